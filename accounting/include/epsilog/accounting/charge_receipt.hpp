@@ -1,0 +1,61 @@
+// Move-only proof that an open ledger transaction holds the debit of a loss.
+//
+// Only the ledger makes one, and a mechanism consumes it: code that releases without a charge does
+// not compile. A receipt says nothing of durability; that is what keeps the release sealed
+// (sealed_release.hpp) until the ledger's commit has returned.
+// Thread-safety: one owner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "epsilog/accounting/quantity.hpp"
+
+namespace epsilog::ledger {
+class Transaction;
+}
+
+namespace epsilog::accounting {
+
+/// Shared with the transaction that issued the receipt; open until it commits or rolls back.
+struct TransactionLiveness {
+  bool open = true;
+};
+
+class ChargeReceipt final {
+ public:
+  ChargeReceipt(ChargeReceipt&&) noexcept = default;
+  ChargeReceipt& operator=(ChargeReceipt&&) noexcept = default;
+  ChargeReceipt(const ChargeReceipt&) = delete;
+  ChargeReceipt& operator=(const ChargeReceipt&) = delete;
+  ~ChargeReceipt() = default;
+
+  /// The loss this receipt still covers, nats.
+  [[nodiscard]] Epsilon amount() const noexcept { return amount_; }
+  /// Position of the decision in the ledger, >= 1.
+  [[nodiscard]] std::int64_t decision() const noexcept { return decision_; }
+  /// Whether the transaction that holds the debit is still open and the receipt not consumed.
+  [[nodiscard]] bool live() const noexcept { return liveness_ != nullptr && liveness_->open; }
+
+  /// Splits `part` off, for a decision that runs several mechanisms. The two receipts together
+  /// cover exactly what this one covered.
+  /// Requires  live(), part <= amount().
+  /// Throws    InvalidParameter.
+  [[nodiscard]] ChargeReceipt split(Epsilon part);
+
+  /// Ends the receipt's life and says for which decision it stood. Called by mechanisms.
+  /// Requires  live(), amount() == loss.
+  /// Throws    InvalidParameter; the receipt then stays as it was.
+  [[nodiscard]] std::int64_t consume(Epsilon loss);
+
+ private:
+  friend class ledger::Transaction;
+  ChargeReceipt(std::int64_t decision, Epsilon amount, std::shared_ptr<const TransactionLiveness> liveness)
+      : decision_(decision), amount_(amount), liveness_(std::move(liveness)) {}
+
+  std::int64_t decision_;
+  Epsilon amount_;
+  std::shared_ptr<const TransactionLiveness> liveness_;
+};
+
+}  // namespace epsilog::accounting

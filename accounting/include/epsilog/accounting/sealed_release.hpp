@@ -1,0 +1,72 @@
+// A drawn value that nobody can look at yet.
+//
+// A mechanism returns it in exchange for a charge receipt; only the ledger opens it, and hands its
+// content on after COMMIT returned (guarantee G1). Until then there is no accessor: a value whose
+// charge is not durable cannot be printed, logged or compared by mistake.
+// Thread-safety: one owner.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "epsilog/accounting/quantity.hpp"
+#include "epsilog/accounting/rational.hpp"
+
+namespace epsilog::ledger {
+class Transaction;
+}
+namespace epsilog::mechanisms {
+class ReleaseSealer;
+}
+
+namespace epsilog::accounting {
+
+class SealedRelease final {
+ public:
+  SealedRelease(SealedRelease&&) noexcept = default;
+  SealedRelease& operator=(SealedRelease&&) noexcept = default;
+  SealedRelease(const SealedRelease&) = delete;
+  SealedRelease& operator=(const SealedRelease&) = delete;
+  ~SealedRelease() = default;
+
+  /// The decision whose charge paid for it.
+  [[nodiscard]] std::int64_t decision() const noexcept { return decision_; }
+  /// The loss that was paid, nats.
+  [[nodiscard]] Epsilon charged() const noexcept { return charged_; }
+  /// How many coordinates were drawn.
+  [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
+
+ private:
+  friend class mechanisms::ReleaseSealer;  // writes the values
+  friend class ledger::Transaction;        // stores them, and opens them after COMMIT
+  SealedRelease(std::int64_t decision, Epsilon charged, std::vector<Rational> values)
+      : decision_(decision), charged_(charged), values_(std::move(values)) {}
+
+  std::int64_t decision_;
+  Epsilon charged_;
+  std::vector<Rational> values_;
+};
+
+/// How the released answer follows from the released components, cell by cell. Data rather than
+/// code, so that an auditor can recompute it from the ledger and no callback sees a sealed value.
+/// Post-processing costs nothing (Dwork, Roth, proposition 2.1).
+struct PostProcessing {
+  enum class Kind {
+    none,            ///< the only component is the answer
+    mean_about,      ///< clamp(centre + S / max(C, 1)); components S, C
+    variance_about,  ///< clamp(Q / max(C,1) - (S / max(C,1))^2); components Q, S, C
+  };
+  Kind kind = Kind::none;
+  Rational centre = 0;  ///< what sums were taken about
+  Rational lower = 0;   ///< range the answer is clamped to
+  Rational upper = 0;
+};
+
+/// Answer for each cell.
+/// Requires  one component for none, two for mean_about, three for variance_about, all of the same
+///           length.
+/// Throws    InvalidParameter.
+[[nodiscard]] std::vector<Rational> post_process(const PostProcessing& recipe,
+                                                 const std::vector<std::vector<Rational>>& components);
+
+}  // namespace epsilog::accounting

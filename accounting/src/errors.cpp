@@ -1,0 +1,37 @@
+#include "epsilog/accounting/errors.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace epsilog {
+
+std::string PolicyFault::text() const {
+  return file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + message;
+}
+
+namespace {
+std::string all_faults(const std::vector<PolicyFault>& faults) {
+  std::string text;
+  for (const PolicyFault& fault : faults) {
+    if (!text.empty()) text += '\n';
+    text += fault.text();
+  }
+  return text;
+}
+}  // namespace
+
+PolicyError::PolicyError(std::vector<PolicyFault> faults)
+    : Error(all_faults(faults)), faults_(std::move(faults)) {
+  EPSILOG_INVARIANT(!faults_.empty());
+}
+
+namespace accounting {
+void invariant_failed(const char* condition, const char* file, int line) noexcept {
+  std::fprintf(stderr, "epsilog: internal error: invariant does not hold: %s (%s:%d)\n", condition, file,
+               line);
+  std::abort();
+}
+}  // namespace accounting
+
+}  // namespace epsilog

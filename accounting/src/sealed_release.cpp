@@ -1,0 +1,56 @@
+#include "epsilog/accounting/sealed_release.hpp"
+
+#include <algorithm>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::accounting {
+namespace {
+
+std::size_t components_of(PostProcessing::Kind kind) {
+  switch (kind) {
+    case PostProcessing::Kind::none:
+      return 1;
+    case PostProcessing::Kind::mean_about:
+      return 2;
+    case PostProcessing::Kind::variance_about:
+      return 3;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+Rational ratio(const Rational& sum, const Rational& count) {
+  return sum / std::max(count, Rational(1));
+}
+
+Rational clamped(const Rational& value, const PostProcessing& recipe) {
+  return std::clamp(value, recipe.lower, recipe.upper);
+}
+
+}  // namespace
+
+std::vector<Rational> post_process(const PostProcessing& recipe,
+                                   const std::vector<std::vector<Rational>>& components) {
+  if (components.size() != components_of(recipe.kind)) {
+    throw InvalidParameter("post-processing: wrong number of components");
+  }
+  for (const auto& component : components) {
+    if (component.size() != components.front().size()) {
+      throw InvalidParameter("post-processing: components differ in length");
+    }
+  }
+  if (recipe.kind == PostProcessing::Kind::none) return components.front();
+
+  std::vector<Rational> answer;
+  for (std::size_t cell = 0; cell < components.front().size(); ++cell) {
+    if (recipe.kind == PostProcessing::Kind::mean_about) {
+      answer.push_back(clamped(recipe.centre + ratio(components[0][cell], components[1][cell]), recipe));
+    } else {
+      const Rational mean = ratio(components[1][cell], components[2][cell]);
+      answer.push_back(clamped(ratio(components[0][cell], components[2][cell]) - mean * mean, recipe));
+    }
+  }
+  return answer;
+}
+
+}  // namespace epsilog::accounting

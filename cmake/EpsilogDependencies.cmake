@@ -1,0 +1,27 @@
+# The libraries everything is built on. Used by the build and, installed beside
+# epsilog-config.cmake, by every consumer, so that both see the same target names.
+include(CMakeFindDependencyMacro)
+
+find_dependency(PkgConfig)
+if(NOT TARGET PkgConfig::GMPXX)
+  pkg_check_modules(GMPXX REQUIRED IMPORTED_TARGET GLOBAL gmpxx gmp)
+endif()
+if(NOT TARGET PkgConfig::MPFR)
+  pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET GLOBAL mpfr>=4.1)
+endif()
+if(NOT TARGET PkgConfig::SODIUM)
+  pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET GLOBAL libsodium>=1.0.18)
+endif()
+if(NOT TARGET PkgConfig::SQLITE3)
+  pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET GLOBAL sqlite3>=3.40)
+endif()
+find_dependency(SQLiteCpp CONFIG)
+find_dependency(yaml-cpp CONFIG)
+# yaml-cpp 0.7 exports `yaml-cpp`, 0.8 `yaml-cpp::yaml-cpp`.
+if(NOT TARGET yaml-cpp::yaml-cpp)
+  add_library(yaml-cpp::yaml-cpp INTERFACE IMPORTED)
+  target_link_libraries(yaml-cpp::yaml-cpp INTERFACE yaml-cpp)
+endif()
+find_dependency(fmt CONFIG)
+find_dependency(nlohmann_json CONFIG)
+find_dependency(Threads)

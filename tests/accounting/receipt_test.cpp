@@ -1,0 +1,90 @@
+#include <type_traits>
+
+#include "epsilog/accounting/charge_receipt.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/sealed_release.hpp"
+#include "support/catch.hpp"
+
+// Stands in for the ledger's transaction, the only class that may make a receipt.
+namespace epsilog::ledger {
+class Transaction {
+ public:
+  static accounting::ChargeReceipt receipt(std::shared_ptr<const accounting::TransactionLiveness> liveness) {
+    return {7, accounting::Epsilon::parse_down("1"), std::move(liveness)};
+  }
+};
+}  // namespace epsilog::ledger
+
+using namespace epsilog;
+using namespace epsilog::accounting;
+
+static_assert(!std::is_copy_constructible_v<ChargeReceipt> && !std::is_copy_assignable_v<ChargeReceipt>);
+static_assert(!std::is_copy_constructible_v<SealedRelease> &&
+              !std::is_default_constructible_v<SealedRelease>);
+static_assert(!std::is_default_constructible_v<ChargeReceipt> &&
+              !std::is_constructible_v<ChargeReceipt, std::int64_t, Epsilon>);
+
+namespace {
+auto open_transaction() {
+  return std::make_shared<TransactionLiveness>();
+}
+}  // namespace
+
+TEST_CASE("receipt: is consumed once, for exactly the loss it covers", "[accounting][receipt][exact]") {
+  ChargeReceipt receipt = ledger::Transaction::receipt(open_transaction());
+  CHECK_THROWS_AS(receipt.consume(Epsilon::parse_down("0.5")), InvalidParameter);
+  CHECK(receipt.live());
+  CHECK(receipt.consume(Epsilon::parse_down("1")) == 7);
+  CHECK_FALSE(receipt.live());
+  CHECK_THROWS_AS(receipt.consume(Epsilon::parse_down("1")), InvalidParameter);
+}
+
+TEST_CASE("receipt: parts cover together what the whole covered", "[accounting][receipt][exact]") {
+  ChargeReceipt whole = ledger::Transaction::receipt(open_transaction());
+  ChargeReceipt part = whole.split(Epsilon::parse_down("0.3"));
+  CHECK(part.amount().text() == "0.3");
+  CHECK(whole.amount().text() == "0.7");
+  CHECK(part.decision() == whole.decision());
+  CHECK_THROWS_AS(whole.split(Epsilon::parse_down("0.8")), InvalidParameter);
+}
+
+TEST_CASE("receipt: dies with its transaction", "[accounting][receipt][negative]") {
+  const auto transaction = open_transaction();
+  ChargeReceipt receipt = ledger::Transaction::receipt(transaction);
+  transaction->open = false;
+  CHECK_FALSE(receipt.live());
+  CHECK_THROWS_AS(receipt.consume(Epsilon::parse_down("1")), InvalidParameter);
+  CHECK_THROWS_AS(receipt.split(Epsilon()), InvalidParameter);
+}
+
+TEST_CASE("receipt: a moved-from receipt covers nothing", "[accounting][receipt][negative]") {
+  ChargeReceipt first = ledger::Transaction::receipt(open_transaction());
+  const ChargeReceipt second = std::move(first);
+  CHECK(second.live());
+  CHECK_FALSE(first.live());  // NOLINT(bugprone-use-after-move): that it is harmless is the point
+}
+
+TEST_CASE("post-processing: a mean is the sum over at least one, about its centre, clamped",
+          "[accounting][release][exact]") {
+  const PostProcessing mean{PostProcessing::Kind::mean_about, 50, 0, 100};
+  CHECK(post_process(mean, {{Rational(30)}, {Rational(3)}}) == std::vector<Rational>{60});
+  CHECK(post_process(mean, {{Rational(30)}, {Rational(-3)}}) == std::vector<Rational>{80});
+  CHECK(post_process(mean, {{Rational(-900)}, {Rational(3)}}) == std::vector<Rational>{0});
+  CHECK(post_process(mean, {{Rational(1), Rational(9)}, {Rational(3), Rational(2)}}) ==
+        std::vector<Rational>{Rational(151, 3), Rational(109, 2)});
+}
+
+TEST_CASE("post-processing: a variance is the mean square less the squared mean, clamped",
+          "[accounting][release][exact]") {
+  const PostProcessing variance{PostProcessing::Kind::variance_about, 5, 0, 25};
+  CHECK(post_process(variance, {{Rational(40)}, {Rational(4)}, {Rational(4)}}) == std::vector<Rational>{9});
+  CHECK(post_process(variance, {{Rational(-40)}, {Rational(4)}, {Rational(4)}}) == std::vector<Rational>{0});
+  CHECK(post_process(variance, {{Rational(400)}, {Rational(0)}, {Rational(4)}}) == std::vector<Rational>{25});
+}
+
+TEST_CASE("post-processing: components that do not fit together are refused",
+          "[accounting][release][negative]") {
+  const PostProcessing mean{PostProcessing::Kind::mean_about, 0, 0, 1};
+  CHECK_THROWS_AS(post_process(mean, {{Rational(1)}}), InvalidParameter);
+  CHECK_THROWS_AS(post_process(mean, {{Rational(1)}, {Rational(1), Rational(2)}}), InvalidParameter);
+}
