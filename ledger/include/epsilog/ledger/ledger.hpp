@@ -1,0 +1,235 @@
+// The ledger: accounts, decisions, charges and releases in one SQLite file.
+//
+// Definitions
+//   L           the ledger's file; L-wal and L-shm are SQLite's, L.queue and L.lock our lock files,
+//               L.poisoned the marker of an unknown outcome. All in one directory, on a local disk.
+//   turn        what a writer holds: first among the threads of a Ledger, then flock on L.lock,
+//               reached through the turnstile L.queue so that processes alternate.
+//   durable     on disk after power loss, if the disk honours flush.
+//
+// Invariants, at every instant, for any number of threads and processes and after any crash
+//   (1)  A value leaves the process only after the COMMIT that made its charge durable returned:
+//        one transaction holds decision, charges and release.
+//   (2)  For every account 0 <= spent, 0 <= reserved, spent + reserved <= budget. A conditional UPDATE
+//        decides, exactly one changed row is required, and a CHECK of the table stands behind both.
+//   (3)  account.spent = sum of charge.amount of that account.
+//   (4)  A granted decision has at least one charge, one of them against measure "epsilon" of at least
+//        the loss its receipt covered, and exactly one release. A refused one has neither.
+//   (5)  Decisions are numbered 1, 2, … without gaps; ids ascend bytewise with the number; times never
+//        go back: ledger time is max(last, wall clock).
+//   (6)  A (principal, key) with key <> '' names at most one decision, for ever.
+//   (7)  Rows of decision, charge, release, policy_version and limit_change never change.
+//   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn.
+//   (9)  Every connection has journal_mode WAL, synchronous FULL, power-safe overwrite off, foreign
+//        keys on, and was refused otherwise: the settings were read back.
+//   (10) While L.poisoned exists nobody writes.
+//   (11) L is one regular file with one name, and no code of this process opens it but SQLite.
+//   (12) A value stored equals post_process(recipe stored, component values stored).
+//
+// States of a transaction, and who moves it
+//   begin()             -> open        turn taken, BEGIN IMMEDIATE done, time fixed
+//   charge()            open -> owing  debit applied, receipt out; only attach() may follow
+//   attach()            owing -> open  release stored, still sealed
+//   refuse(), apply_policy(), find_key() …   open -> open
+//   commit()            open -> over   COMMIT returned; values visible
+//   any exception, ~Transaction, commit() while owing   -> over   rolled back, nothing happened
+//   I/O error           -> over, and the ledger -> poisoned
+//   In state over every receipt of the transaction is dead and every call throws InvalidParameter.
+//
+// States of a ledger
+//   absent -> usable    create(); never overwrites
+//   usable -> poisoned  SQLITE_IOERR*, CORRUPT or NOTADB while writing, COMMIT included: L.poisoned is
+//                       written and synced before the turn ends (docs/recovery.md)
+//   poisoned -> usable  clear_poison(), after a reboot
+//
+// Not for forked children: an object of this header used in a child of the process that made it throws
+// InvalidParameter, and is abandoned there rather than closed.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "epsilog/accounting/charge_receipt.hpp"
+#include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/record.hpp"
+
+namespace epsilog::ledger {
+
+class Inspection;
+class Ledger;
+class LedgerState;
+class Snapshot;
+
+/// One BEGIN IMMEDIATE … COMMIT under the ledger's turn. Rolls back when destroyed uncommitted.
+///
+/// Every function throws LedgerBusy, LedgerIo or LedgerCorrupt when the storage fails, and
+/// InvalidParameter when the transaction is over; after any exception it is over.
+/// Thread-safety: one owner.
+class Transaction final {
+ public:
+  Transaction(Transaction&&) noexcept;
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  /// The decision bound to the key, or none; key "" binds none.
+  /// Ensures   the values of a decision recorded by this very transaction are withheld (empty): they
+  ///           come out of commit().
+  [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
+  [[nodiscard]] std::int64_t active_policy_version();
+  [[nodiscard]] PolicyVersion active_policy();
+  /// All accounts of a dataset, ordered by (scope, measure).
+  [[nodiscard]] std::vector<AccountState> accounts(const std::string& dataset);
+
+  /// Records a granted decision and debits every charge. `epsilon` is the loss the receipt covers.
+  /// Requires  state open; outcome granted, reasons "[]", the active policy version, a free key;
+  ///           distinct accounts of the draft's dataset; a charge of at least `epsilon` against every
+  ///           account named with measure "epsilon", and one such account; epsilon > 0.
+  /// Ensures   state owing.
+  /// Throws    InvalidParameter; LedgerCorrupt if a debit does not apply.
+  [[nodiscard]] accounting::ChargeReceipt charge(const DecisionDraft& granted,
+                                                 std::span<const Charge> charges,
+                                                 accounting::Epsilon epsilon);
+  /// Stores the drawn values of the decision just charged; still sealed to everybody else.
+  /// Requires  state owing; one sealed release a component of the record, paid for by that decision,
+  ///           of the stated epsilon, together exactly what the receipt covered; as many values each
+  ///           as there are cells, one without.
+  /// Throws    InvalidParameter.
+  void attach(const ReleaseRecord& record, std::vector<accounting::SealedRelease> components,
+              const accounting::PostProcessing& post_processing);
+  /// Records a refusal; costs nothing.
+  /// Requires  state open; outcome refused, reasons not "[]", the active policy version, a free key.
+  /// Throws    InvalidParameter.
+  void refuse(const DecisionDraft& refused);
+
+  /// `policy apply`: a new version, new accounts, changed limits (limit_change rows). The version's
+  /// number and time are assigned here; accounts not wanted any more stay as they are.
+  /// Requires  state open; sha256 is that of yaml; no limit below what is spent and reserved.
+  /// Throws    InvalidParameter.
+  void apply_policy(PolicyVersion version, const std::vector<AccountState>& accounts_wanted,
+                    const std::string& why);
+
+ private:
+  friend class Ledger;
+  struct State;
+  explicit Transaction(std::unique_ptr<State> state);
+  template <class Operation>
+  auto guarded(const char* doing, Operation operation);
+  std::unique_ptr<State> state_;
+};
+
+/// A row of the ledger that cannot be read as what it should be.
+struct MalformedRecord {
+  std::int64_t seq = 0;  ///< of the decision
+  std::string message;   ///< names the record
+};
+
+/// A consistent read-only view. Takes no lock, and does not see what is committed after it was made.
+/// Keep it short: while one is open the write-ahead log cannot be recycled.
+///
+/// Every function throws LedgerBusy, LedgerIo, or LedgerCorrupt naming a malformed record.
+/// Thread-safety: one owner.
+class Snapshot final {
+ public:
+  Snapshot(Snapshot&&) noexcept;
+  Snapshot& operator=(Snapshot&&) = delete;
+  ~Snapshot();
+  [[nodiscard]] std::string ledger_id();
+  [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
+  [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
+  [[nodiscard]] PolicyVersion active_policy();
+  /// Ordered by (dataset, scope, measure); `dataset` "" = all.
+  [[nodiscard]] std::vector<AccountState> accounts(const std::string& dataset);
+  [[nodiscard]] std::int64_t decisions();  ///< how many
+  /// Why nobody may write, if so; readers should warn.
+  [[nodiscard]] std::optional<std::string> poisoned() const;
+
+  /// Calls back in order of seq, one row in memory at a time; `dataset` "" = all; the last `limit` ones,
+  /// 0 = all. With `malformed`, a row that cannot be read is reported there and the rest goes on;
+  /// without, it throws LedgerCorrupt. The callbacks may use this snapshot.
+  void each_decision(const std::string& dataset, std::int64_t limit,
+                     const std::function<void(const StoredDecision&)>& visit,
+                     const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// In order of version.
+  void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);
+  /// In order of application.
+  void each_limit_change(const std::function<void(const LimitChange&)>& visit);
+
+ private:
+  friend class Inspection;
+  friend class Ledger;
+  struct State;
+  explicit Snapshot(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+struct Options {
+  std::chrono::milliseconds wait{30'000};  ///< for the turn, then LedgerBusy; 0: do not wait
+};
+
+/// Whether and why a ledger is poisoned, and whether that may be cleared.
+struct RecoveryState {
+  bool poisoned = false;
+  std::string reason;                 ///< of the first failure; "" unless poisoned
+  std::string poisoned_at;            ///< RFC 3339 UTC; "" if unknown
+  bool rebooted = false;              ///< since then: the page cache that may lie is gone
+  std::vector<std::string> problems;  ///< what SQLite's quick_check says; empty: ok
+  std::string advice;                 ///< what to do next, one sentence; "" unless poisoned
+};
+
+class Ledger final {
+ public:
+  /// Makes a new ledger file of mode 0600, its directory (0750) too if only that is missing. Nothing
+  /// is ever overwritten. The policy becomes version 1. Returns the ledger_id, 32 hexadecimal digits.
+  /// Throws  LedgerUnusable (something is there), InvalidParameter (accounts or policy make no sense),
+  ///         LedgerBusy, LedgerIo.
+  static std::string create(const std::string& path, const PolicyVersion& policy,
+                            const std::vector<AccountState>& accounts);
+  /// For reading and writing; thread-safe (transactions of one process take turns).
+  /// Throws  LedgerUnusable (no ledger, not one, newer schema, a symbolic link, several hard links),
+  ///         LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold). Opening
+  ///         a poisoned ledger succeeds; begin() refuses.
+  [[nodiscard]] static Ledger open(const std::string& path, const Options& options);
+  /// Only snapshot() works. Also for directories one cannot write to.
+  [[nodiscard]] static Ledger open_read_only(const std::string& path);
+
+  /// What `epsilog recover` decides on. Writes nothing.
+  /// Throws  as open_read_only.
+  [[nodiscard]] static RecoveryState recovery_state(const std::string& path);
+  [[nodiscard]] static RecoveryState recovery_state(const std::string& path, const std::string& boot_id);
+  /// Removes the marker, after the caller verified the ledger's content.
+  /// Requires  recovery_state(path): poisoned, rebooted, no problems.
+  /// Throws    LedgerIo saying which of these fails and what to do; LedgerBusy; LedgerCorrupt.
+  static void clear_poison(const std::string& path);
+  static void clear_poison(const std::string& path, const std::string& boot_id);
+
+  Ledger(Ledger&&) noexcept;
+  Ledger& operator=(Ledger&&) noexcept;
+  ~Ledger();
+
+  [[nodiscard]] const std::string& ledger_id() const;
+  /// Why nobody may write, if so; readers should warn.
+  [[nodiscard]] std::optional<std::string> poisoned() const;
+
+  /// Waits for the turn, at most Options::wait. A thread that already holds a transaction of this
+  /// ledger would wait for itself.
+  /// Throws  LedgerBusy; LedgerIo (poisoned); LedgerUnusable (the file was replaced); InvalidParameter.
+  [[nodiscard]] Transaction begin();
+  /// COMMIT, fdatasync included. The decisions recorded by this transaction in order; only now are
+  /// their values visible.
+  /// Requires  the transaction is of this ledger and open, not owing.
+  /// Throws    LedgerBusy: nothing happened. LedgerIo: outcome unknown, nothing is acknowledged.
+  ///           InvalidParameter.
+  [[nodiscard]] std::vector<StoredDecision> commit(Transaction transaction);
+  [[nodiscard]] Snapshot snapshot() const;
+
+ private:
+  explicit Ledger(std::shared_ptr<LedgerState> state);
+  std::shared_ptr<LedgerState> state_;
+};
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,276 @@
+#include "connection.hpp"
+
+#include <sqlite3.h>
+
+#include <exception>
+
+#include "epsilog/accounting/errors.hpp"
+#include "schema.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr int kBusyTimeoutMs = 1'000;  // only a foreign program can hold SQLite's lock while we hold ours
+
+std::string percent_encoded(const std::string& path) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (kPlain.find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      encoded += '%';
+      encoded += kHex[byte >> 4U];
+      encoded += kHex[byte & 15U];
+    }
+  }
+  return encoded;
+}
+
+/// psow=0: a sector torn by a power failure may take its neighbours in the same block with it, so
+/// SQLite must pad. The file system cannot promise otherwise.
+std::string uri_of(const LedgerFiles& files, Connection::Role role) {
+  const std::string uri = "file:" + percent_encoded(files.database) + "?psow=0";
+  switch (role) {
+    case Connection::Role::creator:
+    case Connection::Role::writer:
+      return uri + "&mode=rw";
+    case Connection::Role::reader:
+      return uri + "&mode=ro";
+    case Connection::Role::immutable:
+      return uri + "&mode=ro&immutable=1";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+bool writes(Connection::Role role) {
+  return role == Connection::Role::creator || role == Connection::Role::writer;
+}
+
+int flags_of(Connection::Role role) {
+  return (writes(role) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_URI |
+         SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
+}
+
+SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) {
+  try {
+    return SQLite::Database(uri_of(files, role), flags_of(role), kBusyTimeoutMs);
+  } catch (const SQLite::Exception& error) {
+    throw StorageFailure(error.getExtendedErrorCode(), error.what());
+  }
+}
+
+[[noreturn]] void setting_refused(const std::string& name, const std::string& wanted,
+                                  const std::string& got) {
+  throw LedgerIo("ledger: the setting " + name + " must be " + wanted + " but SQLite reports '" + got +
+                 "'; without it durability is not assured, so nothing was done");
+}
+
+void require_control(sqlite3* handle, int operation, const char* name, int wanted) {
+  int set = wanted;
+  int got = -1;  // asks
+  sqlite3_file_control(handle, "main", operation, &set);
+  const int rc = sqlite3_file_control(handle, "main", operation, &got);
+  if (rc != SQLITE_OK || got != wanted) {
+    setting_refused(name, std::to_string(wanted), rc == SQLITE_OK ? std::to_string(got) : sqlite3_errstr(rc));
+  }
+}
+
+void require_config(sqlite3* handle, int operation, const char* name, int wanted) {
+  int got = -1;
+  const int rc = sqlite3_db_config(handle, operation, wanted, &got);
+  if (rc != SQLITE_OK || got != wanted) setting_refused(name, std::to_string(wanted), std::to_string(got));
+}
+
+}  // namespace
+
+FailureKind kind_of(int code) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_NOMEM:
+    case SQLITE_INTERRUPT:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_PROTOCOL:
+      return FailureKind::transient;
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return FailureKind::storage;
+    case SQLITE_CONSTRAINT:
+      return FailureKind::constraint;
+    case SQLITE_TOOBIG:
+      return FailureKind::too_big;
+    default:
+      return FailureKind::internal;
+  }
+}
+
+void throw_translated(const StorageFailure& failure, const std::string& context) {
+  const std::string message = context + ": " + failure.what();
+  switch (kind_of(failure.code())) {
+    case FailureKind::transient:
+      std::throw_with_nested(LedgerBusy(message + "; nothing was done, retry"));
+    case FailureKind::storage:
+      if ((failure.code() & 0xff) == SQLITE_IOERR) std::throw_with_nested(LedgerIo(message));
+      std::throw_with_nested(LedgerCorrupt(message));
+    case FailureKind::too_big:
+      std::throw_with_nested(InvalidParameter(message));
+    case FailureKind::constraint:
+    case FailureKind::internal:
+      std::throw_with_nested(LedgerCorrupt(message));
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+Query::~Query() {
+  statement_->tryReset();
+}
+
+void Query::bind(int place, std::int64_t value) {
+  try {
+    statement_->bind(place, value);
+  } catch (const SQLite::Exception& error) {
+    throw StorageFailure(error.getErrorCode(), error.what());
+  }
+}
+
+void Query::bind(int place, const std::string& value) {
+  try {
+    statement_->bind(place, value);
+  } catch (const SQLite::Exception& error) {
+    throw StorageFailure(error.getErrorCode(), error.what());
+  }
+}
+
+bool Query::step() {
+  const int rc = statement_->tryExecuteStep();
+  if (rc == SQLITE_ROW) return true;
+  if (rc == SQLITE_DONE) return false;
+  throw StorageFailure(sqlite3_extended_errcode(handle_), sqlite3_errmsg(handle_));
+}
+
+void Query::run() {
+  const bool row = step();
+  EPSILOG_INVARIANT(!row);
+}
+
+std::int64_t Query::integer(int column) const {
+  const SQLite::Column value = statement_->getColumn(column);
+  if (!value.isInteger()) throw LedgerCorrupt(column_name(column) + " is not an integer");
+  return value.getInt64();
+}
+
+std::string Query::text(int column) const {
+  const SQLite::Column value = statement_->getColumn(column);
+  if (!value.isText()) throw LedgerCorrupt(column_name(column) + " is not a text");
+  return value.getString();
+}
+
+bool Query::null(int column) const {
+  return statement_->getColumn(column).isNull();
+}
+
+std::string Query::column_name(int column) const {
+  return std::string("column ") + statement_->getColumnName(column);
+}
+
+Connection::Connection(const LedgerFiles& files, Role role) try : database_(open_database(files, role)) {
+  make_settings(role);
+  if (role != Role::creator) check_identity(files);
+} catch (const StorageFailure& failure) {
+  const bool not_a_database = (failure.code() & 0xff) == SQLITE_NOTADB;
+  if (not_a_database && !exists(files.lock()) && !exists(files.wal())) {
+    // No trace of our own files beside it: it never was a ledger.
+    std::throw_with_nested(LedgerUnusable(files.database + " is not an Epsilog ledger: " + failure.what()));
+  }
+  throw_translated(failure, "ledger " + files.database);
+}
+
+void Connection::make_settings(Role role) {
+  sqlite3* const db = handle();
+  require_config(db, SQLITE_DBCONFIG_DEFENSIVE, "DBCONFIG_DEFENSIVE", 1);
+  require_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, "DBCONFIG_ENABLE_LOAD_EXTENSION", 0);
+  // All checkpoints happen under our lock; closing must not be one.
+  require_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, "DBCONFIG_NO_CKPT_ON_CLOSE",
+                 role == Role::creator ? 0 : 1);
+  require_pragma("trusted_schema", "0");
+  require_pragma("cell_size_check", "1");
+  require_pragma("mmap_size", "0");
+  require_pragma("foreign_keys", "1");
+  require_pragma("recursive_triggers", "1");
+  require_pragma("synchronous", "2");
+  if (role == Role::immutable) return;
+  require_control(db, SQLITE_FCNTL_POWERSAFE_OVERWRITE, "FCNTL_POWERSAFE_OVERWRITE", 0);
+  // Overwriting a WAL is cheaper than growing a new one; at creation nothing may stay behind.
+  if (role != Role::creator) require_control(db, SQLITE_FCNTL_PERSIST_WAL, "FCNTL_PERSIST_WAL", 1);
+  if (writes(role)) {
+    require_pragma("wal_autocheckpoint", "0");  // its errors would be swallowed: we checkpoint ourselves
+    require_pragma("journal_mode", "wal");
+  } else {
+    require_pragma("query_only", "1");
+  }
+}
+
+void Connection::check_identity(const LedgerFiles& files) {
+  Query identity =
+      query("SELECT application_id, user_version FROM pragma_application_id, pragma_user_version");
+  EPSILOG_INVARIANT(identity.step());
+  const std::int64_t application = identity.integer(0);
+  const std::int64_t version = identity.integer(1);
+  if (application != kApplicationId) {
+    throw LedgerUnusable(files.database + " is not an Epsilog ledger: its application_id is " +
+                         std::to_string(application) + ", a ledger's is " + std::to_string(kApplicationId));
+  }
+  if (version > kSchemaVersion) {
+    throw LedgerUnusable("ledger " + files.database + " has schema version " + std::to_string(version) +
+                         "; this epsilog knows versions up to " + std::to_string(kSchemaVersion) +
+                         ". Use the newer epsilog that wrote it");
+  }
+  if (version < 1) throw LedgerCorrupt("ledger " + files.database + " has no schema version");
+}
+
+void Connection::require_pragma(const char* name, const std::string& value) {
+  const std::string pragma = std::string("PRAGMA ") + name;
+  execute((pragma + "=" + value).c_str());
+  SQLite::Statement statement = prepare(pragma);
+  Query read(statement, handle());
+  std::string got;
+  if (read.step()) got = statement.getColumn(0).getString();
+  if (got != value) setting_refused(name, value, got);
+}
+
+Query Connection::query(const char* sql) {
+  auto found = statements_.find(sql);
+  if (found == statements_.end()) found = statements_.emplace(sql, prepare(sql)).first;
+  return {found->second, handle()};
+}
+
+SQLite::Statement Connection::prepare(const std::string& sql) {
+  try {
+    return SQLite::Statement(database_, sql);
+  } catch (const SQLite::Exception& error) {
+    throw StorageFailure(sqlite3_extended_errcode(handle()), error.what());
+  }
+}
+
+void Connection::execute(const char* sql) {
+  if (sqlite3_exec(handle(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
+    throw StorageFailure(sqlite3_extended_errcode(handle()), sqlite3_errmsg(handle()));
+  }
+}
+
+bool Connection::in_transaction() {
+  return sqlite3_get_autocommit(handle()) == 0;
+}
+
+int Connection::changes() {
+  return sqlite3_changes(handle());
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,118 @@
+// One SQLite connection to a ledger, opened the only way this library opens one.
+//
+// Every setting on which a guarantee rests is made and then read back: a build of SQLite, a VFS or
+// an environment that ignores one is found at open, not after a power failure.
+// Thread-safety: one thread at a time (SQLITE_OPEN_NOMUTEX).
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ledger_files.hpp"
+
+struct sqlite3;
+
+namespace epsilog::ledger {
+
+/// SQLite failed. Never leaves this library: whoever knows what was going on translates it.
+class StorageFailure final : public std::runtime_error {
+ public:
+  StorageFailure(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// Extended result code.
+  [[nodiscard]] int code() const noexcept { return code_; }
+
+ private:
+  int code_;
+};
+
+/// What a failure means for the ledger (docs/recovery.md).
+enum class FailureKind {
+  transient,   ///< FULL, BUSY, NOMEM, INTERRUPT, READONLY, CANTOPEN …: nothing happened, retry
+  storage,     ///< IOERR*, CORRUPT, NOTADB: the outcome is unknown
+  constraint,  ///< a CHECK, key or trigger refused
+  too_big,     ///< a text exceeds what SQLite stores
+  internal,    ///< anything else: the schema is not the one we ship
+};
+[[nodiscard]] FailureKind kind_of(int code);
+
+/// Throws, with the failure being handled nested inside, what a reader reports: LedgerBusy, LedgerIo,
+/// LedgerCorrupt or InvalidParameter.
+[[noreturn]] void throw_translated(const StorageFailure& failure, const std::string& context);
+
+/// A prepared statement in use; gives it back when destroyed.
+class Query final {
+ public:
+  Query(SQLite::Statement& statement, sqlite3* handle) : statement_(&statement), handle_(handle) {}
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+  ~Query();
+
+  /// Binds the parameters 1, 2, … in order.
+  template <class... Values>
+  Query& with(const Values&... values) {
+    int place = 0;
+    (bind(++place, values), ...);
+    return *this;
+  }
+  /// True: a row is there.
+  [[nodiscard]] bool step();
+  /// Requires  a statement that returns no row.
+  void run();
+  [[nodiscard]] int columns() const { return statement_->getColumnCount(); }
+  /// Throws  LedgerCorrupt if the column does not hold that type.
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] bool null(int column) const;
+  [[nodiscard]] std::string column_name(int column) const;
+
+ private:
+  void bind(int place, std::int64_t value);
+  void bind(int place, const std::string& value);
+
+  SQLite::Statement* statement_;
+  sqlite3* handle_;
+};
+
+class Connection final {
+ public:
+  enum class Role {
+    creator,    ///< a new, empty file under its temporary name
+    writer,     ///< the one that writes and checkpoints
+    reader,     ///< mode=ro
+    immutable,  ///< a ledger that nobody can be writing to: unwritable directory, no WAL
+  };
+
+  /// Throws  LedgerUnusable (not a ledger, newer schema), LedgerCorrupt, LedgerBusy, LedgerIo.
+  Connection(const LedgerFiles& files, Role role);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// The statement for a text with static storage, prepared once a connection.
+  /// Requires  it is not in use.
+  [[nodiscard]] Query query(const char* sql);
+  /// A statement of its own, for reading while others run.
+  [[nodiscard]] SQLite::Statement prepare(const std::string& sql);
+  /// Runs one or several statements without results.
+  void execute(const char* sql);
+
+  [[nodiscard]] sqlite3* handle() { return database_.getHandle(); }
+  [[nodiscard]] bool in_transaction();
+  /// Rows changed by the last statement.
+  [[nodiscard]] int changes();
+
+ private:
+  void make_settings(Role role);
+  void check_identity(const LedgerFiles& files);
+  void require_pragma(const char* name, const std::string& value);
+
+  SQLite::Database database_;
+  std::map<const char*, SQLite::Statement> statements_;  // destroyed before the database is closed
+};
+
+}  // namespace epsilog::ledger

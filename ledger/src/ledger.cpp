@@ -1,0 +1,118 @@
+#include "epsilog/ledger/ledger.hpp"
+
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "poison.hpp"
+#include "snapshot_state.hpp"
+#include "transaction_state.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr const char* kUpdateMeta =
+    "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4";
+
+std::string advice_for(const RecoveryState& state) {
+  if (!state.rebooted) {
+    return "reboot this machine first: until then the kernel may show commits that never reached the disk";
+  }
+  if (!state.problems.empty())
+    return "the file is damaged: restore it from a backup and keep this copy as evidence";
+  return "verify the ledger and clear the marker: `epsilog recover` does both";
+}
+
+}  // namespace
+
+Ledger::Ledger(std::shared_ptr<LedgerState> state) : state_(std::move(state)) {}
+Ledger::Ledger(Ledger&&) noexcept = default;
+Ledger& Ledger::operator=(Ledger&&) noexcept = default;
+Ledger::~Ledger() = default;
+
+Ledger Ledger::open(const std::string& path, const Options& options) {
+  return Ledger(std::make_shared<LedgerState>(path, LedgerState::Access::read_write, options.wait));
+}
+
+Ledger Ledger::open_read_only(const std::string& path) {
+  return Ledger(
+      std::make_shared<LedgerState>(path, LedgerState::Access::read_only, std::chrono::milliseconds(0)));
+}
+
+const std::string& Ledger::ledger_id() const {
+  return state_->ledger_id();
+}
+
+std::optional<std::string> Ledger::poisoned() const {
+  return state_->poisoned();
+}
+
+Transaction Ledger::begin() {
+  return Transaction(std::make_unique<Transaction::State>(state_));
+}
+
+std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
+  Transaction::State& state = *transaction.state_;
+  state.require_open();
+  if (state.ledger != state_) throw InvalidParameter("ledger: a transaction of another ledger");
+  if (state.owing) throw InvalidParameter("ledger: a granted decision has no release; nothing was committed");
+  if (!state.changed) return {};
+  try {
+    Connection& db = state_->writer();
+    db.query(kUpdateMeta)
+        .with(state.meta.last_time, state.meta.decisions, state.meta.policy_versions,
+              state.meta.limit_changes)
+        .run();
+    if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row");
+    db.query("COMMIT").run();
+  } catch (const StorageFailure& failure) {
+    state_->fail(failure, "committing");
+  }
+  std::vector<StoredDecision> recorded = std::move(state.recorded);
+  state_->checkpoint_if_due();
+  return recorded;
+}
+
+Snapshot Ledger::snapshot() const {
+  return Snapshot(std::make_unique<Snapshot::State>(state_));
+}
+
+RecoveryState Ledger::recovery_state(const std::string& path) {
+  return recovery_state(path, current_boot_id());
+}
+
+RecoveryState Ledger::recovery_state(const std::string& path, const std::string& boot_id) {
+  const LedgerFiles files = locate(path);
+  static_cast<void>(require_single_regular_file(files));
+  RecoveryState state;
+  const auto marker = read_poison(files);
+  if (!marker) return state;
+  state.poisoned = true;
+  state.reason = marker->reason;
+  state.poisoned_at = marker->time;
+  // A marker whose boot id is lost could be of this boot; it is treated so until a boot is proved.
+  state.rebooted = !marker->boot_id.empty() && marker->boot_id != "unknown" && marker->boot_id != boot_id;
+  Snapshot snapshot = open_read_only(path).snapshot();
+  state.problems = Inspection(snapshot).storage_faults(false);
+  state.advice = advice_for(state);
+  return state;
+}
+
+void Ledger::clear_poison(const std::string& path) {
+  clear_poison(path, current_boot_id());
+}
+
+void Ledger::clear_poison(const std::string& path, const std::string& boot_id) {
+  const LedgerFiles files = locate(path);
+  const Descriptor lock = take_process_lock(files, std::chrono::steady_clock::now() + Options{}.wait);
+  const RecoveryState state = recovery_state(path, boot_id);
+  if (!state.poisoned)
+    throw LedgerIo("ledger " + files.database + " is not poisoned: there is nothing to recover");
+  if (!state.rebooted || !state.problems.empty()) {
+    throw LedgerIo("ledger " + files.database + " stays poisoned (" + state.reason + "): " + state.advice +
+                   (state.problems.empty() ? "" : "; quick_check: " + state.problems.front()));
+  }
+  remove_poison(files);
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,32 @@
+// Ledger time and the ids made from it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace epsilog::ledger {
+
+/// Milliseconds since 1970 of the wall clock, UTC.
+[[nodiscard]] std::int64_t wall_clock_ms();
+
+/// RFC 3339, "2026-01-31T23:59:59.999Z": 24 characters that order bytewise.
+/// Requires  a year between 1970 and 9999.
+[[nodiscard]] std::string time_text(std::int64_t ms);
+/// Throws  LedgerCorrupt if the text is not exactly of that form.
+[[nodiscard]] std::int64_t parse_time(std::string_view text);
+
+/// Ids of decisions: 26 characters of Crockford's base 32 without I, L, O, U, as ULIDs are: 48 bits
+/// of milliseconds, 80 random bits. They order bytewise as the decisions do.
+/// Requires  `previous` is "" or an id.
+/// Ensures   the result is greater than `previous`; within the millisecond of `previous`, or when the
+///           clock stands behind it, it is the id that follows.
+[[nodiscard]] std::string next_id(const std::string& previous, std::int64_t ms);
+
+/// 26 characters of the alphabet, the first at most '7'.
+[[nodiscard]] bool is_id(std::string_view text);
+
+/// 128 random bits as 32 lower-case hexadecimal digits.
+[[nodiscard]] std::string random_hex_128();
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,145 @@
+#include "queries.hpp"
+
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "row_codec.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr const char* kMeta =
+    "SELECT ledger_id, created_at, last_time, decisions, policy_versions, limit_changes FROM meta";
+constexpr const char* kActivePolicy =
+    "SELECT version, yaml, sha256, base_dir, applied_at, applied_by FROM policy_version ORDER BY version "
+    "DESC LIMIT 1";
+constexpr const char* kAccountsOfDataset =
+    "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account WHERE dataset = ?1"
+    " ORDER BY dataset, scope, measure";
+constexpr const char* kAllAccounts =
+    "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account ORDER BY dataset, scope, "
+    "measure";
+constexpr const char* kCharges =
+    "SELECT account_id, amount FROM charge WHERE decision_id = ?1 ORDER BY account_id";
+constexpr const char* kDecisionByKey =
+    EPSILOG_SELECT_DECISION "WHERE d.principal = ?1 AND d.key = ?2 AND d.key <> ''";
+constexpr const char* kDecisionById = EPSILOG_SELECT_DECISION "WHERE d.id = ?1";
+
+std::vector<Charge> read_charges(Connection& connection, const std::string& decision_id) {
+  std::vector<Charge> charges;
+  Query rows = connection.query(kCharges);
+  rows.with(decision_id);
+  while (rows.step()) charges.push_back({.account = rows.integer(0), .amount = rows.integer(1)});
+  return charges;
+}
+
+Outcome outcome_of(const std::string& text) {
+  if (text == "granted") return Outcome::granted;
+  if (text == "refused") return Outcome::refused;
+  throw LedgerCorrupt("column outcome is '" + text + "'");
+}
+
+void read_release(const Query& row, StoredDecision& decision) {
+  constexpr int kFirst = 12;
+  if (row.null(kFirst)) return;
+  ReleaseRecord record;
+  record.mechanism = row.text(kFirst);
+  record.arithmetic = row.text(kFirst + 1);
+  record.requested = row.text(kFirst + 2);
+  record.charged = row.text(kFirst + 3);
+  record.adjusted = row.text(kFirst + 4);
+  record.published = row.text(kFirst + 5);
+  decision.values = parse_rationals(row.text(kFirst + 6));
+  parse_components(row.text(kFirst + 7), record.components, decision.component_values);
+  record.cells = parse_texts(row.text(kFirst + 8));
+  decision.post_processing = parse_post_processing(row.text(kFirst + 9));
+  decision.release = std::move(record);
+}
+
+std::optional<StoredDecision> read_single(Connection& connection, Query& query) {
+  if (!query.step()) return std::nullopt;
+  return read_decision(connection, query);
+}
+
+}  // namespace
+
+Meta read_meta(Connection& connection) {
+  Query row = connection.query(kMeta);
+  if (!row.step()) throw LedgerCorrupt("meta: its row is missing");
+  return {.ledger_id = row.text(0),
+          .created_at = row.text(1),
+          .last_time = row.text(2),
+          .decisions = row.integer(3),
+          .policy_versions = row.integer(4),
+          .limit_changes = row.integer(5)};
+}
+
+PolicyVersion policy_of_row(const Query& row) {
+  return {.version = row.integer(0),
+          .yaml = row.text(1),
+          .sha256 = row.text(2),
+          .base_dir = row.text(3),
+          .applied_at = row.text(4),
+          .applied_by = row.text(5)};
+}
+
+PolicyVersion read_active_policy(Connection& connection) {
+  Query row = connection.query(kActivePolicy);
+  if (!row.step()) throw LedgerCorrupt("policy_version: there is none");
+  return policy_of_row(row);
+}
+
+std::vector<AccountState> read_accounts(Connection& connection, const std::string& dataset) {
+  std::vector<AccountState> accounts;
+  Query rows = connection.query(dataset.empty() ? kAllAccounts : kAccountsOfDataset);
+  if (!dataset.empty()) rows.with(dataset);
+  while (rows.step()) {
+    accounts.push_back(
+        {.id = rows.integer(0),
+         .dataset = rows.text(1),
+         .scope = rows.text(2),
+         .measure = rows.text(3),
+         .balance = {.limit = rows.integer(4), .spent = rows.integer(5), .reserved = rows.integer(6)}});
+  }
+  return accounts;
+}
+
+StoredDecision read_decision(Connection& connection, const Query& row) {
+  StoredDecision decision;
+  decision.seq = row.integer(0);
+  try {
+    decision.id = row.text(1);
+    decision.created_at = row.text(2);
+    decision.draft = {.principal = row.text(3),
+                      .key = row.text(4),
+                      .request_digest = row.text(5),
+                      .request = row.text(6),
+                      .dataset = row.text(7),
+                      .policy_version = row.integer(8),
+                      .outcome = outcome_of(row.text(9)),
+                      .reasons = row.text(10)};
+    decision.accounts = parse_accounts(row.text(11), decision.draft.dataset);
+    decision.charges = read_charges(connection, decision.id);
+    read_release(row, decision);
+  } catch (const LedgerCorrupt& fault) {
+    throw LedgerCorrupt("decision " + std::to_string(decision.seq) +
+                        (decision.id.empty() ? "" : " (" + decision.id + ")") + ": " + fault.what());
+  }
+  return decision;
+}
+
+std::optional<StoredDecision> find_decision_by_key(Connection& connection, const std::string& principal,
+                                                   const std::string& key) {
+  if (key.empty()) return std::nullopt;
+  Query query = connection.query(kDecisionByKey);
+  query.with(principal, key);
+  return read_single(connection, query);
+}
+
+std::optional<StoredDecision> find_decision_by_id(Connection& connection, const std::string& id) {
+  Query query = connection.query(kDecisionById);
+  query.with(id);
+  return read_single(connection, query);
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,277 @@
+#include "row_codec.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using accounting::PostProcessing;
+
+constexpr std::array<std::pair<PostProcessing::Kind, std::string_view>, 3> kKinds{{
+    {PostProcessing::Kind::none, "none"},
+    {PostProcessing::Kind::mean_about, "mean_about"},
+    {PostProcessing::Kind::variance_about, "variance_about"},
+}};
+
+/// Appends JSON text directly: building a tree first would be most of the cost of recording a release.
+class Writer final {
+ public:
+  Writer& raw(std::string_view json) {
+    json_ += json;
+    return *this;
+  }
+  Writer& text(std::string_view text) {
+    const bool plain = std::all_of(text.begin(), text.end(),
+                                   [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+    if (plain) {
+      json_.append(1, '"').append(text).append(1, '"');
+      return *this;
+    }
+    try {
+      json_ += Json(text).dump();
+    } catch (const Json::exception&) {
+      throw InvalidParameter("ledger: a text to be recorded is not UTF-8");
+    }
+    return *this;
+  }
+  /// `name` is a plain word.
+  Writer& field(std::string_view name) {
+    if (json_.back() != '{') json_ += ',';
+    json_.append(1, '"').append(name).append("\":");
+    return *this;
+  }
+  Writer& field(std::string_view name, std::string_view value) { return field(name).text(value); }
+  Writer& field(std::string_view name, std::int64_t value) { return field(name).raw(std::to_string(value)); }
+  /// An array of what `write_one` makes of each item.
+  template <class Items, class WriteOne>
+  Writer& array(const Items& items, WriteOne write_one) {
+    json_ += '[';
+    bool first = true;
+    for (const auto& item : items) {
+      if (!first) json_ += ',';
+      first = false;
+      write_one(item);
+    }
+    json_ += ']';
+    return *this;
+  }
+  Writer& values(const std::vector<Rational>& numbers) {
+    return array(numbers, [&](const Rational& number) { text(accounting::text(number)); });
+  }
+  [[nodiscard]] std::string take() { return std::move(json_); }
+
+ private:
+  std::string json_;
+};
+
+/// Parses and hands to `read`; whatever does not have the expected shape is corruption.
+template <class Read>
+auto read_json(std::string_view text, const char* column, Read read) {
+  try {
+    return read(Json::parse(text));
+  } catch (const Json::exception& error) {
+    throw LedgerCorrupt(std::string("column ") + column + " is malformed: " + error.what());
+  }
+}
+
+/// nlohmann reads any number as an integer if asked to; an amount of 1.5 must not become 1.
+std::int64_t integer(const Json& json, const char* field) {
+  const Json& value = json.at(field);
+  if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX)) {
+    throw LedgerCorrupt(std::string("field ") + field + " is not an integer");
+  }
+  return value.get<std::int64_t>();
+}
+
+std::vector<Rational> to_rationals(const Json& array) {
+  if (!array.is_array()) throw LedgerCorrupt("values are not an array");
+  std::vector<Rational> values;
+  values.reserve(array.size());
+  for (const Json& value : array) values.push_back(stored_rational(value.get_ref<const std::string&>()));
+  return values;
+}
+
+ComponentRecord to_component(const Json& json) {
+  ComponentRecord component;
+  json.at("statistic").get_to(component.statistic);
+  json.at("epsilon").get_to(component.epsilon);
+  json.at("sensitivity").get_to(component.sensitivity);
+  json.at("lambda").get_to(component.lambda);
+  json.at("grid").get_to(component.grid);
+  json.at("centre").get_to(component.centre);
+  json.at("bound").get_to(component.bound);
+  component.coordinates = integer(json, "coordinates");
+  component.precision = integer(json, "precision");
+  json.at("adjusted").get_to(component.adjusted);
+  json.at("published").get_to(component.published);
+  json.at("published_note").get_to(component.published_note);
+  return component;
+}
+
+bool digits_only(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+Rational stored_rational(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view magnitude = negative ? text.substr(1) : text;
+  Rational value;
+  if (const auto slash = magnitude.find('/'); slash != std::string_view::npos) {
+    const std::string_view numerator = magnitude.substr(0, slash);
+    const std::string_view denominator = magnitude.substr(slash + 1);
+    if (!digits_only(numerator) || !digits_only(denominator) ||
+        denominator.find_first_not_of('0') == std::string_view::npos) {
+      throw LedgerCorrupt("'" + std::string(text) + "' is not an exact number");
+    }
+    value =
+        Rational(accounting::Integer(std::string(numerator)), accounting::Integer(std::string(denominator)));
+    value.canonicalize();
+  } else {
+    const auto point = magnitude.find('.');
+    std::string digits(magnitude.substr(0, point));
+    std::size_t decimals = 0;
+    if (point != std::string_view::npos && point != 0) {
+      digits += magnitude.substr(point + 1);
+      decimals = magnitude.size() - point - 1;
+    }
+    if (!digits_only(digits) || (point != std::string_view::npos && decimals == 0)) {
+      throw LedgerCorrupt("'" + std::string(text) + "' is not an exact number");
+    }
+    value = Rational(accounting::Integer(digits, 10));
+    if (decimals != 0) value /= accounting::power_of_ten(static_cast<long>(decimals));
+  }
+  return negative ? Rational(-value) : value;
+}
+
+std::string accounts_json(const std::vector<AccountState>& accounts) {
+  Writer json;
+  json.array(accounts, [&](const AccountState& account) {
+    json.raw("{")
+        .field("id", account.id)
+        .field("scope", account.scope)
+        .field("measure", account.measure)
+        .field("limit", account.balance.limit)
+        .field("spent", account.balance.spent)
+        .field("reserved", account.balance.reserved)
+        .raw("}");
+  });
+  return json.take();
+}
+
+std::vector<AccountState> parse_accounts(std::string_view json, const std::string& dataset) {
+  return read_json(json, "accounts", [&](const Json& array) {
+    if (!array.is_array()) throw LedgerCorrupt("column accounts is not an array");
+    std::vector<AccountState> accounts;
+    for (const Json& entry : array) {
+      AccountState account;
+      account.id = integer(entry, "id");
+      account.dataset = dataset;
+      entry.at("scope").get_to(account.scope);
+      entry.at("measure").get_to(account.measure);
+      account.balance = {.limit = integer(entry, "limit"),
+                         .spent = integer(entry, "spent"),
+                         .reserved = integer(entry, "reserved")};
+      accounts.push_back(std::move(account));
+    }
+    return accounts;
+  });
+}
+
+std::string components_json(const std::vector<ComponentRecord>& components,
+                            const std::vector<std::vector<Rational>>& values) {
+  EPSILOG_INVARIANT(components.size() == values.size());
+  Writer json;
+  auto drawn = values.begin();
+  json.array(components, [&](const ComponentRecord& component) {
+    json.raw("{")
+        .field("statistic", component.statistic)
+        .field("epsilon", component.epsilon)
+        .field("sensitivity", component.sensitivity)
+        .field("lambda", component.lambda)
+        .field("grid", component.grid)
+        .field("centre", component.centre)
+        .field("bound", component.bound)
+        .field("coordinates", component.coordinates)
+        .field("precision", component.precision)
+        .field("adjusted", component.adjusted)
+        .field("published", component.published)
+        .field("published_note", component.published_note)
+        .field("values")
+        .values(*drawn++)
+        .raw("}");
+  });
+  return json.take();
+}
+
+void parse_components(std::string_view json, std::vector<ComponentRecord>& components,
+                      std::vector<std::vector<Rational>>& values) {
+  read_json(json, "components", [&](const Json& array) {
+    if (!array.is_array()) throw LedgerCorrupt("column components is not an array");
+    for (const Json& entry : array) {
+      components.push_back(to_component(entry));
+      values.push_back(to_rationals(entry.at("values")));
+    }
+    return true;
+  });
+}
+
+std::string texts_json(const std::vector<std::string>& texts) {
+  Writer json;
+  json.array(texts, [&](const std::string& text) { json.text(text); });
+  return json.take();
+}
+
+std::vector<std::string> parse_texts(std::string_view json) {
+  return read_json(json, "cells", [](const Json& array) { return array.get<std::vector<std::string>>(); });
+}
+
+std::string rationals_json(const std::vector<Rational>& values) {
+  return Writer().values(values).take();
+}
+
+std::vector<Rational> parse_rationals(std::string_view json) {
+  return read_json(json, "value", [](const Json& array) { return to_rationals(array); });
+}
+
+std::string post_processing_json(const PostProcessing& recipe) {
+  for (const auto& [kind, name] : kKinds) {
+    if (kind != recipe.kind) continue;
+    Writer json;
+    json.raw("{").field("kind", name);
+    if (kind != PostProcessing::Kind::none) {
+      json.field("centre", accounting::text(recipe.centre))
+          .field("lower", accounting::text(recipe.lower))
+          .field("upper", accounting::text(recipe.upper));
+    }
+    return json.raw("}").take();
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+PostProcessing parse_post_processing(std::string_view json) {
+  return read_json(json, "post_processing", [](const Json& object) {
+    const std::string& wanted = object.at("kind").get_ref<const std::string&>();
+    for (const auto& [kind, name] : kKinds) {
+      if (name != wanted) continue;
+      PostProcessing recipe;
+      recipe.kind = kind;
+      if (kind == PostProcessing::Kind::none) return recipe;
+      recipe.centre = stored_rational(object.at("centre").get_ref<const std::string&>());
+      recipe.lower = stored_rational(object.at("lower").get_ref<const std::string&>());
+      recipe.upper = stored_rational(object.at("upper").get_ref<const std::string&>());
+      return recipe;
+    }
+    throw LedgerCorrupt("column post_processing names an unknown recipe '" + wanted + "'");
+  });
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,136 @@
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "queries.hpp"
+#include "snapshot_state.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+/// The seq from which the last `limit` decisions start; 0 when there are fewer.
+std::int64_t start_of_last(Connection& connection, const std::string& dataset, std::int64_t limit) {
+  constexpr const char* kOfAll = "SELECT seq FROM decision ORDER BY seq DESC LIMIT 1 OFFSET ?1";
+  constexpr const char* kOfDataset =
+      "SELECT seq FROM decision WHERE dataset = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?1";
+  SQLite::Statement statement = connection.prepare(dataset.empty() ? kOfAll : kOfDataset);
+  Query row(statement, connection.handle());
+  if (dataset.empty()) {
+    row.with(limit - 1);
+  } else {
+    row.with(limit - 1, dataset);
+  }
+  return row.step() ? row.integer(0) : 0;
+}
+
+}  // namespace
+
+Snapshot::State::State(std::shared_ptr<LedgerState> shared)
+    : ledger(std::move(shared)), connection(ledger->take_reader()) {
+  try {
+    connection->execute("BEGIN");
+    static_cast<void>(read_meta(*connection));  // a deferred transaction begins with its first read
+  } catch (const StorageFailure& failure) {
+    throw_translated(failure, "ledger " + ledger->files().database);
+  }
+}
+
+Snapshot::State::~State() {
+  if (ledger->own_process()) {
+    sqlite3_exec(connection->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+    if (connection->in_transaction()) return;  // not fit for another snapshot
+  }
+  ledger->give_back_reader(std::move(connection));
+}
+
+Snapshot::Snapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Snapshot::Snapshot(Snapshot&&) noexcept = default;
+Snapshot::~Snapshot() = default;
+
+std::string Snapshot::ledger_id() {
+  return state_->ledger->ledger_id();
+}
+
+std::optional<std::string> Snapshot::poisoned() const {
+  return state_->ledger->poisoned();
+}
+
+std::optional<StoredDecision> Snapshot::find_key(const std::string& principal, const std::string& key) {
+  return state_->reading([&](Connection& c) { return find_decision_by_key(c, principal, key); });
+}
+
+std::optional<StoredDecision> Snapshot::find_id(const std::string& id) {
+  return state_->reading([&](Connection& c) { return find_decision_by_id(c, id); });
+}
+
+PolicyVersion Snapshot::active_policy() {
+  return state_->reading([](Connection& c) { return read_active_policy(c); });
+}
+
+std::vector<AccountState> Snapshot::accounts(const std::string& dataset) {
+  return state_->reading([&](Connection& c) { return read_accounts(c, dataset); });
+}
+
+std::int64_t Snapshot::decisions() {
+  return state_->reading([](Connection& c) { return read_meta(c).decisions; });
+}
+
+void Snapshot::each_decision(const std::string& dataset, std::int64_t limit,
+                             const std::function<void(const StoredDecision&)>& visit,
+                             const std::function<void(const MalformedRecord&)>& malformed) {
+  state_->reading([&](Connection& connection) {
+    const std::int64_t start = limit > 0 ? start_of_last(connection, dataset, limit) : 0;
+    SQLite::Statement statement = connection.prepare(
+        dataset.empty() ? EPSILOG_SELECT_DECISION "WHERE d.seq >= ?1 ORDER BY d.seq"
+                        : EPSILOG_SELECT_DECISION "WHERE d.seq >= ?1 AND d.dataset = ?2 ORDER BY d.seq");
+    Query rows(statement, connection.handle());
+    if (dataset.empty()) {
+      rows.with(start);
+    } else {
+      rows.with(start, dataset);
+    }
+    while (rows.step()) {
+      std::optional<StoredDecision> decision;
+      try {
+        decision = read_decision(connection, rows);
+      } catch (const LedgerCorrupt& fault) {
+        if (!malformed) throw;
+        malformed({.seq = rows.integer(0), .message = fault.what()});
+      }
+      if (decision) visit(*decision);
+    }
+  });
+}
+
+void Snapshot::each_policy_version(const std::function<void(const PolicyVersion&)>& visit) {
+  state_->reading([&](Connection& connection) {
+    SQLite::Statement statement = connection.prepare(
+        "SELECT version, yaml, sha256, base_dir, applied_at, applied_by FROM policy_version ORDER BY "
+        "version");
+    Query rows(statement, connection.handle());
+    while (rows.step()) visit(policy_of_row(rows));
+  });
+}
+
+void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& visit) {
+  state_->reading([&](Connection& connection) {
+    SQLite::Statement statement = connection.prepare(
+        "SELECT seq, after_decision, policy_version, account_id, old_limit, new_limit, changed_at, by, why"
+        " FROM limit_change ORDER BY seq");
+    Query rows(statement, connection.handle());
+    while (rows.step()) {
+      visit({.seq = rows.integer(0),
+             .after_decision = rows.integer(1),
+             .policy_version = rows.integer(2),
+             .account = rows.integer(3),
+             .old_limit = rows.integer(4),
+             .new_limit = rows.integer(5),
+             .changed_at = rows.text(6),
+             .by = rows.text(7),
+             .why = rows.text(8)});
+    }
+  });
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,150 @@
+#include "turnstile.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+Descriptor open_lock_file(const std::string& path) {
+  for (;;) {
+    Descriptor existing(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (existing.valid()) return existing;
+    if (errno != ENOENT) throw LedgerBusy(system_message("cannot open the lock file " + path, errno));
+    Descriptor created(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (created.valid()) {
+      // Whatever the umask was, the next process of this user must be able to open it.
+      if (::fchmod(created.get(), 0600) != 0)
+        throw LedgerBusy(system_message("cannot set the mode of " + path, errno));
+      return created;
+    }
+    if (errno != EEXIST) {
+      throw LedgerBusy(
+          system_message("cannot create the lock file " + path + " (is the directory read-only?)", errno));
+    }
+  }
+}
+
+/// Whether the descriptor is still the file of that name: a lock on a removed file keeps nobody out.
+bool still_named(const Descriptor& descriptor, const std::string& path) {
+  struct stat held {};
+  struct stat named {};
+  return ::fstat(descriptor.get(), &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+bool try_lock(const Descriptor& descriptor, const std::string& path) {
+  if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0) return true;
+  if (errno == EWOULDBLOCK || errno == EINTR) return false;
+  throw LedgerBusy(system_message("cannot lock " + path, errno));
+}
+
+/// What a waiting thread and the caller who may lose patience share.
+struct Wait {
+  std::mutex mutex;
+  std::condition_variable changed;
+  Descriptor queue;
+  Descriptor lock;
+  int error = 0;
+  bool finished = false;
+};
+
+int lock_blocking(const Descriptor& descriptor) {
+  while (::flock(descriptor.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+void stand_in_line(const std::shared_ptr<Wait>& wait) {
+  int error = lock_blocking(wait->queue);
+  if (error == 0) error = lock_blocking(wait->lock);
+  const std::lock_guard guard(wait->mutex);
+  wait->error = error;
+  wait->finished = true;
+  wait->changed.notify_all();
+}
+
+void start_standing_in_line(const std::shared_ptr<Wait>& wait) {
+  // Signals are the application's; none may be delivered to a thread it does not know of.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([wait] { stand_in_line(wait); }).detach();
+  } catch (const std::system_error& error) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw LedgerBusy(std::string("cannot wait for the ledger's lock: ") + error.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+[[noreturn]] void lose_patience(const LedgerFiles& files) {
+  throw LedgerBusy("ledger " + files.database +
+                   " is in use by another process; retry, or wait longer (--wait)");
+}
+
+/// flock has no timeout, and asking again and again would give up the place in the queue. So a
+/// thread blocks in it; when the caller loses patience the thread stays behind, and whatever it
+/// gets it gives back at once by dropping the last reference to the descriptors.
+Descriptor wait_in_line(const LedgerFiles& files, Descriptor queue, Descriptor lock, Deadline deadline) {
+  if (std::chrono::steady_clock::now() >= deadline) lose_patience(files);
+  const auto wait = std::make_shared<Wait>();
+  wait->queue = std::move(queue);
+  wait->lock = std::move(lock);
+  start_standing_in_line(wait);
+  std::unique_lock guard(wait->mutex);
+  if (!wait->changed.wait_until(guard, deadline, [&] { return wait->finished; })) lose_patience(files);
+  if (wait->error != 0) throw LedgerBusy(system_message("cannot lock " + files.lock(), wait->error));
+  const Descriptor leave_turnstile = std::move(wait->queue);
+  return std::move(wait->lock);
+}
+
+}  // namespace
+
+bool ThreadTurns::take(Deadline deadline) {
+  std::unique_lock guard(mutex_);
+  const std::uint64_t mine = ++arrivals_;
+  waiting_.push_back(mine);
+  const bool got = changed_.wait_until(guard, deadline, [&] { return !taken_ && waiting_.front() == mine; });
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), mine));
+  if (got) {
+    taken_ = true;
+  } else {
+    changed_.notify_all();  // the one behind may be first now
+  }
+  return got;
+}
+
+void ThreadTurns::give_back() {
+  const std::lock_guard guard(mutex_);
+  taken_ = false;
+  changed_.notify_all();
+}
+
+Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline) {
+  for (;;) {
+    Descriptor queue = open_lock_file(files.queue());
+    Descriptor lock = open_lock_file(files.lock());
+    const bool at_once = try_lock(queue, files.queue()) && try_lock(lock, files.lock());
+    if (!at_once) lock = wait_in_line(files, std::move(queue), std::move(lock), deadline);
+    if (still_named(lock, files.lock())) return lock;
+  }
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,42 @@
+// Whose turn it is to write: first among the threads of this process, then among processes.
+//
+// Processes queue at a turnstile: flock(L.queue), flock(L.lock), unlock L.queue. Who comes again
+// right after a turn finds the next one standing in the turnstile and has to wait behind it; with
+// one lock alone it would get in again and again and starve the others.
+//
+// An flock belongs to its open file description, so every turn opens its own: the lock is gone when
+// the descriptor is, also after kill -9, and survives nothing.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+#include "ledger_files.hpp"
+
+namespace epsilog::ledger {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+/// Turns of the threads of one Ledger, in order of arrival. Thread-safe.
+class ThreadTurns final {
+ public:
+  /// False if the deadline passes first.
+  [[nodiscard]] bool take(Deadline deadline);
+  void give_back();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::uint64_t> waiting_;
+  std::uint64_t arrivals_ = 0;
+  bool taken_ = false;
+};
+
+/// Takes the lock of all processes. It is held as long as the descriptor lives.
+/// Throws  LedgerBusy if the deadline passes first, or the lock files cannot be made.
+[[nodiscard]] Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline);
+
+}  // namespace epsilog::ledger

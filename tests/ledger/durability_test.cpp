@@ -1,0 +1,159 @@
+// Power failures, simulated at every point of a run: what was acknowledged is on the disk, and what is
+// on the disk makes sense. The controls show that the simulation would notice.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "ledger/support/fault_vfs.hpp"
+#include "ledger/support/fixture.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::ledger_tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Epsilon kShare = Epsilon::parse_down("0.01");
+
+std::string read_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// Puts an image where `from` was, under another directory.
+void write_image(const std::map<std::string, std::string>& image, const std::string& from,
+                 const std::string& to) {
+  fs::remove_all(to);
+  fs::create_directory(to);
+  for (const auto& [path, content] : image) {
+    if (path.starts_with(from + "/"))
+      std::ofstream(to + path.substr(from.size()), std::ios::binary) << content;
+  }
+}
+
+struct Losses {
+  int images = 0;
+  int lost = 0;        ///< an acknowledged charge is missing
+  int unbalanced = 0;  ///< balances are not the fold of charges
+};
+
+struct Recording {
+  std::string directory;
+  std::map<std::string, std::string> before;
+  std::vector<StorageEvent> events;
+};
+
+std::map<std::string, std::string> files_of(const LedgerFixture& fixture) {
+  std::map<std::string, std::string> files;
+  for (const char* suffix : {"", "-wal"}) {
+    if (fs::exists(fixture.sibling(suffix)))
+      files[fixture.sibling(suffix)] = read_file(fixture.sibling(suffix));
+  }
+  return files;
+}
+
+/// Every prefix of the run, several random remains of it each.
+template <class Check>
+Losses replay(const Recording& recording, int images_each, std::uint64_t seed, Check check) {
+  std::mt19937_64 random(seed);
+  const TemporaryDirectory disk;
+  Losses losses;
+  std::int64_t acknowledged = 0;
+  for (std::size_t until = 0; until <= recording.events.size(); ++until) {
+    if (until > 0 && recording.events[until - 1].kind == StorageEvent::Kind::acknowledged) ++acknowledged;
+    for (int i = 0; i < images_each; ++i) {
+      const auto image = image_after_power_failure(recording.before, recording.events, until, random);
+      write_image(image, recording.directory, disk.path() + "/image");
+      check(disk.path() + "/image/L", acknowledged, losses);
+      ++losses.images;
+    }
+  }
+  return losses;
+}
+
+Recording record_releases() {
+  FaultVfs vfs;
+  const LedgerFixture fixture;
+  {
+    auto primed = fixture.open();
+    release(primed, kShare, Rational(0));
+  }
+  Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
+  vfs.start_recording();
+  int number = 0;
+  for (const int releases : {8, 4}) {
+    auto ledger = fixture.open();
+    for (int i = 0; i < releases; ++i) {
+      ++number;
+      release(ledger, kShare, Rational(number), std::to_string(number));
+      vfs.acknowledge();
+    }
+  }  // closing moves the WAL into the main file: power may fail during that too
+  recording.events = vfs.events();
+  return recording;
+}
+
+/// The same number of one-row transactions, with settings of the caller's choice.
+Recording record_updates(const std::string& settings) {
+  FaultVfs vfs;
+  const LedgerFixture fixture;
+  {
+    auto primed = fixture.open();
+    release(primed, kShare, Rational(0));
+  }
+  sqlite3* db = nullptr;
+  const std::string uri = "file:" + fixture.path + "?psow=0";
+  REQUIRE(sqlite3_open_v2(uri.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(db, settings.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
+  vfs.start_recording();
+  for (int i = 0; i < 12; ++i) {
+    REQUIRE(sqlite3_exec(db, "UPDATE account SET spent = spent + 1", nullptr, nullptr, nullptr) == SQLITE_OK);
+    vfs.acknowledge();
+  }
+  recording.events = vfs.events();
+  sqlite3_close(db);
+  return recording;
+}
+
+Losses replay_updates(const Recording& recording) {
+  const std::int64_t before = kShare.units();
+  return replay(recording, 4, 2, [&](const std::string& path, std::int64_t acknowledged, Losses& losses) {
+    const std::string spent = query_sql(path, "SELECT spent FROM account");
+    if (spent.find_first_not_of("0123456789") != std::string::npos ||
+        std::stoll(spent) < before + acknowledged) {
+      ++losses.lost;
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("power failure: no acknowledged charge is lost and every balance still folds",
+          "[ledger][durability]") {
+  const Recording recording = record_releases();
+  const Losses losses =
+      replay(recording, 12, 1, [](const std::string& path, std::int64_t acknowledged, Losses& found) {
+        auto snapshot = ledger::Ledger::open_read_only(path).snapshot();
+        if (!balances_fold(snapshot)) ++found.unbalanced;
+        for (std::int64_t i = 1; i <= acknowledged; ++i) {
+          const auto decision = snapshot.find_key("ada", std::to_string(i));
+          if (!decision || decision->values != std::vector<Rational>{Rational(static_cast<long>(i))}) {
+            ++found.lost;
+            break;
+          }
+        }
+      });
+  CAPTURE(losses.images);
+  CHECK(losses.images >= 1'000);
+  CHECK(losses.lost == 0);
+  CHECK(losses.unbalanced == 0);
+}
+
+TEST_CASE("power failure: the simulation catches synchronous=NORMAL and OFF losing acknowledged charges",
+          "[ledger][durability][control]") {
+  CHECK(replay_updates(record_updates("PRAGMA synchronous=FULL")).lost == 0);
+  CHECK(replay_updates(record_updates("PRAGMA synchronous=NORMAL")).lost > 0);
+  CHECK(replay_updates(record_updates("PRAGMA synchronous=OFF")).lost > 0);
+}

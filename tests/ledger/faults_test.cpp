@@ -1,0 +1,163 @@
+// What a failing storage does to a charge: either it is acknowledged and there, or nothing is
+// acknowledged and the ledger says whether a retry may help.
+#include <filesystem>
+#include <fstream>
+
+#include "epsilog/accounting/errors.hpp"
+#include "ledger/support/fault_vfs.hpp"
+#include "ledger/support/fixture.hpp"
+#include "poison.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::ledger_tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Epsilon kTenth = Epsilon::parse_down("0.1");
+
+/// What happened to one release under faults.
+struct Attempt {
+  bool acknowledged = false;
+  bool busy = false;  ///< LedgerBusy: nothing happened
+  bool io = false;    ///< LedgerIo: unknown, poisoned
+};
+
+Attempt attempt_release(ledger::Ledger& ledger, const std::string& key) {
+  Attempt attempt;
+  try {
+    release(ledger, kTenth, Rational(42), key);
+    attempt.acknowledged = true;
+  } catch (const LedgerBusy&) {
+    attempt.busy = true;
+  } catch (const LedgerIo&) {
+    attempt.io = true;
+  }
+  return attempt;
+}
+
+void check_after_fault(const LedgerFixture& fixture, const Attempt& attempt) {
+  auto snapshot = fixture.look();
+  CHECK(balances_fold(snapshot));
+  const auto found = snapshot.find_key("ada", "under fault");
+  if (attempt.acknowledged) CHECK(found);
+  if (attempt.busy) CHECK_FALSE(found);
+  CHECK(snapshot.poisoned().has_value() >= attempt.io);
+  CHECK(snapshot.find_key("ada", "before")->values == std::vector<Rational>{1});
+}
+
+/// Fails every operation of one release in turn; returns how many points there were.
+int fail_every_operation(int code, bool from_then_on) {
+  int points = 0;
+  for (std::int64_t nth = 1;; ++nth) {
+    CAPTURE(nth, code, from_then_on);
+    FaultVfs vfs;
+    const LedgerFixture fixture;
+    Attempt attempt;
+    {
+      auto ledger = fixture.open();
+      release(ledger, kTenth, Rational(1), "before");
+      vfs.fail_at(nth, code, from_then_on);
+      attempt = attempt_release(ledger, "under fault");
+      if (!vfs.failed()) return points;
+      if (code == SQLITE_FULL) CHECK_FALSE(attempt.io);
+      if (attempt.io) {
+        CHECK(ledger.poisoned());
+        CHECK_THROWS_AS(ledger.begin(), LedgerIo);
+      }
+      vfs.stop_failing();
+      if (!attempt.io && !ledger.poisoned()) {
+        CHECK(release_if_it_fits(ledger, kTenth, Rational(42),
+                                 "under fault"));  // the retry replays or succeeds
+        attempt.busy = false;
+        attempt.acknowledged = true;
+      }
+    }
+    check_after_fault(fixture, attempt);
+    ++points;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("faults: an I/O error at any operation of a charge acknowledges nothing false", "[ledger][fault]") {
+  CHECK(fail_every_operation(SQLITE_IOERR, false) >= 8);
+  CHECK(fail_every_operation(SQLITE_IOERR, true) >= 8);
+}
+
+TEST_CASE("faults: a full disk at any operation of a charge is busy, never poison", "[ledger][fault]") {
+  CHECK(fail_every_operation(SQLITE_FULL, false) >= 8);
+  CHECK(fail_every_operation(SQLITE_FULL, true) >= 8);
+}
+
+TEST_CASE("faults: a full disk leaves every table unchanged and goes away with its cause",
+          "[ledger][fault]") {
+  FaultVfs vfs;
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  vfs.fail_kind("write", SQLITE_FULL);
+  CHECK(attempt_release(ledger, "k").busy);
+  CHECK(attempt_release(ledger, "k").busy);
+  CHECK(ledger.snapshot().decisions() == 0);
+  vfs.stop_failing();
+  CHECK(attempt_release(ledger, "k").acknowledged);
+}
+
+TEST_CASE("faults: a failed sync poisons the ledger before the next writer gets in",
+          "[ledger][fault][poison]") {
+  FaultVfs vfs;
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  auto other = fixture.open();
+  vfs.fail_kind("sync", SQLITE_IOERR);
+  CHECK(attempt_release(ledger, "k").io);
+  vfs.stop_failing();
+  CHECK(fs::exists(fixture.sibling(".poisoned")));
+  CHECK_THROWS_AS(other.begin(), LedgerIo);
+  auto later = fixture.open();
+  CHECK_THROWS_AS(later.begin(), LedgerIo);
+  auto snapshot = fixture.look();  // readers go on, and can warn
+  CHECK(snapshot.poisoned());
+  CHECK(snapshot.accounts("clinic").size() == 1);
+}
+
+TEST_CASE("faults: a poisoned ledger is recovered only after a reboot and with a sound file",
+          "[ledger][fault][poison]") {
+  const LedgerFixture fixture;
+  CHECK_FALSE(ledger::Ledger::recovery_state(fixture.path).poisoned);
+  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path), LedgerIo);
+  REQUIRE(ledger::write_poison(ledger::locate(fixture.path), "fsync failed"));
+  REQUIRE(ledger::write_poison(ledger::locate(fixture.path), "a later failure"));  // the first cause stays
+
+  const auto now = ledger::Ledger::recovery_state(fixture.path);
+  CHECK(now.poisoned);
+  CHECK(now.reason == "fsync failed");
+  CHECK(now.poisoned_at.size() == 24);
+  CHECK_FALSE(now.rebooted);
+  CHECK(now.advice.find("reboot") != std::string::npos);
+  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path), LedgerIo);
+  CHECK(fs::exists(fixture.sibling(".poisoned")));
+
+  const auto later = ledger::Ledger::recovery_state(fixture.path, "another-boot");
+  CHECK(later.rebooted);
+  CHECK(later.problems.empty());
+  ledger::Ledger::clear_poison(fixture.path, "another-boot");
+  CHECK_FALSE(fs::exists(fixture.sibling(".poisoned")));
+  auto ledger = fixture.open();
+  CHECK(attempt_release(ledger, "k").acknowledged);
+}
+
+TEST_CASE("faults: a marker that says nothing still poisons, and no reboot is taken for granted",
+          "[ledger][fault][poison]") {
+  const LedgerFixture fixture;
+  for (const char* text : {"", "{", "[]", "{\"reason\":1}", "{\"reason\":\"x\",\"boot_id\":\"unknown\"}"}) {
+    CAPTURE(text);
+    std::ofstream(fixture.sibling(".poisoned")) << text;
+    auto ledger = fixture.open();
+    CHECK_THROWS_AS(ledger.begin(), LedgerIo);
+    CHECK_FALSE(ledger::Ledger::recovery_state(fixture.path, "another-boot").rebooted);
+    CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, "another-boot"), LedgerIo);
+    fs::remove(fixture.sibling(".poisoned"));
+  }
+}

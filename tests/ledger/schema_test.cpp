@@ -1,0 +1,165 @@
+// The database itself refuses, whoever asks: here SQL is written by hand, as a careless program would.
+#include "ledger/support/fixture.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::ledger_tests;
+
+namespace {
+
+/// One release, one refusal, one changed limit.
+struct FilledLedger : LedgerFixture {
+  FilledLedger() {
+    auto writer = open();
+    release(writer, Epsilon::parse_down("0.25"), Rational(12), "k");
+    auto transaction = writer.begin();
+    transaction.refuse(refused());
+    transaction.apply_policy(policy("version: 1 # 2\n"),
+                             {account("clinic", "epsilon", Epsilon::parse_down("2").units())}, "why");
+    static_cast<void>(writer.commit(std::move(transaction)));
+  }
+};
+
+const std::string kRecursive = "PRAGMA recursive_triggers=ON; PRAGMA foreign_keys=ON; ";
+
+}  // namespace
+
+TEST_CASE("schema: history can be neither changed nor deleted", "[ledger][schema]") {
+  const FilledLedger fixture;
+  for (const std::string table : {"decision", "charge", "release", "policy_version", "limit_change"}) {
+    CAPTURE(table);
+    REQUIRE(query_sql(fixture.path, "SELECT count(*) > 0 FROM " + table) == "1");
+    const std::string column = query_sql(
+        fixture.path, "SELECT name FROM pragma_table_info('" + table + "') ORDER BY cid DESC LIMIT 1");
+    CHECK(run_sql(fixture.path, "UPDATE " + table + " SET " + column + " = " + column) ==
+          table + " is history: it cannot change");
+    CHECK(run_sql(fixture.path, "DELETE FROM " + table) == table + " is history: it cannot be deleted");
+    CHECK_FALSE(
+        run_sql(fixture.path, kRecursive + "INSERT OR REPLACE INTO " + table + " SELECT * FROM " + table)
+            .empty());
+  }
+}
+
+TEST_CASE("schema: replacing a charge by a smaller one is refused", "[ledger][schema]") {
+  const FilledLedger fixture;
+  CHECK(run_sql(fixture.path,
+                kRecursive + "INSERT OR REPLACE INTO charge SELECT decision_id, account_id, 1 FROM charge") ==
+        "charge is history: it cannot be deleted");
+  CHECK(query_sql(fixture.path, "SELECT amount FROM charge") == "250000000000");
+}
+
+TEST_CASE("schema: overspending by hand is refused by CHECK alone", "[ledger][schema]") {
+  const FilledLedger fixture;
+  for (const char* sql :
+       {"UPDATE account SET spent = budget + 1", "UPDATE account SET reserved = budget - spent + 1",
+        "UPDATE account SET budget = spent - 1", "UPDATE account SET reserved = -1",
+        "UPDATE account SET budget = 2305843009213693953",
+        "INSERT INTO account(dataset, scope, measure, budget, spent, reserved) VALUES('x', '', 'epsilon', "
+        "-1, 0, 0)",
+        "INSERT INTO charge SELECT id, 1, 0 FROM decision WHERE outcome = 'refused'",
+        "INSERT INTO charge SELECT id, 1, 2305843009213693953 FROM decision WHERE outcome = 'refused'"}) {
+    CAPTURE(sql);
+    CHECK(run_sql(fixture.path, sql).find("constraint failed") != std::string::npos);
+  }
+  // A sum beyond int64 would silently become a REAL; STRICT is what stops it.
+  CHECK(run_sql(fixture.path, "UPDATE account SET spent = spent + 9223372036854775807").find("REAL") !=
+        std::string::npos);
+  CHECK(run_sql(fixture.path, "UPDATE account SET spent = budget").empty());  // the edge itself is legal
+}
+
+TEST_CASE("schema: an account keeps its identity, its spend and its row", "[ledger][schema]") {
+  const FilledLedger fixture;
+  CHECK(run_sql(fixture.path, "UPDATE account SET spent = spent - 1") == "what is spent is never given back");
+  CHECK(run_sql(fixture.path, "DELETE FROM account") == "an account cannot be deleted");
+  for (const char* change : {"id = 9", "dataset = 'other'", "scope = 's'", "measure = 'delta'"}) {
+    CAPTURE(change);
+    CHECK(run_sql(fixture.path, std::string("UPDATE account SET ") + change) ==
+          "an account keeps its identity");
+  }
+  CHECK(run_sql(fixture.path,
+                "INSERT INTO account(dataset, scope, measure, budget, spent, reserved)"
+                " VALUES('x', '', 'epsilon', 2, 1, 0)") == "a new account has spent nothing");
+  CHECK(run_sql(fixture.path,
+                kRecursive + "INSERT OR REPLACE INTO account VALUES(1, 'clinic', '', 'epsilon', 9, 0, 0)") ==
+        "an account cannot be deleted");
+}
+
+TEST_CASE("schema: numbers leave no gap, ids ascend, keys do not repeat", "[ledger][schema]") {
+  const FilledLedger fixture;
+  const auto insert = [&](const std::string& seq, const std::string& id, const std::string& key) {
+    return run_sql(fixture.path,
+                   "INSERT INTO decision SELECT " + seq + ", " + id + ", created_at, principal, " + key +
+                       ", request_digest, request, dataset, policy_version, outcome, reasons, accounts"
+                       " FROM decision WHERE seq = 2");
+  };
+  const std::string last = "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'";
+  CHECK(insert("4", last, "''") == "decisions are numbered without gaps and their ids ascend");
+  CHECK(insert("2", last, "''") == "decisions are numbered without gaps and their ids ascend");
+  CHECK(insert("3", "id", "''") == "decisions are numbered without gaps and their ids ascend");
+  CHECK(insert("3", "'00000000000000000000000000'", "''") ==
+        "decisions are numbered without gaps and their ids ascend");
+  CHECK(insert("3", last, "'k'").find("UNIQUE") != std::string::npos);
+  CHECK(insert("3", last, "'other'").empty());
+  CHECK(run_sql(fixture.path,
+                "INSERT INTO policy_version SELECT 4, yaml, sha256, base_dir, applied_at, applied_by"
+                " FROM policy_version WHERE version = 1") == "policy versions are numbered without gaps");
+  CHECK(run_sql(fixture.path,
+                "INSERT INTO limit_change SELECT 3, after_decision, policy_version, account_id,"
+                " old_limit, new_limit, changed_at, by, why FROM limit_change") ==
+        "limit changes are numbered without gaps");
+}
+
+TEST_CASE("schema: meta only moves forward", "[ledger][schema]") {
+  const FilledLedger fixture;
+  for (const char* change : {"last_time = '1999-01-01T00:00:00.000Z'", "decisions = 1", "policy_versions = 1",
+                             "limit_changes = 0", "ledger_id = '00000000000000000000000000000000'"}) {
+    CAPTURE(change);
+    CHECK(run_sql(fixture.path, std::string("UPDATE meta SET ") + change) == "meta only moves forward");
+  }
+  CHECK(run_sql(fixture.path, "DELETE FROM meta") == "meta cannot be deleted");
+  CHECK_FALSE(
+      run_sql(fixture.path, "INSERT INTO meta SELECT 2, ledger_id, created_at, last_time, 0, 1, 0 FROM meta")
+          .empty());
+}
+
+TEST_CASE("schema: no column takes a NULL or another type", "[ledger][schema]") {
+  const FilledLedger fixture;
+  CHECK(query_sql(fixture.path,
+                  "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+                  " AND name NOT LIKE 'sqlite_%' AND NOT strict") == "0");
+  CHECK(query_sql(fixture.path,
+                  "SELECT group_concat(t.name || '.' || c.name) FROM pragma_table_list AS t,"
+                  " pragma_table_info(t.name) AS c WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'"
+                  " AND NOT c.\"notnull\" AND c.pk = 0") == "NULL");
+  CHECK(run_sql(fixture.path, "UPDATE account SET spent = 0.5").find("cannot store REAL") !=
+        std::string::npos);
+}
+
+TEST_CASE("schema: a row cannot refer to a row that is not there", "[ledger][schema]") {
+  const FilledLedger fixture;
+  for (const char* sql :
+       {"INSERT INTO charge VALUES('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 1, 5)",
+        "INSERT INTO charge SELECT id, 99, 5 FROM decision WHERE seq = 2",
+        "INSERT INTO decision SELECT 3, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', created_at, principal, '',"
+        " request_digest, request, dataset, 99, outcome, reasons, accounts FROM decision WHERE seq = 2"}) {
+    CAPTURE(sql);
+    CHECK(run_sql(fixture.path, kRecursive + sql) == "FOREIGN KEY constraint failed");
+  }
+}
+
+TEST_CASE("schema: looking up a key, an id, a dataset or charges reads an index, never the history",
+          "[ledger][schema]") {
+  const FilledLedger fixture;
+  for (const std::string sql :
+       {"SELECT * FROM decision WHERE principal = 'a' AND key = 'b' AND key <> ''",
+        "SELECT * FROM decision WHERE id = 'a'",
+        "SELECT * FROM decision WHERE dataset = 'a' AND seq >= 5 ORDER BY seq",
+        "SELECT * FROM charge WHERE decision_id = 'a'", "SELECT * FROM release WHERE decision_id = 'a'",
+        "SELECT * FROM account WHERE dataset = 'a' ORDER BY dataset, scope, measure"}) {
+    CAPTURE(sql);
+    const std::string plan = explain_sql(fixture.path, sql);
+    CAPTURE(plan);
+    CHECK(plan.find("SEARCH") == 0);
+    CHECK(plan.find("TEMP B-TREE") == std::string::npos);
+  }
+}

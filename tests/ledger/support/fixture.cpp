@@ -1,0 +1,211 @@
+#include "ledger/support/fixture.hpp"
+
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "ledger_time.hpp"
+
+namespace epsilog::mechanisms {
+
+accounting::SealedRelease ReleaseSealer::seal(accounting::ChargeReceipt receipt, accounting::Epsilon loss,
+                                              std::vector<accounting::Rational> values) {
+  const std::int64_t decision = receipt.consume(loss);
+  return {decision, loss, std::move(values)};
+}
+
+}  // namespace epsilog::mechanisms
+
+namespace epsilog::ledger_tests {
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "epsilog-ledger-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
+  path_ = std::filesystem::canonical(pattern).string();
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+ledger::PolicyVersion policy(const std::string& yaml) {
+  ledger::PolicyVersion version;
+  version.yaml = yaml;
+  version.sha256 = ledger::sha256_hex(yaml);
+  version.base_dir = "/srv/clinic";
+  version.applied_by = "curator";
+  return version;
+}
+
+ledger::AccountState account(const std::string& dataset, const std::string& measure, std::int64_t limit,
+                             const std::string& scope) {
+  ledger::AccountState state;
+  state.dataset = dataset;
+  state.scope = scope;
+  state.measure = measure;
+  state.balance.limit = limit;
+  return state;
+}
+
+LedgerFixture::LedgerFixture(const std::string& epsilon_budget) : path(directory.path() + "/L") {
+  id = ledger::Ledger::create(path, policy(),
+                              {account("clinic", "epsilon", Epsilon::parse_down(epsilon_budget).units())});
+}
+
+ledger::Ledger LedgerFixture::open(int wait_ms) const {
+  return ledger::Ledger::open(path, {.wait = std::chrono::milliseconds(wait_ms)});
+}
+
+ledger::Snapshot LedgerFixture::look() const {
+  return ledger::Ledger::open_read_only(path).snapshot();
+}
+
+ledger::DecisionDraft granted(const std::string& key) {
+  ledger::DecisionDraft draft;
+  draft.principal = "ada";
+  draft.key = key;
+  draft.request = R"({"statistic":"count"})";
+  draft.request_digest = ledger::sha256_hex(draft.request);
+  draft.dataset = "clinic";
+  draft.policy_version = 1;
+  draft.outcome = ledger::Outcome::granted;
+  draft.reasons = "[]";
+  return draft;
+}
+
+ledger::DecisionDraft refused(const std::string& key) {
+  ledger::DecisionDraft draft = granted(key);
+  draft.outcome = ledger::Outcome::refused;
+  draft.reasons = R"([{"code":"dataset_budget_exceeded"}])";
+  return draft;
+}
+
+ledger::ReleaseRecord record_of(Epsilon epsilon) {
+  ledger::ReleaseRecord record;
+  record.mechanism = "snapping";
+  record.arithmetic = "exact";
+  record.requested = epsilon.text();
+  record.charged = epsilon.text();
+  record.adjusted = epsilon.text();
+  ledger::ComponentRecord component;
+  component.statistic = "count";
+  component.epsilon = epsilon.text();
+  component.sensitivity = "1";
+  component.lambda = "10";
+  component.grid = "16";
+  component.centre = "0";
+  component.bound = "1024";
+  component.adjusted = epsilon.text();
+  record.components = {component};
+  return record;
+}
+
+std::vector<ledger::Charge> charge_of(Epsilon epsilon, std::int64_t account) {
+  return {{.account = account, .amount = epsilon.units()}};
+}
+
+void record_release(ledger::Transaction& transaction, Epsilon epsilon, const Rational& value,
+                    const std::string& key) {
+  auto receipt = transaction.charge(granted(key), charge_of(epsilon), epsilon);
+  std::vector<accounting::SealedRelease> sealed;
+  sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), epsilon, {value}));
+  transaction.attach(record_of(epsilon), std::move(sealed), {});
+}
+
+ledger::StoredDecision release(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
+                               const std::string& key) {
+  auto transaction = ledger.begin();
+  record_release(transaction, epsilon, value, key);
+  return ledger.commit(std::move(transaction)).at(0);
+}
+
+bool release_if_it_fits(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
+                        const std::string& key) {
+  auto transaction = ledger.begin();
+  if (const auto before = transaction.find_key("ada", key))
+    return before->draft.outcome == ledger::Outcome::granted;
+  const auto accounts = transaction.accounts("clinic");
+  if (!accounting::filter(accounts.at(0).balance, epsilon.units()).granted) return false;
+  record_release(transaction, epsilon, value, key);
+  return ledger.commit(std::move(transaction)).size() == 1;
+}
+
+std::string run_sql(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  std::string message;
+  if (sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK ||
+      sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    message = sqlite3_errmsg(db);
+  }
+  sqlite3_close(db);
+  return message;
+}
+
+std::string query_sql(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE, nullptr);
+  std::string value = "no row";
+  const auto keep_first = [](void* kept, int columns, char** texts, char**) {
+    auto& text = *static_cast<std::string*>(kept);
+    if (columns > 0 && text == "no row") text = texts[0] == nullptr ? "NULL" : texts[0];
+    return 0;
+  };
+  if (sqlite3_exec(db, sql.c_str(), keep_first, &value, nullptr) != SQLITE_OK) value = sqlite3_errmsg(db);
+  sqlite3_close(db);
+  return value;
+}
+
+std::string explain_sql(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE, nullptr);
+  std::string plan;
+  const auto append = [](void* kept, int columns, char** texts, char**) {
+    static_cast<std::string*>(kept)->append(columns == 4 ? texts[3] : "?").append("\n");
+    return 0;
+  };
+  if (sqlite3_exec(db, ("EXPLAIN QUERY PLAN " + sql).c_str(), append, &plan, nullptr) != SQLITE_OK)
+    plan = sqlite3_errmsg(db);
+  sqlite3_close(db);
+  return plan;
+}
+
+bool balances_fold(ledger::Snapshot& snapshot) {
+  std::map<std::int64_t, accounting::Integer> sums;
+  for (const auto& total : ledger::Inspection(snapshot).charge_totals()) sums[total.account] = total.sum;
+  for (const auto& state : snapshot.accounts("")) {
+    if (!state.balance.valid() || sums[state.id] != accounting::Integer(state.balance.spent)) return false;
+  }
+  return true;
+}
+
+int in_child(const std::function<void()>& body) {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    try {
+      body();
+      ::_exit(0);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "child: %s\n", error.what());
+      ::_exit(1);
+    }
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+  }
+  return status;
+}
+
+}  // namespace epsilog::ledger_tests

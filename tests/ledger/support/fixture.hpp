@@ -1,0 +1,94 @@
+// A ledger in a directory of its own, and the shortest way to record something in it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "epsilog/accounting/charge_receipt.hpp"
+#include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/ledger.hpp"
+
+struct sqlite3;
+
+namespace epsilog::mechanisms {
+
+/// Stands in for the mechanisms, which these tests do not link: the layer above the ledger is the only
+/// one that may seal, and friendship is by name.
+class ReleaseSealer {
+ public:
+  static accounting::SealedRelease seal(accounting::ChargeReceipt receipt, accounting::Epsilon loss,
+                                        std::vector<accounting::Rational> values);
+};
+
+}  // namespace epsilog::mechanisms
+
+namespace epsilog::ledger_tests {
+
+using accounting::Epsilon;
+using accounting::Rational;
+
+class TemporaryDirectory final {
+ public:
+  TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory();
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// A policy version of those bytes, as the engine would make it.
+[[nodiscard]] ledger::PolicyVersion policy(const std::string& yaml = "version: 1\n");
+[[nodiscard]] ledger::AccountState account(const std::string& dataset, const std::string& measure,
+                                           std::int64_t limit, const std::string& scope = "");
+
+/// One dataset "clinic" with an epsilon account.
+struct LedgerFixture {
+  explicit LedgerFixture(const std::string& epsilon_budget = "1");
+  [[nodiscard]] ledger::Ledger open(int wait_ms = 30'000) const;
+  [[nodiscard]] ledger::Snapshot look() const;
+  [[nodiscard]] std::string sibling(const std::string& suffix) const { return path + suffix; }
+
+  TemporaryDirectory directory;
+  std::string path;
+  std::string id;
+};
+
+[[nodiscard]] ledger::DecisionDraft granted(const std::string& key = "");
+[[nodiscard]] ledger::DecisionDraft refused(const std::string& key = "");
+/// A scalar release of one component, charged at `epsilon`.
+[[nodiscard]] ledger::ReleaseRecord record_of(Epsilon epsilon);
+/// What account 1 of the fixture is charged.
+[[nodiscard]] std::vector<ledger::Charge> charge_of(Epsilon epsilon, std::int64_t account = 1);
+
+/// charge, seal and attach within a transaction.
+void record_release(ledger::Transaction& transaction, Epsilon epsilon, const Rational& value,
+                    const std::string& key = "");
+/// The same in a transaction of its own.
+ledger::StoredDecision release(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
+                               const std::string& key = "");
+/// As the engine decides: granted if it fits, else nothing. Replays a key.
+bool release_if_it_fits(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
+                        const std::string& key = "");
+
+/// Runs SQL with a connection that has none of our settings, as a careless or hostile owner would.
+/// Returns "" or SQLite's message.
+std::string run_sql(const std::string& path, const std::string& sql);
+/// The first column of the first row, as text.
+[[nodiscard]] std::string query_sql(const std::string& path, const std::string& sql);
+
+/// SQLite's plan for a query, one step a line.
+[[nodiscard]] std::string explain_sql(const std::string& path, const std::string& sql);
+
+/// Whether spent of every account is what its charges add up to, and within its budget.
+[[nodiscard]] bool balances_fold(ledger::Snapshot& snapshot);
+
+/// Runs `body` in a forked child and returns its wait status. An exception or failure in the child
+/// ends it with status 1.
+int in_child(const std::function<void()>& body);
+
+}  // namespace epsilog::ledger_tests
