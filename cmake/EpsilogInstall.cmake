@@ -11,4 +11,5 @@ install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/epsilog-config-version.cmake"
   cmake/EpsilogDependencies.cmake
   DESTINATION ${epsilog_cmake_dir})
+install(FILES schema/policy.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/epsilog)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

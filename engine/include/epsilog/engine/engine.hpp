@@ -1,0 +1,149 @@
+// The release path: policy -> request -> plan -> decision -> charge -> release.
+//
+// Thread-safety: an Engine may be used from several threads; its transactions take turns.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/decision.hpp"
+#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/statistic.hpp"
+#include "epsilog/ledger/record.hpp"
+#include "epsilog/mechanisms/bit_source.hpp"
+
+namespace epsilog::engine {
+
+/// A question with what it may cost and who asks.
+struct Request {
+  std::string dataset;
+  Question question;
+  Rational epsilon;                     ///< as asked, > 0
+  std::string principal;                ///< not empty
+  std::string key;                      ///< idempotency key; "" = none
+  std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
+};
+
+/// How far a release is from the clamped answer, except with probability alpha. Rounded up.
+struct Accuracy {
+  Rational alpha;
+  Rational a;
+};
+
+/// What plan, release, show and history report.
+struct Answer {
+  bool granted = false;  ///< for plan: whether it would be granted now
+  bool replayed = false;
+  std::string decision_id;  ///< "" for plan
+  std::int64_t seq = 0;     ///< 0 for plan
+  std::string ledger_id;
+  std::string created_at;  ///< "" for plan
+  std::string principal;
+  std::string key;
+  std::string dataset;
+  std::string statistic;  ///< "mean:cost"
+  std::string by;         ///< "" without
+  std::string where;      ///< canonical; "" without
+  std::int64_t policy_version = 0;
+  ledger::ReleaseRecord record;                 ///< as planned, refusals included
+  std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
+  std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
+  std::vector<ledger::AccountState> accounts;   ///< after the decision; for plan as they stand
+  std::vector<Reason> reasons;
+  std::vector<std::vector<Rational>> component_values;  ///< [component][cell]; empty unless released
+  std::vector<Rational> values;                         ///< [cell]; empty unless released
+};
+
+struct InitReport {
+  std::string ledger;
+  std::string ledger_id;
+  std::string policy_sha256;
+};
+
+struct ApplyReport {
+  std::int64_t policy_version = 0;
+  std::string policy_sha256;
+  bool changed = false;  ///< false when the active policy already has these bytes
+  std::vector<ledger::LimitChange> limit_changes;
+};
+
+/// One thing `audit verify` found. `record` is a decision id, "account N", "policy N", "schema", …
+struct AuditFault {
+  std::string record;
+  std::string code;
+  std::string message;
+};
+struct AuditReport {
+  bool ok = false;
+  std::int64_t records = 0;  ///< decisions examined
+  std::vector<AuditFault> faults;
+};
+
+struct EngineOptions {
+  std::chrono::milliseconds wait{30'000};
+};
+
+class Engine final {
+ public:
+  struct State;  ///< internal to the engine
+
+  /// Nothing is opened for writing before the first write.
+  /// Throws  LedgerUnusable, LedgerCorrupt, LedgerIo.
+  [[nodiscard]] static Engine open(const std::string& ledger_path, const EngineOptions& options = {});
+  /// Throws  PolicyError; LedgerUnusable if something is at that path already.
+  static InitReport init(const std::string& policy_path, const std::string& ledger_path,
+                         const std::string& by);
+
+  Engine(Engine&&) noexcept;
+  ~Engine();
+
+  /// Spends nothing, records nothing.
+  [[nodiscard]] Answer plan(const Request& request, std::span<const Rational> alphas) const;
+  /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false.
+  [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits,
+                               std::span<const Rational> alphas, const Progress& progress = {});
+  /// All in one transaction, decided in order.
+  [[nodiscard]] std::vector<Answer> release_many(std::span<const Request> requests,
+                                                 mechanisms::BitSource& bits,
+                                                 std::span<const Rational> alphas);
+
+  [[nodiscard]] std::vector<ledger::AccountState> budget(const std::string& dataset) const;  ///< "" = all
+  void history(const std::string& dataset, std::int64_t limit,
+               const std::function<void(const Answer&)>& visit) const;
+  /// Throws  NotFound.
+  [[nodiscard]] Answer show(const std::string& decision_id, std::span<const Rational> alphas) const;
+  [[nodiscard]] Policy active_policy() const;
+  [[nodiscard]] ledger::PolicyVersion active_policy_version() const;
+  [[nodiscard]] std::string ledger_id() const;
+
+  /// Throws  PolicyError when the policy itself or the change is not acceptable.
+  ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
+
+ private:
+  explicit Engine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+struct RecoverReport {
+  bool was_poisoned = false;
+  std::string reason;  ///< why it had been poisoned; "" otherwise
+};
+
+/// Clears the mark that an input or output error left on a ledger.
+///
+/// Requires  the machine was restarted since, so that what the page cache pretended is gone.
+/// Ensures   the file's structure and every record were verified first.
+/// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed).
+RecoverReport recover(const std::string& ledger_path);
+
+/// Recomputes everything from the charges up and re-decides every decision. Trusts no balance.
+/// Throws  LedgerUnusable if it cannot be opened at all; what is wrong inside is a fault.
+[[nodiscard]] AuditReport audit_verify(const std::string& ledger_path, const Progress& progress = {});
+
+}  // namespace epsilog::engine

@@ -1,0 +1,188 @@
+// The policy: what a curator declares about the data, the questions and the budget.
+//
+// A Policy is immutable and was read strictly from YAML: unknown or duplicate keys, anchors,
+// aliases, tags, several documents, wrong types and wrong units are faults with file:line:column.
+// The format is described by schema/policy.schema.json and docs/policy.md.
+// Thread-safety: immutable values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "epsilog/accounting/quantity.hpp"
+#include "epsilog/accounting/rational.hpp"
+
+namespace epsilog::engine {
+
+using accounting::Delta;
+using accounting::Epsilon;
+using accounting::Rational;
+
+/// Where in the policy file something was declared, so that a later check can point at it. Counts
+/// from 1; columns are code points.
+struct Mark {
+  int line = 1;
+  int column = 1;
+};
+
+enum class ColumnType { integer, decimal, real, string, boolean, date };
+
+/// The spelling in a policy: int, decimal, double, string, bool, date.
+[[nodiscard]] std::string_view name(ColumnType type);
+
+/// A public closed interval.  Invariant  lower < upper.
+struct Bounds {
+  Rational lower;
+  Rational upper;
+};
+
+struct Column {
+  std::string name;
+  ColumnType type = ColumnType::string;
+  /// Digits after the point of a decimal, 0..18; a cell with finer digits is missing. 0 otherwise.
+  unsigned scale = 0;
+  /// Only for int, decimal and double.
+  std::optional<Bounds> bounds;
+  /// The declared values in the order declared, canonical text (int "-3", bool "true"/"false", date
+  /// "2024-01-31"); for string, int, bool and date. Empty: the column cannot be grouped by. A bool
+  /// without `values` has {"false", "true"}.
+  std::vector<std::string> values;
+  /// What stands in for a missing cell; absent: `missing: skip`, the row is left out. In bounds.
+  std::optional<Rational> missing;
+  Mark mark{};  ///< of the column's name
+};
+
+/// Where rows come from.
+struct CsvSource {
+  std::string path;  ///< as written; relative to the policy file
+  char delimiter = ',';
+  char decimal_point = '.';
+  std::vector<std::string> null;  ///< texts that mean "missing"; the empty cell always does
+  bool multiline = false;         ///< quoted cells may span lines
+};
+struct SqliteSource {
+  std::string path;
+  std::string table;
+};
+
+enum class Neighbours { add_remove, replace_one };
+[[nodiscard]] std::string_view name(Neighbours neighbours);  ///< "add-remove", "replace-one"
+
+/// Who is protected: everything one unit contributes.
+struct UnitOfPrivacy {
+  std::string id;              ///< the column that identifies a unit; "" for `unit: row`
+  std::uint64_t max_rows = 1;  ///< k >= 1; 1 for `unit: row`
+  [[nodiscard]] bool is_row() const { return id.empty(); }
+};
+
+/// The public size of the data: an upper bound, or exact under replace-one.
+struct Rows {
+  std::uint64_t count = 0;  ///< n >= 1, at most 10^12; 0: not declared, only possible without a source
+  bool exact = false;
+};
+
+enum class Measure { pure, approximate };
+[[nodiscard]] std::string_view name(Measure measure);
+
+struct Budget {
+  Epsilon epsilon;  ///< > 0
+  Delta delta;      ///< 0 for pure
+  Measure measure = Measure::pure;
+};
+
+/// A statistic computed elsewhere and handed in with --value.
+struct NamedQuery {
+  std::string name;
+  Bounds bounds;
+  Rational sensitivity;  ///< L1, > 0
+  Rational undefined;    ///< stands in for nan and infinities; in bounds; default the midpoint
+  Mark mark{};           ///< of the query's name
+};
+
+enum class ArithmeticChoice { mpfr, exact };
+/// Precision in bits; 0 means `auto`. `binary64` is 53.
+struct PrecisionChoice {
+  unsigned bits = 0;
+};
+
+/// How a statistic is released. Every field absent in `release: {NAME: …}` comes from
+/// `release: {default: …}`, then from the defaults here; a `bound` in NAME displaces a
+/// `binding_probability` of default and the other way round, and `arithmetic: exact` an inherited
+/// precision.
+struct ReleaseSettings {
+  ArithmeticChoice arithmetic = ArithmeticChoice::mpfr;
+  PrecisionChoice precision;
+  /// Half-width of the released range, > 0; absent: derived from the declared bounds.
+  std::optional<Rational> bound;
+  /// 0 < beta < 1: widen the derived bound so that clamping binds with at most this probability.
+  std::optional<Rational> binding_probability;
+  Mark mark{};  ///< of the entry under `release`; of the dataset's name when there is none
+};
+
+enum class StatisticKind { count, units, sum, mean, variance, value };
+[[nodiscard]] std::string_view name(StatisticKind kind);
+
+/// What may be asked. An absent list allows everything declared.
+struct Allow {
+  std::optional<std::vector<StatisticKind>> statistics;
+  std::optional<std::vector<std::string>> columns;
+  std::optional<std::vector<std::string>> by;
+  std::optional<std::vector<std::string>> where;
+};
+
+struct Dataset {
+  std::string name;
+  std::optional<CsvSource> csv;  ///< at most one of csv and sqlite; neither: values come from outside
+  std::optional<SqliteSource> sqlite;
+  UnitOfPrivacy unit;
+  Rows rows;
+  Neighbours neighbours = Neighbours::add_remove;
+  Budget budget;
+  std::optional<Epsilon> per_release;  ///< cap on one release's epsilon
+  std::vector<Column> columns;         ///< in the order declared
+  std::vector<NamedQuery> queries;
+  Allow allow;
+  std::map<std::string, ReleaseSettings> release;  ///< by statistic or query name, plus "default"; complete
+  Rational mean_split = Rational(1, 2);  ///< share of epsilon for the sum of a private-n mean, in (0,1)
+  Mark mark{};                           ///< of the dataset's name
+
+  [[nodiscard]] bool has_source() const { return csv.has_value() || sqlite.has_value(); }
+  /// nullptr when there is none of that name.
+  [[nodiscard]] const Column* column(std::string_view wanted) const;
+  [[nodiscard]] const NamedQuery* query(std::string_view wanted) const;
+  /// The settings for a statistic ("sum") or a named query ("NAME"), else the default's.
+  [[nodiscard]] const ReleaseSettings& settings(std::string_view statistic_or_query) const;
+};
+
+class Policy final {
+ public:
+  /// Decodes and validates one YAML document.
+  ///
+  /// Requires  `file` is the name to show in faults.
+  /// Ensures   everything in the model's comments above.
+  /// Throws    PolicyError with every fault found, ordered by line and column.
+  [[nodiscard]] static Policy parse(std::string_view yaml, const std::string& file);
+
+  /// Reads the file (at most 256 KiB) and parses it.
+  /// Throws    PolicyError; an unreadable file is a fault at 1:1.
+  [[nodiscard]] static Policy read(const std::string& path);
+
+  [[nodiscard]] const std::vector<Dataset>& datasets() const noexcept { return datasets_; }
+  /// Throws  NotFound, with the nearest declared name as a suggestion.
+  [[nodiscard]] const Dataset& dataset(std::string_view name) const;
+  /// The exact bytes that were parsed.
+  [[nodiscard]] const std::string& yaml() const noexcept { return yaml_; }
+
+ private:
+  std::string yaml_;
+  std::vector<Dataset> datasets_;
+};
+
+/// The candidate nearest to `wanted`, for "did you mean"; "" when none is near.
+[[nodiscard]] std::string nearest(std::string_view wanted, const std::vector<std::string>& candidates);
+
+}  // namespace epsilog::engine

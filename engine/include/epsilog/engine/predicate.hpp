@@ -1,0 +1,62 @@
+// The public predicate of --where: comparisons of declared columns with constants, joined by `and`.
+//
+//   predicate  = comparison { "and" comparison }
+//   comparison = column ( "=" | "!=" | "<" | "<=" | ">" | ">=" ) constant
+//              | column "in" "(" constant { "," constant } ")"
+//   constant   = number | 'string' ('' inside a string is a quote) | true | false | 2024-01-31
+//   column     = name | "any name" ("" inside is a quote)
+//
+// A bare name is letters, digits, '_' and non-ASCII characters, not starting with a digit; `and`,
+// `in`, `true` and `false` are words of the grammar in any case, so a column of that name is quoted.
+//
+// A comparison with a missing cell is false, != included. A cell for which the column declares a
+// stand-in is not missing. Cells are compared as read, before any clamping to bounds.
+// Thread-safety: immutable values.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "epsilog/accounting/rational.hpp"
+
+namespace epsilog::engine {
+
+struct Comparison {
+  enum class Operator { equal, not_equal, less, less_equal, greater, greater_equal, in };
+  /// Days since 1970-01-01 of a date constant.
+  struct Date {
+    std::int64_t days = 0;
+    friend auto operator<=>(const Date&, const Date&) = default;
+  };
+  using Constant = std::variant<accounting::Rational, std::string, bool, Date>;
+
+  std::string column;
+  Operator op = Operator::equal;
+  std::vector<Constant> constants;  ///< one, or for `in` one or more
+};
+
+/// Days since 1970-01-01 of "YYYY-MM-DD" in the proleptic Gregorian calendar, years 0000 to 9999.
+/// Ensures  false, leaving `days` alone, for any other text and for dates that do not exist.
+[[nodiscard]] bool parse_date(std::string_view text, std::int64_t& days);
+/// Requires  a day that parse_date can give.
+[[nodiscard]] std::string date_text(std::int64_t days);
+
+class Predicate final {
+ public:
+  /// Requires  at most 65,536 bytes of UTF-8.
+  /// Throws  InvalidParameter naming the 1-based character position and what was expected.
+  [[nodiscard]] static Predicate parse(std::string_view text);
+
+  [[nodiscard]] const std::vector<Comparison>& comparisons() const noexcept { return comparisons_; }
+  /// Canonical text: single blanks, canonical constants; parses to the same predicate.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<Comparison> comparisons_;
+};
+
+}  // namespace epsilog::engine

@@ -1,0 +1,77 @@
+// What can be asked of a dataset, and what it takes to answer it privately.
+//
+// A statistic becomes one or more components, each drawn by one mechanism call: a sensitivity, a
+// public range and the number of coordinates one unit can change (the table and its proofs:
+// docs/sensitivity.md). Nothing here looks at data.
+// Thread-safety: pure functions over immutable values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/predicate.hpp"
+
+namespace epsilog::engine {
+
+/// A statistic with its subject: count, units, sum:cost, mean:cost, variance:cost, value:NAME.
+struct Statistic {
+  StatisticKind kind = StatisticKind::count;
+  std::string subject;  ///< column, or query name for value; "" for count and units
+
+  /// "sum:cost"; histogram:C is not a statistic of its own but count --by C.
+  [[nodiscard]] std::string text() const;
+};
+
+/// A parsed question, before a policy was asked about it.
+struct Question {
+  Statistic statistic;
+  std::optional<std::string> by;  ///< column to group by
+  std::optional<Predicate> where;
+};
+
+/// Reads STAT[:COLUMN]. `histogram:C` gives {count, by C}.
+/// Throws  InvalidParameter for bad syntax or an unknown statistic (with a suggestion), or when
+///         `by` is given with histogram or value.
+[[nodiscard]] Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
+                                      const std::optional<std::string>& where);
+
+/// What one mechanism call releases: a scalar, or one value per cell with a joint L1 sensitivity.
+struct Component {
+  enum class Quantity {
+    rows,                  ///< number of rows
+    units,                 ///< number of distinct units
+    sum,                   ///< sum of the column
+    sum_about_centre,      ///< sum of (x - centre)
+    squares_about_centre,  ///< sum of (x - centre)^2
+    mean,                  ///< centre + sum(x - centre)/N, N public
+    variance,              ///< variance divided by N, N public
+    supplied,              ///< handed in by the caller
+  };
+  Quantity quantity = Quantity::rows;
+  Rational sensitivity;           ///< L1 over all cells, > 0
+  std::uint64_t coordinates = 1;  ///< m >= 1, cells one unit can change
+  Rational lower;                 ///< public range of each cell, lower < upper
+  Rational upper;
+  Rational share = 1;  ///< of the epsilon asked; the shares of a derivation add to 1
+};
+[[nodiscard]] std::string_view name(Component::Quantity quantity);  ///< "count", "units", "sum", …
+
+struct Derivation {
+  std::vector<Component> components;  ///< in the order PostProcessing expects
+  accounting::PostProcessing post_processing;
+  Rational centre = 0;             ///< (L+U)/2 where a component is about the centre
+  std::vector<std::string> cells;  ///< keys of `by`, in declared order; empty without `by`
+};
+
+/// Derives sensitivity, coordinates and range from the declared bounds.
+///
+/// Throws  NotFound (unknown column, query: names the nearest), Underivable (says which declaration
+///         is missing), InvalidParameter.
+[[nodiscard]] Derivation derive(const Dataset& dataset, const Question& question);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,90 @@
+// `epsilog audit verify` and `epsilog recover`: what the file is, then what its history says.
+#include "audit_fold.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/inspection.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+void check_count(const char* what, const ledger::Counts& counts, std::vector<AuditFault>& faults) {
+  if (counts.claimed == counts.rows && counts.rows == counts.last && (counts.rows == 0 || counts.first == 1))
+    return;
+  faults.push_back({what, "count_differs",
+                    std::to_string(counts.claimed) + " were recorded, " + std::to_string(counts.rows) +
+                        " are there, numbered " + std::to_string(counts.first) + " to " +
+                        std::to_string(counts.last)});
+}
+
+void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults) {
+  for (std::string& difference : inspection.schema_differences()) {
+    faults.push_back({"schema", "schema_changed", std::move(difference)});
+  }
+  for (std::string& message : inspection.storage_faults(true)) {
+    faults.push_back({"storage", "storage_damaged", std::move(message)});
+  }
+  for (std::string& message : inspection.reference_faults()) {
+    faults.push_back({"references", "reference_broken", std::move(message)});
+  }
+  const ledger::LedgerFacts facts = inspection.facts();
+  check_count("decisions", facts.decisions, faults);
+  check_count("policy versions", facts.policy_versions, faults);
+  check_count("limit changes", facts.limit_changes, faults);
+}
+
+void check_history(ledger::Snapshot& view, AuditReport& report, const Progress& progress) {
+  AuditFold fold(report.faults);
+  view.each_policy_version([&fold](const ledger::PolicyVersion& version) { fold.policy_version(version); });
+  view.each_limit_change([&fold](const ledger::LimitChange& change) { fold.limit_change(change); });
+  fold.accounts(view.accounts(""));
+  const std::int64_t total = view.decisions();
+  view.each_decision(
+      "", 0,
+      [&](const ledger::StoredDecision& stored) {
+        fold.decision(stored);
+        ++report.records;
+        if (progress && report.records % 1024 == 0) {
+          progress(static_cast<double>(report.records) / static_cast<double>(total));
+        }
+      },
+      [&report](const ledger::MalformedRecord& record) {
+        ++report.records;
+        report.faults.push_back(
+            {"decision number " + std::to_string(record.seq), "record_unreadable", record.message});
+      });
+  fold.finish();
+}
+
+}  // namespace
+
+AuditReport audit_verify(const std::string& ledger_path, const Progress& progress) {
+  const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
+  ledger::Snapshot view = ledger.snapshot();
+  AuditReport report;
+  try {
+    ledger::Inspection inspection(view);
+    check_file(inspection, report.faults);
+    check_history(view, report, progress);
+  } catch (const LedgerCorrupt& error) {
+    report.faults.push_back({"storage", "storage_damaged", error.what()});
+  }
+  report.ok = report.faults.empty();
+  return report;
+}
+
+RecoverReport recover(const std::string& ledger_path) {
+  const ledger::RecoveryState state = ledger::Ledger::recovery_state(ledger_path);
+  if (!state.poisoned) return {};
+  if (state.rebooted && state.problems.empty()) {
+    const AuditReport report = audit_verify(ledger_path);
+    if (!report.ok) {
+      const AuditFault& first = report.faults.front();
+      throw LedgerCorrupt(
+          "the ledger does not verify, so it stays poisoned: " + std::to_string(report.faults.size()) +
+          " faults, the first in " + first.record + ": " + first.message);
+    }
+  }
+  ledger::Ledger::clear_poison(ledger_path);  // refuses, saying why, unless all of that holds
+  return {.was_poisoned = true, .reason = state.reason};
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,301 @@
+#include "audit_fold.hpp"
+
+#include <algorithm>
+
+#include "canonical_request.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+std::string policy_record(std::int64_t version) {
+  return "policy " + std::to_string(version);
+}
+std::string account_record(std::int64_t id) {
+  return "account " + std::to_string(id);
+}
+
+bool released_by(const mechanisms::SnappingMechanism::Parameters& parameters, const Rational& value) {
+  const Rational shifted = value - parameters.centre;
+  if (abs(shifted) > parameters.bound) return false;
+  return abs(shifted) == parameters.bound || Rational(shifted / parameters.grid).get_den() == 1;
+}
+
+}  // namespace
+
+void AuditFold::fault(const std::string& record, const char* code, std::string message) {
+  faults_.push_back({record, code, std::move(message)});
+}
+
+void AuditFold::policy_version(const ledger::PolicyVersion& version) {
+  const std::string record = policy_record(version.version);
+  const std::int64_t expected = policies_.empty() ? 1 : policies_.rbegin()->first + 1;
+  if (version.version != expected) {
+    fault(record, "policy_gap", "version " + std::to_string(expected) + " is missing before it");
+  }
+  if (ledger::sha256_hex(version.yaml) != version.sha256) {
+    fault(record, "policy_changed", "its text does not have the recorded SHA-256");
+  }
+  std::shared_ptr<const AppliedPolicy> applied;
+  try {
+    applied =
+        std::make_shared<const AppliedPolicy>(AppliedPolicy{version, Policy::parse(version.yaml, record)});
+  } catch (const PolicyError& error) {
+    fault(record, "policy_invalid", error.what());
+  }
+  policies_[version.version] = applied;
+}
+
+void AuditFold::limit_change(const ledger::LimitChange& change) {
+  limit_changes_[change.policy_version].push_back(change);
+}
+
+void AuditFold::accounts(const std::vector<ledger::AccountState>& stored) {
+  stored_accounts_ = stored;
+  for (const ledger::AccountState& account : stored) {
+    ids_[{account.dataset, account.scope, account.measure}] = account.id;
+    if (!account.balance.valid()) {
+      fault(account_record(account.id), "account_invalid", "spent and reserved do not fit its limit");
+    }
+  }
+}
+
+/// Moves the folded limits from one policy version to the next, and holds the recorded limit changes
+/// against what the policies say.
+void AuditFold::advance_policy(std::int64_t version, std::int64_t after_decision) {
+  while (policy_ < version) {
+    ++policy_;
+    const auto found = policies_.find(policy_);
+    if (found == policies_.end() || !found->second) continue;  // named already
+    std::map<AccountName, std::int64_t> wanted;
+    for (const ledger::AccountState& account : accounts_wanted(found->second->policy)) {
+      wanted[{account.dataset, account.scope, account.measure}] = account.balance.limit;
+    }
+    std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> expected;  // account id -> old, new
+    for (auto& [name, balance] : folded_) {
+      const auto now = wanted.find(name);
+      const std::int64_t limit = now == wanted.end() ? 0 : now->second;
+      if (limit != balance.limit) expected[ids_[name]] = {balance.limit, limit};
+      balance.limit = limit;
+    }
+    for (const auto& [name, limit] : wanted) folded_.try_emplace(name, accounting::Balance{.limit = limit});
+
+    for (const ledger::LimitChange& change : limit_changes_[policy_]) {
+      if (change.after_decision != after_decision) {
+        fault(account_record(change.account), "limit_change_moved",
+              "limit change " + std::to_string(change.seq) + " stands after decision " +
+                  std::to_string(change.after_decision) + ", its policy came after " +
+                  std::to_string(after_decision));
+      }
+      const auto entry = expected.find(change.account);
+      if (entry == expected.end() || entry->second != std::pair(change.old_limit, change.new_limit)) {
+        fault(
+            account_record(change.account), "limit_change_unfounded",
+            "limit change " + std::to_string(change.seq) + " does not follow from " + policy_record(policy_));
+      } else {
+        expected.erase(entry);
+      }
+    }
+    for (const auto& [account, limits] : expected) {
+      fault(account_record(account), "limit_change_missing",
+            policy_record(policy_) + " changed its limit, but no limit change was recorded");
+    }
+  }
+}
+
+std::vector<ledger::AccountState> AuditFold::balances(const std::string& dataset) const {
+  std::vector<ledger::AccountState> result;
+  for (auto entry = folded_.lower_bound({dataset, "", ""});
+       entry != folded_.end() && entry->first.dataset == dataset; ++entry) {
+    const auto id = ids_.find(entry->first);
+    result.push_back({.id = id == ids_.end() ? 0 : id->second,
+                      .dataset = dataset,
+                      .scope = entry->first.scope,
+                      .measure = entry->first.measure,
+                      .balance = entry->second});
+  }
+  return result;
+}
+
+void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
+  if (stored.seq != last_seq_ + 1) {
+    fault(
+        stored.id, "sequence_gap",
+        "has number " + std::to_string(stored.seq) + " where " + std::to_string(last_seq_ + 1) + " belongs");
+  }
+  last_seq_ = stored.seq;
+  if (!last_id_.empty() && stored.id <= last_id_)
+    fault(stored.id, "id_order", "is not above the id before it");
+  last_id_ = stored.id;
+  if (stored.created_at < last_time_)
+    fault(stored.id, "time_order", "is dated before the decision before it");
+  last_time_ = stored.created_at;
+  if (ledger::sha256_hex(stored.draft.request) != stored.draft.request_digest) {
+    fault(stored.id, "request_changed", "its request does not have the recorded digest");
+  }
+  if (stored.draft.policy_version < policy_) {
+    fault(stored.id, "policy_order", "was decided under an older policy than the decision before it");
+  }
+}
+
+std::optional<KeyConflict> AuditFold::bound_key(const ledger::StoredDecision& stored,
+                                                const std::string& conflicting_key) {
+  if (!stored.draft.key.empty()) {
+    const auto [entry, fresh] = keys_.try_emplace({stored.draft.principal, stored.draft.key},
+                                                  Binding{stored.id, stored.draft.request_digest});
+    if (!fresh) {
+      fault(stored.id, "key_bound_twice", "its key is bound to decision " + entry->second.id + " already");
+    }
+  }
+  if (conflicting_key.empty()) return std::nullopt;
+  const auto bound = keys_.find({stored.draft.principal, conflicting_key});
+  if (bound == keys_.end()) {
+    fault(stored.id, "key_conflict_unfounded", "no earlier decision is bound to the key it names");
+    return std::nullopt;
+  }
+  return KeyConflict{conflicting_key, bound->second.id};
+}
+
+void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& plan) {
+  const std::size_t cells = std::max<std::size_t>(1, plan.record.cells.size());
+  if (stored.component_values.size() != plan.mechanisms.size()) {
+    return fault(stored.id, "release_changed", "does not hold one value list for each component");
+  }
+  for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
+    const auto& parameters = plan.mechanisms[i].parameters();
+    if (stored.component_values[i].size() != cells) {
+      return fault(stored.id, "release_changed", "does not hold one value for each cell");
+    }
+    for (const Rational& value : stored.component_values[i]) {
+      if (!released_by(parameters, value)) {
+        fault(stored.id, "value_impossible", "holds a value that its mechanism cannot release");
+      }
+    }
+  }
+  if (stored.values != accounting::post_process(plan.derivation.post_processing, stored.component_values)) {
+    fault(stored.id, "value_changed", "its value does not follow from its components");
+  }
+}
+
+void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& plan) {
+  if (!stored.release) return fault(stored.id, "release_missing", "was granted but holds no release");
+  if (*stored.release != plan.record) {
+    fault(stored.id, "release_changed", "its release is not the one that its policy and request give");
+  }
+  check_values(stored, plan);
+}
+
+/// Decides the stored request again, on the balances that the charges before it add up to.
+void AuditFold::check_again(const ledger::StoredDecision& stored) {
+  const StoredRequest parsed = parse_stored_request(stored.draft.request);
+  Request request = parsed.request;
+  request.principal = stored.draft.principal;
+  request.key = parsed.conflicting_key.empty() ? stored.draft.key : parsed.conflicting_key;
+  const auto conflict = bound_key(stored, parsed.conflicting_key);
+  const std::string canonical = conflict ? conflicting_request(request) : canonical_request(request);
+  if (canonical != stored.draft.request || request.dataset != stored.draft.dataset) {
+    fault(stored.id, "request_changed", "its request is not in canonical form");
+  }
+
+  const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
+  const auto plan = plans_.plan(applied, request, canonical_request(request));
+  const Dataset& dataset = applied.policy.dataset(request.dataset);
+  const auto before = balances(request.dataset);
+  const Decision decision = decide(dataset, request, *plan, before, conflict);
+  const bool granted = stored.draft.outcome == ledger::Outcome::granted;
+  if (decision.granted() != granted || reasons_json(decision.reasons()) != stored.draft.reasons) {
+    fault(stored.id, "decision_differs",
+          std::string("deciding again gives ") + (decision.granted() ? "granted" : "refused") + " " +
+              reasons_json(decision.reasons()) + ", recorded is " + (granted ? "granted " : "refused ") +
+              stored.draft.reasons);
+  }
+  const auto owed = granted ? charges(*plan, before) : std::vector<ledger::Charge>{};
+  const bool same = std::equal(owed.begin(), owed.end(), stored.charges.begin(), stored.charges.end(),
+                               [](const ledger::Charge& first, const ledger::Charge& second) {
+                                 return first.account == second.account && first.amount == second.amount;
+                               });
+  if (!same) fault(stored.id, "charge_changed", "its charges are not what its plan costs");
+  if (granted) {
+    check_release(stored, *plan);
+  } else if (stored.release) {
+    fault(stored.id, "release_unfounded", "was refused but holds a release");
+  }
+}
+
+void AuditFold::check_balances_after(const ledger::StoredDecision& stored) {
+  for (const ledger::Charge& charge : stored.charges) {
+    const auto account =
+        std::find_if(stored_accounts_.begin(), stored_accounts_.end(),
+                     [&charge](const auto& candidate) { return candidate.id == charge.account; });
+    if (account == stored_accounts_.end()) {
+      fault(stored.id, "charge_changed", "charges an account that does not exist");
+      continue;
+    }
+    accounting::Balance& balance = folded_[{account->dataset, account->scope, account->measure}];
+    balance.spent += charge.amount;
+    if (!balance.valid()) {
+      fault(stored.id, "overspent", "spends more than the limit of " + account_record(account->id));
+    }
+  }
+  const auto expected = balances(stored.draft.dataset);
+  const bool same = std::equal(
+      expected.begin(), expected.end(), stored.accounts.begin(), stored.accounts.end(),
+      [](const ledger::AccountState& first, const ledger::AccountState& second) {
+        return first.scope == second.scope && first.measure == second.measure &&
+               first.balance.limit == second.balance.limit && first.balance.spent == second.balance.spent &&
+               first.balance.reserved == second.balance.reserved;
+      });
+  if (!same) {
+    fault(stored.id, "balance_changed",
+          "the balances recorded with it are not the sum of the charges up to it");
+  }
+}
+
+void AuditFold::decision(const ledger::StoredDecision& stored) {
+  check_sequence(stored);
+  const auto applied = policies_.find(stored.draft.policy_version);
+  if (applied == policies_.end() || !applied->second) {
+    return fault(stored.id, "policy_missing", "was decided under a policy that is missing or invalid");
+  }
+  advance_policy(stored.draft.policy_version, stored.seq - 1);
+  try {
+    check_again(stored);
+  } catch (const Error& error) {
+    fault(stored.id, "decision_unreadable", error.what());
+  }
+  check_balances_after(stored);
+}
+
+void AuditFold::finish() {
+  if (!policies_.empty()) advance_policy(policies_.rbegin()->first, last_seq_);
+  for (const ledger::AccountState& account : stored_accounts_) {
+    const auto entry = folded_.find({account.dataset, account.scope, account.measure});
+    if (entry == folded_.end()) {
+      fault(account_record(account.id), "account_unfounded", "no policy version declares it");
+      continue;
+    }
+    const accounting::Balance& expected = entry->second;
+    if (account.balance.spent != expected.spent) {
+      fault(account_record(account.id), "balance_changed",
+            account.measure + " of '" + account.dataset + "': spent is recorded as " +
+                std::to_string(account.balance.spent) + " units, its charges add up to " +
+                std::to_string(expected.spent));
+    }
+    if (account.balance.limit != expected.limit) {
+      fault(account_record(account.id), "limit_changed",
+            account.measure + " of '" + account.dataset + "': its limit is not the one its policy declares");
+    }
+    if (account.balance.reserved != 0) {
+      fault(account_record(account.id), "reservation_unfounded", "holds a reservation that nothing made");
+    }
+  }
+  for (const auto& [name, balance] : folded_) {
+    if (!ids_.contains(name)) {
+      fault("account of '" + name.dataset + "'", "account_missing",
+            "its " + name.measure + " account is not there");
+    }
+  }
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,52 @@
+#include "canonical_request.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+nlohmann::json members(const Request& request) {
+  nlohmann::json json = {{"dataset", request.dataset},
+                         {"epsilon", accounting::text(request.epsilon)},
+                         {"statistic", request.question.statistic.text()}};
+  if (request.question.by) json["by"] = *request.question.by;
+  if (request.question.where) json["where"] = request.question.where->text();
+  return json;
+}
+
+}  // namespace
+
+std::string canonical_request(const Request& request) {
+  return members(request).dump();
+}
+
+std::string conflicting_request(const Request& request) {
+  nlohmann::json json = members(request);
+  json["conflicting_key"] = request.key;
+  return json.dump();
+}
+
+StoredRequest parse_stored_request(std::string_view text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    const auto optional_member = [&json](const char* name) -> std::optional<std::string> {
+      if (!json.contains(name)) return std::nullopt;
+      return json.at(name).get<std::string>();
+    };
+    StoredRequest stored;
+    stored.request.dataset = json.at("dataset").get<std::string>();
+    stored.request.epsilon = accounting::parse_rational(json.at("epsilon").get<std::string>(), "epsilon");
+    stored.request.question = parse_question(json.at("statistic").get<std::string>(), optional_member("by"),
+                                             optional_member("where"));
+    stored.conflicting_key = optional_member("conflicting_key").value_or("");
+    return stored;
+  } catch (const nlohmann::json::exception& error) {
+    throw LedgerCorrupt(std::string("stored request: ") + error.what());
+  } catch (const InvalidParameter& error) {
+    throw LedgerCorrupt(std::string("stored request: ") + error.what());
+  }
+}
+
+}  // namespace epsilog::engine

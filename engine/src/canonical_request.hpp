@@ -1,0 +1,27 @@
+// The form in which a request is digested, stored and read back for an audit.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "epsilog/engine/engine.hpp"
+
+namespace epsilog::engine {
+
+/// Canonical JSON of what is asked: keys sorted, no blanks, exact canonical numbers. Never covers
+/// the supplied value, so that a retry with another value is the same request (guarantee G5).
+[[nodiscard]] std::string canonical_request(const Request& request);
+
+/// The same with the key that turned out to be bound to another request, as a `key_conflict` refusal
+/// stores it: such a refusal must not occupy the key itself.
+[[nodiscard]] std::string conflicting_request(const Request& request);
+
+/// What a stored request says.
+struct StoredRequest {
+  Request request;              ///< principal and key empty
+  std::string conflicting_key;  ///< "" unless it was refused for a key conflict
+};
+/// Throws  LedgerCorrupt if the text is not a canonical request.
+[[nodiscard]] StoredRequest parse_stored_request(std::string_view json);
+
+}  // namespace epsilog::engine

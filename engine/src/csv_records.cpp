@@ -1,0 +1,212 @@
+#include "csv_records.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace epsilog::engine {
+namespace {
+
+constexpr std::size_t kReadSize = std::size_t{1} << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t kNowhere = std::string_view::npos;
+
+std::size_t find(std::string_view text, char wanted, std::size_t from) {
+  if (from >= text.size()) return kNowhere;
+  const void* found = std::memchr(text.data() + from, wanted, text.size() - from);
+  return found == nullptr ? kNowhere
+                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+}
+
+/// Length of the multi-byte character at the front of `text`, 0 if it is not well formed.
+std::size_t character_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned lead = byte(0);
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    // E0 needs A0..BF (no overlong form), ED needs 80..9F (no surrogate).
+    if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
+    return continues(1) && continues(2) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    // F0 needs 90..BF (no overlong form), F4 needs 80..8F (nothing above U+10FFFF).
+    if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
+    return continues(1) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::uint64_t eight = 0;
+    if (text.size() - at >= sizeof eight) {
+      std::memcpy(&eight, text.data() + at, sizeof eight);
+      if ((eight & 0x8080'8080'8080'8080U) == 0) {
+        at += sizeof eight;
+        continue;
+      }
+    }
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
+    const std::size_t size = character_size(text.substr(at));
+    if (size == 0) return false;
+    at += size;
+  }
+  return true;
+}
+
+CsvRecords::CsvRecords(Dialect dialect, Read read)
+    : dialect_(dialect), read_(std::move(read)), buffer_(kReadSize) {}
+
+bool CsvRecords::next() {
+  if (first_) skip_byte_order_mark();
+  std::string_view line;
+  bool overlong = false;
+  if (!take_line(line, overlong)) return false;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  fields_.clear();
+  malformed_ = overlong || !is_utf8(line) || !split(line);
+  return true;
+}
+
+void CsvRecords::skip_byte_order_mark() {
+  first_ = false;
+  while (end_ - begin_ < kByteOrderMark.size() && refill()) {
+  }
+  const std::string_view start(buffer_.data() + begin_, end_ - begin_);
+  if (start.starts_with(kByteOrderMark)) begin_ += kByteOrderMark.size();
+}
+
+bool CsvRecords::take_line(std::string_view& line, bool& overlong) {
+  place_ = Place::field_start;
+  std::size_t scanned = 0;
+  for (;;) {
+    const std::size_t line_end = find_line_end(begin_ + scanned);
+    if (line_end != kNowhere) {
+      line = {buffer_.data() + begin_, line_end - begin_};
+      begin_ = line_end + 1;
+      break;
+    }
+    scanned = end_ - begin_;
+    if (scanned > kRecordSizeMax) {
+      overlong = true;
+      begin_ = end_;
+      scanned = 0;
+    }
+    if (!refill()) {
+      if (begin_ == end_ && !overlong) return false;
+      line = {buffer_.data() + begin_, end_ - begin_};
+      begin_ = end_;
+      break;
+    }
+  }
+  overlong = overlong || line.size() > kRecordSizeMax;
+  return true;
+}
+
+std::size_t CsvRecords::find_line_end(std::size_t from) {
+  if (!dialect_.multiline) return find({buffer_.data(), end_}, '\n', from);
+  for (std::size_t at = from; at < end_; ++at) {
+    const char c = buffer_[at];
+    if (c == '\n' && place_ != Place::quoted) return at;
+    switch (place_) {
+      case Place::field_start:
+      case Place::unquoted:
+        if (c == dialect_.delimiter) {
+          place_ = Place::field_start;
+        } else if (c == '"') {
+          place_ = place_ == Place::field_start ? Place::quoted : Place::broken;
+        } else {
+          place_ = Place::unquoted;
+        }
+        break;
+      case Place::quoted:
+        if (c == '"') place_ = Place::after_quote;
+        break;
+      case Place::after_quote:
+        if (c == '"') {
+          place_ = Place::quoted;
+        } else {
+          // A broken record, like any other, ends at the next line end: the carriage return of a
+          // CRLF needs no case of its own.
+          place_ = c == dialect_.delimiter ? Place::field_start : Place::broken;
+        }
+        break;
+      case Place::broken:
+        break;
+    }
+  }
+  return kNowhere;
+}
+
+bool CsvRecords::refill() {
+  if (exhausted_) return false;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
+  const std::size_t got = read_(buffer_.data() + end_, buffer_.size() - end_);
+  end_ += got;
+  exhausted_ = got == 0;
+  return !exhausted_;
+}
+
+bool CsvRecords::split(std::string_view line) {
+  if (find(line, '"', 0) != kNowhere) return split_quoted(line);
+  std::size_t begin = 0;
+  const std::size_t size = line.size();
+  for (std::size_t at = 0; at < size; ++at) {
+    if (line[at] != dialect_.delimiter) continue;
+    fields_.push_back(line.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  fields_.push_back(line.substr(begin));
+  return true;
+}
+
+bool CsvRecords::split_quoted(std::string_view line) {
+  unquoted_.clear();
+  // Views into it are handed out below, so it must not move.
+  unquoted_.reserve(line.size());
+  std::size_t at = 0;
+  for (;;) {
+    if (at < line.size() && line[at] == '"') {
+      if (!take_quoted_field(line, at)) return false;
+    } else {
+      const std::size_t end = std::min(find(line, dialect_.delimiter, at), line.size());
+      const std::string_view field = line.substr(at, end - at);
+      if (find(field, '"', 0) != kNowhere) return false;
+      fields_.push_back(field);
+      at = end;
+    }
+    if (at == line.size()) return true;
+    if (line[at] != dialect_.delimiter) return false;
+    ++at;
+  }
+}
+
+bool CsvRecords::take_quoted_field(std::string_view line, std::size_t& at) {
+  const std::size_t begin = unquoted_.size();
+  ++at;
+  for (;;) {
+    const std::size_t quote = find(line, '"', at);
+    if (quote == kNowhere) return false;
+    unquoted_.append(line, at, quote - at);
+    at = quote + 1;
+    if (at >= line.size() || line[at] != '"') break;
+    unquoted_ += '"';
+    ++at;
+  }
+  fields_.push_back(std::string_view(unquoted_).substr(begin));
+  return true;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,65 @@
+// Splits bytes into CSV records and fields (RFC 4180), streaming and in bounded memory.
+//
+// Without `multiline` a record is one physical line, whatever is in it, so that no record can change
+// how another is read. Malformed: a quote that opens inside a field, is not closed, or is followed by
+// anything but a delimiter; bytes that are not UTF-8; more than kRecordSizeMax bytes.
+// Thread-safety: one owner.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace epsilog::engine {
+
+class CsvRecords final {
+ public:
+  static constexpr std::size_t kRecordSizeMax = std::size_t{16} << 20;
+
+  struct Dialect {
+    char delimiter = ',';
+    bool multiline = false;  ///< a quoted field may contain line ends
+  };
+  /// Puts up to `size` bytes at `data`, returns how many; 0 at the end.
+  using Read = std::function<std::size_t(char* data, std::size_t size)>;
+
+  CsvRecords(Dialect dialect, Read read);
+
+  /// Moves to the next record; false at the end. A line end is LF or CRLF, and optional after the
+  /// last record; a byte order mark before the first record is no part of it.
+  bool next();
+  [[nodiscard]] bool malformed() const noexcept { return malformed_; }
+  /// The fields of a record that is not malformed, unquoted; an empty line has one empty field.
+  /// Valid until next().
+  [[nodiscard]] const std::vector<std::string_view>& fields() const noexcept { return fields_; }
+
+ private:
+  enum class Place { field_start, unquoted, quoted, after_quote, broken };
+
+  void skip_byte_order_mark();
+  [[nodiscard]] bool take_line(std::string_view& line, bool& overlong);
+  [[nodiscard]] std::size_t find_line_end(std::size_t from);
+  [[nodiscard]] bool refill();
+  [[nodiscard]] bool split(std::string_view line);
+  [[nodiscard]] bool split_quoted(std::string_view line);
+  [[nodiscard]] bool take_quoted_field(std::string_view line, std::size_t& at);
+
+  Dialect dialect_;
+  Read read_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool exhausted_ = false;
+  bool first_ = true;
+  Place place_ = Place::field_start;
+  bool malformed_ = false;
+  std::vector<std::string_view> fields_;
+  std::string unquoted_;  ///< fields whose doubled quotes had to be undone
+};
+
+/// Whether `text` is well-formed UTF-8 (Unicode 15, table 3-7).
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+}  // namespace epsilog::engine

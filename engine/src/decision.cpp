@@ -1,0 +1,75 @@
+#include "epsilog/engine/decision.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+constexpr std::array<std::pair<RefusalCode, std::string_view>, 5> kNames{{
+    {RefusalCode::statistic_not_allowed, "statistic_not_allowed"},
+    {RefusalCode::column_not_allowed, "column_not_allowed"},
+    {RefusalCode::key_conflict, "key_conflict"},
+    {RefusalCode::per_release_exceeded, "per_release_exceeded"},
+    {RefusalCode::dataset_budget_exceeded, "dataset_budget_exceeded"},
+}};
+
+}  // namespace
+
+std::string_view name(RefusalCode code) {
+  for (const auto& [known, text] : kNames) {
+    if (known == code) return text;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+RefusalCode parse_refusal_code(std::string_view text) {
+  for (const auto& [code, known] : kNames) {
+    if (known == text) return code;
+  }
+  throw InvalidParameter("unknown refusal code '" + std::string(text) + "'");
+}
+
+std::string reasons_json(const std::vector<Reason>& reasons) {
+  nlohmann::json array = nlohmann::json::array();
+  for (const Reason& reason : reasons) {
+    array.push_back({{"code", name(reason.code)},
+                     {"scope", reason.scope},
+                     {"measure", reason.measure},
+                     {"limit", reason.limit},
+                     {"spent", reason.spent},
+                     {"asked", reason.asked},
+                     {"over_by", reason.over_by},
+                     {"fits", reason.fits},
+                     {"message", reason.message}});
+  }
+  return array.dump();
+}
+
+std::vector<Reason> parse_reasons(std::string_view text) {
+  try {
+    std::vector<Reason> reasons;
+    for (const nlohmann::json& json : nlohmann::json::parse(text)) {
+      const auto member = [&json](const char* key) { return json.at(key).get<std::string>(); };
+      reasons.push_back({.code = parse_refusal_code(member("code")),
+                         .scope = member("scope"),
+                         .measure = member("measure"),
+                         .limit = member("limit"),
+                         .spent = member("spent"),
+                         .asked = member("asked"),
+                         .over_by = member("over_by"),
+                         .fits = member("fits"),
+                         .message = member("message")});
+    }
+    return reasons;
+  } catch (const nlohmann::json::exception& error) {
+    throw LedgerCorrupt(std::string("stored reasons: ") + error.what());
+  } catch (const InvalidParameter& error) {
+    throw LedgerCorrupt(std::string("stored reasons: ") + error.what());
+  }
+}
+
+}  // namespace epsilog::engine

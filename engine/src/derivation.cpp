@@ -1,0 +1,307 @@
+// The table of docs/sensitivity.md, row by row. Every entry is proved there.
+#include <algorithm>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/statistic.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using accounting::Integer;
+using accounting::PostProcessing;
+using Operator = Comparison::Operator;
+using Quantity = Component::Quantity;
+
+Rational rational(std::uint64_t value) {
+  Integer result;
+  mpz_import(result.get_mpz_t(), 1, 1, sizeof value, 0, 0, &value);
+  return Rational(result);
+}
+
+const Column& declared_column(const Dataset& dataset, const std::string& wanted) {
+  if (const Column* column = dataset.column(wanted)) return *column;
+  std::vector<std::string> names;
+  for (const Column& column : dataset.columns) names.push_back(column.name);
+  const std::string suggestion = nearest(wanted, names);
+  throw NotFound("dataset '" + dataset.name + "' declares no column '" + wanted + "'" +
+                 (suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)"));
+}
+
+const NamedQuery& declared_query(const Dataset& dataset, const std::string& wanted) {
+  if (const NamedQuery* query = dataset.query(wanted)) return *query;
+  std::vector<std::string> names;
+  for (const NamedQuery& query : dataset.queries) names.push_back(query.name);
+  const std::string suggestion = nearest(wanted, names);
+  throw NotFound("dataset '" + dataset.name + "' declares no query '" + wanted + "'" +
+                 (suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)"));
+}
+
+bool is_number(ColumnType type) {
+  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
+}
+
+bool constant_fits(ColumnType type, const Comparison::Constant& constant) {
+  switch (type) {
+    case ColumnType::integer:
+    case ColumnType::decimal:
+    case ColumnType::real:
+      return std::holds_alternative<Rational>(constant);
+    case ColumnType::string:
+      return std::holds_alternative<std::string>(constant);
+    case ColumnType::boolean:
+      return std::holds_alternative<bool>(constant);
+    case ColumnType::date:
+      return std::holds_alternative<Comparison::Date>(constant);
+  }
+  return false;
+}
+
+const char* constant_example(ColumnType type) {
+  switch (type) {
+    case ColumnType::integer:
+    case ColumnType::decimal:
+    case ColumnType::real:
+      return "a number";
+    case ColumnType::string:
+      return "text in single quotes";
+    case ColumnType::boolean:
+      return "true or false";
+    case ColumnType::date:
+      return "a date such as 2024-01-31";
+  }
+  return "";
+}
+
+bool is_order(Operator op) {
+  return op == Operator::less || op == Operator::less_equal || op == Operator::greater ||
+         op == Operator::greater_equal;
+}
+
+void check_where(const Dataset& dataset, const Predicate& where) {
+  for (const Comparison& comparison : where.comparisons()) {
+    const Column& column = declared_column(dataset, comparison.column);
+    const std::string type(name(column.type));
+    if (is_order(comparison.op) &&
+        (column.type == ColumnType::string || column.type == ColumnType::boolean)) {
+      throw InvalidParameter("where: column '" + column.name + "' has type " + type +
+                             ", which has no order: use =, != or in");
+    }
+    for (const auto& constant : comparison.constants) {
+      if (!constant_fits(column.type, constant)) {
+        throw InvalidParameter("where: column '" + column.name + "' has type " + type + ": compare it with " +
+                               constant_example(column.type));
+      }
+    }
+  }
+}
+
+/// What the derivation of one column statistic works with: R = upper - lower, c = centre.
+struct Range {
+  Rational lower;
+  Rational upper;
+  Rational width;
+  Rational centre;
+};
+
+Range bounded_range(const Dataset& dataset, const Statistic& statistic) {
+  const Column& column = declared_column(dataset, statistic.subject);
+  if (!is_number(column.type)) {
+    throw Underivable("column '" + column.name + "' has type " + std::string(name(column.type)) + ": a " +
+                      std::string(name(statistic.kind)) + " needs a column of type int, decimal or double");
+  }
+  if (!column.bounds) {
+    throw Underivable("column '" + column.name +
+                      "' has no bounds: declare `bounds: [LOWER, UPPER]` to bound its " +
+                      std::string(name(statistic.kind)));
+  }
+  const auto& [lower, upper] = *column.bounds;
+  return {lower, upper, upper - lower, (lower + upper) / 2};
+}
+
+/// Derives one question: the public parameters of the dataset and the parts of every component.
+class Deriver {
+ public:
+  Deriver(const Dataset& dataset, const Question& question)
+      : dataset_(dataset),
+        question_(question),
+        replace_one_(dataset.neighbours == Neighbours::replace_one),
+        k_(rational(dataset.unit.max_rows)),
+        n_(rational(dataset.rows.count)) {}
+
+  Derivation derive() {
+    derive_cells();
+    if (question_.where) check_where(dataset_, *question_.where);
+    switch (question_.statistic.kind) {
+      case StatisticKind::count:
+        result_.components = {rows()};
+        break;
+      case StatisticKind::units:
+        result_.components = {units()};
+        break;
+      case StatisticKind::sum:
+        derive_sum();
+        break;
+      case StatisticKind::mean:
+        derive_mean();
+        break;
+      case StatisticKind::variance:
+        derive_variance();
+        break;
+      case StatisticKind::value:
+        EPSILOG_INVARIANT(false);
+        break;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void derive_cells() {
+    if (!question_.by) return;
+    const Column& column = declared_column(dataset_, *question_.by);
+    if (column.values.empty()) {
+      const bool can_be_declared = column.type != ColumnType::decimal && column.type != ColumnType::real;
+      throw Underivable("column '" + column.name + "' cannot be grouped by: " +
+                        (can_be_declared ? std::string("declare its `values: [...]`")
+                                         : "its type is " + std::string(name(column.type)) +
+                                               ", and groups must be declared values"));
+    }
+    result_.cells = column.values;
+  }
+
+  /// Whether the number of rows that enter the statistic is public: a subset's never is.
+  [[nodiscard]] bool exact_form() const { return dataset_.rows.exact && !question_.by && !question_.where; }
+
+  /// A component whose cells one unit changes by at most `add_remove` in L1 when it comes or goes,
+  /// and, without `by`, by at most `replace_one` when its rows are replaced. With `by` the old and
+  /// the new rows may lie in different cells, so a replacement costs a removal and an addition.
+  [[nodiscard]] Component component(Quantity quantity, const Rational& add_remove,
+                                    const Rational& replace_one, const Rational& lower,
+                                    const Rational& upper) const {
+    Component result;
+    result.quantity = quantity;
+    result.lower = lower;
+    result.upper = upper;
+    if (!question_.by) {
+      result.sensitivity = replace_one_ ? replace_one : add_remove;
+      return result;
+    }
+    result.sensitivity = replace_one_ ? Rational(2 * add_remove) : add_remove;
+    const std::uint64_t cells = result_.cells.size();
+    const std::uint64_t k = dataset_.unit.max_rows;
+    // min(2k, cells) without the overflow that 2k could bring.
+    result.coordinates = replace_one_ && k < cells ? std::min(2 * k, cells) : std::min(k, cells);
+    return result;
+  }
+
+  [[nodiscard]] Component rows() const { return component(Quantity::rows, k_, k_, 0, n_); }
+
+  [[nodiscard]] Component units() const {
+    return component(Quantity::units, question_.by ? k_ : Rational(1), 1, 0, n_);
+  }
+
+  [[nodiscard]] Component sum_about_centre(const Range& range) const {
+    const Rational reach = range.width / 2;
+    return component(Quantity::sum_about_centre, k_ * reach, k_ * range.width, -n_ * reach, n_ * reach);
+  }
+
+  [[nodiscard]] Component squares_about_centre(const Range& range) const {
+    const Rational most = range.width * range.width / 4;
+    return component(Quantity::squares_about_centre, k_ * most, k_ * most, 0, n_ * most);
+  }
+
+  void require_stand_in() const {
+    const Column& column = declared_column(dataset_, question_.statistic.subject);
+    if (!column.missing) {
+      throw Underivable(
+          "column '" + column.name +
+          "' must declare `missing: CONSTANT`: under `rows: {exact: N}` every row keeps its place");
+    }
+  }
+
+  void derive_sum() {
+    const Range range = bounded_range(dataset_, question_.statistic);
+    const Rational zero = 0;
+    const Rational above = std::max(range.upper, zero);
+    const Rational below = std::min(range.lower, zero);
+    Rational replaced = k_ * (above - below);
+    if (exact_form()) {
+      require_stand_in();
+      replaced = k_ * range.width;
+    }
+    const Rational reach = std::max(Rational(abs(range.lower)), Rational(abs(range.upper)));
+    result_.components = {component(Quantity::sum, k_ * reach, replaced, n_ * below, n_ * above)};
+  }
+
+  void derive_mean() {
+    const Range range = bounded_range(dataset_, question_.statistic);
+    result_.centre = range.centre;
+    if (exact_form()) {
+      require_stand_in();
+      const Rational changed = k_ * range.width / n_;
+      result_.components = {component(Quantity::mean, changed, changed, range.lower, range.upper)};
+      return;
+    }
+    result_.components = {sum_about_centre(range), rows()};
+    result_.components[0].share = dataset_.mean_split;
+    result_.components[1].share = 1 - dataset_.mean_split;
+    result_.post_processing = {PostProcessing::Kind::mean_about, range.centre, range.lower, range.upper};
+  }
+
+  void derive_variance() {
+    const Range range = bounded_range(dataset_, question_.statistic);
+    result_.centre = range.centre;
+    const Rational most = range.width * range.width / 4;
+    if (exact_form()) {
+      require_stand_in();
+      const Rational changed =
+          2 * k_ <= n_ ? Rational(range.width * range.width * k_ * (n_ - k_) / (n_ * n_)) : most;
+      result_.components = {component(Quantity::variance, changed, changed, 0, most)};
+      return;
+    }
+    if (!question_.by && !dataset_.rows.exact) {
+      throw Underivable(
+          "a variance needs a public number of rows: declare `rows: {exact: N}` with `neighbours: "
+          "replace-one`, or ask for it by a column");
+    }
+    result_.components = {squares_about_centre(range), sum_about_centre(range), rows()};
+    for (Component& part : result_.components) part.share = Rational(1, 3);
+    result_.post_processing = {PostProcessing::Kind::variance_about, range.centre, 0, most};
+  }
+
+  const Dataset& dataset_;
+  const Question& question_;
+  const bool replace_one_;
+  const Rational k_;
+  const Rational n_;
+  Derivation result_;
+};
+
+Derivation derive_supplied(const Dataset& dataset, const Question& question) {
+  if (question.by) throw InvalidParameter("by: a value computed elsewhere cannot be grouped");
+  if (question.where) throw InvalidParameter("where: a value computed elsewhere cannot be filtered");
+  const NamedQuery& query = declared_query(dataset, question.statistic.subject);
+  Component component;
+  component.quantity = Quantity::supplied;
+  component.sensitivity = query.sensitivity;
+  component.lower = query.bounds.lower;
+  component.upper = query.bounds.upper;
+  Derivation result;
+  result.components.push_back(std::move(component));
+  return result;
+}
+
+}  // namespace
+
+Derivation derive(const Dataset& dataset, const Question& question) {
+  if (question.statistic.kind == StatisticKind::value) return derive_supplied(dataset, question);
+  if (!dataset.has_source()) {
+    throw Underivable("dataset '" + dataset.name +
+                      "' declares no source: only value:NAME can be asked of it");
+  }
+  // The exact forms are proved for replaced rows only; an added row would change N itself.
+  EPSILOG_INVARIANT(!dataset.rows.exact || dataset.neighbours == Neighbours::replace_one);
+  EPSILOG_INVARIANT(dataset.unit.max_rows >= 1 && dataset.rows.count >= 1);
+  return Deriver(dataset, question).derive();
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,117 @@
+#include "epsilog/engine/engine.hpp"
+
+#include "canonical_request.hpp"
+#include "engine_state.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "release_path.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// How often a release starts over because the policy or a balance changed under it.
+constexpr int kAttemptsMax = 100;
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Engine Engine::open(const std::string& ledger_path, const EngineOptions& options) {
+  return Engine(std::make_unique<State>(ledger_path, options));
+}
+
+Answer Engine::plan(const Request& request, std::span<const Rational> alphas) const {
+  ledger::Snapshot view = state_->snapshot();
+  const auto applied = state_->active_policy(view);
+  const Dataset& dataset = applied->policy.dataset(request.dataset);
+  const auto plan = state_->plans.plan(*applied, request, canonical_request(request));
+  Answer answer = state_->described(request, *plan, applied->version.version, alphas);
+  answer.accounts = view.accounts(request.dataset);
+  const Decision decision = decide(dataset, request, *plan, answer.accounts, std::nullopt);
+  answer.granted = decision.granted();
+  answer.reasons = decision.reasons();
+  return answer;
+}
+
+Answer Engine::release(const Request& request, mechanisms::BitSource& bits, std::span<const Rational> alphas,
+                       const Progress& progress) {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    std::optional<ledger::Snapshot> view(state_->snapshot());
+    Prepared step = prepared(*state_, *view, state_->active_policy(*view), request);
+    if (step.replay) {
+      Answer answer = state_->recalled(*step.replay, *view, alphas);
+      answer.replayed = true;
+      return answer;
+    }
+    view.reset();  // reading a source may take long, and an open view keeps the log from being recycled
+    answered(step, progress);
+    auto answers = transacted(*state_, {&step, 1}, bits, alphas);
+    if (answers) return std::move(answers->front());
+  }
+  throw LedgerBusy(
+      "the policy or the budget kept changing while the answer was computed; nothing was charged");
+}
+
+std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
+                                         std::span<const Rational> alphas) {
+  if (requests.empty()) return {};
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    std::vector<Prepared> steps;
+    steps.reserve(requests.size());
+    {
+      ledger::Snapshot view = state_->snapshot();
+      const auto active = state_->active_policy(view);
+      for (const Request& request : requests) steps.push_back(prepared(*state_, view, active, request));
+    }
+    for (Prepared& step : steps) answered(step, {});
+    auto answers = transacted(*state_, steps, bits, alphas);
+    if (answers) return std::move(*answers);
+  }
+  throw LedgerBusy(
+      "the policy or the budget kept changing while the answers were computed; nothing was charged");
+}
+
+std::vector<ledger::AccountState> Engine::budget(const std::string& dataset) const {
+  ledger::Snapshot view = state_->snapshot();
+  auto accounts = view.accounts(dataset);
+  if (accounts.empty() && !dataset.empty()) {
+    (void)state_->active_policy(view)->policy.dataset(dataset);  // NotFound, with the nearest name
+  }
+  return accounts;
+}
+
+void Engine::history(const std::string& dataset, std::int64_t limit,
+                     const std::function<void(const Answer&)>& visit) const {
+  ledger::Snapshot view = state_->snapshot();
+  if (!dataset.empty() && view.accounts(dataset).empty()) {
+    (void)state_->active_policy(view)->policy.dataset(dataset);
+  }
+  state_->remember_policies(view);
+  view.each_decision(dataset, limit, [&](const ledger::StoredDecision& stored) {
+    visit(state_->recalled(stored, view, {}));
+  });
+}
+
+Answer Engine::show(const std::string& decision_id, std::span<const Rational> alphas) const {
+  ledger::Snapshot view = state_->snapshot();
+  const auto stored = view.find_id(decision_id);
+  if (!stored) throw NotFound("no decision '" + decision_id + "' in this ledger");
+  return state_->recalled(*stored, view, alphas);
+}
+
+Policy Engine::active_policy() const {
+  ledger::Snapshot view = state_->snapshot();
+  return state_->active_policy(view)->policy;
+}
+
+ledger::PolicyVersion Engine::active_policy_version() const {
+  ledger::Snapshot view = state_->snapshot();
+  return view.active_policy();
+}
+
+std::string Engine::ledger_id() const {
+  return state_->ledger_id;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,139 @@
+#include "engine_state.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "canonical_request.hpp"
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+
+Engine::State::State(std::string path, const EngineOptions& engine_options)
+    : ledger_path(std::move(path)),
+      options(engine_options),
+      reader_(ledger::Ledger::open_read_only(ledger_path)) {
+  ledger_id = reader_.ledger_id();
+}
+
+ledger::Snapshot Engine::State::snapshot() {
+  const std::lock_guard lock(mutex_);
+  return reader_.snapshot();
+}
+
+ledger::Ledger& Engine::State::writer() {
+  const std::lock_guard lock(mutex_);
+  if (!writer_) writer_.emplace(ledger::Ledger::open(ledger_path, {.wait = options.wait}));
+  return *writer_;
+}
+
+std::shared_ptr<const AppliedPolicy> Engine::State::remembered(const ledger::PolicyVersion& version) {
+  const std::lock_guard lock(mutex_);
+  auto& entry = policies_[version.version];
+  if (!entry) {
+    try {
+      entry = std::make_shared<const AppliedPolicy>(AppliedPolicy{
+          version, Policy::parse(version.yaml, "policy version " + std::to_string(version.version))});
+    } catch (const PolicyError& error) {
+      throw LedgerCorrupt(std::string("a stored policy is not valid: ") + error.what());
+    }
+  }
+  return entry;
+}
+
+std::shared_ptr<const AppliedPolicy> Engine::State::active_policy(ledger::Snapshot& view) {
+  return remembered(view.active_policy());
+}
+
+std::shared_ptr<const AppliedPolicy> Engine::State::policy(ledger::Snapshot& view, std::int64_t version) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = policies_.find(version);
+    if (known != policies_.end()) return known->second;
+  }
+  std::shared_ptr<const AppliedPolicy> found;
+  view.each_policy_version([&](const ledger::PolicyVersion& candidate) {
+    if (candidate.version == version) found = remembered(candidate);
+  });
+  if (!found) throw LedgerCorrupt("policy version " + std::to_string(version) + " is not in the ledger");
+  return found;
+}
+
+void Engine::State::remember_policies(ledger::Snapshot& view) {
+  view.each_policy_version([this](const ledger::PolicyVersion& version) { (void)remembered(version); });
+}
+
+Answer Engine::State::described(const Request& request, const Plan& plan, std::int64_t policy_version,
+                                std::span<const Rational> alphas) const {
+  Answer answer;
+  answer.ledger_id = ledger_id;
+  answer.principal = request.principal;
+  answer.key = request.key;
+  answer.dataset = request.dataset;
+  answer.statistic = request.question.statistic.text();
+  answer.by = request.question.by.value_or("");
+  answer.where = request.question.where ? request.question.where->text() : "";
+  answer.policy_version = policy_version;
+  answer.record = plan.record;
+  for (const auto& mechanism : plan.mechanisms) {
+    answer.precision_reasons.push_back(mechanism.parameters().precision_reason);
+  }
+  answer.accuracy = accuracies(plan, alphas);
+  return answer;
+}
+
+Answer Engine::State::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                               std::span<const Rational> alphas) {
+  Request request = parse_stored_request(stored.draft.request).request;
+  request.principal = stored.draft.principal;
+  request.key = stored.draft.key;
+  const auto applied = policy(view, stored.draft.policy_version);
+  try {
+    const auto plan = plans.plan(*applied, request, canonical_request(request));
+    Answer answer = described(request, *plan, stored.draft.policy_version, alphas);
+    add_decision(answer, stored, false);
+    return answer;
+  } catch (const InvalidParameter& error) {
+    throw LedgerCorrupt("decision " + stored.id + " cannot be planned under its policy: " + error.what());
+  } catch (const NotFound& error) {
+    throw LedgerCorrupt("decision " + stored.id + " cannot be planned under its policy: " + error.what());
+  } catch (const Underivable& error) {
+    throw LedgerCorrupt("decision " + stored.id + " cannot be planned under its policy: " + error.what());
+  }
+}
+
+void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
+  answer.granted = stored.draft.outcome == ledger::Outcome::granted;
+  answer.replayed = replayed;
+  answer.decision_id = stored.id;
+  answer.seq = stored.seq;
+  answer.created_at = stored.created_at;
+  answer.accounts = stored.accounts;
+  answer.reasons = parse_reasons(stored.draft.reasons);
+  if (stored.release) answer.record = *stored.release;
+  answer.component_values = stored.component_values;
+  answer.values = stored.values;
+}
+
+std::vector<ledger::AccountState> accounts_wanted(const Policy& policy) {
+  std::vector<ledger::AccountState> wanted;
+  const auto add = [&wanted](const Dataset& dataset, const char* measure, std::int64_t limit) {
+    ledger::AccountState account;
+    account.dataset = dataset.name;
+    account.measure = measure;
+    account.balance.limit = limit;
+    wanted.push_back(std::move(account));
+  };
+  for (const Dataset& dataset : policy.datasets()) {
+    if (dataset.budget.measure == Measure::approximate) {
+      add(dataset, accounting::DeltaMeasure::name, dataset.budget.delta.units());
+    }
+    add(dataset, accounting::EpsilonMeasure::name, dataset.budget.epsilon.units());
+  }
+  std::sort(wanted.begin(), wanted.end(), [](const auto& first, const auto& second) {
+    return std::tie(first.dataset, first.scope, first.measure) <
+           std::tie(second.dataset, second.scope, second.measure);
+  });
+  return wanted;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,58 @@
+// What an Engine holds: the ledger, opened as late as possible, and the policies it has parsed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "plan_cache.hpp"
+
+namespace epsilog::engine {
+
+struct Engine::State {
+  State(std::string path, const EngineOptions& engine_options);
+
+  /// A read view; takes no lock.
+  [[nodiscard]] ledger::Snapshot snapshot();
+  /// Opened for writing on first use: nothing is opened before the input was checked (guarantee G8).
+  [[nodiscard]] ledger::Ledger& writer();
+
+  [[nodiscard]] std::shared_ptr<const AppliedPolicy> active_policy(ledger::Snapshot& view);
+  /// Throws  LedgerCorrupt if there is no such version.
+  [[nodiscard]] std::shared_ptr<const AppliedPolicy> policy(ledger::Snapshot& view, std::int64_t version);
+
+  /// Parses every version now, so that a walk over the history needs no second query.
+  void remember_policies(ledger::Snapshot& view);
+
+  /// The public part of an answer: what is asked, and what is or would be recorded.
+  [[nodiscard]] Answer described(const Request& request, const Plan& plan, std::int64_t policy_version,
+                                 std::span<const Rational> alphas) const;
+  /// A stored decision as an answer. Plans again under its policy version, for what is not stored.
+  [[nodiscard]] Answer recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                                std::span<const Rational> alphas);
+
+  std::string ledger_path;
+  EngineOptions options;
+  std::string ledger_id;
+  PlanCache plans;
+
+ private:
+  std::shared_ptr<const AppliedPolicy> remembered(const ledger::PolicyVersion& version);
+
+  std::mutex mutex_;  // guards what follows
+  ledger::Ledger reader_;
+  std::optional<ledger::Ledger> writer_;
+  std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
+};
+
+/// Fills in what only a recorded decision has.
+void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
+
+/// The accounts a policy's budgets ask for, unspent, ordered by (dataset, scope, measure).
+[[nodiscard]] std::vector<ledger::AccountState> accounts_wanted(const Policy& policy);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,34 @@
+// Plans, remembered: calibrating a mechanism costs more than drawing from it, and a plan is a function
+// of the policy version and the request alone.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "plan.hpp"
+
+namespace epsilog::engine {
+
+/// A policy as applied, and parsed. Versions never change, so they are parsed once.
+struct AppliedPolicy {
+  ledger::PolicyVersion version;
+  Policy policy;
+};
+
+/// Thread-safety: may be used from several threads.
+class PlanCache final {
+ public:
+  /// make_plan for the request under that policy.
+  /// Requires  canonical = canonical_request(request).
+  /// Throws    as make_plan, and NotFound for an unknown dataset.
+  [[nodiscard]] std::shared_ptr<const Plan> plan(const AppliedPolicy& applied, const Request& request,
+                                                 const std::string& canonical);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;
+};
+
+}  // namespace epsilog::engine

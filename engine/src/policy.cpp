@@ -1,0 +1,125 @@
+#include "epsilog/engine/policy.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "calibration_check.hpp"
+#include "policy_decoder.hpp"
+
+namespace epsilog::engine {
+
+std::string_view name(ColumnType type) {
+  switch (type) {
+    case ColumnType::integer:
+      return "int";
+    case ColumnType::decimal:
+      return "decimal";
+    case ColumnType::real:
+      return "double";
+    case ColumnType::string:
+      return "string";
+    case ColumnType::boolean:
+      return "bool";
+    case ColumnType::date:
+      return "date";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::string_view name(Neighbours neighbours) {
+  return neighbours == Neighbours::add_remove ? "add-remove" : "replace-one";
+}
+
+std::string_view name(Measure measure) {
+  return measure == Measure::pure ? "pure" : "approximate";
+}
+
+std::string_view name(StatisticKind kind) {
+  switch (kind) {
+    case StatisticKind::count:
+      return "count";
+    case StatisticKind::units:
+      return "units";
+    case StatisticKind::sum:
+      return "sum";
+    case StatisticKind::mean:
+      return "mean";
+    case StatisticKind::variance:
+      return "variance";
+    case StatisticKind::value:
+      return "value";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+namespace {
+
+template <class Named>
+const Named* find_named(const std::vector<Named>& list, std::string_view wanted) {
+  for (const Named& candidate : list) {
+    if (candidate.name == wanted) return &candidate;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void refuse_file(const std::string& path, const std::string& message) {
+  throw PolicyError({PolicyFault{path, 1, 1, message}});
+}
+
+}  // namespace
+
+const Column* Dataset::column(std::string_view wanted) const {
+  return find_named(columns, wanted);
+}
+
+const NamedQuery* Dataset::query(std::string_view wanted) const {
+  return find_named(queries, wanted);
+}
+
+const ReleaseSettings& Dataset::settings(std::string_view statistic_or_query) const {
+  static const ReleaseSettings kDefaults;
+  const auto found = release.find(std::string(statistic_or_query));
+  if (found != release.end()) return found->second;
+  const auto fallback = release.find("default");
+  return fallback != release.end() ? fallback->second : kDefaults;
+}
+
+Policy Policy::parse(std::string_view yaml, const std::string& file) {
+  Faults faults(file);
+  const yaml::Node root = yaml::read(yaml, faults);
+  Policy policy;
+  policy.datasets_ = decode_policy(root, faults);
+  if (!faults.none()) throw faults.error();
+  if (std::vector<PolicyFault> found = calibration_faults(policy.datasets_, file); !found.empty()) {
+    throw PolicyError(std::move(found));
+  }
+  policy.yaml_ = std::string(yaml);
+  return policy;
+}
+
+Policy Policy::read(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) refuse_file(path, "cannot be read: Is a directory");
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) refuse_file(path, std::string("cannot be read: ") + std::strerror(errno));
+  // One byte more than allowed tells a file that is too large from one that just fits.
+  std::string content(yaml::kBytesMax + 1, '\0');
+  stream.read(content.data(), static_cast<std::streamsize>(content.size()));
+  if (stream.bad()) refuse_file(path, std::string("cannot be read: ") + std::strerror(errno));
+  content.resize(static_cast<std::size_t>(stream.gcount()));
+  return parse(content, path);
+}
+
+const Dataset& Policy::dataset(std::string_view name) const {
+  if (const Dataset* found = find_named(datasets_, name)) return *found;
+  std::vector<std::string> names;
+  for (const Dataset& candidate : datasets_) names.push_back(candidate.name);
+  const std::string near = nearest(name, names);
+  throw NotFound("dataset " + shown(name) + " is not declared; declared: " + joined(names) + "." +
+                 (near.empty() ? "" : " Did you mean '" + near + "'?"));
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,218 @@
+#include <chrono>
+#include <cstdlib>
+#include <unordered_set>
+
+#include "policy_decoder.hpp"
+
+namespace epsilog::engine {
+
+using yaml::Node;
+
+namespace {
+
+bool is_numeric(ColumnType type) {
+  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
+}
+
+/// Whether the value can be written in a cell of the column: whole for int, with `scale` digits for
+/// decimal.
+bool on_grid(const Rational& value, const Column& column) {
+  if (column.type == ColumnType::real) return true;
+  const Rational steps = value * accounting::power_of_ten(static_cast<long>(column.scale));
+  return steps.get_den() == 1;
+}
+
+std::string grid_name(const Column& column) {
+  if (column.type == ColumnType::integer) return "a whole number, as the type is int";
+  return "a number with at most " + std::to_string(column.scale) +
+         " digits after the point, as the scale says";
+}
+
+/// YYYY-MM-DD, a day of the (proleptic) Gregorian calendar from year 1 on.
+bool is_date(std::string_view text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
+  const auto digits = [&](std::size_t at, std::size_t count) {
+    int value = 0;
+    for (std::size_t i = at; i < at + count; ++i) {
+      if (text[i] < '0' || text[i] > '9') return -1;
+      value = value * 10 + (text[i] - '0');
+    }
+    return value;
+  };
+  const int year = digits(0, 4), month = digits(5, 2), day = digits(8, 2);
+  if (year < 1 || month < 1 || day < 1) return false;
+  return std::chrono::year_month_day(std::chrono::year(year),
+                                     std::chrono::month(static_cast<unsigned>(month)),
+                                     std::chrono::day(static_cast<unsigned>(day)))
+      .ok();
+}
+
+void decode_scale(const Fields& fields, Column& column, Faults& faults) {
+  const Node* node = fields["scale"];
+  if (column.type != ColumnType::decimal) {
+    if (fields.has("scale"))
+      faults.add(fields.mark_of("scale"), fields.path("scale") + ": only a decimal has a scale");
+    return;
+  }
+  if (!fields.has("scale")) {
+    faults.add(column.mark, fields.path("scale") +
+                                " is missing: a decimal needs its number of digits after the point, 0 to 18");
+  }
+  if (node == nullptr || !expect(*node, Node::Kind::scalar, fields.path("scale"), "0 to 18", faults)) return;
+  const std::string& text = node->text;
+  const bool digits =
+      !text.empty() && text.size() <= 2 && text.find_first_not_of("0123456789") == std::string::npos;
+  const bool canonical = digits && (text.size() == 1 || text[0] != '0');
+  if (canonical && std::stoul(text) <= 18) {
+    column.scale = static_cast<unsigned>(std::stoul(text));
+  } else {
+    faults.add(node->mark, fields.path("scale") + ": " + shown(text) + " is not a whole number from 0 to 18");
+  }
+}
+
+void decode_bounds(const Fields& fields, Column& column, Faults& faults) {
+  if (!fields.has("bounds")) return;
+  if (!is_numeric(column.type)) {
+    faults.add(fields.mark_of("bounds"), fields.path("bounds") +
+                                             ": only int, decimal and double columns have bounds, not " +
+                                             std::string(name(column.type)));
+    return;
+  }
+  const Node* node = fields["bounds"];
+  if (node == nullptr) return;
+  const std::optional<Bounds> bounds = bounds_of(*node, fields.path("bounds"), faults);
+  if (!bounds) return;
+  column.bounds = bounds;
+  const std::pair<const Rational&, const Node&> ends[] = {{bounds->lower, node->items[0]},
+                                                          {bounds->upper, node->items[1]}};
+  for (const auto& [value, item] : ends) {
+    if (on_grid(value, column)) continue;
+    faults.add(item.mark, fields.path("bounds") + ": " + shown(item.text) + " is not " + grid_name(column));
+  }
+}
+
+/// The canonical text of a declared value; nothing, and a fault, if it is none of the type.
+std::optional<std::string> decode_value(const Node& item, const Column& column, const std::string& what,
+                                        Faults& faults) {
+  if (column.type == ColumnType::integer) {
+    const std::optional<Rational> number = number_of(item, what, faults);
+    if (!number) return std::nullopt;
+    std::string problem;
+    if (!on_grid(*number, column)) problem = "is not a whole number";
+    const bool outside = column.bounds && (*number < column.bounds->lower || *number > column.bounds->upper);
+    if (outside) problem = "is outside the bounds";
+    if (problem.empty()) return accounting::text(*number);
+    faults.add(item.mark, what + ": " + shown(item.text) + " " + problem);
+    return std::nullopt;
+  }
+  if (column.type == ColumnType::boolean) {
+    const std::optional<bool> truth = truth_of(item, what, faults);
+    if (!truth) return std::nullopt;
+    return *truth ? "true" : "false";
+  }
+  std::optional<std::string> text = text_of(item, what, faults);
+  if (text && column.type == ColumnType::date && !is_date(*text)) {
+    faults.add(item.mark, what + ": " + shown(*text) + " is not a date of the calendar, YYYY-MM-DD");
+    return std::nullopt;
+  }
+  return text;
+}
+
+void decode_values(const Fields& fields, Column& column, Faults& faults) {
+  if (!fields.has("values")) {
+    if (column.type == ColumnType::boolean) column.values = {"false", "true"};
+    return;
+  }
+  const std::string what = fields.path("values");
+  if (column.type == ColumnType::decimal || column.type == ColumnType::real) {
+    faults.add(fields.mark_of("values"), what +
+                                             ": only string, int, bool and date columns have values, not " +
+                                             std::string(name(column.type)));
+    return;
+  }
+  const Node* node = fields["values"];
+  if (node == nullptr || !expect(*node, Node::Kind::sequence, what, "a list of values", faults)) return;
+  if (node->items.empty()) faults.add(node->mark, what + ": list at least one value, or leave the key out");
+  std::unordered_set<std::string> seen;
+  for (const Node& item : node->items) {
+    std::optional<std::string> value = decode_value(item, column, what, faults);
+    if (!value) continue;
+    if (!seen.insert(*value).second) {
+      faults.add(item.mark, what + ": " + shown(item.text) + " is listed twice");
+    } else {
+      column.values.push_back(*std::move(value));
+    }
+  }
+}
+
+void decode_missing(const Fields& fields, Column& column, Faults& faults) {
+  const Node* node = fields["missing"];
+  const std::string what = fields.path("missing");
+  if (node == nullptr || !expect(*node, Node::Kind::scalar, what, "skip or a constant", faults)) return;
+  if (node->text == "skip") return;
+  if (!is_numeric(column.type)) {
+    faults.add(node->mark, what + ": a " + std::string(name(column.type)) +
+                               " column has missing: skip only, found " + shown(node->text));
+    return;
+  }
+  const std::optional<Rational> constant = number_of(*node, what, faults);
+  if (!constant) return;
+  if (!column.bounds) {
+    if (!fields.has("bounds"))
+      faults.add(node->mark, what + ": a constant needs bounds to lie in; add bounds: [LOWER, UPPER]");
+  } else if (*constant < column.bounds->lower || *constant > column.bounds->upper) {
+    faults.add(node->mark, what + ": " + shown(node->text) + " is outside the bounds [" +
+                               accounting::text(column.bounds->lower) + ", " +
+                               accounting::text(column.bounds->upper) + "]");
+  } else if (!on_grid(*constant, column)) {
+    faults.add(node->mark, what + ": " + shown(node->text) + " is not " + grid_name(column));
+  } else {
+    column.missing = constant;
+  }
+}
+
+Column decode_column(const yaml::Entry& entry, Faults& faults) {
+  Column column;
+  column.name = entry.key;
+  column.mark = entry.mark;
+  const Fields fields(entry.value, keys::column, "columns." + entry.key, entry.mark, faults);
+  const Node* type = fields["type"];
+  if (type == nullptr) return column;
+  const auto choice = choice_of(*type, keys::column_types, fields.path("type"), faults);
+  // What else may be written depends on the type, so without one nothing more can be said.
+  if (!choice) return column;
+  constexpr ColumnType kTypes[] = {ColumnType::integer, ColumnType::decimal, ColumnType::real,
+                                   ColumnType::string,  ColumnType::boolean, ColumnType::date};
+  column.type = kTypes[*choice];
+  decode_scale(fields, column, faults);
+  decode_bounds(fields, column, faults);
+  decode_values(fields, column, faults);
+  decode_missing(fields, column, faults);
+  return column;
+}
+
+/// Words of --where cannot be columns there. The words are matched in any case.
+bool is_word_of_a_predicate(std::string_view name) {
+  std::string lower;
+  for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower == "and" || lower == "in" || lower == "true" || lower == "false";
+}
+
+}  // namespace
+
+std::vector<Column> decode_columns(const Node& node, Faults& faults) {
+  std::vector<Column> columns;
+  if (!expect(node, Node::Kind::map, "columns", "a map of columns by name", faults)) return columns;
+  for (const yaml::Entry& entry : node.entries) {
+    if (!expect_name(entry.key, entry.mark, "column", faults)) continue;
+    if (is_word_of_a_predicate(entry.key)) {
+      faults.add(entry.mark,
+                 "column name " + shown(entry.key) + ": this is a word of --where; rename the column");
+      continue;
+    }
+    columns.push_back(decode_column(entry, faults));
+  }
+  return columns;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,45 @@
+// The faults found so far in one policy file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/policy.hpp"
+
+namespace epsilog::engine {
+
+class Faults final {
+ public:
+  explicit Faults(std::string file) : file_(std::move(file)) {}
+
+  void add(const Mark& mark, std::string message) {
+    faults_.push_back({file_, mark.line, mark.column, std::move(message)});
+  }
+  [[nodiscard]] bool none() const noexcept { return faults_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return faults_.size(); }
+
+  void clear() noexcept { faults_.clear(); }
+
+  /// " Did you mean 'neighbours'?" or "". After a hundred faults nothing is suggested any more: the
+  /// search for the nearest name is quadratic, and nobody reads that far.
+  [[nodiscard]] std::string suggestion(std::string_view wanted,
+                                       const std::vector<std::string>& candidates) const;
+
+  /// All of them, ordered by line and column.
+  /// Requires  !none().
+  [[nodiscard]] PolicyError error() const;
+
+ private:
+  std::string file_;
+  std::vector<PolicyFault> faults_;
+};
+
+/// The text as a message may show it: quoted, control characters as '?', at most 60 code points.
+/// Requires  valid UTF-8.
+[[nodiscard]] std::string shown(std::string_view text);
+
+/// "a, b, c"
+[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "policy_decoder.hpp"
+
+namespace epsilog::engine {
+
+using yaml::Node;
+
+namespace {
+
+NamedQuery decode_query(const yaml::Entry& entry, Faults& faults) {
+  NamedQuery query;
+  query.name = entry.key;
+  query.mark = entry.mark;
+  const Fields fields(entry.value, keys::query, "queries." + entry.key, entry.mark, faults);
+  if (const Node* sensitivity = fields["sensitivity"]) {
+    query.sensitivity = positive_of(*sensitivity, fields.path("sensitivity"), faults).value_or(Rational(1));
+  }
+  const Node* written = fields["bounds"];
+  const auto bounds = written != nullptr ? bounds_of(*written, fields.path("bounds"), faults) : std::nullopt;
+  if (!bounds) return query;
+  query.bounds = *bounds;
+  query.undefined = (bounds->lower + bounds->upper) / 2;
+  const Node* undefined = fields["undefined"];
+  const auto stand_in =
+      undefined != nullptr ? number_of(*undefined, fields.path("undefined"), faults) : std::nullopt;
+  if (!stand_in) return query;
+  if (*stand_in < bounds->lower || *stand_in > bounds->upper) {
+    faults.add(undefined->mark, fields.path("undefined") + ": " + shown(undefined->text) +
+                                    " is outside the bounds [" + accounting::text(bounds->lower) + ", " +
+                                    accounting::text(bounds->upper) + "]");
+  }
+  query.undefined = *stand_in;
+  return query;
+}
+
+/// Names that stand for something else wherever a query can be named.
+bool is_reserved(std::string_view name) {
+  const auto& words = keys::statistics.words;
+  return name == "default" || name == "histogram" ||
+         std::find(words.begin(), words.end(), name) != words.end();
+}
+
+/// The distinct scalars of a list, each accepted by `accept`.
+std::vector<std::string> decode_names(const Node& node, const std::string& what, Faults& faults,
+                                      const std::function<bool(const Node&)>& accept) {
+  std::vector<std::string> names;
+  if (!expect(node, Node::Kind::sequence, what, "a list of names", faults)) return names;
+  std::unordered_set<std::string> seen;
+  for (const Node& item : node.items) {
+    const auto name = text_of(item, what, faults);
+    if (!name || !accept(item)) continue;
+    if (seen.insert(*name).second) {
+      names.push_back(*name);
+    } else {
+      faults.add(item.mark, what + ": " + shown(*name) + " is listed twice");
+    }
+  }
+  return names;
+}
+
+std::vector<StatisticKind> decode_statistics(const Node& node, Faults& faults) {
+  constexpr StatisticKind kKinds[] = {StatisticKind::count, StatisticKind::units,    StatisticKind::sum,
+                                      StatisticKind::mean,  StatisticKind::variance, StatisticKind::value};
+  std::vector<StatisticKind> kinds;
+  const std::string what = "allow.statistics";
+  const std::vector<std::string> names = decode_names(node, what, faults, [&](const Node& item) {
+    if (item.text == "histogram") {
+      faults.add(item.mark,
+                 what + ": a histogram is a count by a column; list count here and the column under by");
+      return false;
+    }
+    return choice_of(item, keys::statistics, what, faults).has_value();
+  });
+  for (const std::string& name : names) {
+    const auto& words = keys::statistics.words;
+    kinds.push_back(kKinds[std::find(words.begin(), words.end(), name) - words.begin()]);
+  }
+  return kinds;
+}
+
+/// What one entry under `release` says; the rest it inherits.
+struct Overrides {
+  std::optional<ArithmeticChoice> arithmetic;
+  std::optional<PrecisionChoice> precision;
+  std::optional<Rational> bound;
+  std::optional<Rational> binding_probability;
+};
+
+std::optional<PrecisionChoice> decode_precision(const Node& node, const std::string& what, Faults& faults) {
+  constexpr unsigned kBinary64 = 53, kLeast = 118, kMost = 4096;
+  if (!expect(node, Node::Kind::scalar, what, "auto, binary64 or a number of bits", faults))
+    return std::nullopt;
+  const std::string& text = node.text;
+  if (text == "auto") return PrecisionChoice{0};
+  if (text == "binary64") return PrecisionChoice{kBinary64};
+  const bool digits = !text.empty() && text.size() <= 4 && text[0] != '0' &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  const unsigned bits = digits ? static_cast<unsigned>(std::stoul(text)) : 0;
+  if (bits >= kLeast && bits <= kMost) return PrecisionChoice{bits};
+  const std::string hint =
+      bits == kBinary64 ? " For 53 bits write binary64." : faults.suggestion(text, {"auto", "binary64"});
+  faults.add(node.mark, what + ": " + shown(text) +
+                            " is not auto, binary64 or a number of bits from 118 to 4096." + hint);
+  return std::nullopt;
+}
+
+Overrides decode_overrides(const yaml::Entry& entry, Faults& faults) {
+  const Fields fields(entry.value, keys::release, "release." + entry.key, entry.mark, faults);
+  Overrides overrides;
+  if (const Node* mechanism = fields["mechanism"]) {
+    static_cast<void>(choice_of(*mechanism, keys::mechanisms, fields.path("mechanism"), faults));
+  }
+  if (const Node* arithmetic = fields["arithmetic"]) {
+    const auto choice = choice_of(*arithmetic, keys::arithmetics, fields.path("arithmetic"), faults);
+    if (choice) overrides.arithmetic = *choice == 0 ? ArithmeticChoice::mpfr : ArithmeticChoice::exact;
+  }
+  if (const Node* precision = fields["precision"]) {
+    overrides.precision = decode_precision(*precision, fields.path("precision"), faults);
+  }
+  if (const Node* bound = fields["bound"])
+    overrides.bound = positive_of(*bound, fields.path("bound"), faults);
+  if (const Node* beta = fields["binding_probability"]) {
+    overrides.binding_probability = probability_of(*beta, fields.path("binding_probability"), faults);
+  }
+  if (fields.has("bound") && fields.has("binding_probability")) {
+    faults.add(fields.mark_of("binding_probability"),
+               fields.path("binding_probability") +
+                   ": it derives the bound, so it cannot stand beside bound; remove one");
+  }
+  return overrides;
+}
+
+ReleaseSettings merge(ReleaseSettings settings, const Overrides& overrides, const yaml::Entry& entry,
+                      Faults& faults) {
+  settings.mark = entry.mark;
+  if (overrides.arithmetic) settings.arithmetic = *overrides.arithmetic;
+  if (settings.arithmetic == ArithmeticChoice::exact) {
+    settings.precision = {};
+    if (overrides.precision) {
+      faults.add(entry.mark, "release." + entry.key +
+                                 ": the exact arithmetic has no precision; remove precision or write "
+                                 "arithmetic: mpfr");
+    }
+  } else if (overrides.precision) {
+    settings.precision = *overrides.precision;
+  }
+  if (overrides.bound) {
+    settings.bound = overrides.bound;
+    settings.binding_probability.reset();
+  }
+  if (overrides.binding_probability) {
+    settings.binding_probability = overrides.binding_probability;
+    settings.bound.reset();
+  }
+  return settings;
+}
+
+void refuse_release_name(const yaml::Entry& entry, const std::vector<std::string>& names, Faults& faults) {
+  std::string hint = faults.suggestion(entry.key, names);
+  if (entry.key == "histogram") hint = " A histogram is a count: write count.";
+  if (entry.key == "value") hint = " Name the query itself.";
+  faults.add(entry.mark, "release: " + shown(entry.key) + " is none of " + joined(keys::release_names.words) +
+                             " nor a declared query." + hint);
+}
+
+}  // namespace
+
+std::vector<NamedQuery> decode_queries(const Node& node, Faults& faults) {
+  std::vector<NamedQuery> queries;
+  if (!expect(node, Node::Kind::map, "queries", "a map of queries by name", faults)) return queries;
+  for (const yaml::Entry& entry : node.entries) {
+    if (!expect_name(entry.key, entry.mark, "query", faults)) continue;
+    if (is_reserved(entry.key)) {
+      faults.add(entry.mark, "query name " + shown(entry.key) + ": this name is reserved; choose another");
+      continue;
+    }
+    queries.push_back(decode_query(entry, faults));
+  }
+  return queries;
+}
+
+void decode_allow(const Node& node, const Mark& owner, Dataset& dataset, Faults& faults) {
+  const Fields fields(node, keys::allow, "allow", owner, faults);
+  std::unordered_map<std::string_view, const Column*> declared;
+  std::vector<std::string> names;
+  for (const Column& column : dataset.columns) {
+    declared.emplace(column.name, &column);
+    names.push_back(column.name);
+  }
+  const auto columns_under = [&](std::string_view key,
+                                 bool to_group_by) -> std::optional<std::vector<std::string>> {
+    const Node* list = fields[key];
+    if (list == nullptr) return std::nullopt;
+    const std::string what = fields.path(key);
+    return decode_names(*list, what, faults, [&](const Node& item) {
+      const auto found = declared.find(item.text);
+      if (found == declared.end()) {
+        faults.add(item.mark, what + ": " + shown(item.text) + " is not a declared column." +
+                                  faults.suggestion(item.text, names));
+        return false;
+      }
+      if (!to_group_by || !found->second->values.empty()) return true;
+      faults.add(item.mark,
+                 what + ": the column " + shown(item.text) +
+                     " declares no values; groups must be public, so declare values or remove it here");
+      return false;
+    });
+  };
+  if (const Node* statistics = fields["statistics"])
+    dataset.allow.statistics = decode_statistics(*statistics, faults);
+  dataset.allow.columns = columns_under("columns", false);
+  dataset.allow.by = columns_under("by", true);
+  dataset.allow.where = columns_under("where", false);
+}
+
+void decode_release(const Node* node, Dataset& dataset, Faults& faults) {
+  ReleaseSettings& fallback = dataset.release["default"];
+  fallback.mark = dataset.mark;
+  if (node == nullptr ||
+      !expect(*node, Node::Kind::map, "release", "a map by statistic, query or default", faults))
+    return;
+  for (const yaml::Entry& entry : node->entries) {
+    if (entry.key == "default") fallback = merge(fallback, decode_overrides(entry, faults), entry, faults);
+  }
+  std::vector<std::string> names = keys::release_names.words;
+  for (const NamedQuery& query : dataset.queries) names.push_back(query.name);
+  const std::unordered_set<std::string_view> known(names.begin(), names.end());
+  for (const yaml::Entry& entry : node->entries) {
+    if (entry.key == "default") continue;
+    if (known.contains(entry.key)) {
+      dataset.release[entry.key] = merge(fallback, decode_overrides(entry, faults), entry, faults);
+    } else {
+      refuse_release_name(entry, names, faults);
+    }
+  }
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,287 @@
+#include "epsilog/engine/predicate.hpp"
+
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using accounting::Rational;
+using Operator = Comparison::Operator;
+
+constexpr std::size_t kTextMax = 65'536;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+bool continues_name(char c) {
+  return starts_name(c) || is_digit(c);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+bool is_word_of_grammar(std::string_view name) {
+  const std::string lower = lower_case(name);
+  return lower == "and" || lower == "in" || lower == "true" || lower == "false";
+}
+
+std::string in_quotes(std::string_view text, char quote) {
+  std::string result(1, quote);
+  for (const char c : text) {
+    result += c;
+    if (c == quote) result += c;
+  }
+  return result + quote;
+}
+
+struct Spelling {
+  std::string_view text;
+  Operator op;
+};
+// Two-character operators first, so that "<=" is not read as "<".
+constexpr std::array<Spelling, 6> kSpellings = {{{"!=", Operator::not_equal},
+                                                 {"<=", Operator::less_equal},
+                                                 {">=", Operator::greater_equal},
+                                                 {"=", Operator::equal},
+                                                 {"<", Operator::less},
+                                                 {">", Operator::greater}}};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  std::vector<Comparison> parse() {
+    std::vector<Comparison> result;
+    do {
+      result.push_back(comparison());
+      skip_blanks();
+    } while (take_word("and"));
+    if (at_ < text_.size()) fail("'and' or the end");
+    return result;
+  }
+
+ private:
+  Comparison comparison() {
+    Comparison result;
+    result.column = column();
+    result.op = comparison_operator();
+    if (result.op != Operator::in) {
+      result.constants.push_back(constant());
+      return result;
+    }
+    if (!take('(')) fail("'(' and a list of constants");
+    do {
+      result.constants.push_back(constant());
+    } while (take(','));
+    if (!take(')')) fail("',' or ')'");
+    return result;
+  }
+
+  std::string column() {
+    skip_blanks();
+    if (at_ < text_.size() && text_[at_] == '"') return quoted_text('"', "a closing '\"'");
+    if (at_ >= text_.size() || !starts_name(text_[at_])) fail("a column name");
+    const std::size_t begin = at_;
+    const std::string_view name = word();
+    if (is_word_of_grammar(name)) fail_at(begin, "a column name (quote it as \"" + std::string(name) + "\")");
+    return std::string(name);
+  }
+
+  Operator comparison_operator() {
+    if (take_word("in")) return Operator::in;
+    skip_blanks();
+    const std::string_view rest = text_.substr(at_);
+    if (rest.starts_with("==")) fail("'=' (one equals sign)");
+    if (rest.starts_with("<>")) fail("'!='");
+    for (const auto& [spelling, op] : kSpellings) {
+      if (rest.starts_with(spelling)) {
+        at_ += spelling.size();
+        return op;
+      }
+    }
+    fail("one of = != < <= > >= in");
+  }
+
+  Comparison::Constant constant() {
+    skip_blanks();
+    constexpr const char* kExpected = "a number, 'text', true, false or a date such as 2024-01-31";
+    if (at_ >= text_.size()) fail(kExpected);
+    if (text_[at_] == '\'') return quoted_text('\'', "a closing quote");
+    if (text_[at_] == '"') fail("text in single quotes");
+    const std::size_t begin = at_;
+    if (starts_name(text_[at_])) {
+      const std::string lower = lower_case(word());
+      if (lower == "true") return true;
+      if (lower == "false") return false;
+      fail_at(begin, kExpected);
+    }
+    return number_or_date(begin, kExpected);
+  }
+
+  Comparison::Constant number_or_date(std::size_t begin, const char* expected) {
+    while (at_ < text_.size() && (continues_name(text_[at_]) || is_inside_number(at_))) ++at_;
+    const std::string_view token = text_.substr(begin, at_ - begin);
+    if (token.empty()) fail_at(begin, expected);
+    if (token.size() == 10 && token[4] == '-' && token[7] == '-') {
+      Comparison::Date date;
+      if (!parse_date(token, date.days)) fail_at(begin, "a date that exists, such as 2024-01-31");
+      return date;
+    }
+    try {
+      return accounting::parse_rational(token, "number");
+    } catch (const InvalidParameter& error) {
+      fail_at(begin, std::string(expected) + " (" + error.what() + ")");
+    }
+  }
+
+  [[nodiscard]] bool is_inside_number(std::size_t at) const {
+    const char c = text_[at];
+    return c == '.' || c == '+' || c == '-' || c == '/';
+  }
+
+  std::string quoted_text(char quote, const char* expected) {
+    std::string result;
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (text_[at_] == quote) {
+        if (at_ + 1 >= text_.size() || text_[at_ + 1] != quote) {
+          ++at_;
+          return result;
+        }
+        ++at_;
+      }
+      result += text_[at_];
+    }
+    fail(expected);
+  }
+
+  std::string_view word() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && continues_name(text_[at_])) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  bool take_word(std::string_view wanted) {
+    skip_blanks();
+    const std::size_t begin = at_;
+    if (lower_case(word()) == wanted) return true;
+    at_ = begin;
+    return false;
+  }
+
+  bool take(char wanted) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != wanted) return false;
+    ++at_;
+    return true;
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+  }
+
+  [[noreturn]] void fail(const std::string& expected) {
+    skip_blanks();
+    fail_at(at_, expected);
+  }
+
+  [[noreturn]] void fail_at(std::size_t at, const std::string& expected) const {
+    std::size_t position = 1;
+    for (std::size_t i = 0; i < at; ++i) {
+      if ((static_cast<unsigned char>(text_[i]) & 0xC0U) != 0x80U) ++position;
+    }
+    throw InvalidParameter("where: at character " + std::to_string(position) + ": expected " + expected);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+std::string column_text(const std::string& column) {
+  bool bare = !column.empty() && starts_name(column[0]) && !is_word_of_grammar(column);
+  for (const char c : column) bare = bare && continues_name(c);
+  return bare ? column : in_quotes(column, '"');
+}
+
+std::string operator_text(Operator op) {
+  if (op == Operator::in) return "in";
+  for (const Spelling& spelling : kSpellings) {
+    if (spelling.op == op) return std::string(spelling.text);
+  }
+  EPSILOG_INVARIANT(false);
+  return "";
+}
+
+std::string constant_text(const Comparison::Constant& constant) {
+  if (const auto* number = std::get_if<Rational>(&constant)) return accounting::text(*number);
+  if (const auto* string = std::get_if<std::string>(&constant)) return in_quotes(*string, '\'');
+  if (const auto* boolean = std::get_if<bool>(&constant)) return *boolean ? "true" : "false";
+  return date_text(std::get<Comparison::Date>(constant).days);
+}
+
+}  // namespace
+
+bool parse_date(std::string_view text, std::int64_t& days) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i != 4 && i != 7 && !is_digit(text[i])) return false;
+  }
+  const auto digit = [&](std::size_t i) { return static_cast<unsigned>(text[i] - '0'); };
+  const std::chrono::year_month_day date(
+      std::chrono::year(static_cast<int>(digit(0) * 1000 + digit(1) * 100 + digit(2) * 10 + digit(3))),
+      std::chrono::month(digit(5) * 10 + digit(6)), std::chrono::day(digit(8) * 10 + digit(9)));
+  if (!date.ok()) return false;
+  days = std::chrono::sys_days(date).time_since_epoch().count();
+  return true;
+}
+
+std::string date_text(std::int64_t days) {
+  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{days}}};
+  const auto padded = [](unsigned value, std::size_t width) {
+    const std::string digits = std::to_string(value);
+    return std::string(width > digits.size() ? width - digits.size() : 0, '0') + digits;
+  };
+  return padded(static_cast<unsigned>(static_cast<int>(date.year())), 4) + "-" +
+         padded(static_cast<unsigned>(date.month()), 2) + "-" + padded(static_cast<unsigned>(date.day()), 2);
+}
+
+Predicate Predicate::parse(std::string_view text) {
+  if (text.size() > kTextMax) throw InvalidParameter("where: longer than 65536 bytes");
+  Predicate result;
+  result.comparisons_ = Parser(text).parse();
+  return result;
+}
+
+std::string Predicate::text() const {
+  std::string result;
+  for (const Comparison& comparison : comparisons_) {
+    if (!result.empty()) result += " and ";
+    result += column_text(comparison.column) + " " + operator_text(comparison.op) + " ";
+    if (comparison.op != Operator::in) {
+      result += constant_text(comparison.constants.front());
+      continue;
+    }
+    std::string list;
+    for (const auto& constant : comparison.constants)
+      list += (list.empty() ? "" : ", ") + constant_text(constant);
+    result += "(" + list + ")";
+  }
+  return result;
+}
+
+}  // namespace epsilog::engine

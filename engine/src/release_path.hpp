@@ -1,0 +1,50 @@
+// The arrows of the release path, each one function:
+//
+//   prepared    policy -> request -> plan -> decision   no lock, a read snapshot          (step 0)
+//   answered    the exact answer                        no lock, reads the source         (step 1)
+//   transacted  charge -> release, all or nothing       one transaction under the lock    (steps 2, 3)
+//
+// A value leaves `transacted` only after COMMIT returned.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "decide.hpp"
+#include "engine_state.hpp"
+
+namespace epsilog::engine {
+
+/// A request on its way. What it holds of the true answer dies with it.
+struct Prepared {
+  Request request;
+  std::string canonical;  ///< canonical_request(request)
+  std::string digest;
+  std::shared_ptr<const AppliedPolicy> applied;
+  const Dataset* dataset = nullptr;              ///< inside `applied`
+  std::shared_ptr<const Plan> plan;              ///< none for a replay
+  std::optional<ledger::StoredDecision> replay;  ///< the key's decision, when it asked the same
+  bool looks_granted = false;                    ///< by the snapshot; decided for good under the lock
+  std::optional<ExactAnswer> exact;
+};
+
+/// Throws  InvalidParameter, NotFound, Underivable: before anything is opened for writing.
+/// `view` and the policy `active` in it are what the request is decided on so far; a batch shares them.
+[[nodiscard]] Prepared prepared(Engine::State& state, ledger::Snapshot& view,
+                                std::shared_ptr<const AppliedPolicy> active, const Request& request);
+
+/// Computes the exact answer, unless the request is a replay or looks refused.
+/// Throws  SourceError.
+void answered(Prepared& request, const Progress& progress);
+
+/// Decides, charges, draws and commits all requests in order.
+/// Ensures   nullopt when the world changed since `prepared` (policy, or a refusal that would now be
+///           granted): nothing happened, prepare again.
+[[nodiscard]] std::optional<std::vector<Answer>> transacted(Engine::State& state,
+                                                            std::span<const Prepared> requests,
+                                                            mechanisms::BitSource& bits,
+                                                            std::span<const Rational> alphas);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,19 @@
+// The exact answer to a question over any row source. The rules are those of docs/rows.md.
+#pragma once
+
+#include "epsilog/engine/exact_answer.hpp"
+#include "row_source.hpp"
+
+namespace epsilog::engine {
+
+/// The columns a question reads: the unit id first if there is one, then each other column once.
+[[nodiscard]] std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& question);
+
+/// As compute_exact_answer, over rows whose cells are in the order of wanted_columns.
+[[nodiscard]] ExactAnswer answer_rows(RowSource& rows, const Dataset& dataset, const Question& question,
+                                      const Derivation& derivation, const Progress& progress);
+
+/// As check_data, over rows whose cells are in the order of required_columns.
+[[nodiscard]] DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& progress);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,43 @@
+// A predicate made ready for one dataset's cells: every constant is turned into the nearest cells
+// around it once, so that comparisons are exact and cost no rational arithmetic per row.
+// Thread-safety: immutable values.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "column_cell.hpp"
+#include "epsilog/engine/predicate.hpp"
+
+namespace epsilog::engine {
+
+class RowFilter final {
+ public:
+  /// Keeps every row.
+  RowFilter() = default;
+  /// Requires  derive() accepted the predicate; `wanted` is the order of a row's cells and holds
+  ///           every column the predicate names.
+  RowFilter(const Dataset& dataset, const Predicate& predicate, const std::vector<std::string>& wanted);
+
+  [[nodiscard]] bool keeps(std::span<const RawCell> cells) const;
+
+ private:
+  struct Test {
+    std::size_t cell;
+    CellReader reader;
+    ColumnType type;
+    Comparison::Operator op;
+    std::vector<FixedPlace> fixed;
+    std::vector<RealPlace> real;
+    std::vector<std::string> texts;
+    bool when_missing;  ///< what the stand-in gives; false without one
+  };
+
+  [[nodiscard]] static bool holds(const Test& test, const RawCell& raw);
+
+  std::vector<Test> tests_;
+};
+
+}  // namespace epsilog::engine

@@ -1,0 +1,31 @@
+#include "row_source.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "csv_source.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "sqlite_source.hpp"
+
+namespace epsilog::engine {
+
+std::vector<std::string> required_columns(const Dataset& dataset) {
+  std::vector<std::string> result;
+  if (!dataset.unit.is_row()) result.push_back(dataset.unit.id);
+  for (const Column& column : dataset.columns) {
+    if (column.name != dataset.unit.id) result.push_back(column.name);
+  }
+  return result;
+}
+
+std::unique_ptr<RowSource> open_source(const Dataset& dataset, const std::vector<std::string>& wanted,
+                                       const std::string& base_dir) {
+  EPSILOG_INVARIANT(dataset.has_source());
+  const std::string& written = dataset.csv ? dataset.csv->path : dataset.sqlite->path;
+  const std::string path = (std::filesystem::path(base_dir) / written).string();
+  const std::vector<std::string> required = required_columns(dataset);
+  if (dataset.csv) return open_csv_source(path, *dataset.csv, required, wanted);
+  return open_sqlite_source(path, dataset.sqlite->table, required, wanted);
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,56 @@
+// Where records come from, one at a time: a CSV file, an SQLite table or, in tests, memory.
+//
+// A source knows nothing of types, units or bounds: it hands on texts, and says of a record that
+// cannot be read as a record only that it is malformed. It fails for reasons of shape alone.
+// Thread-safety: one owner.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "epsilog/engine/policy.hpp"
+
+namespace epsilog::engine {
+
+/// A cell as written, with the dialect's quotes removed. An empty text is always missing.
+struct RawCell {
+  std::string_view text;  ///< valid until the source's next record
+  bool missing = true;
+};
+
+class RowSource {
+ public:
+  enum class Record {
+    none,       ///< the source is exhausted
+    readable,   ///< every wanted cell was filled in
+    malformed,  ///< every wanted cell is missing
+  };
+
+  RowSource() = default;
+  RowSource(const RowSource&) = delete;
+  RowSource& operator=(const RowSource&) = delete;
+  virtual ~RowSource() = default;
+
+  /// Requires  cells.size() == number of wanted columns; cells are in that order.
+  /// Throws    SourceError if the source cannot be read any further.
+  virtual Record next(std::span<RawCell> cells) = 0;
+  /// The part read so far, 0..1; 0 when unknown.
+  [[nodiscard]] virtual double fraction_read() const = 0;
+};
+
+/// Opens the dataset's source and checks its shape: every declared column and the unit id are there,
+/// each once.
+///
+/// Requires  dataset.has_source(); `wanted` names declared columns or the unit id.
+/// Throws    SourceError naming the file and the column.
+[[nodiscard]] std::unique_ptr<RowSource> open_source(const Dataset& dataset,
+                                                     const std::vector<std::string>& wanted,
+                                                     const std::string& base_dir);
+
+/// The columns a source must have: the unit id, then the declared ones.
+[[nodiscard]] std::vector<std::string> required_columns(const Dataset& dataset);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,124 @@
+#include "row_units.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+constexpr std::size_t kFirstSlots = 16;
+
+/// Differs from run to run, so that nobody can choose ids that make probing slow. No result depends
+/// on it.
+std::uint64_t hash_seed() {
+  static const std::uint64_t kSeed = [] {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32) | device();
+  }();
+  return kSeed;
+}
+
+/// The finalizer of splitmix64 (Steele, Lea, Flood 2014).
+std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
+  return value ^ (value >> 31);
+}
+
+std::uint64_t hash_of(std::string_view id, std::uint64_t seed) {
+  std::uint64_t hash = mixed(seed + id.size());
+  while (!id.empty()) {
+    const std::size_t size = id.size() < sizeof hash ? id.size() : sizeof hash;
+    std::uint64_t word = 0;
+    std::memcpy(&word, id.data(), size);
+    hash = mixed(hash ^ word) + seed;
+    id.remove_prefix(size);
+  }
+  return mixed(hash);
+}
+
+}  // namespace
+
+UnitTable::UnitTable() : seed_(hash_seed()), slots_(kFirstSlots) {}
+
+std::uint64_t UnitTable::number_of(std::string_view id) {
+  EPSILOG_INVARIANT(id.size() <= std::numeric_limits<std::uint32_t>::max());
+  if (4 * (entries_.size() + 1) > 3 * slots_.size()) grow();
+  const auto hash = static_cast<std::uint32_t>(hash_of(id, seed_));
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+    if (slots_[slot] == 0) {
+      entries_.push_back({keep(id), static_cast<std::uint32_t>(id.size()), hash});
+      slots_[slot] = entries_.size();
+      return entries_.size() - 1;
+    }
+    const Entry& entry = entries_[slots_[slot] - 1];
+    if (entry.hash == hash && std::string_view(entry.id, entry.size) == id) return slots_[slot] - 1;
+  }
+}
+
+const char* UnitTable::keep(std::string_view id) {
+  if (id.size() > room_size_) {
+    chunk_size_ = std::min(2 * chunk_size_, kChunkSizeMax);
+    room_size_ = std::max(id.size(), chunk_size_);
+    chunks_.push_back(std::make_unique_for_overwrite<char[]>(room_size_));
+    room_ = chunks_.back().get();
+  }
+  char* const kept = room_;
+  if (!id.empty()) std::memcpy(kept, id.data(), id.size());
+  room_ += id.size();
+  room_size_ -= id.size();
+  return kept;
+}
+
+void UnitTable::grow() {
+  slots_.assign(2 * slots_.size(), 0);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    std::size_t slot = entries_[i].hash & mask;
+    while (slots_[slot] != 0) slot = (slot + 1) & mask;
+    slots_[slot] = i + 1;
+  }
+}
+
+NumberSet::NumberSet() : seed_(hash_seed()), slots_(kFirstSlots) {}
+
+bool NumberSet::insert(std::uint64_t number) {
+  if (4 * (size_ + 1) > 3 * slots_.size()) grow();
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = mixed(number ^ seed_) & mask;; slot = (slot + 1) & mask) {
+    if (slots_[slot] == number + 1) return false;
+    if (slots_[slot] == 0) {
+      slots_[slot] = number + 1;
+      ++size_;
+      return true;
+    }
+  }
+}
+
+void NumberSet::grow() {
+  std::vector<std::uint64_t> old(2 * slots_.size());
+  old.swap(slots_);
+  const std::size_t mask = slots_.size() - 1;
+  for (const std::uint64_t kept : old) {
+    if (kept == 0) continue;
+    std::size_t slot = mixed((kept - 1) ^ seed_) & mask;
+    while (slots_[slot] != 0) slot = (slot + 1) & mask;
+    slots_[slot] = kept;
+  }
+}
+
+ContributionBound::Admission ContributionBound::admit(std::string_view id) {
+  const std::uint64_t unit = units_.number_of(id);
+  if (unit == kept_.size()) kept_.push_back(0);
+  const bool kept = kept_[unit] < max_rows_;
+  const bool first = kept && kept_[unit] == 0;
+  if (kept) ++kept_[unit];
+  return {kept, first, unit};
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,79 @@
+// Which unit a row belongs to, and how many of its rows were kept.
+//
+// Units are told apart by the exact bytes of their ids, never by a hash alone: two people who
+// shared one would be bounded, and counted, as one.
+// Thread-safety: one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace epsilog::engine {
+
+/// Numbers distinct ids 0, 1, 2, … in the order of their first appearance.
+class UnitTable final {
+ public:
+  UnitTable();
+  /// The number of the id, new or known.
+  [[nodiscard]] std::uint64_t number_of(std::string_view id);
+  [[nodiscard]] std::uint64_t size() const noexcept { return entries_.size(); }
+
+ private:
+  struct Entry {
+    const char* id;
+    std::uint32_t size;
+    std::uint32_t hash;
+  };
+  static constexpr std::size_t kChunkSizeMax = std::size_t{1} << 20;
+
+  [[nodiscard]] const char* keep(std::string_view id);
+  void grow();
+
+  std::uint64_t seed_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint64_t> slots_;  ///< entry + 1, or 0; linear probing, at most 3/4 full
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::size_t chunk_size_ = 512;
+  char* room_ = nullptr;
+  std::size_t room_size_ = 0;
+};
+
+/// A set of numbers below 2^64 - 1.
+class NumberSet final {
+ public:
+  NumberSet();
+  /// Whether the number was not there before.
+  bool insert(std::uint64_t number);
+
+ private:
+  void grow();
+
+  std::uint64_t seed_;
+  std::size_t size_ = 0;
+  std::vector<std::uint64_t> slots_;  ///< number + 1, or 0
+};
+
+/// Keeps the first `max_rows` rows of each unit, in the order of the source.
+class ContributionBound final {
+ public:
+  explicit ContributionBound(std::uint64_t max_rows) : max_rows_(max_rows) {}
+
+  struct Admission {
+    bool kept;
+    bool first;          ///< the unit's first kept row
+    std::uint64_t unit;  ///< its number
+  };
+  [[nodiscard]] Admission admit(std::string_view id);
+  /// Distinct ids seen.
+  [[nodiscard]] std::uint64_t units() const noexcept { return units_.size(); }
+
+ private:
+  std::uint64_t max_rows_;
+  UnitTable units_;
+  std::vector<std::uint64_t> kept_;
+};
+
+}  // namespace epsilog::engine

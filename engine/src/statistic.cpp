@@ -1,0 +1,103 @@
+#include "epsilog/engine/statistic.hpp"
+
+#include <array>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+constexpr std::array kKinds = {StatisticKind::count, StatisticKind::units,    StatisticKind::sum,
+                               StatisticKind::mean,  StatisticKind::variance, StatisticKind::value};
+constexpr std::string_view kHistogram = "histogram";
+
+bool has_subject(StatisticKind kind) {
+  return kind != StatisticKind::count && kind != StatisticKind::units;
+}
+
+[[noreturn]] void refuse_unknown(std::string_view verb) {
+  std::vector<std::string> known;
+  for (const StatisticKind kind : kKinds) known.emplace_back(name(kind));
+  known.emplace_back(kHistogram);
+  std::string list;
+  for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
+  const std::string suggestion = nearest(verb, known);
+  throw InvalidParameter("statistic: unknown statistic '" + std::string(verb.substr(0, 60)) +
+                         "'; it is one of " + list +
+                         (suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)"));
+}
+
+StatisticKind parse_kind(std::string_view verb) {
+  if (verb == kHistogram) return StatisticKind::count;
+  for (const StatisticKind kind : kKinds) {
+    if (verb == name(kind)) return kind;
+  }
+  refuse_unknown(verb);
+}
+
+}  // namespace
+
+std::string Statistic::text() const {
+  const std::string verb(name(kind));
+  return subject.empty() ? verb : verb + ":" + subject;
+}
+
+Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
+                        const std::optional<std::string>& where) {
+  const std::size_t colon = statistic.find(':');
+  const bool has_colon = colon != std::string_view::npos;
+  const std::string_view verb = statistic.substr(0, colon);
+  const std::string subject(has_colon ? statistic.substr(colon + 1) : "");
+  const bool histogram = verb == kHistogram;
+
+  Question result;
+  result.statistic.kind = parse_kind(verb);
+  const bool wants_subject = histogram || has_subject(result.statistic.kind);
+  const std::string shown(verb);
+  if (wants_subject && subject.empty()) {
+    throw InvalidParameter("statistic: '" + shown + "' needs " +
+                           (result.statistic.kind == StatisticKind::value ? "a query" : "a column") +
+                           ": write " + shown + ":NAME");
+  }
+  if (!wants_subject && has_colon) {
+    throw InvalidParameter("statistic: '" + shown + "' takes no column: write " + shown);
+  }
+  if (by && (histogram || result.statistic.kind == StatisticKind::value)) {
+    throw InvalidParameter("by: cannot be combined with '" + shown + "'");
+  }
+  if (by && by->empty()) throw InvalidParameter("by: names no column");
+
+  if (histogram) {
+    result.by = subject;
+  } else {
+    result.statistic.subject = subject;
+    result.by = by;
+  }
+  if (where) result.where = Predicate::parse(*where);
+  return result;
+}
+
+std::string_view name(Component::Quantity quantity) {
+  switch (quantity) {
+    case Component::Quantity::rows:
+      return "count";
+    case Component::Quantity::units:
+      return "units";
+    case Component::Quantity::sum:
+      return "sum";
+    case Component::Quantity::sum_about_centre:
+      return "sum_about_centre";
+    case Component::Quantity::squares_about_centre:
+      return "squares_about_centre";
+    case Component::Quantity::mean:
+      return "mean";
+    case Component::Quantity::variance:
+      return "variance";
+    case Component::Quantity::supplied:
+      return "value";
+  }
+  EPSILOG_INVARIANT(false);
+  return "";
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,195 @@
+#include <sqlite3.h>
+
+#include <filesystem>
+
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::testing;
+using engine::audit_verify;
+using engine::AuditReport;
+using engine::Engine;
+
+namespace {
+
+/// Does to the file what its owner could do: foreign keys and triggers stand in nobody's way.
+void tamper(const std::string& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
+  const std::string drop_triggers =
+      "SELECT 'DROP TRIGGER ' || name || ';' FROM sqlite_master WHERE type = 'trigger'";
+  std::string drops;
+  const auto collect = [](void* out, int, char** values, char**) {
+    *static_cast<std::string*>(out) += values[0];
+    return 0;
+  };
+  sqlite3_exec(database, drop_triggers.c_str(), collect, &drops, nullptr);
+  // Putting the triggers back afterwards leaves the schema as shipped: the change itself must be seen.
+  std::string restore;
+  sqlite3_exec(database, "SELECT sql || ';' FROM sqlite_master WHERE type = 'trigger'", collect, &restore,
+               nullptr);
+  char* message = nullptr;
+  const int status =
+      sqlite3_exec(database, ("PRAGMA ignore_check_constraints=ON;" + drops + sql + ";" + restore).c_str(),
+                   nullptr, nullptr, &message);
+  INFO(sql << ": " << (message ? message : ""));
+  REQUIRE(status == SQLITE_OK);
+  REQUIRE(sqlite3_total_changes(database) > 0);
+  sqlite3_close(database);
+}
+
+/// A ledger with every kind of record: grants, refusals, keys, a conflict, a raise.
+class History {
+ public:
+  History() : clinic("epsilon: 2") {
+    Engine engine = clinic.open();
+    (void)release(engine, request("count", "0.5", "k1"));
+    (void)release(engine, request("mean:cost", "0.5", "k2", "ward"));
+    (void)release(engine, request("count", "0.25", "k1"));
+    (void)release(engine, request("count", "3"));
+    clinic.folder.write("raised.yaml", clinic_policy("epsilon: 4"));
+    (void)engine.apply_policy(clinic.folder.path("raised.yaml"), "curator", "raise");
+    (void)release(engine, request("count", "2", "k3"));
+    (void)release(engine, supplied("3", "0.1"));
+  }
+  [[nodiscard]] AuditReport after(const std::string& sql) const {
+    tamper(clinic.ledger(), sql);
+    return audit_verify(clinic.ledger());
+  }
+
+  Clinic clinic;
+};
+
+bool names(const AuditReport& report, const std::string& code) {
+  for (const auto& fault : report.faults) {
+    if (fault.code == code) return true;
+  }
+  return false;
+}
+
+std::string all(const AuditReport& report) {
+  std::string text;
+  for (const auto& fault : report.faults)
+    text += fault.record + " " + fault.code + ": " + fault.message + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("audit: an honest history verifies, record by record", "[engine][audit]") {
+  History history;
+  const AuditReport report = audit_verify(history.clinic.ledger());
+  INFO(all(report));
+  CHECK(report.ok);
+  CHECK(report.records == 6);
+}
+
+TEST_CASE("audit: every kind of tampering is found and named", "[engine][audit][negative]") {
+  struct Tampering {
+    const char* what;
+    const char* sql;
+    const char* code;
+  };
+  const std::vector<Tampering> tamperings = {
+      {"a charge lowered", "UPDATE charge SET amount = 1 WHERE amount = 2000000000000", "charge_changed"},
+      {"a charge and its balance lowered together",
+       "UPDATE charge SET amount = 1 WHERE amount = 2000000000000; UPDATE account SET spent = spent - "
+       "1999999999999",
+       "charge_changed"},
+      {"a charge removed", "DELETE FROM charge WHERE amount = 2000000000000", "charge_changed"},
+      {"a charge added to a refusal",
+       "INSERT INTO charge SELECT id, 1, 5 FROM decision WHERE outcome = 'refused' LIMIT 1",
+       "charge_changed"},
+      {"a balance lowered", "UPDATE account SET spent = 0", "balance_changed"},
+      {"a limit raised in silence", "UPDATE account SET budget = budget * 2", "limit_changed"},
+      {"a reservation made up", "UPDATE account SET reserved = 1", "reservation_unfounded"},
+      {"a released value changed",
+       "UPDATE release SET value = '[\"123\"]' WHERE rowid = (SELECT min(rowid) FROM release)",
+       "value_changed"},
+      {"a component value changed with the value",
+       "UPDATE release SET value = '[\"123.5\"]', components = json_set(components, '$[0].values', "
+       "json('[\"123.5\"]')) "
+       "WHERE rowid = (SELECT min(rowid) FROM release)",
+       "value_impossible"},
+      {"the noise scale restated",
+       "UPDATE release SET scale = '1', components = json_set(components, '$[0].lambda', '1') "
+       "WHERE rowid = (SELECT min(rowid) FROM release)",
+       "release_changed"},
+      {"a release removed", "DELETE FROM release WHERE rowid = (SELECT min(rowid) FROM release)",
+       "release_missing"},
+      {"a request restated",
+       "UPDATE decision SET request = replace(request, '\"count\"', '\"units\"') WHERE seq = 1",
+       "request_changed"},
+      {"a refusal turned into a grant",
+       "UPDATE decision SET outcome = 'granted', reasons = '[]' WHERE seq = 4", "decision_differs"},
+      {"a grant turned into a refusal", "UPDATE decision SET outcome = 'refused' WHERE seq = 1",
+       "decision_differs"},
+      {"the reasons of a refusal restated",
+       "UPDATE decision SET reasons = replace(reasons, 'spent', 'used') WHERE seq = 4", "decision_differs"},
+      {"a principal restated", "UPDATE decision SET principal = 'bob' WHERE seq = 1",
+       "key_conflict_unfounded"},
+      {"the balances of a record restated",
+       "UPDATE decision SET accounts = replace(accounts, '500000000000', '400000000000') WHERE seq = 1",
+       "balance_changed"},
+      {"a policy restated",
+       "UPDATE policy_version SET yaml = replace(yaml, 'epsilon: 2', 'epsilon: 9') WHERE version = 1",
+       "policy_changed"},
+      {"a policy restated with its hash",
+       "UPDATE policy_version SET yaml = 'version: 9', sha256 = "
+       "'0000000000000000000000000000000000000000000000000000000000000000' WHERE version = 1",
+       "policy_invalid"},
+      {"a raise hidden", "DELETE FROM limit_change", "limit_change_missing"},
+      {"a raise restated", "UPDATE limit_change SET old_limit = 1", "limit_change_unfounded"},
+      {"a raise moved", "UPDATE limit_change SET after_decision = 1", "limit_change_moved"},
+      {"a record dated back", "UPDATE decision SET created_at = '2001-01-01T00:00:00.000Z' WHERE seq = 3",
+       "time_order"},
+  };
+  for (const Tampering& tampering : tamperings) {
+    History history;
+    const AuditReport report = history.after(tampering.sql);
+    INFO(tampering.what << "\n" << all(report));
+    CHECK_FALSE(report.ok);
+    CHECK(names(report, tampering.code));
+  }
+}
+
+TEST_CASE("audit: a removed decision is found wherever it stood", "[engine][audit][negative]") {
+  for (int seq = 1; seq <= 6; ++seq) {
+    History history;
+    const std::string which = "(SELECT id FROM decision WHERE seq = " + std::to_string(seq) + ")";
+    const AuditReport report = history.after("DELETE FROM charge WHERE decision_id = " + which +
+                                             "; DELETE FROM release WHERE decision_id = " + which +
+                                             "; DELETE FROM decision WHERE seq = " + std::to_string(seq));
+    INFO(seq << "\n" << all(report));
+    CHECK_FALSE(report.ok);
+  }
+}
+
+TEST_CASE("audit: two decisions in exchanged order are found", "[engine][audit][negative]") {
+  History history;
+  const AuditReport report = history.after(
+      "UPDATE decision SET seq = 100 WHERE seq = 1; UPDATE decision SET seq = 1 WHERE seq = 2; "
+      "UPDATE decision SET seq = 2 WHERE seq = 100");
+  INFO(all(report));
+  CHECK(names(report, "id_order"));
+}
+
+TEST_CASE("audit: a dropped trigger is a fault of the schema", "[engine][audit][negative]") {
+  History history;
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(history.clinic.ledger().c_str(), &database) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database, "DROP TRIGGER charge_no_update", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  const AuditReport report = audit_verify(history.clinic.ledger());
+  REQUIRE_FALSE(report.ok);
+  CHECK(report.faults.at(0).record == "schema");
+}
+
+TEST_CASE("audit: a file that is not a ledger is not verified", "[engine][audit][negative]") {
+  TemporaryFolder folder;
+  CHECK_THROWS_AS(audit_verify(folder.path("absent")), LedgerUnusable);
+  CHECK_THROWS_AS(audit_verify(folder.write("text", "this is not a database, only some text in a file\n")),
+                  Error);
+}

@@ -1,0 +1,89 @@
+// A small clinic with a ledger, for tests of the release path.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/engine.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace epsilog::testing {
+
+inline constexpr const char* kVisits =
+    "patient_id,age,cost,ward\n"
+    "p1,34,120.50,A\n"
+    "p1,34,80.00,B\n"
+    "p2,71,4000.25,A\n"
+    "p3,,99.99,C\n"
+    "p4,55,70000.00,B\n"
+    "p5,18,12.00,A\n";
+
+/// `more` is put below the dataset's `budget`, indented by four blanks.
+inline std::string clinic_policy(const std::string& budget, const std::string& more = "") {
+  return "version: 1\n"
+         "datasets:\n"
+         "  clinic:\n"
+         "    source: {csv: visits.csv}\n"
+         "    unit: {id: patient_id, max_rows: 3}\n"
+         "    rows: {max: 100000}\n"
+         "    neighbours: add-remove\n"
+         "    budget: {" +
+         budget +
+         "}\n"
+         "    columns:\n"
+         "      age:  {type: int, bounds: [0, 110]}\n"
+         "      cost: {type: decimal, scale: 2, bounds: [0, 5000]}\n"
+         "      ward: {type: string, values: [A, B, C]}\n"
+         "    queries:\n"
+         "      score: {bounds: [0, 10], sensitivity: 1}\n" +
+         more;
+}
+
+class Clinic {
+ public:
+  explicit Clinic(const std::string& budget = "epsilon: 3", const std::string& more = "") {
+    folder.write("visits.csv", kVisits);
+    folder.write("policy.yaml", clinic_policy(budget, more));
+    report = engine::Engine::init(folder.path("policy.yaml"), ledger(), "curator");
+  }
+
+  [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
+  [[nodiscard]] engine::Engine open() const { return engine::Engine::open(ledger()); }
+
+  TemporaryFolder folder;
+  engine::InitReport report;
+};
+
+inline engine::Request request(const std::string& statistic, const std::string& epsilon,
+                               const std::string& key = "", std::optional<std::string> by = std::nullopt,
+                               std::optional<std::string> where = std::nullopt) {
+  engine::Request result;
+  result.dataset = "clinic";
+  result.question = engine::parse_question(statistic, by, where);
+  result.epsilon = accounting::parse_rational(epsilon, "epsilon");
+  result.principal = "alice";
+  result.key = key;
+  return result;
+}
+
+inline engine::Request supplied(const std::string& value, const std::string& epsilon,
+                                const std::string& key = "") {
+  engine::Request result = request("value:score", epsilon, key);
+  result.supplied = value;
+  return result;
+}
+
+inline engine::Answer release(engine::Engine& engine, const engine::Request& request) {
+  mechanisms::SystemBits bits;
+  return engine.release(request, bits, {});
+}
+
+/// "spent" of the dataset's epsilon account, as text.
+inline std::string spent(const engine::Engine& engine) {
+  for (const ledger::AccountState& account : engine.budget("clinic")) {
+    if (account.measure == "epsilon") return accounting::Epsilon::from_units(account.balance.spent).text();
+  }
+  return "no account";
+}
+
+}  // namespace epsilog::testing

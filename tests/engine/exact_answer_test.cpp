@@ -1,0 +1,150 @@
+#include "epsilog/engine/exact_answer.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "rows_memory.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+using namespace epsilog::testing;
+
+namespace {
+
+const NamedQuery kQuery = {"score", {0, 10}, 1, Rational(7, 2)};
+
+Rational supplied(const std::string& text) {
+  return parse_supplied_value(text, kQuery);
+}
+
+const char* const kFile =
+    "id,age,cost,score,ward,smoker,seen\n"
+    "p,30,10.00,0.5,A,true,2024-01-31\n"
+    "p,200,10.001,0.5,Z,maybe,2024-01-30\n"
+    "p,40,10,0.5,A,true,2024-01-31\n"
+    "q,NA,6000,-2,,,\n"
+    "broken\n"
+    ",50,1,nan,B,false,2024-02-29\n";
+
+}  // namespace
+
+TEST_CASE("supplied value: numbers of any size are taken exactly", "[engine][supplied][exact]") {
+  CHECK(supplied("12.5") == Rational(25, 2));
+  CHECK(supplied("-3") == -3);
+  CHECK(supplied("+3") == 3);
+  CHECK(supplied("-0") == 0);
+  CHECK(supplied("-0.0e5") == 0);
+  CHECK(supplied("2/6") == Rational(1, 3));
+  CHECK(supplied("1E+05") == 100000);
+  CHECK(supplied("1e-2") == Rational(1, 100));
+  CHECK(supplied(".5") == Rational(1, 2));
+  CHECK(supplied("5.") == 5);
+  CHECK(supplied(" 7\n") == 7);
+  CHECK(supplied("1e100000") == accounting::power_of_ten(100000));
+  CHECK(supplied("1e-100000") == accounting::power_of_ten(-100000));
+  CHECK(supplied(std::string(5000, '9')) == accounting::power_of_ten(5000) - 1);
+}
+
+TEST_CASE("supplied value: what is undefined becomes the query's value for it", "[engine][supplied][exact]") {
+  for (const char* text : {"nan", "NaN", "-nan", "+NAN", "inf", "-Inf", "INFINITY", "-infinity", "nan(ind)",
+                           "1/0", "0/0", "1e100001", "-1e-100001", "1e99999999999999999999", "0e999999"}) {
+    CAPTURE(text);
+    CHECK(supplied(text) == Rational(7, 2));
+  }
+}
+
+TEST_CASE("supplied value: what is no number is refused without being repeated",
+          "[engine][supplied][negative]") {
+  for (const char* text :
+       {"",  " ",  "-",  "+-1",   "--1",   "abc",  "1_000",   "1,000", "0x10",  "1e", "1e+",
+        ".", "1/", "/2", "1/2/3", "1.5/2", "12 3", "infinit", "nanny", "1e1.5", "- 1"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(supplied(text), InvalidParameter);
+    CHECK_THROWS_WITH(
+        supplied(text),
+        "value: not a number: write it as 12.5, 1e-6 or 1/3, or nan or inf when it is undefined");
+  }
+}
+
+TEST_CASE("exact answer: a file gives every component of a question", "[engine][exact_answer][exact]") {
+  const TemporaryFolder folder;
+  folder.write("visits.csv", kFile);
+  const Dataset dataset = visits();
+  const auto ask = [&](const Question& asked) {
+    return compute_exact_answer(dataset, asked, derive(dataset, asked), folder.path("")).values;
+  };
+  using Values = std::vector<std::vector<Rational>>;
+  CHECK(ask(question("count")) == Values{{3}});
+  CHECK(ask(question("units")) == Values{{2}});
+  CHECK(ask(question("sum:age")) == Values{{140}});
+  CHECK(ask(question("mean:cost")) == Values{{10 - 2500 + 5000 - 2500}, {2}});
+  CHECK(ask(question("histogram:ward")) == Values{{2, 0, 0}});
+  CHECK(ask(question("mean:cost", "smoker", "age < 100")) == Values{{0, 2 * (10 - 2500)}, {0, 2}});
+  CHECK(ask(question("units", "seen")) == Values{{1, 0}});
+}
+
+TEST_CASE("exact answer: progress grows to one and is told rarely", "[engine][exact_answer][exact]") {
+  const TemporaryFolder folder;
+  std::string content = "id,age,cost,score,ward,smoker,seen\n";
+  for (int i = 0; i < 50'000; ++i) content += "p" + std::to_string(i) + ",30,,,A,,\n";
+  folder.write("visits.csv", content);
+  std::vector<double> told;
+  const Dataset dataset = visits();
+  const Question asked = question("count");
+  const auto answer = compute_exact_answer(dataset, asked, derive(dataset, asked), folder.path(""),
+                                           [&](double fraction) { told.push_back(fraction); });
+  CHECK(answer.values[0][0] == 50'000);
+  REQUIRE_FALSE(told.empty());
+  CHECK(std::is_sorted(told.begin(), told.end()));
+  CHECK(told.back() == 1.0);
+  CHECK(told.size() < 100);
+}
+
+TEST_CASE("exact answer: only a source can be read", "[engine][exact_answer][negative]") {
+  Dataset dataset = visits();
+  dataset.queries = {kQuery};
+  const Question value = question("value:score");
+  CHECK_THROWS_AS(compute_exact_answer(dataset, value, derive(dataset, value), "."), InvalidParameter);
+  dataset.csv.reset();
+  CHECK_THROWS_AS(compute_exact_answer(dataset, question("count"), {}, "."), InvalidParameter);
+  CHECK_THROWS_AS(check_data(dataset, "."), InvalidParameter);
+}
+
+TEST_CASE("data check: it counts what was missing, dropped or out of bounds", "[engine][data_check][exact]") {
+  const TemporaryFolder folder;
+  folder.write("visits.csv", kFile);
+  Dataset dataset = visits();
+  dataset.rows.count = 2;
+  const DataReport report = check_data(dataset, folder.path(""));
+  CHECK(report.rows == 6);
+  CHECK(report.malformed == 1);
+  CHECK(report.without_unit == 2);
+  CHECK(report.over_max_rows == 1);
+  CHECK(report.units == 2);
+  CHECK(report.beyond_rows_max == 1);
+  REQUIRE(report.columns.size() == 6);
+  const auto check = [&](std::size_t i, const char* column, std::uint64_t missing, std::uint64_t out,
+                         std::uint64_t undeclared) {
+    CAPTURE(column);
+    CHECK(report.columns[i].column == column);
+    CHECK(report.columns[i].missing == missing);
+    CHECK(report.columns[i].out_of_bounds == out);
+    CHECK(report.columns[i].undeclared == undeclared);
+  };
+  check(0, "age", 2, 1, 0);
+  check(1, "cost", 2, 1, 0);
+  check(2, "score", 2, 1, 0);
+  check(3, "ward", 2, 0, 1);
+  check(4, "smoker", 3, 0, 0);
+  check(5, "seen", 2, 0, 1);
+
+  dataset.unit = {"", 1};
+  const DataReport by_row = check_data(dataset, folder.path(""));
+  CHECK(by_row.units == 6);
+  CHECK(by_row.without_unit == 0);
+  CHECK(by_row.over_max_rows == 0);
+  CHECK(by_row.beyond_rows_max == 4);
+}

@@ -1,0 +1,364 @@
+// Derived sensitivities against every neighbour of small data sets, by brute force.
+//
+// Each data set has a handful of rows over a toy domain that holds values at, within and beyond the
+// bounds, missing cells, undeclared groups, rows without unit id and malformed lines. For random
+// policies and questions every neighbour is built, and the exact answers of both must differ by no
+// more than the derivation says, in no more cells, and stay in the public range.
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "rows_memory.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+using namespace epsilog::testing;
+
+namespace {
+
+using Values = std::vector<std::vector<Rational>>;
+using Records = std::vector<MemoryRow>;
+
+const std::vector<std::string> kColumns = {"id", "x", "g"};
+const std::vector<std::string> kNumbers = {"-9", "-2", "0", "1", "3", "9", ""};
+const std::vector<std::string> kGroups = {"A", "B", "Z", ""};
+const std::vector<std::string> kWheres = {"", "x >= 1", "g = 'A'", "x != 3 and g in ('A', 'B')"};
+const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
+
+template <class List>
+const auto& pick(const List& list, std::mt19937_64& random) {
+  return list[random() % list.size()];
+}
+
+struct Setting {
+  Dataset dataset;
+  Question question;
+  Derivation derivation;
+};
+
+MemoryRow random_row(const std::string& id, std::mt19937_64& random) {
+  return {id, pick(kNumbers, random), pick(kGroups, random)};
+}
+
+/// The bounds cover both signs, or one only, on either side of zero.
+Dataset random_dataset(std::mt19937_64& random) {
+  static const std::vector<std::pair<int, int>> kBounds = {{-2, 3}, {1, 3}, {-3, -1}, {0, 3}};
+  Dataset dataset;
+  dataset.name = "toy";
+  dataset.csv.emplace();
+  const auto [lower, upper] = pick(kBounds, random);
+  const auto type = random() % 2 == 0 ? ColumnType::integer : ColumnType::real;
+  Column x = number_column("x", type, lower, upper);
+  if (random() % 2 == 0) x.missing = Rational(2 * lower + upper, 3);
+  if (x.missing) x.missing->canonicalize();
+  dataset.columns = {x, value_column("g", ColumnType::string, {"A", "B"})};
+  const bool by_row = random() % 4 == 0;
+  dataset.unit = by_row ? UnitOfPrivacy{"", 1} : UnitOfPrivacy{"id", 1 + random() % 3};
+  dataset.neighbours = random() % 2 == 0 ? Neighbours::add_remove : Neighbours::replace_one;
+  return dataset;
+}
+
+/// Data sets have at most kRowsMax rows and a neighbour adds at most kUnitRowsMax.
+constexpr std::size_t kRowsMax = 4;
+constexpr std::size_t kUnitRowsMax = 3;
+
+Records random_rows(const Dataset& dataset, std::size_t size, std::mt19937_64& random) {
+  Records rows;
+  for (std::size_t i = 0; i < size; ++i) {
+    static const std::vector<std::string> kIds = {"p", "p", "q", "r", ""};
+    // With `unit: row` ids play no part: giving each row its own lets one notion of neighbour serve.
+    const std::string id = dataset.unit.is_row() ? "row" + std::to_string(i) : pick(kIds, random);
+    rows.push_back(random() % 8 == 0 ? MemoryRow{} : random_row(id, random));
+  }
+  return rows;
+}
+
+std::string id_of(const MemoryRow& row) {
+  return row.empty() ? "" : row[0];
+}
+
+/// The positions of each unit's rows. A row without unit id is dropped and belongs to nobody, but
+/// with `unit: row` every record is a unit, the malformed ones included.
+std::vector<std::vector<std::size_t>> units_of(const Dataset& dataset, const Records& rows) {
+  std::vector<std::vector<std::size_t>> result;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (dataset.unit.is_row()) {
+      result.push_back({i});
+    } else if (const std::string id = id_of(rows[i]); !id.empty() && seen.insert(id).second) {
+      std::vector<std::size_t> places;
+      for (std::size_t j = i; j < rows.size(); ++j) {
+        if (id_of(rows[j]) == id) places.push_back(j);
+      }
+      result.push_back(places);
+    }
+  }
+  return result;
+}
+
+Records without(const Records& rows, const std::vector<std::size_t>& places) {
+  Records result;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (std::find(places.begin(), places.end(), i) == places.end()) result.push_back(rows[i]);
+  }
+  return result;
+}
+
+/// Every row over a part of the domain that has all extremes; a malformed line stands for `unit: row`.
+std::vector<MemoryRow> toy_rows(const Dataset& dataset) {
+  std::vector<MemoryRow> result;
+  for (const std::string x : {"-9", "1", "9", ""}) {
+    for (const std::string g : {"A", "B", "Z"}) result.push_back({"new", x, g});
+  }
+  if (dataset.unit.is_row()) result.push_back({});
+  return result;
+}
+
+/// Visits the data sets that have one unit more: any one or two toy rows at any places, and three
+/// equal ones around the others.
+template <class Visit>
+void visit_added(const Dataset& dataset, const Records& rows, const Visit& visit) {
+  const auto toys = toy_rows(dataset);
+  const auto inserted = [](Records into, std::size_t place, const MemoryRow& row) {
+    into.insert(into.begin() + static_cast<std::ptrdiff_t>(place), row);
+    return into;
+  };
+  for (const MemoryRow& first : toys) {
+    for (std::size_t i = 0; i <= rows.size(); ++i) {
+      const Records one = inserted(rows, i, first);
+      visit(one);
+      if (dataset.unit.is_row()) continue;
+      for (const MemoryRow& second : toys) {
+        for (std::size_t j = i + 1; j <= one.size(); ++j) visit(inserted(one, j, second));
+      }
+      if (i == 0) visit(inserted(inserted(one, 1, first), one.size() + 1, first));
+    }
+  }
+}
+
+/// Visits what replacing the rows at `places` by other values gives, N staying N. The rows may
+/// become those of another unit, of nobody, or malformed.
+template <class Visit>
+void visit_changed_in_place(const Dataset& dataset, const Records& rows,
+                            const std::vector<std::size_t>& places, const Visit& visit) {
+  std::vector<MemoryRow> toys = toy_rows(dataset);
+  toys.push_back({});
+  toys.push_back({"", "9", "A"});
+  for (const MemoryRow& first : toys) {
+    for (const MemoryRow& other : toys) {
+      Records changed = rows;
+      for (std::size_t i = 0; i < places.size(); ++i) changed[places[i]] = i % 2 == 0 ? first : other;
+      visit(changed);
+      if (places.size() == 1) break;
+    }
+  }
+}
+
+template <class Visit>
+void visit_neighbours(const Dataset& dataset, const Records& rows, const Visit& visit) {
+  if (!dataset.rows.exact && dataset.neighbours == Neighbours::add_remove) {
+    for (const auto& places : units_of(dataset, rows)) visit(without(rows, places));
+    visit_added(dataset, rows, visit);
+    return;
+  }
+  for (const auto& places : units_of(dataset, rows)) {
+    if (dataset.rows.exact) {
+      visit_changed_in_place(dataset, rows, places, visit);
+    } else {
+      visit_added(dataset, without(rows, places), visit);
+    }
+  }
+}
+
+std::string described(const Setting& setting, const Records& rows) {
+  std::string result = setting.question.statistic.text() + " by " + setting.question.by.value_or("-") +
+                       " where " + (setting.question.where ? setting.question.where->text() : "-") +
+                       " k=" + std::to_string(setting.dataset.unit.max_rows) +
+                       " n=" + std::to_string(setting.dataset.rows.count) +
+                       (setting.dataset.rows.exact ? " exact" : " max") + " unit=" + setting.dataset.unit.id +
+                       " " + std::string(name(setting.dataset.neighbours)) + ":";
+  for (const MemoryRow& row : rows) {
+    result += " [";
+    for (const std::string& cell : row) result += cell + ",";
+    result += "]";
+  }
+  return result;
+}
+
+Values answered(const Setting& setting, const Records& rows) {
+  const MemoryTable table{kColumns, rows};
+  MemorySource source(table, wanted_columns(setting.dataset, setting.question));
+  return answer_rows(source, setting.dataset, setting.question, setting.derivation, {}).values;
+}
+
+/// Empty if the answers keep to the derivation, else what is wrong.
+std::string fault_between(const Derivation& derivation, const Values& before, const Values& after) {
+  for (std::size_t c = 0; c < derivation.components.size(); ++c) {
+    const Component& component = derivation.components[c];
+    Rational distance = 0;
+    std::uint64_t changed = 0;
+    for (std::size_t cell = 0; cell < before[c].size(); ++cell) {
+      distance += abs(before[c][cell] - after[c][cell]);
+      if (before[c][cell] != after[c][cell]) ++changed;
+      if (after[c][cell] < component.lower || after[c][cell] > component.upper) return "range";
+    }
+    if (distance > component.sensitivity) return "sensitivity";
+    if (changed > component.coordinates) return "coordinates";
+  }
+  return "";
+}
+
+Setting random_setting(std::mt19937_64& random, bool exact) {
+  Setting setting;
+  setting.dataset = random_dataset(random);
+  std::string statistic = pick(kStatistics, random);
+  const std::string where = pick(kWheres, random);
+  std::string by = random() % 2 == 0 ? "g" : "";
+  if (exact) {
+    setting.dataset.rows = {1 + random() % kRowsMax, true};
+    setting.dataset.neighbours = Neighbours::replace_one;
+    Column& x = setting.dataset.columns[0];
+    if (!x.missing) x.missing = x.bounds->upper;
+    if (random() % 2 == 0) by = "";
+  } else {
+    setting.dataset.rows = {kRowsMax + kUnitRowsMax, false};
+    if (statistic == "variance:x") by = "g";
+  }
+  setting.question = question(statistic, by, where);
+  setting.derivation = derive(setting.dataset, setting.question);
+  return setting;
+}
+
+/// Visits the answers of a data set and of each of its neighbours until `visit` says to stop.
+template <class Visit>
+void visit_pairs(const Setting& setting, const Records& rows, const Visit& visit) {
+  const Values before = answered(setting, rows);
+  visit_neighbours(setting.dataset, rows,
+                   [&](const Records& neighbour) { visit(before, answered(setting, neighbour), neighbour); });
+}
+
+void check_random_settings(std::uint64_t seed, int settings, bool exact) {
+  std::mt19937_64 random(seed);
+  std::uint64_t pairs = 0;
+  for (int i = 0; i < settings; ++i) {
+    const Setting setting = random_setting(random, exact);
+    const std::size_t size = exact ? setting.dataset.rows.count : random() % (kRowsMax + 1);
+    const Records rows = random_rows(setting.dataset, size, random);
+    visit_pairs(setting, rows, [&](const Values& before, const Values& after, const Records& neighbour) {
+      ++pairs;
+      const std::string fault = fault_between(setting.derivation, before, after);
+      if (fault.empty()) return;
+      INFO("seed " << seed << ", setting " << i);
+      INFO(described(setting, rows));
+      INFO(described(setting, neighbour));
+      FAIL_CHECK("neighbours break the derived " << fault);
+    });
+  }
+  CHECK(pairs > static_cast<std::uint64_t>(settings));
+}
+
+}  // namespace
+
+TEST_CASE("neighbour: no neighbour of a small data set moves an answer by more than the derived sensitivity",
+          "[engine][neighbour][exhaustive]") {
+  check_random_settings(20240131, 500, false);
+}
+
+TEST_CASE("neighbour: the exact-N forms hold for every change of one unit's rows",
+          "[engine][neighbour][exhaustive]") {
+  check_random_settings(20240229, 3000, true);
+}
+
+namespace {
+
+/// The largest L1 change of the first component over neighbours of `rows`.
+Rational largest_change(const Setting& setting, const Records& rows) {
+  Rational largest = 0;
+  visit_pairs(setting, rows, [&](const Values& before, const Values& after, const Records&) {
+    Rational distance = 0;
+    for (std::size_t cell = 0; cell < before[0].size(); ++cell)
+      distance += abs(before[0][cell] - after[0][cell]);
+    largest = std::max(largest, distance);
+  });
+  return largest;
+}
+
+Setting tight_setting(const std::string& statistic, const std::string& by, std::uint64_t k,
+                      Neighbours neighbours, std::size_t exact_rows = 0) {
+  Setting setting;
+  setting.dataset.name = "toy";
+  setting.dataset.csv.emplace();
+  setting.dataset.columns = {number_column("x", ColumnType::integer, -2, 3),
+                             value_column("g", ColumnType::string, {"A", "B"})};
+  setting.dataset.columns[0].missing = exact_rows > 0 ? std::optional<Rational>(-2) : std::nullopt;
+  setting.dataset.unit = {"id", k};
+  setting.dataset.neighbours = neighbours;
+  setting.dataset.rows = exact_rows > 0 ? Rows{exact_rows, true} : Rows{6, false};
+  setting.question = question(statistic, by);
+  setting.derivation = derive(setting.dataset, setting.question);
+  return setting;
+}
+
+}  // namespace
+
+TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one would be caught",
+          "[engine][neighbour][exhaustive]") {
+  struct Case {
+    const char* statistic;
+    const char* by;
+    std::uint64_t k;
+    Neighbours neighbours;
+  };
+  const auto removed = Neighbours::add_remove;
+  const auto replaced = Neighbours::replace_one;
+  for (const Case& c : std::vector<Case>{{"count", "", 1, removed},
+                                         {"count", "", 2, removed},
+                                         {"count", "g", 2, removed},
+                                         {"count", "g", 2, replaced},
+                                         {"units", "", 2, removed},
+                                         {"units", "g", 2, removed},
+                                         {"sum:x", "", 2, removed},
+                                         {"sum:x", "", 2, replaced},
+                                         {"sum:x", "g", 2, removed},
+                                         {"sum:x", "g", 2, replaced},
+                                         {"mean:x", "", 2, removed},
+                                         {"mean:x", "", 2, replaced},
+                                         {"variance:x", "g", 2, removed},
+                                         {"variance:x", "g", 2, replaced}}) {
+    const Setting setting = tight_setting(c.statistic, c.by, c.k, c.neighbours);
+    const Records rows = {{"p", "9", "A"}, {"p", "9", "A"}, {"q", "1", "B"}};
+    CAPTURE(c.statistic, c.by, c.k, std::string(name(c.neighbours)));
+    CHECK(largest_change(setting, rows) == setting.derivation.components[0].sensitivity);
+  }
+}
+
+TEST_CASE("neighbour: the exact-N sensitivities are attained", "[engine][neighbour][exhaustive]") {
+  const Records rows = {{"p", "9", "A"}, {"q", "-9", "A"}, {"r", "-9", "A"}, {"s", "-9", "B"}};
+  for (const char* statistic : {"sum:x", "mean:x", "variance:x"}) {
+    const Setting setting = tight_setting(statistic, "", 1, Neighbours::replace_one, rows.size());
+    CAPTURE(statistic);
+    CHECK(largest_change(setting, rows) == setting.derivation.components[0].sensitivity);
+  }
+}
+
+TEST_CASE("neighbour: half of a derived sensitivity or one coordinate fewer is found to be broken",
+          "[engine][neighbour][exhaustive]") {
+  Setting setting = tight_setting("count", "g", 2, Neighbours::replace_one);
+  const Records rows = {{"p", "9", "A"}, {"p", "9", "A"}};
+  const auto faults = [&](const Derivation& derivation) {
+    std::set<std::string> found;
+    visit_pairs(setting, rows, [&](const Values& before, const Values& after, const Records&) {
+      found.insert(fault_between(derivation, before, after));
+    });
+    found.erase("");
+    return found;
+  };
+  CHECK(faults(setting.derivation).empty());
+  Derivation weak = setting.derivation;
+  weak.components[0].sensitivity /= 2;
+  CHECK(faults(weak) == std::set<std::string>{"sensitivity"});
+  weak = setting.derivation;
+  weak.components[0].coordinates -= 1;
+  CHECK(faults(weak) == std::set<std::string>{"coordinates"});
+}

@@ -1,0 +1,92 @@
+// The shipped policies are accepted, and each one under configs/invalid gives exactly its error.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+
+namespace {
+
+const std::filesystem::path kConfigs = std::filesystem::path(EPSILOG_SOURCE_DIR) / "configs";
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  REQUIRE(stream);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The names without extension of the files in `folder` with that extension.
+std::set<std::string> names(const std::filesystem::path& folder, const std::string& extension) {
+  std::set<std::string> result;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == extension) result.insert(entry.path().stem().string());
+  }
+  return result;
+}
+
+std::string error_text(const std::filesystem::path& path) {
+  try {
+    static_cast<void>(Policy::parse(content(path), path.filename().string()));
+  } catch (const PolicyError& error) {
+    return std::string(error.what()) + "\n";
+  }
+  return "accepted\n";
+}
+
+}  // namespace
+
+TEST_CASE("configs: every shipped policy is accepted", "[engine][policy][configs]") {
+  const std::set<std::string> shipped = names(kConfigs, ".yaml");
+  CHECK(std::set<std::string>{"external_values", "hospital", "minimal"} == shipped);
+  for (const std::string& name : shipped) {
+    CAPTURE(name);
+    CHECK_FALSE(Policy::read((kConfigs / (name + ".yaml")).string()).datasets().empty());
+  }
+}
+
+TEST_CASE("configs: the hospital is what its comments say", "[engine][policy][configs][exact]") {
+  const Policy policy = Policy::read((kConfigs / "hospital.yaml").string());
+  const Dataset& hospital = policy.dataset("hospital");
+  CHECK(hospital.csv->path == "data/hospital_visits.csv");
+  CHECK(hospital.unit.id == "patient_id");
+  CHECK(hospital.unit.max_rows == 3);
+  CHECK(hospital.rows.count == 20'000);
+  CHECK(hospital.budget.epsilon.text() == "3");
+  CHECK(hospital.per_release->text() == "1");
+  CHECK(hospital.column("ward")->values.size() == 6);
+  CHECK(hospital.column("cost")->bounds->upper == 25'000);
+  CHECK(*hospital.column("cost")->missing == 0);
+  CHECK_FALSE(hospital.column("age")->missing.has_value());
+  CHECK(hospital.settings("count").arithmetic == ArithmeticChoice::exact);
+  CHECK(hospital.settings("sum").arithmetic == ArithmeticChoice::mpfr);
+}
+
+TEST_CASE("configs: each invalid policy gives exactly the error beside it",
+          "[engine][policy][configs][negative]") {
+  const std::filesystem::path folder = kConfigs / "invalid";
+  const std::set<std::string> policies = names(folder, ".yaml");
+  CHECK(policies.size() >= 40);
+  CHECK(policies == names(folder, ".error"));
+  for (const std::string& name : policies) {
+    CAPTURE(name);
+    CHECK(error_text(folder / (name + ".yaml")) == content(folder / (name + ".error")));
+  }
+}
+
+TEST_CASE("configs: the kinds of mistake that must be refused are all there",
+          "[engine][policy][configs][negative]") {
+  const std::set<std::string> policies = names(kConfigs / "invalid", ".yaml");
+  for (const char* kind : {"duplicate_key", "unknown_key", "anchor", "alias", "merge_key", "tag", "nan",
+                           "infinity", "hex_float", "inverted_bounds", "query_without_bounds", "zero_budget",
+                           "bound_too_large_for_precision", "unterminated_quote", "second_document"}) {
+    CAPTURE(kind);
+    CHECK(policies.contains(kind));
+  }
+}

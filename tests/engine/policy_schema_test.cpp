@@ -1,0 +1,259 @@
+// schema/policy.schema.json and the decoder say the same: the same keys and words, place by place,
+// and the same verdict on every policy that breaks no rule between keys.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "policy_faults.hpp"
+#include "policy_keys.hpp"
+#include "policy_text.hpp"
+#include "support/catch.hpp"
+#include "yaml_tree.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+using epsilog::test::PolicyText;
+using nlohmann::json;
+
+namespace {
+
+const std::filesystem::path kSource = EPSILOG_SOURCE_DIR;
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  REQUIRE(stream);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+const json& schema_json() {
+  static const json kSchema = json::parse(content(kSource / "schema" / "policy.schema.json"));
+  return kSchema;
+}
+
+/// The definition of that name; "" is the whole schema.
+const json& definition(std::string_view name) {
+  return name.empty() ? schema_json() : schema_json().at("definitions").at(std::string(name));
+}
+
+bool schema_accepts(const json& document) {
+  static const valijson::Schema& kSchema = []() -> const valijson::Schema& {
+    static valijson::Schema schema;
+    valijson::SchemaParser parser;
+    const valijson::adapters::NlohmannJsonAdapter adapter(schema_json());
+    parser.populateSchema(adapter, schema);
+    return schema;
+  }();
+  valijson::Validator validator;
+  const valijson::adapters::NlohmannJsonAdapter target(document);
+  return validator.validate(kSchema, target, nullptr);
+}
+
+/// As an editor resolves plain scalars (YAML 1.2, core schema): true, false and JSON numbers.
+json resolved(const yaml::Node& node) {
+  if (node.kind == yaml::Node::Kind::sequence) {
+    json list = json::array();
+    for (const yaml::Node& item : node.items) list.push_back(resolved(item));
+    return list;
+  }
+  if (node.kind == yaml::Node::Kind::map) {
+    json map = json::object();
+    for (const yaml::Entry& entry : node.entries) map[entry.key] = resolved(entry.value);
+    return map;
+  }
+  if (!node.quoted && (node.text == "true" || node.text == "false")) return node.text == "true";
+  const json number = json::parse(node.text, nullptr, false);
+  return !node.quoted && number.is_number() ? number : json(node.text);
+}
+
+/// nullopt when the text already breaks a rule of the YAML reader, of which a schema knows nothing.
+std::optional<json> as_json(const std::string& yaml) {
+  Faults faults("p.yaml");
+  try {
+    const yaml::Node root = yaml::read(yaml, faults);
+    if (faults.none()) return resolved(root);
+  } catch (const PolicyError&) {
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool decoder_accepts(const std::string& yaml) {
+  return epsilog::test::faults_of(yaml).empty();
+}
+
+/// The invalid policies whose mistake is a relation between keys, a calendar or the size of a
+/// number: what a JSON Schema cannot say.
+const std::set<std::string> kBeyondTheSchema = {"allow_by_without_values",
+                                                "allow_unknown_column",
+                                                "approximate_without_delta",
+                                                "bound_too_large_for_precision",
+                                                "bounds_finer_than_scale",
+                                                "budget_below_the_grid",
+                                                "budget_too_large",
+                                                "date_not_in_the_calendar",
+                                                "delimiter_equals_decimal",
+                                                "division_by_zero",
+                                                "equal_bounds",
+                                                "exact_rows_with_add_remove",
+                                                "exact_rows_without_constant",
+                                                "exponent_too_large",
+                                                "int_with_fractional_bounds",
+                                                "inverted_bounds",
+                                                "max_rows_above_exact_rows",
+                                                "missing_finer_than_scale",
+                                                "missing_outside_bounds",
+                                                "missing_without_bounds",
+                                                "precision_with_exact",
+                                                "pure_with_delta",
+                                                "query_undefined_outside_bounds",
+                                                "release_of_an_unknown_statistic",
+                                                "value_listed_as_null",
+                                                "value_listed_twice",
+                                                "value_outside_bounds"};
+
+}  // namespace
+
+TEST_CASE("policy schema: keys and required keys equal the decoder's, place by place",
+          "[engine][policy][schema]") {
+  std::set<std::string> described;
+  for (const auto& [name, text] : schema_json().at("definitions").items()) {
+    if (text.contains("properties")) described.insert(name);
+  }
+  described.insert("");  // the root
+  std::set<std::string> decoded;
+  for (const KeyTable* table : keys::tables()) {
+    const std::string name(table->definition);
+    CAPTURE(name);
+    decoded.insert(name);
+    const json& place = definition(name);
+    std::set<std::string> properties, required, keys, required_keys;
+    for (const auto& item : place.at("properties").items()) properties.insert(item.key());
+    for (const json& key : place.value("required", json::array())) required.insert(key.get<std::string>());
+    for (const Key& key : table->keys) {
+      keys.emplace(key.name);
+      if (key.required) required_keys.emplace(key.name);
+    }
+    CHECK(properties == keys);
+    CHECK(required == required_keys);
+    CHECK(place.at("additionalProperties") == false);
+  }
+  CHECK(described == decoded);
+}
+
+TEST_CASE("policy schema: words equal the decoder's", "[engine][policy][schema]") {
+  for (const Vocabulary* vocabulary : keys::vocabularies()) {
+    CAPTURE(std::string(vocabulary->definition));
+    CHECK(definition(vocabulary->definition).at("enum") == json(vocabulary->words));
+  }
+}
+
+TEST_CASE("policy schema: every place an editor shows has a title", "[engine][policy][schema]") {
+  for (const auto& [name, text] : schema_json().at("definitions").items()) {
+    CAPTURE(name);
+    CHECK(text.contains("title"));
+    const json properties = text.value("properties", json::object());
+    for (const auto& [key, value] : properties.items()) {
+      CAPTURE(key);
+      CHECK((value.contains("title") || value.contains("$ref")));
+    }
+  }
+}
+
+TEST_CASE("policy schema: the shipped policies are valid under both", "[engine][policy][schema]") {
+  for (const char* name : {"minimal.yaml", "hospital.yaml", "external_values.yaml"}) {
+    CAPTURE(name);
+    const std::string yaml = content(kSource / "configs" / name);
+    CHECK(decoder_accepts(yaml));
+    REQUIRE(as_json(yaml).has_value());
+    CHECK(schema_accepts(*as_json(yaml)));
+  }
+}
+
+TEST_CASE("policy schema: an invalid policy is invalid under both, unless a rule between keys is broken",
+          "[engine][policy][schema][negative]") {
+  std::set<std::string> beyond;
+  int refused_by_both = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "configs" / "invalid")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string yaml = content(entry.path());
+    const std::optional<json> document = as_json(yaml);
+    if (!document) continue;
+    CAPTURE(entry.path().stem().string());
+    CHECK_FALSE(decoder_accepts(yaml));
+    if (schema_accepts(*document)) {
+      beyond.insert(entry.path().stem().string());
+    } else {
+      ++refused_by_both;
+    }
+  }
+  CHECK(beyond == kBeyondTheSchema);
+  CHECK(refused_by_both >= 40);
+}
+
+TEST_CASE("policy schema: the decoder and the schema agree on single values", "[engine][policy][schema]") {
+  struct Case {
+    std::string PolicyText::*part;
+    std::string value;
+    bool accepted;
+  };
+  const Case cases[] = {
+      {&PolicyText::budget, "{epsilon: 1/3}", true},
+      {&PolicyText::budget, "{epsilon: '1e-6'}", true},
+      {&PolicyText::budget, "{epsilon: 0.5, delta: 1/1000}", true},
+      {&PolicyText::budget, "{epsilon: 0.5, delta: 1e-9}", true},
+      {&PolicyText::budget, "{epsilon: 0.5, delta: 2}", false},
+      {&PolicyText::budget, "{epsilon: [1]}", false},
+      {&PolicyText::budget, "[epsilon]", false},
+      {&PolicyText::rows, "{max: '1000'}", true},
+      {&PolicyText::rows, "{max: 1.5}", false},
+      {&PolicyText::rows, "{max: 0}", false},
+      {&PolicyText::unit, "row", true},
+      {&PolicyText::unit, "rows", false},
+      {&PolicyText::unit, "{id: 'patient id', max_rows: 3}", false},
+      {&PolicyText::source, "{csv: x.csv, delimiter: '|'}", true},
+      {&PolicyText::source, "{csv: x.csv, delimiter: '['}", true},
+      {&PolicyText::source, "{csv: x.csv, delimiter: ']'}", true},
+      {&PolicyText::source, "{csv: x.csv, delimiter: \"\\t\"}", true},
+      {&PolicyText::source, "{csv: x.csv, delimiter: ' '}", false},
+      {&PolicyText::source, "{csv: x.csv, delimiter: ';;'}", false},
+      {&PolicyText::source, "{csv: ''}", false},
+      {&PolicyText::source, "{sqlite: x.db, table: t}", true},
+      {&PolicyText::source, "{table: t}", false},
+      {&PolicyText::source, "{}", false},
+      {&PolicyText::columns, "{}", true},
+      {&PolicyText::columns, "{True: {type: bool}}", false},
+      {&PolicyText::columns, "{a: {type: decimal, scale: 0, bounds: [-2, 2], missing: -1}}", true},
+      {&PolicyText::columns, "{a: {type: double, bounds: [-1/3, 1e300]}}", true},
+      {&PolicyText::columns, "{a: {type: date, missing: skip}}", true},
+      {&PolicyText::columns, "{a: {type: bool, values: [true]}}", true},
+      {&PolicyText::columns, "{a: {type: bool, values: ['true']}}", false},
+      {&PolicyText::columns, "{a: {type: int, bounds: {lower: 0, upper: 1}}}", false},
+      {&PolicyText::columns, "{a: {type: int, bounds: [0, 1, 2]}}", false},
+      {&PolicyText::more, "mean_split: 2/3", true},
+      {&PolicyText::more, "mean_split: 0", false},
+      {&PolicyText::more, "release: {count: {bound: 1e3, precision: 4096}}", true},
+      {&PolicyText::more, "release: {count: {precision: 4097}}", false},
+      {&PolicyText::more, "release: {count: {precision: double}}", false},
+      {&PolicyText::more, "release: {histogram: {bound: 3}}", false},
+      {&PolicyText::more, "release: {value: {bound: 3}}", false},
+      {&PolicyText::more, "allow: {}", true},
+      {&PolicyText::more, "allow: {where: [age], by: []}", true},
+      {&PolicyText::more, "allow: {where: age}", false},
+  };
+  for (const Case& single : cases) {
+    PolicyText text;
+    text.*single.part = single.value;
+    CAPTURE(single.value);
+    CHECK(decoder_accepts(text.yaml()) == single.accepted);
+    REQUIRE(as_json(text.yaml()).has_value());
+    CHECK(schema_accepts(*as_json(text.yaml())) == single.accepted);
+  }
+}

@@ -1,0 +1,340 @@
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <set>
+
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::testing;
+using accounting::Rational;
+using engine::Answer;
+using engine::Engine;
+using engine::RefusalCode;
+
+namespace {
+
+/// A generator that fails after some draws.
+class FailingBits final : public mechanisms::BitSource {
+ public:
+  explicit FailingBits(int draws) : left_(draws) {}
+  void fill(std::span<std::byte> bytes) override {
+    if (left_-- <= 0) throw EntropyUnavailable("no entropy in this test");
+    system_.fill(bytes);
+  }
+
+ private:
+  mechanisms::SystemBits system_;
+  int left_;
+};
+
+}  // namespace
+
+TEST_CASE("release: a granted value is a multiple of the grid within the bound, charged exactly",
+          "[engine][release]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer answer = release(engine, request("count", "0.1"));
+  REQUIRE(answer.granted);
+  REQUIRE(answer.values.size() == 1);
+  REQUIRE(answer.record.components.size() == 1);
+  const Rational grid = accounting::parse_rational(answer.record.components[0].grid, "grid");
+  const Rational centre = accounting::parse_rational(answer.record.components[0].centre, "centre");
+  const Rational bound = accounting::parse_rational(answer.record.components[0].bound, "bound");
+  CHECK((Rational((answer.values[0] - centre) / grid).get_den() == 1 ||
+         abs(answer.values[0] - centre) == bound));
+  CHECK(answer.record.charged == "0.1");
+  CHECK(accounting::parse_rational(answer.record.adjusted, "adjusted") <= Rational(1, 10));
+  CHECK(answer.decision_id.size() == 26);
+  CHECK(answer.ledger_id == clinic.report.ledger_id);
+  CHECK(spent(engine) == "0.1");
+}
+
+TEST_CASE("release: a tenth of the budget passes ten times and the eleventh is refused",
+          "[engine][release][exact]") {
+  Clinic clinic("epsilon: 1");
+  Engine engine = clinic.open();
+  for (int i = 0; i < 10; ++i) CHECK(release(engine, request("count", "0.1")).granted);
+  const Answer refused = release(engine, request("count", "0.1"));
+  CHECK_FALSE(refused.granted);
+  REQUIRE(refused.reasons.size() == 1);
+  CHECK(refused.reasons[0].code == RefusalCode::dataset_budget_exceeded);
+  CHECK(refused.reasons[0].limit == "1");
+  CHECK(refused.reasons[0].spent == "1");
+  CHECK(refused.reasons[0].asked == "0.1");
+  CHECK(refused.reasons[0].over_by == "0.1");
+  CHECK(refused.reasons[0].fits == "0");
+  CHECK(refused.values.empty());
+  CHECK(spent(engine) == "1");
+}
+
+TEST_CASE("release: a third asked as a fraction passes three times", "[engine][release][exact]") {
+  Clinic clinic("epsilon: 1");
+  Engine engine = clinic.open();
+  for (int i = 0; i < 3; ++i)
+    CHECK(release(engine, request("count", "1/3")).record.charged == "0.333333333333");
+  const Answer refused = release(engine, request("count", "1/3"));
+  CHECK_FALSE(refused.granted);
+  CHECK(refused.reasons[0].fits == "0.000000000001");
+  CHECK(release(engine, request("count", "1e-12")).granted);
+}
+
+TEST_CASE("release: a refusal is recorded, costs nothing, and a smaller ask may still pass",
+          "[engine][release]") {
+  Clinic clinic("epsilon: 1");
+  Engine engine = clinic.open();
+  CHECK_FALSE(release(engine, request("count", "1.5")).granted);
+  CHECK(spent(engine) == "0");
+  CHECK(release(engine, request("count", "1")).granted);
+  std::vector<bool> history;
+  engine.history("clinic", 0, [&history](const Answer& answer) { history.push_back(answer.granted); });
+  CHECK(history == std::vector<bool>{false, true});
+}
+
+TEST_CASE("release: a retry with its key gets the same stored answer and costs nothing",
+          "[engine][release][key]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer first = release(engine, request("mean:cost", "0.5", "k1"));
+  for (int i = 0; i < 5; ++i) {
+    const Answer again = release(engine, request("mean:cost", "0.5", "k1"));
+    CHECK(again.replayed);
+    CHECK(again.decision_id == first.decision_id);
+    CHECK(again.values == first.values);
+    CHECK(again.component_values == first.component_values);
+    CHECK(again.record == first.record);
+  }
+  CHECK(spent(engine) == "0.5");
+  CHECK(release(engine, request("mean:cost", "1/2", "k1")).decision_id == first.decision_id);
+}
+
+TEST_CASE("release: a key replays with another supplied value and with none", "[engine][release][key]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer first = release(engine, supplied("3", "0.5", "k"));
+  const Answer other = release(engine, supplied("9", "0.5", "k"));
+  CHECK(other.replayed);
+  CHECK(other.values == first.values);
+  CHECK(release(engine, request("value:score", "0.5", "k")).replayed);
+  CHECK(spent(engine) == "0.5");
+}
+
+TEST_CASE("release: a key bound to another request is refused and stays bound",
+          "[engine][release][key][negative]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer first = release(engine, request("count", "0.5", "k"));
+  const Answer conflict = release(engine, request("count", "0.25", "k"));
+  CHECK_FALSE(conflict.granted);
+  REQUIRE(conflict.reasons.size() == 1);
+  CHECK(conflict.reasons[0].code == RefusalCode::key_conflict);
+  CHECK(spent(engine) == "0.5");
+  CHECK(release(engine, request("count", "0.5", "k")).decision_id == first.decision_id);
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("release: keys of different principals are different keys", "[engine][release][key]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer of_alice = release(engine, request("count", "0.5", "k"));
+  engine::Request by_bob = request("count", "0.5", "k");
+  by_bob.principal = "bob";
+  const Answer of_bob = release(engine, by_bob);
+  CHECK_FALSE(of_bob.replayed);
+  CHECK(of_bob.decision_id != of_alice.decision_id);
+}
+
+TEST_CASE("release: a refused key stays refused after the budget is raised", "[engine][release][key]") {
+  Clinic clinic("epsilon: 1");
+  Engine engine = clinic.open();
+  CHECK_FALSE(release(engine, request("count", "2", "k")).granted);
+  clinic.folder.write("policy.yaml", clinic_policy("epsilon: 3"));
+  CHECK(engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "more data").changed);
+  const Answer again = release(engine, request("count", "2", "k"));
+  CHECK_FALSE(again.granted);
+  CHECK(again.replayed);
+  CHECK(release(engine, request("count", "2", "k2")).granted);
+}
+
+TEST_CASE("release: a retry is answered even when the policy no longer admits the question",
+          "[engine][release][key]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer first = release(engine, request("sum:age", "0.5", "k"));
+  std::string policy = clinic_policy("epsilon: 3");
+  policy.erase(policy.find("      age:"), policy.find("      cost:") - policy.find("      age:"));
+  clinic.folder.write("policy.yaml", policy);
+  (void)engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "");
+  const Answer again = release(engine, request("sum:age", "0.5", "k"));
+  CHECK(again.values == first.values);
+  CHECK_THROWS_AS(release(engine, request("sum:age", "0.5")), NotFound);
+}
+
+TEST_CASE("release: a mean of private size is charged once and follows from its parts", "[engine][release]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer answer = release(engine, request("mean:cost", "0.5"));
+  REQUIRE(answer.component_values.size() == 2);
+  const Rational sum = answer.component_values[0][0];
+  const Rational count = answer.component_values[1][0];
+  const Rational mean = 2500 + Rational(sum / std::max(count, Rational(1)));
+  CHECK(answer.values[0] == std::clamp(mean, Rational(0), Rational(5000)));
+  CHECK(answer.record.charged == "0.5");
+  CHECK(spent(engine) == "0.5");
+}
+
+TEST_CASE("release: an odd grid unit is not lost when a mean splits its epsilon",
+          "[engine][release][exact]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer answer = release(engine, request("mean:cost", "0.333333333333"));
+  CHECK(answer.record.components[0].epsilon == "0.166666666666");
+  CHECK(answer.record.components[1].epsilon == "0.166666666667");
+  CHECK(spent(engine) == "0.333333333333");
+}
+
+TEST_CASE("release: a histogram has one value for each declared cell and one charge", "[engine][release]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer answer = release(engine, request("histogram:ward", "0.5"));
+  CHECK(answer.record.cells == std::vector<std::string>{"A", "B", "C"});
+  CHECK(answer.values.size() == 3);
+  CHECK(spent(engine) == "0.5");
+  CHECK(release(engine, request("mean:cost", "0.5", "", "ward", "age > 20")).values.size() == 3);
+}
+
+TEST_CASE("release: no answer and no error depends on a value outside the bounds", "[engine][release]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  for (const char* value : {"1e300", "-1e300", "nan", "-inf", "0", "-0.0", "1e99999"}) {
+    CAPTURE(value);
+    CHECK(release(engine, supplied(value, "0.1")).granted);
+  }
+}
+
+TEST_CASE("release: bad input leaves no trace in the ledger", "[engine][release][negative]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  CHECK_THROWS_AS(release(engine, request("sum:weight", "0.1")), NotFound);
+  CHECK_THROWS_AS(release(engine, request("sum:ward", "0.1")), Underivable);
+  CHECK_THROWS_AS(release(engine, request("count", "1e-13")), InvalidParameter);
+  CHECK_THROWS_AS(release(engine, request("value:score", "0.1")), InvalidParameter);
+  CHECK_THROWS_AS(release(engine, supplied("twelve", "0.1")), InvalidParameter);
+  engine::Request elsewhere = request("count", "0.1");
+  elsewhere.dataset = "clinics";
+  CHECK_THROWS_AS(release(engine, elsewhere), NotFound);
+  engine::Request nobody = request("count", "0.1");
+  nobody.principal = "";
+  CHECK_THROWS_AS(release(engine, nobody), InvalidParameter);
+  engine::Request counted = request("count", "0.1");
+  counted.supplied = "3";
+  CHECK_THROWS_AS(release(engine, counted), InvalidParameter);
+  std::filesystem::remove(clinic.folder.path("visits.csv"));
+  CHECK_THROWS_AS(release(engine, request("count", "0.1")), SourceError);
+  int decisions = 0;
+  engine.history("", 0, [&decisions](const Answer&) { ++decisions; });
+  CHECK(decisions == 0);
+  CHECK(spent(engine) == "0");
+}
+
+TEST_CASE("release: a refusal does not need the source", "[engine][release]") {
+  Clinic clinic("epsilon: 1");
+  std::filesystem::remove(clinic.folder.path("visits.csv"));
+  Engine engine = clinic.open();
+  CHECK_FALSE(release(engine, request("count", "2")).granted);
+}
+
+TEST_CASE("release: without entropy nothing is charged and nothing leaves", "[engine][release][negative]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  for (int draws = 0; draws < 3; ++draws) {
+    FailingBits bits(draws);
+    try {
+      (void)engine.release(request("histogram:ward", "0.5", "k" + std::to_string(draws)), bits, {});
+      SUCCEED("enough entropy for the whole histogram");
+    } catch (const EntropyUnavailable&) {
+      CHECK(spent(engine) == "0");
+      continue;
+    }
+    break;
+  }
+}
+
+TEST_CASE("release: every rule that fails is named, in order of precedence", "[engine][release][negative]") {
+  Clinic clinic("epsilon: 1",
+                "    per_release: {epsilon: 0.5}\n"
+                "    allow: {statistics: [count, sum], columns: [cost], by: [], where: [age]}\n");
+  Engine engine = clinic.open();
+  const Answer answer = release(engine, request("mean:age", "2", "", "ward", "ward = 'A' and ward != 'B'"));
+  CHECK_FALSE(answer.granted);
+  std::vector<RefusalCode> codes;
+  for (const auto& reason : answer.reasons) codes.push_back(reason.code);
+  CHECK(codes == std::vector<RefusalCode>{RefusalCode::statistic_not_allowed, RefusalCode::column_not_allowed,
+                                          RefusalCode::column_not_allowed, RefusalCode::column_not_allowed,
+                                          RefusalCode::per_release_exceeded,
+                                          RefusalCode::dataset_budget_exceeded});
+  CHECK(release(engine, request("sum:cost", "0.5", "", std::nullopt, "age > 30")).granted);
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("release: a batch is decided in order within one transaction", "[engine][release][batch]") {
+  Clinic clinic("epsilon: 1");
+  Engine engine = clinic.open();
+  mechanisms::SystemBits bits;
+  const std::vector<engine::Request> requests = {
+      request("count", "0.6", "a"), request("units", "0.6", "b"), request("count", "0.6", "a"),
+      request("sum:cost", "0.4", "c"), request("count", "0.4", "a")};
+  const auto answers = engine.release_many(requests, bits, {});
+  REQUIRE(answers.size() == 5);
+  CHECK(answers[0].granted);
+  CHECK_FALSE(answers[1].granted);
+  CHECK(answers[2].replayed);
+  CHECK(answers[2].decision_id == answers[0].decision_id);
+  CHECK(answers[2].values == answers[0].values);
+  CHECK(answers[3].granted);
+  CHECK(answers[4].reasons.at(0).code == RefusalCode::key_conflict);
+  CHECK(spent(engine) == "1");
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("release: with a delta budget a pure release charges epsilon only", "[engine][release]") {
+  Clinic clinic("epsilon: 1, delta: 1e-6");
+  Engine engine = clinic.open();
+  CHECK(release(engine, request("count", "0.25")).granted);
+  const auto accounts = engine.budget("clinic");
+  REQUIRE(accounts.size() == 2);
+  CHECK(accounts[0].measure == "delta");
+  CHECK(accounts[0].balance.spent == 0);
+  CHECK(accounts[0].balance.limit == accounting::Delta::parse_down("1e-6").units());
+  CHECK(accounts[1].balance.spent == accounting::Epsilon::parse_down("0.25").units());
+}
+
+TEST_CASE("plan: shows cost and accuracy, spends nothing and records nothing", "[engine][plan]") {
+  Clinic clinic("epsilon: 1");
+  Engine engine = clinic.open();
+  const std::vector<Rational> alphas = {Rational(1, 20), Rational(1, 100)};
+  const Answer plan = engine.plan(request("count", "0.5"), alphas);
+  CHECK(plan.granted);
+  CHECK(plan.values.empty());
+  REQUIRE(plan.accuracy.size() == 1);
+  REQUIRE(plan.accuracy[0].size() == 2);
+  CHECK(plan.accuracy[0][0].a < plan.accuracy[0][1].a);
+  CHECK_FALSE(engine.plan(request("count", "2"), alphas).granted);
+  int decisions = 0;
+  engine.history("", 0, [&decisions](const Answer&) { ++decisions; });
+  CHECK(decisions == 0);
+}
+
+TEST_CASE("show: gives back a decision exactly as it was answered", "[engine][show]") {
+  Clinic clinic("epsilon: 1");
+  Engine engine = clinic.open();
+  const Answer released = release(engine, request("mean:cost", "0.5", "", "ward"));
+  (void)release(engine, request("count", "0.3"));
+  const Answer shown = engine.show(released.decision_id, {});
+  CHECK(shown.values == released.values);
+  CHECK(shown.record == released.record);
+  CHECK(shown.accounts.at(0).balance.spent == released.accounts.at(0).balance.spent);
+  CHECK_THROWS_AS(engine.show("00000000000000000000000000", {}), NotFound);
+}

@@ -1,0 +1,344 @@
+// The rules of docs/rows.md, one by one.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "column_cell.hpp"
+#include "row_units.hpp"
+#include "rows_memory.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+using namespace epsilog::testing;
+
+namespace {
+
+/// id, age, ward of visits(); the other cells are empty.
+MemoryRow visit(const std::string& id, const std::string& age, const std::string& ward = "A") {
+  return {id, age, "", "", ward, "", ""};
+}
+
+Rational asked(const std::vector<MemoryRow>& rows, const Dataset& dataset, const std::string& statistic,
+               const std::string& where = "") {
+  return answer({kVisitColumns, rows}, dataset, question(statistic, "", where))[0][0];
+}
+
+Dataset exact_visits(std::uint64_t rows, const Rational& stand_in) {
+  Dataset dataset = visits();
+  dataset.rows = {rows, true};
+  dataset.neighbours = Neighbours::replace_one;
+  dataset.columns[0].missing = stand_in;
+  return dataset;
+}
+
+Cell read(ColumnType type, const std::string& text, unsigned scale = 0, char decimal_point = '.') {
+  return CellReader(type, scale, decimal_point).read({text, false});
+}
+
+}  // namespace
+
+TEST_CASE("rows: integers are digits with an optional sign, of any length", "[engine][rows][exact]") {
+  CHECK(read(ColumnType::integer, "42").fixed == 42);
+  CHECK(read(ColumnType::integer, "-7").fixed == -7);
+  CHECK(read(ColumnType::integer, "+7").fixed == 7);
+  CHECK(read(ColumnType::integer, "007").fixed == 7);
+  CHECK(read(ColumnType::integer, "-0").fixed == 0);
+  CHECK(read(ColumnType::integer, std::string(5000, '9')).fixed == kFixedMax);
+  CHECK(read(ColumnType::integer, "-" + std::string(5000, '9')).fixed == -kFixedMax);
+  for (const char* text :
+       {"", "4.0", "4.", "1e3", "0x10", "1_000", "1,000", " 1", "1 ", "--1", "+", "one", "nan"}) {
+    CAPTURE(text);
+    CHECK(read(ColumnType::integer, text).missing);
+  }
+}
+
+TEST_CASE("rows: decimals have at most the digits of their scale, save for zeros", "[engine][rows][exact]") {
+  CHECK(read(ColumnType::decimal, "12.34", 2).fixed == 1234);
+  CHECK(read(ColumnType::decimal, "12.3", 2).fixed == 1230);
+  CHECK(read(ColumnType::decimal, "-12", 2).fixed == -1200);
+  CHECK(read(ColumnType::decimal, "12.3400", 2).fixed == 1234);
+  CHECK(read(ColumnType::decimal, "12,34", 2, ',').fixed == 1234);
+  CHECK(read(ColumnType::decimal, "5.0", 0).fixed == 5);
+  for (const char* text : {"12.345", "12.", ".5", "1.2.3", "1e2", "12,34", "1 2", "inf", "12.3x"}) {
+    CAPTURE(text);
+    CHECK(read(ColumnType::decimal, text, 2).missing);
+  }
+  CHECK(read(ColumnType::decimal, "12.34", 2, ',').missing);
+}
+
+TEST_CASE("rows: doubles are read to the nearest binary64, and what has none is missing",
+          "[engine][rows][exact]") {
+  CHECK(read(ColumnType::real, "0.1").real == 0.1);
+  CHECK(read(ColumnType::real, "-1.5e-3").real == -0.0015);
+  CHECK(read(ColumnType::real, "+2E+2").real == 200.0);
+  CHECK(read(ColumnType::real, "1,5", 0, ',').real == 1.5);
+  CHECK(read(ColumnType::real, "4.9e-324").real == 4.9e-324);
+  // Halfway between two doubles plus a little, found only with every digit.
+  CHECK(read(ColumnType::real, "9007199254740993.00000000000000000001").real == 9007199254740994.0);
+  CHECK(read(ColumnType::real, "1e-400").real == 0.0);
+  CHECK_FALSE(read(ColumnType::real, "1e-400").missing);
+  CHECK(read(ColumnType::real, "0." + std::string(500, '0') + "1e5").real == 0.0);
+  CHECK(read(ColumnType::real, "0." + std::string(500, '0') + "1e501").real == 1.0);
+  CHECK(read(ColumnType::real, "1" + std::string(500, '0') + "e-500").real == 1.0);
+  CHECK(read(ColumnType::real, "0e999999999999999999999").real == 0.0);
+  for (const std::string& text :
+       {std::string("1e400"), "1" + std::string(400, '0'), std::string("nan"), std::string("inf"),
+        std::string("-Infinity"), std::string("0x1p3"), std::string(".5"), std::string("5."),
+        std::string("1e"), std::string("1e+"), std::string("1.e5"), std::string(" 1"),
+        std::string("1e99999999999999999999"), std::string("1,5")}) {
+    CAPTURE(text);
+    CHECK(read(ColumnType::real, text).missing);
+  }
+}
+
+TEST_CASE("rows: booleans and dates have few spellings, strings any", "[engine][rows][exact]") {
+  for (const char* text : {"true", "True", "TRUE", "1"}) CHECK(read(ColumnType::boolean, text).fixed == 1);
+  for (const char* text : {"false", "False", "FALSE", "0"}) {
+    CHECK(read(ColumnType::boolean, text).fixed == 0);
+    CHECK_FALSE(read(ColumnType::boolean, text).missing);
+  }
+  for (const char* text : {"yes", "t", "tRUE", "01", ""}) CHECK(read(ColumnType::boolean, text).missing);
+  CHECK(read(ColumnType::date, "2024-02-29").fixed == 19782);
+  for (const char* text : {"2023-02-29", "29.02.2024", "2024-02-29T00:00", ""})
+    CHECK(read(ColumnType::date, text).missing);
+  CHECK(read(ColumnType::string, std::string(" a\0b", 4)).text == std::string_view(" a\0b", 4));
+  CHECK(read(ColumnType::string, "").missing);
+}
+
+TEST_CASE("rows: values beyond the bounds are clamped, however long", "[engine][rows][exact]") {
+  CHECK(asked({visit("p", "500"), visit("q", "-3"), visit("r", "40"), visit("s", std::string(90, '9'))},
+              visits(), "sum:age") == 110 + 0 + 40 + 110);
+}
+
+TEST_CASE("rows: clamping is exact where bounds lie between the column's values", "[engine][rows][exact]") {
+  Dataset dataset = visits();
+  dataset.columns[0].bounds = Bounds{Rational(1, 3), Rational(7, 2)};
+  CHECK(asked({visit("p", "0"), visit("q", "1"), visit("r", "4")}, dataset, "sum:age") ==
+        Rational(1, 3) + 1 + Rational(7, 2));
+  dataset = visits();
+  dataset.columns[2].bounds = Bounds{Rational(-1, 3), Rational(1, 10)};
+  const auto scored = [](const std::string& id, const std::string& score) {
+    return MemoryRow{id, "", "", score, "", "", ""};
+  };
+  // The double 0.1 is above 1/10, and the one below it is inside.
+  const double inside = std::nextafter(0.1, 0.0);
+  CHECK(asked({scored("p", "-1"), scored("q", "0.1"), scored("r", "0.09999999999999999")}, dataset,
+              "sum:score") == Rational(-1, 3) + Rational(1, 10) + Rational(inside));
+}
+
+TEST_CASE("rows: a missing cell leaves its row out of sum and mean but not out of the count",
+          "[engine][rows][exact]") {
+  const std::vector<MemoryRow> rows = {visit("p", "30"), visit("q", ""), visit("r", "old"), visit("s", "50")};
+  CHECK(asked(rows, visits(), "sum:age") == 80);
+  CHECK(asked(rows, visits(), "count") == 4);
+  const auto mean = answer({kVisitColumns, rows}, visits(), question("mean:age"));
+  CHECK(mean[0][0] == (30 - 55) + (50 - 55));
+  CHECK(mean[1][0] == 2);
+}
+
+TEST_CASE("rows: a declared stand-in takes the place of a missing cell everywhere", "[engine][rows][exact]") {
+  Dataset dataset = visits();
+  dataset.columns[0].missing = Rational(40);
+  const std::vector<MemoryRow> rows = {visit("p", "30"), visit("q", ""), visit("r", "old")};
+  CHECK(asked(rows, dataset, "sum:age") == 110);
+  CHECK(answer({kVisitColumns, rows}, dataset, question("mean:age"))[1][0] == 3);
+  CHECK(asked(rows, dataset, "count", "age = 40") == 2);
+  CHECK(asked(rows, dataset, "count", "age > 39.5") == 2);
+  dataset.columns[0].values = {"30", "40"};
+  CHECK(answer({kVisitColumns, rows}, dataset, question("count", "age"))[0] == std::vector<Rational>{1, 2});
+}
+
+TEST_CASE("rows: any comparison with a missing cell is false, != included", "[engine][rows][exact]") {
+  const std::vector<MemoryRow> rows = {visit("p", ""), visit("q", "x"), visit("r", "30", "")};
+  for (const char* where :
+       {"age = 1", "age != 1", "age < 1", "age <= 1", "age > 1", "age >= 1", "age in (1, 2)"}) {
+    CAPTURE(where);
+    CHECK(asked({visit("p", ""), visit("q", "x")}, visits(), "count", where) == 0);
+  }
+  CHECK(asked(rows, visits(), "count", "ward != 'B'") == 2);
+  CHECK(asked(rows, visits(), "count", "seen != 2024-01-31") == 0);
+  CHECK(asked(rows, visits(), "count", "smoker != true") == 0);
+}
+
+TEST_CASE("rows: comparisons are exact and see cells before they are clamped", "[engine][rows][exact]") {
+  const std::vector<MemoryRow> rows = {visit("p", "29"), visit("q", "30"), visit("r", "31"),
+                                       visit("s", "900")};
+  const auto count = [&](const char* where) { return asked(rows, visits(), "count", where); };
+  CHECK(count("age < 30") == 1);
+  CHECK(count("age <= 30") == 2);
+  CHECK(count("age > 30") == 2);
+  CHECK(count("age >= 30") == 3);
+  CHECK(count("age = 30.0") == 1);
+  CHECK(count("age != 30") == 3);
+  CHECK(count("age = 30.5") == 0);
+  CHECK(count("age != 30.5") == 4);
+  CHECK(count("age < 30.5") == 2);
+  CHECK(count("age >= 30.5") == 2);
+  CHECK(count("age in (29, 31, 31.5)") == 2);
+  CHECK(count("age > 110") == 1);
+  CHECK(count("age < 1e300 and age > -1e300") == 4);
+  CHECK(count("age = 1e300") == 0);
+
+  const MemoryRow tenth = {"p", "", "0.10", "0.1", "", "TRUE", "2024-01-31"};
+  CHECK(asked({tenth}, visits(), "count", "cost = 1/10") == 1);
+  CHECK(asked({tenth}, visits(), "count", "cost < 0.101 and cost > 0.099") == 1);
+  // The double nearest to 1/10 is above it.
+  CHECK(asked({tenth}, visits(), "count", "score = 0.1") == 0);
+  CHECK(asked({tenth}, visits(), "count", "score > 0.1") == 1);
+  CHECK(asked({tenth}, visits(), "count", "score >= 0.1 and score <= 0.11 and score != 0.1") == 1);
+  CHECK(asked({tenth}, visits(), "count", "smoker = true and seen <= 2024-01-31 and seen > 2023-12-31") == 1);
+}
+
+TEST_CASE("rows: rows without unit id or with an undeclared group are dropped", "[engine][rows][exact]") {
+  const std::vector<MemoryRow> rows = {
+      visit("", "30"), visit("p", "30", "Z"), visit("q", "30", ""), {}, visit("r", "30", "B")};
+  CHECK(asked(rows, visits(), "count") == 3);
+  CHECK(asked(rows, visits(), "units") == 3);
+  CHECK(answer({kVisitColumns, rows}, visits(), question("count", "ward"))[0] ==
+        std::vector<Rational>{0, 1, 0});
+  CHECK(answer({kVisitColumns, rows}, visits(), question("sum:age", "ward"))[0] ==
+        std::vector<Rational>{0, 30, 0});
+}
+
+TEST_CASE("rows: groups are matched by value, strings by bytes", "[engine][rows][exact]") {
+  Dataset dataset = visits();
+  dataset.columns[0].values = {"-3", "7"};
+  const auto rows =
+      std::vector<MemoryRow>{visit("p", "007"), visit("q", "+7"), visit("r", "-3"), visit("s", "8")};
+  CHECK(answer({kVisitColumns, rows}, dataset, question("count", "age"))[0] == std::vector<Rational>{1, 2});
+  const auto by_bool =
+      std::vector<MemoryRow>{{"p", "", "", "", "", "1", ""}, {"q", "", "", "", "", "FALSE", ""}};
+  CHECK(answer({kVisitColumns, by_bool}, visits(), question("count", "smoker"))[0] ==
+        std::vector<Rational>{1, 1});
+  const auto wards = std::vector<MemoryRow>{visit("p", "", "a"), visit("q", "", "A "), visit("r", "", "A")};
+  CHECK(answer({kVisitColumns, wards}, visits(), question("count", "ward"))[0] ==
+        std::vector<Rational>{1, 0, 0});
+}
+
+TEST_CASE("rows: the first max_rows rows of each unit that pass the filter are kept",
+          "[engine][rows][exact]") {
+  const std::vector<MemoryRow> rows = {visit("p", "1"), visit("q", "10"), visit("p", "2"), visit("p", "4"),
+                                       visit("p", "8")};
+  CHECK(asked(rows, visits(), "sum:age") == 1 + 10 + 2);
+  CHECK(asked(rows, visits(), "count") == 3);
+  CHECK(asked(rows, visits(), "sum:age", "age > 1") == 10 + 2 + 4);
+  CHECK(asked(rows, visits(), "units", "age > 1") == 2);
+  // Rows with an undeclared group are gone before they could take a place.
+  const std::vector<MemoryRow> grouped = {visit("p", "1", "Z"), visit("p", "2", "Z"), visit("p", "4", "A")};
+  CHECK(answer({kVisitColumns, grouped}, visits(), question("sum:age", "ward"))[0][0] == 4);
+}
+
+TEST_CASE("rows: units by group counts each unit once in every group its kept rows are in",
+          "[engine][rows][exact]") {
+  const std::vector<MemoryRow> rows = {visit("p", "", "A"), visit("p", "", "A"), visit("p", "", "B"),
+                                       visit("q", "", "A"), visit("q", "", "C")};
+  CHECK(answer({kVisitColumns, rows}, visits(), question("units", "ward"))[0] ==
+        std::vector<Rational>{2, 0, 1});
+}
+
+TEST_CASE("rows: with unit: row every row is kept, malformed ones as missing cells",
+          "[engine][rows][exact]") {
+  Dataset dataset = visits();
+  dataset.unit = {"", 1};
+  const std::vector<MemoryRow> rows = {visit("p", "1"), visit("p", "2"), visit("", "4"), {}};
+  CHECK(asked(rows, dataset, "count") == 4);
+  CHECK(asked(rows, dataset, "units") == 4);
+  CHECK(asked(rows, dataset, "sum:age") == 7);
+  CHECK(answer({kVisitColumns, rows}, dataset, question("units", "ward"))[0] ==
+        std::vector<Rational>{3, 0, 0});
+}
+
+TEST_CASE("rows: rows beyond the declared maximum are no reason for anything", "[engine][rows][exact]") {
+  Dataset dataset = visits();
+  dataset.rows.count = 1;
+  CHECK(asked({visit("p", "1"), visit("q", "2"), visit("r", "4")}, dataset, "count") == 3);
+}
+
+TEST_CASE("rows: under exact N dropped rows keep their place with the stand-in", "[engine][rows][exact]") {
+  const Dataset dataset = exact_visits(7, 20);
+  const std::vector<MemoryRow> rows = {
+      visit("p", "1"), visit("p", "2"),  visit("p", "100"), visit("", "100"), {},
+      visit("q", ""),  visit("q", "500")};
+  CHECK(asked(rows, dataset, "count") == 7);
+  CHECK(asked(rows, dataset, "units") == 2);
+  const Rational sum = 1 + 2 + 20 + 20 + 20 + 20 + 110;
+  CHECK(asked(rows, dataset, "sum:age") == sum);
+  CHECK(asked(rows, dataset, "mean:age") == sum / 7);
+  CHECK(asked(rows, dataset, "variance:age") ==
+        Rational(1 + 4 + 4 * 400 + 110 * 110) / 7 - (sum / 7) * (sum / 7));
+}
+
+TEST_CASE("rows: under exact N a subset is private, and the general rules hold for it",
+          "[engine][rows][exact]") {
+  const Dataset dataset = exact_visits(5, 20);
+  const std::vector<MemoryRow> rows = {visit("p", "1"), visit("p", "2"), visit("p", "3"), visit("", "4"),
+                                       visit("q", "")};
+  CHECK(asked(rows, dataset, "count", "age >= 0") == 3);
+  CHECK(asked(rows, dataset, "sum:age", "age >= 0") == 1 + 2 + 20);
+  CHECK(answer({kVisitColumns, rows}, dataset, question("count", "ward"))[0] ==
+        std::vector<Rational>{3, 0, 0});
+}
+
+TEST_CASE("rows: another number of rows than an exact N is an error that does not say how many",
+          "[engine][rows][negative]") {
+  const std::vector<MemoryRow> rows = {visit("p", "1"), visit("q", "2"), {}};
+  CHECK(asked(rows, exact_visits(3, 0), "count") == 3);
+  for (const std::uint64_t declared : {2U, 4U}) {
+    CHECK_THROWS_AS(asked(rows, exact_visits(declared, 0), "mean:age"), SourceError);
+    CHECK_THROWS_WITH(asked(rows, exact_visits(declared, 0), "count", "age > 0"),
+                      "dataset 'clinic': the source does not have exactly " + std::to_string(declared) +
+                          " rows, as `rows: {exact: N}` declares");
+  }
+}
+
+TEST_CASE("rows: variance by group is the exact sum of squares, sum and count", "[engine][rows][exact]") {
+  const std::vector<MemoryRow> rows = {visit("p", "50", "A"), visit("q", "60", "A"), visit("r", "", "A"),
+                                       visit("s", "0", "B")};
+  const auto parts = answer({kVisitColumns, rows}, visits(), question("variance:age", "ward"));
+  CHECK(parts[0] == std::vector<Rational>{50, 55 * 55, 0});
+  CHECK(parts[1] == std::vector<Rational>{0, -55, 0});
+  CHECK(parts[2] == std::vector<Rational>{2, 1, 0});
+}
+
+TEST_CASE("rows: how a unit is bounded does not depend on other units or on how they interleave",
+          "[engine][rows][overlap]") {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::vector<MemoryRow>> units(5);
+    Rational separately = 0;
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      for (std::uint64_t i = random() % 5; i > 0; --i) {
+        units[u].push_back(visit("unit" + std::to_string(u), std::to_string(random() % 200)));
+      }
+      separately += asked(units[u], visits(), "sum:age", "age != 7");
+    }
+    std::vector<MemoryRow> merged;
+    std::vector<std::size_t> next(units.size());
+    for (;;) {
+      std::vector<std::size_t> open;
+      for (std::size_t u = 0; u < units.size(); ++u) {
+        if (next[u] < units[u].size()) open.push_back(u);
+      }
+      if (open.empty()) break;
+      const std::size_t u = open[random() % open.size()];
+      merged.push_back(units[u][next[u]++]);
+    }
+    CAPTURE(round);
+    REQUIRE(asked(merged, visits(), "sum:age", "age != 7") == separately);
+  }
+}
+
+TEST_CASE("rows: unit ids are told apart by all their bytes", "[engine][rows][overlap]") {
+  UnitTable table;
+  CHECK(table.number_of("a") == 0);
+  CHECK(table.number_of("A") == 1);
+  CHECK(table.number_of("a ") == 2);
+  CHECK(table.number_of(std::string_view("a\0", 2)) == 3);
+  CHECK(table.number_of(std::string(3'000'000, 'x')) == 4);
+  CHECK(table.number_of(std::string(2'999'999, 'x')) == 5);
+  for (std::uint64_t i = 0; i < 100'000; ++i) REQUIRE(table.number_of("id" + std::to_string(i)) == 6 + i);
+  for (std::uint64_t i = 0; i < 100'000; i += 7) REQUIRE(table.number_of("id" + std::to_string(i)) == 6 + i);
+  CHECK(table.number_of("a") == 0);
+  CHECK(table.size() == 100'006);
+}

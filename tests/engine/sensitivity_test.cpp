@@ -1,0 +1,228 @@
+// The table of docs/sensitivity.md, entry by entry, and every way a derivation is refused.
+#include "rows_memory.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+using namespace epsilog::testing;
+using Kind = accounting::PostProcessing::Kind;
+using Quantity = Component::Quantity;
+
+namespace {
+
+/// x int [-2, 6] (R = 8, c = 2), groups A B C, k = 2, n = 10.
+Dataset toy(Neighbours neighbours) {
+  Dataset dataset;
+  dataset.name = "toy";
+  dataset.csv.emplace();
+  dataset.unit = {"id", 2};
+  dataset.rows = {10, false};
+  dataset.neighbours = neighbours;
+  dataset.columns = {number_column("x", ColumnType::integer, -2, 6),
+                     value_column("g", ColumnType::string, {"A", "B", "C"})};
+  return dataset;
+}
+
+Dataset exact_toy() {
+  Dataset dataset = toy(Neighbours::replace_one);
+  dataset.rows.exact = true;
+  dataset.columns[0].missing = Rational(0);
+  return dataset;
+}
+
+void check(const Component& component, Quantity quantity, const Rational& sensitivity,
+           std::uint64_t coordinates, const Rational& lower, const Rational& upper,
+           const Rational& share = 1) {
+  CHECK(component.quantity == quantity);
+  CHECK(component.sensitivity == sensitivity);
+  CHECK(component.coordinates == coordinates);
+  CHECK(component.lower == lower);
+  CHECK(component.upper == upper);
+  CHECK(component.share == share);
+}
+
+Component only(const Dataset& dataset, const Question& asked) {
+  const Derivation derivation = derive(dataset, asked);
+  REQUIRE(derivation.components.size() == 1);
+  CHECK(derivation.post_processing.kind == Kind::none);
+  return derivation.components[0];
+}
+
+const Neighbours kAddRemove = Neighbours::add_remove;
+const Neighbours kReplaceOne = Neighbours::replace_one;
+
+}  // namespace
+
+TEST_CASE("sensitivity: counts and units", "[engine][sensitivity][exact]") {
+  check(only(toy(kAddRemove), question("count")), Quantity::rows, 2, 1, 0, 10);
+  check(only(toy(kReplaceOne), question("count")), Quantity::rows, 2, 1, 0, 10);
+  check(only(toy(kAddRemove), question("units")), Quantity::units, 1, 1, 0, 10);
+  check(only(toy(kReplaceOne), question("units")), Quantity::units, 1, 1, 0, 10);
+  check(only(toy(kAddRemove), question("histogram:g")), Quantity::rows, 2, 2, 0, 10);
+  check(only(toy(kReplaceOne), question("histogram:g")), Quantity::rows, 4, 3, 0, 10);
+  check(only(toy(kAddRemove), question("units", "g")), Quantity::units, 2, 2, 0, 10);
+  check(only(toy(kReplaceOne), question("units", "g")), Quantity::units, 4, 3, 0, 10);
+  CHECK(derive(toy(kAddRemove), question("histogram:g")).cells == std::vector<std::string>{"A", "B", "C"});
+}
+
+TEST_CASE("sensitivity: sums", "[engine][sensitivity][exact]") {
+  check(only(toy(kAddRemove), question("sum:x")), Quantity::sum, 12, 1, -20, 60);
+  check(only(toy(kReplaceOne), question("sum:x")), Quantity::sum, 16, 1, -20, 60);
+  check(only(toy(kAddRemove), question("sum:x", "g")), Quantity::sum, 12, 2, -20, 60);
+  check(only(toy(kReplaceOne), question("sum:x", "g")), Quantity::sum, 24, 3, -20, 60);
+  check(only(exact_toy(), question("sum:x")), Quantity::sum, 16, 1, -20, 60);
+  check(only(exact_toy(), question("sum:x", "g")), Quantity::sum, 24, 3, -20, 60);
+}
+
+TEST_CASE("sensitivity: a sum away from zero needs its distance from it, unless N is public",
+          "[engine][sensitivity][exact]") {
+  Dataset dataset = toy(kReplaceOne);
+  dataset.columns[0].bounds = Bounds{4, 6};
+  check(only(dataset, question("sum:x")), Quantity::sum, 12, 1, 0, 60);
+  dataset.neighbours = kAddRemove;
+  check(only(dataset, question("sum:x")), Quantity::sum, 12, 1, 0, 60);
+  dataset.columns[0].bounds = Bounds{-6, -4};
+  check(only(dataset, question("sum:x")), Quantity::sum, 12, 1, -60, 0);
+  dataset = exact_toy();
+  dataset.columns[0].bounds = Bounds{4, 6};
+  check(only(dataset, question("sum:x")), Quantity::sum, 4, 1, 0, 60);
+  check(only(dataset, question("sum:x", "", "x > 4")), Quantity::sum, 12, 1, 0, 60);
+}
+
+TEST_CASE("sensitivity: a mean of a public N is one release, of a private n two",
+          "[engine][sensitivity][exact]") {
+  check(only(exact_toy(), question("mean:x")), Quantity::mean, Rational(8, 5), 1, -2, 6);
+
+  Dataset dataset = toy(kAddRemove);
+  dataset.mean_split = Rational(2, 3);
+  const Derivation mean = derive(dataset, question("mean:x"));
+  REQUIRE(mean.components.size() == 2);
+  check(mean.components[0], Quantity::sum_about_centre, 8, 1, -40, 40, Rational(2, 3));
+  check(mean.components[1], Quantity::rows, 2, 1, 0, 10, Rational(1, 3));
+  CHECK(mean.centre == 2);
+  CHECK(mean.post_processing.kind == Kind::mean_about);
+  CHECK(mean.post_processing.centre == 2);
+  CHECK(mean.post_processing.lower == -2);
+  CHECK(mean.post_processing.upper == 6);
+
+  const Derivation replaced = derive(toy(kReplaceOne), question("mean:x"));
+  check(replaced.components[0], Quantity::sum_about_centre, 16, 1, -40, 40, Rational(1, 2));
+  check(replaced.components[1], Quantity::rows, 2, 1, 0, 10, Rational(1, 2));
+
+  const Derivation by = derive(toy(kReplaceOne), question("mean:x", "g"));
+  check(by.components[0], Quantity::sum_about_centre, 16, 3, -40, 40, Rational(1, 2));
+  check(by.components[1], Quantity::rows, 4, 3, 0, 10, Rational(1, 2));
+
+  CHECK(derive(exact_toy(), question("mean:x", "", "x > 0")).components.size() == 2);
+  CHECK(derive(exact_toy(), question("mean:x", "g")).components.size() == 2);
+}
+
+TEST_CASE("sensitivity: a variance of a public N is one release, by groups three",
+          "[engine][sensitivity][exact]") {
+  check(only(exact_toy(), question("variance:x")), Quantity::variance, Rational(256, 25), 1, 0, 16);
+  Dataset few = exact_toy();
+  few.rows.count = 4;
+  CHECK(only(few, question("variance:x")).sensitivity == 16);
+  few.rows.count = 3;
+  CHECK(only(few, question("variance:x")).sensitivity == 16);
+
+  const Derivation by = derive(toy(kAddRemove), question("variance:x", "g"));
+  REQUIRE(by.components.size() == 3);
+  check(by.components[0], Quantity::squares_about_centre, 32, 2, 0, 160, Rational(1, 3));
+  check(by.components[1], Quantity::sum_about_centre, 8, 2, -40, 40, Rational(1, 3));
+  check(by.components[2], Quantity::rows, 2, 2, 0, 10, Rational(1, 3));
+  CHECK(by.post_processing.kind == Kind::variance_about);
+  CHECK(by.post_processing.lower == 0);
+  CHECK(by.post_processing.upper == 16);
+
+  const Derivation replaced = derive(toy(kReplaceOne), question("variance:x", "g"));
+  check(replaced.components[0], Quantity::squares_about_centre, 64, 3, 0, 160, Rational(1, 3));
+
+  const Derivation filtered = derive(exact_toy(), question("variance:x", "", "x > 0"));
+  REQUIRE(filtered.components.size() == 3);
+  check(filtered.components[0], Quantity::squares_about_centre, 32, 1, 0, 160, Rational(1, 3));
+  check(filtered.components[1], Quantity::sum_about_centre, 16, 1, -40, 40, Rational(1, 3));
+  check(filtered.components[2], Quantity::rows, 2, 1, 0, 10, Rational(1, 3));
+}
+
+TEST_CASE("sensitivity: a unit cannot change more cells than there are", "[engine][sensitivity][exact]") {
+  Dataset dataset = toy(kAddRemove);
+  dataset.unit.max_rows = 100;
+  CHECK(only(dataset, question("count", "g")).coordinates == 3);
+  dataset.neighbours = kReplaceOne;
+  CHECK(only(dataset, question("count", "g")).coordinates == 3);
+  dataset.unit.max_rows = 1;
+  CHECK(only(dataset, question("count", "g")).coordinates == 2);
+  dataset.unit.max_rows = UINT64_MAX;
+  CHECK(only(dataset, question("sum:x", "g")).coordinates == 3);
+}
+
+TEST_CASE("sensitivity: a supplied value has the declared bounds and sensitivity",
+          "[engine][sensitivity][exact]") {
+  Dataset dataset = toy(kAddRemove);
+  dataset.csv.reset();
+  dataset.queries = {{"score", {0, 10}, Rational(1, 2), 5}};
+  check(only(dataset, question("value:score")), Quantity::supplied, Rational(1, 2), 1, 0, 10);
+  CHECK_THROWS_WITH(derive(dataset, question("value:scor")),
+                    "dataset 'toy' declares no query 'scor' (did you mean 'score'?)");
+  CHECK_THROWS_AS(derive(dataset, question("value:scor")), NotFound);
+  CHECK_THROWS_AS(derive(dataset, question("value:score", "", "x > 1")), InvalidParameter);
+  CHECK_THROWS_WITH(derive(dataset, question("count")),
+                    "dataset 'toy' declares no source: only value:NAME can be asked of it");
+  CHECK_THROWS_AS(derive(dataset, question("count")), Underivable);
+}
+
+TEST_CASE("sensitivity: what is not declared is named with the declaration that is missing",
+          "[engine][sensitivity][negative]") {
+  Dataset dataset = visits();
+  dataset.columns[0].bounds.reset();
+  CHECK_THROWS_WITH(derive(dataset, question("sum:age")),
+                    "column 'age' has no bounds: declare `bounds: [LOWER, UPPER]` to bound its sum");
+  CHECK_THROWS_AS(derive(dataset, question("mean:age")), Underivable);
+  CHECK_THROWS_WITH(derive(dataset, question("mean:ward")),
+                    "column 'ward' has type string: a mean needs a column of type int, decimal or double");
+  CHECK_THROWS_AS(derive(dataset, question("sum:seen")), Underivable);
+  CHECK_THROWS_WITH(derive(dataset, question("histogram:age")),
+                    "column 'age' cannot be grouped by: declare its `values: [...]`");
+  CHECK_THROWS_WITH(
+      derive(dataset, question("count", "cost")),
+      "column 'cost' cannot be grouped by: its type is decimal, and groups must be declared values");
+  CHECK_THROWS_WITH(derive(dataset, question("variance:cost")),
+                    "a variance needs a public number of rows: declare `rows: {exact: N}` with `neighbours: "
+                    "replace-one`, or ask for it by a column");
+  CHECK_THROWS_AS(derive(dataset, question("variance:cost", "", "age > 3")), Underivable);
+  Dataset exact = exact_toy();
+  exact.columns[0].missing.reset();
+  for (const char* statistic : {"sum:x", "mean:x", "variance:x"}) {
+    CHECK_THROWS_AS(derive(exact, question(statistic)), Underivable);
+  }
+}
+
+TEST_CASE("sensitivity: an unknown column gets a suggestion wherever it is named",
+          "[engine][sensitivity][negative]") {
+  const Dataset dataset = visits();
+  for (const Question& asked :
+       {question("sum:costs"), question("count", "wards"), question("count", "", "agee > 1")}) {
+    CHECK_THROWS_AS(derive(dataset, asked), NotFound);
+  }
+  CHECK_THROWS_WITH(derive(dataset, question("sum:costs")),
+                    "dataset 'clinic' declares no column 'costs' (did you mean 'cost'?)");
+}
+
+TEST_CASE("sensitivity: a predicate must fit the types of its columns", "[engine][sensitivity][negative]") {
+  const Dataset dataset = visits();
+  for (const char* where : {"age = '1'", "ward = 1", "smoker = 1", "seen = '2024-01-31'", "cost = true",
+                            "score = 2024-01-31", "ward in ('A', 2)", "ward < 'B'", "smoker >= true"}) {
+    CAPTURE(where);
+    CHECK_THROWS_AS(derive(dataset, question("count", "", where)), InvalidParameter);
+  }
+  CHECK_THROWS_WITH(derive(dataset, question("count", "", "ward > 'A'")),
+                    "where: column 'ward' has type string, which has no order: use =, != or in");
+  CHECK_THROWS_WITH(derive(dataset, question("count", "", "seen > 3")),
+                    "where: column 'seen' has type date: compare it with a date such as 2024-01-31");
+  for (const char* where : {"age > 1.5", "cost in (1, 2.5)", "score <= 1/3", "ward != 'Z'",
+                            "smoker in (true)", "seen < 2024-01-31"}) {
+    CAPTURE(where);
+    CHECK_NOTHROW(derive(dataset, question("count", "", where)));
+  }
+}
