@@ -1,0 +1,227 @@
+#include "answer_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "amounts.hpp"
+#include "printable.hpp"
+#include "table_output.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using accounting::Rational;
+
+constexpr unsigned kBarWidth = 24;
+
+std::string field(std::string_view name, const std::string& text) {
+  return fmt::format("  {:<11}{}\n", name, printable(text));
+}
+
+std::string subject(const engine::Answer& answer) {
+  std::string text = answer.statistic + " of " + answer.dataset;
+  if (!answer.by.empty()) text += " by " + answer.by;
+  if (!answer.where.empty()) text += " where " + answer.where;
+  return printable(text);
+}
+
+/// 1 - alpha as a percentage, exact.
+std::string confidence(const Rational& alpha) {
+  return short_text(Rational(100 - 100 * alpha)) + " %";
+}
+
+std::string short_up(const Rational& value) {
+  const std::string exact = accounting::text(value);
+  const bool short_decimal = exact.size() <= 12 && exact.find('/') == std::string::npos;
+  return short_decimal ? exact : accounting::text_up(value, 6);
+}
+
+std::string accuracy_text(const engine::Answer& answer) {
+  const bool several = answer.accuracy.size() > 1;
+  const char* whom = answer.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
+  std::string text;
+  for (std::size_t i = 0; i < answer.accuracy.size(); ++i) {
+    for (const engine::Accuracy& one : answer.accuracy[i]) {
+      const std::string of = several ? " (" + answer.record.components[i].statistic + ")" : "";
+      text += field(text.empty() ? "accuracy" : "",
+                    fmt::format("with {} confidence within {} of {}{}", confidence(one.alpha),
+                                short_up(one.a), whom, of));
+    }
+  }
+  return text;
+}
+
+std::string precision_text(const ledger::ComponentRecord& component) {
+  return component.precision == 0 ? "" : fmt::format(", {} bits", component.precision);
+}
+
+std::string range_text(const ledger::ComponentRecord& component) {
+  const std::string bound = short_text(component.bound);
+  return component.centre == "0" ? bound : bound + " about " + short_text(component.centre);
+}
+
+enum class Detail { brief, with_reasons };
+
+std::string mechanism_text(const engine::Answer& answer, Detail detail) {
+  std::string text;
+  for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
+    const ledger::ComponentRecord& component = answer.record.components[i];
+    text += field(i == 0 ? "mechanism" : "",
+                  fmt::format("{} of {}, {}{}", answer.record.mechanism, component.statistic,
+                              answer.record.arithmetic, precision_text(component)));
+    text += field(
+        "", fmt::format("sensitivity {}, bound {}, lambda {}, grid {}", short_text(component.sensitivity),
+                        range_text(component), short_text(component.lambda), short_text(component.grid)));
+    if (detail == Detail::brief || i >= answer.precision_reasons.size() ||
+        answer.precision_reasons[i].empty())
+      continue;
+    text += field("", "precision " + answer.precision_reasons[i]);
+  }
+  return text;
+}
+
+/// "epsilon 0.1 (proved loss ~0.0999…)".
+std::string cost_text(const engine::Answer& answer) {
+  std::string text = "epsilon " + answer.record.charged;
+  if (answer.record.requested != answer.record.charged) text += ", asked " + answer.record.requested;
+  if (!answer.record.adjusted.empty()) text += "; proved loss " + short_text(answer.record.adjusted);
+  if (!answer.record.published.empty()) {
+    const bool bound = std::all_of(answer.record.components.begin(), answer.record.components.end(),
+                                   [](const auto& component) { return component.published_note.empty(); });
+    text += bound ? "; published bound " + short_text(answer.record.published)
+                  : "; published form is not a bound here";
+  }
+  return text;
+}
+
+Rational largest(const std::vector<Rational>& values) {
+  const auto found = std::max_element(values.begin(), values.end());
+  return found == values.end() ? Rational(0) : *found;
+}
+
+std::string cells_text(const engine::Answer& answer, const Style& style) {
+  const Rational most = largest(answer.values);
+  Table table({{answer.by}, {"value", Table::Align::right}, {""}});
+  for (std::size_t i = 0; i < answer.values.size(); ++i) {
+    table.add({answer.record.cells[i], short_text(answer.values[i]),
+               most > 0 && answer.values[i] > 0 ? bar(answer.values[i], most, kBarWidth, style) : ""});
+  }
+  return table.text(style);
+}
+
+}  // namespace
+
+std::string accounts_text(const std::vector<ledger::AccountState>& accounts, const Style& style) {
+  const bool scopes =
+      std::any_of(accounts.begin(), accounts.end(), [](const auto& one) { return !one.scope.empty(); });
+  const bool reserved = std::any_of(accounts.begin(), accounts.end(),
+                                    [](const auto& one) { return one.balance.reserved != 0; });
+  std::vector<Table::Heading> headings{{"dataset"}};
+  if (scopes) headings.push_back({"scope"});
+  headings.insert(headings.end(),
+                  {{"measure"}, {"limit", Table::Align::right}, {"spent", Table::Align::right}});
+  if (reserved) headings.push_back({"reserved", Table::Align::right});
+  headings.insert(headings.end(), {{"remaining", Table::Align::right}, {"spent of limit"}});
+  Table table(headings);
+  for (const ledger::AccountState& account : accounts) {
+    const AccountTexts amounts = texts(account);
+    std::vector<std::string> row{account.dataset};
+    if (scopes) row.push_back(account.scope);
+    row.insert(row.end(), {account.measure, amounts.limit, amounts.spent});
+    if (reserved) row.push_back(amounts.reserved);
+    const auto units = [](std::int64_t count) {
+      return Rational(accounting::Integer(static_cast<long>(count)));
+    };
+    const Rational limit = units(account.balance.limit);
+    const Rational used = units(account.balance.spent) + units(account.balance.reserved);
+    row.insert(row.end(), {amounts.remaining, limit > 0 ? bar(used, limit, kBarWidth, style) : ""});
+    table.add(std::move(row));
+  }
+  return table.text(style);
+}
+
+std::string plan_text(const engine::Answer& answer, const Style& style) {
+  std::string text = answer.granted ? style.good("would be granted") : style.bad("would be refused");
+  text += ": " + subject(answer) + "\n";
+  if (!answer.record.components.empty()) {
+    text += field("cost", cost_text(answer)) + accuracy_text(answer) +
+            mechanism_text(answer, Detail::with_reasons);
+  }
+  text += "\n" + accounts_text(answer.accounts, style);
+  if (!answer.granted) text += "\n" + refusal_text(answer, style);
+  return text;
+}
+
+std::string release_text(const engine::Answer& answer, const Style& style) {
+  std::string text;
+  if (answer.record.cells.empty() && !answer.values.empty()) {
+    text += subject(answer) + ": " + style.bold(short_text(answer.values[0])) + "\n";
+  } else {
+    text += subject(answer) + "\n\n" + cells_text(answer, style) + "\n";
+  }
+  text += accuracy_text(answer) + field("cost", cost_text(answer)) + mechanism_text(answer, Detail::brief);
+  text += field("decision", answer.decision_id + " at " + answer.created_at +
+                                (answer.replayed ? ", stored earlier and free now" : ""));
+  return text + "\n" + accounts_text(answer.accounts, style);
+}
+
+std::string bare_values(const engine::Answer& answer) {
+  std::string text;
+  for (std::size_t i = 0; i < answer.values.size(); ++i) {
+    if (i < answer.record.cells.size()) text += printable(answer.record.cells[i]) + "\t";
+    text += accounting::text(answer.values[i]) + "\n";
+  }
+  return text;
+}
+
+std::string refusal_text(const engine::Answer& answer, const Style& style) {
+  std::string text;
+  if (!answer.decision_id.empty()) {
+    text += style.bad("refused") + ": " + subject(answer) + "; nothing was charged\n";
+    text += field("decision", answer.decision_id + " at " + answer.created_at +
+                                  (answer.replayed ? ", recorded earlier under this key" : ""));
+    text += "\n";
+  }
+  Table amounts({{"scope"},
+                 {"measure"},
+                 {"limit", Table::Align::right},
+                 {"spent", Table::Align::right},
+                 {"asked", Table::Align::right},
+                 {"over by", Table::Align::right},
+                 {"largest that fits", Table::Align::right}});
+  for (const engine::Reason& reason : answer.reasons) {
+    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason.message) + "\n";
+    if (reason.limit.empty()) continue;
+    amounts.add({reason.scope.empty() ? answer.dataset : reason.scope, reason.measure, reason.limit,
+                 reason.spent.empty() ? "-" : reason.spent, reason.asked, reason.over_by, reason.fits});
+  }
+  return amounts.empty() ? text : text + "\n" + amounts.text(style);
+}
+
+namespace {
+/// The widths of history's columns are fixed, because it is printed as it is read.
+std::string history_row(std::string_view id, std::string_view when, std::string_view decision,
+                        std::string_view cost, std::string_view value, std::string_view what) {
+  return fmt::format("{:<26}  {:<24}  {:<8}  {:>14}  {:>20}  {}", id, when, decision, cost, value, what);
+}
+}  // namespace
+
+std::string history_heading(const Style& style) {
+  return style.faint(history_row("decision", "at", "", "charged", "value", "what")) + "\n";
+}
+
+std::string history_line(const engine::Answer& answer, const Style& style) {
+  std::string value = answer.granted ? "" : "-";
+  if (answer.granted && answer.record.cells.empty() && !answer.values.empty())
+    value = short_text(answer.values[0]);
+  if (!answer.record.cells.empty() && answer.granted)
+    value = fmt::format("{} cells", answer.record.cells.size());
+  const std::string line =
+      history_row(answer.decision_id, answer.created_at, answer.granted ? "granted" : "refused",
+                  answer.granted ? answer.record.charged : "0", value,
+                  subject(answer) + " for " + printable(answer.principal));
+  return (answer.granted ? line : style.faint(line)) + "\n";
+}
+
+}  // namespace epsilog::command

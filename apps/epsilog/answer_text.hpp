@@ -1,0 +1,30 @@
+// Plans, releases, refusals and histories as a person reads them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "console.hpp"
+#include "epsilog/engine/engine.hpp"
+
+namespace epsilog::command {
+
+/// What a plan says: cost, mechanism, accuracy, limits. Nothing was released.
+[[nodiscard]] std::string plan_text(const engine::Answer& answer, const Style& style);
+
+/// A granted decision with its value or cells, accuracy, cost and what remains.
+[[nodiscard]] std::string release_text(const engine::Answer& answer, const Style& style);
+
+/// Nothing but the value, or a line KEY<tab>VALUE for each cell; exact.
+[[nodiscard]] std::string bare_values(const engine::Answer& answer);
+
+/// A refusal: each limit that failed with limit, spent, asked, over by and the largest that fits.
+[[nodiscard]] std::string refusal_text(const engine::Answer& answer, const Style& style);
+
+[[nodiscard]] std::string history_heading(const Style& style);
+[[nodiscard]] std::string history_line(const engine::Answer& answer, const Style& style);
+
+[[nodiscard]] std::string accounts_text(const std::vector<ledger::AccountState>& accounts,
+                                        const Style& style);
+
+}  // namespace epsilog::command

@@ -1,0 +1,64 @@
+// plan and release.
+#include "answer_text.hpp"
+#include "checked_arguments.hpp"
+#include "json_output.hpp"
+#include "opened_ledger.hpp"
+#include "verb_functions.hpp"
+
+namespace epsilog::command {
+namespace {
+
+ExitCode exit_of(const engine::Answer& answer) {
+  return answer.granted ? ExitCode::done : ExitCode::refused;
+}
+
+void print(const engine::Answer& answer, Console& console) {
+  if (console.json()) {
+    console.write(answer_json(answer, AnswerKind::release));
+  } else if (!answer.granted) {
+    console.message_line("epsilog: " + refusal_text(answer, console.message_style()));
+  } else {
+    console.write(console.quiet() ? bare_values(answer) : release_text(answer, console.style()));
+  }
+  console.flush();
+}
+
+}  // namespace
+
+ExitCode plan(const Arguments& arguments, Console& console) {
+  const engine::Request request = request_of(arguments);
+  const std::vector<Rational> alphas = alpha_arguments(arguments);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+
+  const engine::Answer answer = engine.plan(request, alphas);
+  if (console.json()) {
+    console.write(answer_json(answer, AnswerKind::plan));
+  } else if (!console.quiet()) {
+    console.write(plan_text(answer, console.style()));
+  }
+  return exit_of(answer);
+}
+
+ExitCode release(const Arguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const std::vector<Rational> alphas = alpha_arguments(arguments);
+  const engine::EngineOptions options = engine_options(arguments);
+  const engine::Request request = request_of(arguments);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+
+  mechanisms::SystemBits bits;
+  const engine::Progress progress = console.progress("reading the source of " + request.dataset);
+  const engine::Answer answer = engine.release(request, bits, alphas, progress);
+  console.end_progress();
+  try {
+    print(answer, console);
+  } catch (const OutputError& error) {
+    // The charge is durable and so is the value: whoever lost the line can have it again, free.
+    throw OutputError(std::string(error.what()) + "; decision " + answer.decision_id +
+                      (answer.granted ? " is charged and its value stored: " : " is recorded: ") +
+                      "epsilog show " + answer.decision_id + " prints it again");
+  }
+  return exit_of(answer);
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,221 @@
+#include "command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "epsilog/engine/policy.hpp"
+#include "help.hpp"
+#include "verbs.hpp"
+#include "version.hpp"
+
+namespace epsilog::command {
+namespace {
+
+/// The command line with options and plain words told apart.
+struct Tokens {
+  std::vector<std::string> words;
+  std::vector<std::pair<const OptionSpec*, std::string>> options;
+  bool help = false;
+  bool version = false;
+};
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string near = engine::nearest(word, candidates);
+  return near.empty() ? "" : ": did you mean " + near + "?";
+}
+
+[[noreturn]] void unknown_option(const std::string& name) {
+  std::vector<std::string> names{"--help", "--version"};
+  for (const OptionSpec& option : all_options()) names.emplace_back(option.name);
+  throw UsageError("unknown option " + name + did_you_mean(name, names));
+}
+
+Tokens tell_apart(const std::vector<std::string>& arguments) {
+  Tokens tokens;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") {
+      tokens.words.insert(tokens.words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                          arguments.end());
+      break;
+    }
+    if (argument.size() < 2 || argument[0] != '-') {
+      tokens.words.push_back(argument);
+      continue;
+    }
+    const std::size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    if (name == "--help" || name == "-h" || name == "--version") {
+      (name == "--version" ? tokens.version : tokens.help) = true;
+      continue;
+    }
+    const OptionSpec* option = find_option(name);
+    if (option == nullptr) unknown_option(name);
+    if (!option->takes_value()) {
+      if (equals != std::string::npos) throw UsageError(name + " takes no value");
+      tokens.options.emplace_back(option, "");
+    } else if (equals != std::string::npos) {
+      tokens.options.emplace_back(option, argument.substr(equals + 1));
+    } else {
+      if (++i == arguments.size())
+        throw UsageError(name + " needs a value: " + name + " " + std::string(option->metavar));
+      tokens.options.emplace_back(option, arguments[i]);
+    }
+  }
+  return tokens;
+}
+
+std::string first_word(std::string_view words) {
+  return std::string(words.substr(0, words.find(' ')));
+}
+
+bool is_group(const std::string& word) {
+  return std::any_of(all_verbs().begin(), all_verbs().end(), [&](const VerbSpec& verb) {
+    return verb.words.size() > word.size() && first_word(verb.words) == word;
+  });
+}
+
+/// nullptr when no verb is spelt so. `used` is how many words it took.
+const VerbSpec* find_verb(const std::vector<std::string>& words, std::size_t& used) {
+  for (const VerbSpec& verb : all_verbs()) {
+    used = verb.words.find(' ') == std::string_view::npos ? 1 : 2;
+    if (words.size() < used) continue;
+    if ((used == 1 ? words[0] : words[0] + " " + words[1]) == verb.words) return &verb;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void unknown_verb(const std::vector<std::string>& words) {
+  if (words.empty()) throw UsageError("no verb; epsilog --help lists them");
+  std::vector<std::string> candidates;
+  const bool group = is_group(words[0]);
+  for (const VerbSpec& verb : all_verbs()) {
+    if (!group) candidates.push_back(first_word(verb.words));
+    if (!group || first_word(verb.words) == words[0]) candidates.emplace_back(verb.words);
+  }
+  if (group && words.size() == 1) {
+    std::string list;
+    for (const std::string& candidate : candidates) list += (list.empty() ? "" : ", ") + candidate;
+    throw UsageError("'" + words[0] + "' needs a second word: " + list);
+  }
+  const std::string spelt = words.size() > 1 && group ? words[0] + " " + words[1] : words[0];
+  std::string suggestion = did_you_mean(spelt, candidates);
+  if (suggestion.empty() && words.size() > 1)
+    suggestion = did_you_mean(words[0] + " " + words[1], candidates);
+  if (suggestion.empty()) suggestion = "; epsilog --help lists the verbs";
+  throw UsageError("unknown verb '" + spelt + "'" + suggestion);
+}
+
+std::string help_for(std::vector<std::string> words) {
+  std::size_t used = 0;
+  if (words.empty()) return root_help();
+  if (const VerbSpec* verb = find_verb(words, used)) return verb_help(*verb);
+  if (words.size() == 1 && is_group(words[0])) return group_help(words[0]);
+  unknown_verb(words);
+}
+
+/// CLI11 holds each verb to its own options: which are allowed, required, repeatable, and how many
+/// plain words may follow.
+void declare(CLI::App& app, const VerbSpec& verb, Arguments& arguments) {
+  app.set_help_flag("");
+  for (const OptionSpec& option : all_options()) {
+    if (!takes(verb, option.name)) continue;
+    const std::string name(option.name);
+    CLI::Option* declared = nullptr;
+    if (const auto* flag = std::get_if<Flag>(&option.target)) {
+      app.add_flag(name, arguments.*(*flag));
+      continue;
+    }
+    if (const auto* single = std::get_if<SingleText>(&option.target)) {
+      declared = app.add_option_function<std::string>(
+          name, [&arguments, target = *single](const std::string& text) { arguments.*target = text; });
+    } else {
+      declared =
+          app.add_option(name, arguments.*std::get<RepeatedText>(option.target))->allow_extra_args(false);
+    }
+    const bool required = std::any_of(verb.options.begin(), verb.options.end(), [&](const OptionUse& use) {
+      return use.required && use.name == option.name;
+    });
+    declared->required(required);
+  }
+  for (const PositionalSpec& positional : verb.positionals) {
+    app.add_option_function<std::string>(
+           std::string(positional.name.substr(0, positional.name.find('['))),
+           [&arguments, target = positional.target](const std::string& text) { arguments.*target = text; })
+        ->required(positional.required);
+  }
+}
+
+std::vector<std::string> for_cli11(const Tokens& tokens, std::size_t verb_words) {
+  std::vector<std::string> result;
+  for (const auto& [option, value] : tokens.options) {
+    result.emplace_back(option->name);
+    if (option->takes_value()) result.push_back(value);
+  }
+  if (tokens.words.size() > verb_words) {
+    result.emplace_back("--");
+    result.insert(result.end(), tokens.words.begin() + static_cast<std::ptrdiff_t>(verb_words),
+                  tokens.words.end());
+  }
+  std::reverse(result.begin(), result.end());  // CLI11 takes its arguments from the back
+  return result;
+}
+
+void refuse_repeats(const Tokens& tokens) {
+  for (std::size_t i = 0; i < tokens.options.size(); ++i) {
+    const OptionSpec* option = tokens.options[i].first;
+    if (!std::holds_alternative<SingleText>(option->target)) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (tokens.options[j].first == option) throw UsageError(std::string(option->name) + " is given twice");
+    }
+  }
+}
+
+void refuse_extra_words(const Tokens& tokens, const VerbSpec& verb, std::size_t verb_words) {
+  const std::size_t most = verb_words + verb.positionals.size();
+  if (tokens.words.size() <= most) return;
+  throw UsageError("unexpected argument '" + tokens.words[most] + "'; epsilog " + std::string(verb.words) +
+                   " --help shows examples");
+}
+
+void refuse_foreign_options(const Tokens& tokens, const VerbSpec& verb) {
+  for (const auto& [option, value] : tokens.options) {
+    if (!takes(verb, option->name)) {
+      throw UsageError("epsilog " + std::string(verb.words) + " takes no " + std::string(option->name));
+    }
+  }
+}
+
+}  // namespace
+
+std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::string>& words) {
+  Tokens tokens = tell_apart(words);
+  if (tokens.version) return TextRequest{std::string("epsilog ") + kVersion + "\n"};
+  if (!tokens.words.empty() && tokens.words[0] == "help") {
+    tokens.words.erase(tokens.words.begin());
+    tokens.help = true;
+  }
+  if (tokens.help) return TextRequest{help_for(tokens.words)};
+
+  std::size_t verb_words = 0;
+  const VerbSpec* verb = find_verb(tokens.words, verb_words);
+  if (verb == nullptr) unknown_verb(tokens.words);
+  refuse_foreign_options(tokens, *verb);
+  refuse_repeats(tokens);
+  refuse_extra_words(tokens, *verb, verb_words);
+
+  Arguments arguments;
+  arguments.verb = verb->verb;
+  CLI::App app;
+  declare(app, *verb, arguments);
+  std::vector<std::string> reversed = for_cli11(tokens, verb_words);
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    const std::string name(verb->words);
+    throw UsageError(name + ": " + error.what() + "; epsilog " + name + " --help shows examples");
+  }
+  return arguments;
+}
+
+}  // namespace epsilog::command

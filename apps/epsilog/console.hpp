@@ -1,0 +1,69 @@
+// Standard output and standard error: data on one, messages on the other.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "epsilog/engine/exact_answer.hpp"
+
+namespace epsilog::command {
+
+/// Standard output did not take what was written.
+class OutputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How the terminal may be written to.
+struct Style {
+  bool colour = false;  ///< a terminal, and neither NO_COLOR nor TERM=dumb
+  bool utf8 = false;    ///< the locale's character set is UTF-8: block characters in bars
+
+  [[nodiscard]] std::string bold(const std::string& text) const { return painted(text, "1"); }
+  [[nodiscard]] std::string good(const std::string& text) const { return painted(text, "32"); }
+  [[nodiscard]] std::string bad(const std::string& text) const { return painted(text, "31"); }
+  [[nodiscard]] std::string faint(const std::string& text) const { return painted(text, "2"); }
+
+ private:
+  [[nodiscard]] std::string painted(const std::string& text, const char* code) const;
+};
+
+class Console final {
+ public:
+  Console(bool json, bool quiet);
+
+  /// Throws  OutputError.
+  void write(std::string_view text);
+  /// Hands everything written to the operating system.
+  /// Throws  OutputError.
+  void flush();
+  /// "epsilog: MESSAGE" on standard error, on one line.
+  void message(std::string_view text);
+  /// A line of standard error as it stands.
+  void message_line(std::string_view line);
+
+  [[nodiscard]] bool json() const { return json_; }
+  [[nodiscard]] bool quiet() const { return quiet_; }
+  [[nodiscard]] const Style& style() const { return style_; }                  ///< of standard output
+  [[nodiscard]] const Style& message_style() const { return message_style_; }  ///< of standard error
+
+  /// Percentages on standard error once the work has taken 0.3 s; empty when that is no terminal.
+  [[nodiscard]] engine::Progress progress(const std::string& label);
+  /// Takes the percentage away again.
+  void end_progress();
+
+ private:
+  bool json_;
+  bool quiet_;
+  Style style_;
+  Style message_style_;
+  bool progress_shown_ = false;
+};
+
+/// Makes sure that descriptors 0 to 2 are taken, so that no ledger is ever opened as one of them and
+/// written to as if it were the terminal. Ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a file
+/// too large are errors to report rather than a silent death.
+void secure_standard_streams();
+
+}  // namespace epsilog::command

@@ -1,0 +1,16 @@
+// Exit codes of the command. They are a contract with scripts: docs/command.md lists them.
+#pragma once
+
+namespace epsilog::command {
+
+enum class ExitCode : int {
+  done = 0,
+  internal = 1,      ///< our own fault, or the answer could not be written to standard output
+  usage = 2,         ///< flags, missing or unparsable arguments
+  invalid = 3,       ///< unknown name or id, underivable statistic, invalid policy, source or ledger
+  refused = 4,       ///< the decision is a refusal
+  not_verified = 6,  ///< the ledger failed verification, is truncated or corrupt
+  try_again = 7,     ///< lock, full disk, read-only, poisoned
+};
+
+}  // namespace epsilog::command

@@ -1,0 +1,69 @@
+#include "failure.hpp"
+
+#include <new>
+#include <tuple>
+
+#include "arguments.hpp"
+#include "json_output.hpp"
+#include "printable.hpp"
+
+namespace epsilog::command {
+namespace {
+
+/// Only what tells callers apart what they can do about it has a code of its own.
+template <class Exception>
+bool is(const std::exception& error) {
+  return dynamic_cast<const Exception*>(&error) != nullptr;
+}
+
+std::pair<ExitCode, const char*> classify(const std::exception& error) {
+  if (is<UsageError>(error)) return {ExitCode::usage, "usage"};
+  if (is<InvalidParameter>(error)) return {ExitCode::usage, "invalid_parameter"};
+  if (is<NotFound>(error)) return {ExitCode::invalid, "not_found"};
+  if (is<Underivable>(error)) return {ExitCode::invalid, "underivable"};
+  if (is<PolicyError>(error)) return {ExitCode::invalid, "policy_error"};
+  if (is<SourceError>(error)) return {ExitCode::invalid, "source_error"};
+  if (is<LedgerUnusable>(error)) return {ExitCode::invalid, "ledger_unusable"};
+  if (is<LedgerBusy>(error)) return {ExitCode::try_again, "ledger_busy"};
+  if (is<LedgerIo>(error)) return {ExitCode::try_again, "ledger_io"};
+  if (is<LedgerCorrupt>(error)) return {ExitCode::not_verified, "ledger_corrupt"};
+  if (is<EntropyUnavailable>(error)) return {ExitCode::try_again, "entropy_unavailable"};
+  if (is<OutputError>(error)) return {ExitCode::internal, "output"};
+  return {ExitCode::internal, "internal"};
+}
+
+}  // namespace
+
+Failure describe(const std::exception& error) {
+  Failure failure;
+  std::tie(failure.exit, failure.code) = classify(error);
+  failure.message = is<std::bad_alloc>(error) ? "out of memory" : error.what();
+  if (failure.code == "internal") failure.message = "internal error: " + failure.message;
+  if (const auto* policy = dynamic_cast<const PolicyError*>(&error)) {
+    failure.faults = policy->faults();
+    const std::size_t count = failure.faults.size();
+    failure.message = "the policy has " + (count == 1 ? "a fault" : std::to_string(count) + " faults") +
+                      ": " + failure.faults.front().text();
+  }
+  return failure;
+}
+
+ExitCode report(const Failure& failure, Console& console) {
+  console.end_progress();
+  if (failure.faults.empty()) {
+    console.message(failure.message);
+  } else {
+    for (const PolicyFault& fault : failure.faults) console.message_line(printable(fault.text()));
+  }
+  if (console.json() && failure.code != "output") {
+    try {
+      console.write(error_json(failure));
+      console.flush();
+    } catch (const OutputError& error) {
+      console.message(error.what());
+    }
+  }
+  return failure.exit;
+}
+
+}  // namespace epsilog::command

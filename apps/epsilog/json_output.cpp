@@ -1,0 +1,322 @@
+#include "json_output.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "amounts.hpp"
+#include "printable.hpp"
+#include "snapping_report.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using accounting::Rational;
+
+/// Significant digits of irrational quantities.
+constexpr unsigned kDigits = 17;
+
+/// File names and cells of a broken ledger need not be UTF-8: they are shown, never fatal.
+std::string one_object(const Json& object, int indent) {
+  return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string pretty(const Json& object) {
+  return one_object(object, 2);
+}
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json hex_or_null(const Rational& value) {
+  return or_null(accounting::hexfloat_text(value));
+}
+
+Json account_json(const ledger::AccountState& account) {
+  const AccountTexts amounts = texts(account);
+  return {{"dataset", account.dataset},    {"scope", account.scope}, {"measure", account.measure},
+          {"limit", amounts.limit},        {"spent", amounts.spent}, {"reserved", amounts.reserved},
+          {"remaining", amounts.remaining}};
+}
+
+Json accounts_json(const std::vector<ledger::AccountState>& accounts) {
+  Json list = Json::array();
+  for (const auto& account : accounts) list.push_back(account_json(account));
+  return list;
+}
+
+Json reason_list(const std::vector<engine::Reason>& reasons) {
+  Json list = Json::array();
+  for (const engine::Reason& reason : reasons) {
+    list.push_back({{"code", engine::name(reason.code)},
+                    {"number", static_cast<int>(reason.code)},
+                    {"scope", reason.scope},
+                    {"measure", or_null(reason.measure)},
+                    {"limit", or_null(reason.limit)},
+                    {"spent", or_null(reason.spent)},
+                    {"asked", or_null(reason.asked)},
+                    {"over_by", or_null(reason.over_by)},
+                    {"fits", or_null(reason.fits)},
+                    {"message", reason.message}});
+  }
+  return list;
+}
+
+Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
+  Json list = Json::array();
+  for (const engine::Accuracy& one : accuracy) {
+    list.push_back({{"alpha", accounting::text(one.alpha)}, {"a", accounting::text_up(one.a, kDigits)}});
+  }
+  return list;
+}
+
+/// null without --by; the value null where nothing was released.
+Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational>& values) {
+  if (keys.empty()) return nullptr;
+  Json list = Json::array();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool released = i < values.size();
+    list.push_back({{"key", keys[i]},
+                    {"value", released ? Json(accounting::text(values[i])) : Json(nullptr)},
+                    {"value_hex", released ? hex_or_null(values[i]) : Json(nullptr)}});
+  }
+  return list;
+}
+
+/// Adds value and value_hex, or cells, of one released vector.
+void add_values(Json& object, const std::vector<std::string>& keys, const std::vector<Rational>& values) {
+  const bool scalar = keys.empty() && !values.empty();
+  object["value"] = scalar ? Json(accounting::text(values[0])) : Json(nullptr);
+  object["value_hex"] = scalar ? hex_or_null(values[0]) : Json(nullptr);
+  object["cells"] = cells_json(keys, values);
+}
+
+Json precision_json(const ledger::ComponentRecord& component) {
+  return component.precision == 0 ? Json(nullptr) : Json(component.precision);
+}
+
+Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind) {
+  const ledger::ComponentRecord& component = answer.record.components[i];
+  Json object{{"statistic", component.statistic},
+              {"epsilon", or_null(component.epsilon)},
+              {"sensitivity", or_null(component.sensitivity)},
+              {"coordinates", component.coordinates},
+              {"bound", or_null(component.bound)},
+              {"centre", or_null(component.centre)},
+              {"lambda", or_null(component.lambda)},
+              {"grid", or_null(component.grid)},
+              {"precision", precision_json(component)},
+              {"precision_reason",
+               i < answer.precision_reasons.size() ? or_null(answer.precision_reasons[i]) : Json()},
+              {"adjusted", or_null(component.adjusted)},
+              {"published", or_null(component.published)},
+              {"published_note", or_null(component.published_note)}};
+  if (kind != AnswerKind::history) {
+    object["accuracy"] =
+        accuracy_json(i < answer.accuracy.size() ? answer.accuracy[i] : std::vector<engine::Accuracy>{});
+  }
+  add_values(object, answer.record.cells,
+             i < answer.component_values.size() ? answer.component_values[i] : std::vector<Rational>{});
+  return object;
+}
+
+/// The notes of all components, each once.
+std::string published_note(const engine::Answer& answer) {
+  std::vector<std::string> notes;
+  for (const auto& component : answer.record.components) {
+    if (component.published_note.empty()) continue;
+    if (std::find(notes.begin(), notes.end(), component.published_note) == notes.end()) {
+      notes.push_back(component.published_note);
+    }
+  }
+  std::string joined;
+  for (const std::string& note : notes) joined += (joined.empty() ? "" : "; ") + note;
+  return joined;
+}
+
+/// A refusal charges nothing and proves no loss; a plan says what would be charged.
+Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
+  const bool nothing_charged = !answer.granted && kind != AnswerKind::plan;
+  Json object{{"requested", or_null(answer.record.requested)},
+              {"charged", nothing_charged ? Json("0") : or_null(answer.record.charged)},
+              {"adjusted", nothing_charged ? Json(nullptr) : or_null(answer.record.adjusted)},
+              {"published", nothing_charged ? Json(nullptr) : or_null(answer.record.published)}};
+  object["published_note"] = nothing_charged ? Json(nullptr) : or_null(published_note(answer));
+  return object;
+}
+
+/// The parameters of the only mechanism call; null or empty where a release has several.
+void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) {
+  const auto& components = answer.record.components;
+  const bool single = components.size() == 1;
+  const ledger::ComponentRecord none;
+  const ledger::ComponentRecord& only = single ? components[0] : none;
+  const bool same_precision = std::all_of(components.begin(), components.end(), [&](const auto& component) {
+    return component.precision == components[0].precision;
+  });
+  object["mechanism"] = or_null(answer.record.mechanism);
+  object["arithmetic"] = or_null(answer.record.arithmetic);
+  object["precision"] = !components.empty() && same_precision ? precision_json(components[0]) : Json(nullptr);
+  object["sensitivity"] = or_null(only.sensitivity);
+  object["bound"] = or_null(only.bound);
+  object["lambda"] = or_null(only.lambda);
+  object["grid"] = or_null(only.grid);
+  if (kind != AnswerKind::history) {
+    object["accuracy"] = accuracy_json(single && !answer.accuracy.empty() ? answer.accuracy[0]
+                                                                          : std::vector<engine::Accuracy>{});
+  }
+}
+
+}  // namespace
+
+std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
+  Json object{{"decision", answer.granted ? "granted" : "denied"},
+              {"decision_id", or_null(answer.decision_id)},
+              {"seq", answer.seq == 0 ? Json(nullptr) : Json(answer.seq)},
+              {"ledger_id", answer.ledger_id},
+              {"created_at", or_null(answer.created_at)},
+              {"replayed", answer.replayed},
+              {"principal", answer.principal},
+              {"key", or_null(answer.key)},
+              {"policy_version", answer.policy_version},
+              {"dataset", answer.dataset},
+              {"statistic", answer.statistic},
+              {"by", or_null(answer.by)},
+              {"where", or_null(answer.where)}};
+  add_values(object, answer.record.cells, answer.values);
+  object["epsilon"] = epsilon_json(answer, kind);
+  add_mechanism(object, answer, kind);
+  object["components"] = Json::array();
+  for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
+    object["components"].push_back(component_json(answer, i, kind));
+  }
+  object["accounts"] = accounts_json(answer.accounts);
+  object["reasons"] = reason_list(answer.reasons);
+  return one_object(object, kind == AnswerKind::history ? -1 : 2);
+}
+
+std::string init_json(const engine::InitReport& report) {
+  return pretty(
+      {{"ledger", report.ledger}, {"ledger_id", report.ledger_id}, {"policy_sha256", report.policy_sha256}});
+}
+
+namespace {
+Json faults_json(const std::vector<PolicyFault>& faults) {
+  Json list = Json::array();
+  for (const PolicyFault& fault : faults) {
+    list.push_back(
+        {{"file", fault.file}, {"line", fault.line}, {"column", fault.column}, {"message", fault.message}});
+  }
+  return list;
+}
+}  // namespace
+
+std::string policy_check_json(const std::vector<PolicyFault>& faults) {
+  return pretty({{"ok", faults.empty()}, {"faults", faults_json(faults)}});
+}
+
+std::string policy_show_json(const ledger::PolicyVersion& version, const std::string& ledger_id) {
+  return pretty({{"ledger_id", ledger_id},
+                 {"policy_version", version.version},
+                 {"policy_sha256", version.sha256},
+                 {"base_dir", version.base_dir},
+                 {"applied_at", version.applied_at},
+                 {"applied_by", version.applied_by},
+                 {"yaml", version.yaml}});
+}
+
+std::string policy_apply_json(const engine::ApplyReport& report, const std::string& ledger_id,
+                              const std::vector<ledger::AccountState>& accounts) {
+  Json changes = Json::array();
+  for (const ledger::LimitChange& change : report.limit_changes) {
+    const auto account = std::find_if(accounts.begin(), accounts.end(),
+                                      [&](const auto& candidate) { return candidate.id == change.account; });
+    EPSILOG_INVARIANT(account != accounts.end());
+    changes.push_back({{"dataset", account->dataset},
+                       {"scope", account->scope},
+                       {"measure", account->measure},
+                       {"old_limit", amount_text(account->measure, change.old_limit)},
+                       {"new_limit", amount_text(account->measure, change.new_limit)},
+                       {"by", change.by},
+                       {"why", change.why}});
+  }
+  return pretty({{"ledger_id", ledger_id},
+                 {"policy_version", report.policy_version},
+                 {"policy_sha256", report.policy_sha256},
+                 {"changed", report.changed},
+                 {"limit_changes", changes}});
+}
+
+std::string data_check_json(const std::vector<DatasetReport>& reports,
+                            const std::vector<std::string>& without_source) {
+  Json datasets = Json::array();
+  for (const DatasetReport& report : reports) {
+    Json columns = Json::array();
+    for (const auto& column : report.data.columns) {
+      columns.push_back({{"column", column.column},
+                         {"missing", column.missing},
+                         {"out_of_bounds", column.out_of_bounds},
+                         {"undeclared", column.undeclared}});
+    }
+    datasets.push_back({{"dataset", report.dataset},
+                        {"source", report.source},
+                        {"rows", report.data.rows},
+                        {"malformed", report.data.malformed},
+                        {"without_unit", report.data.without_unit},
+                        {"over_max_rows", report.data.over_max_rows},
+                        {"units", report.data.units},
+                        {"beyond_rows_max", report.data.beyond_rows_max},
+                        {"columns", columns}});
+  }
+  return pretty({{"ok", true}, {"datasets", datasets}, {"without_source", without_source}});
+}
+
+std::string budget_json(const std::string& ledger_id, const std::vector<ledger::AccountState>& accounts) {
+  return pretty({{"ledger_id", ledger_id}, {"accounts", accounts_json(accounts)}});
+}
+
+std::string audit_json(const engine::AuditReport& report) {
+  Json faults = Json::array();
+  for (const engine::AuditFault& fault : report.faults) {
+    faults.push_back({{"record", fault.record}, {"code", fault.code}, {"message", fault.message}});
+  }
+  return pretty({{"ok", report.ok}, {"records", report.records}, {"faults", faults}});
+}
+
+std::string recover_json(const std::string& ledger, const engine::RecoverReport& report) {
+  return pretty(
+      {{"ledger", ledger}, {"was_poisoned", report.was_poisoned}, {"reason", or_null(report.reason)}});
+}
+
+std::string error_json(const Failure& failure) {
+  Json error{{"code", failure.code}, {"message", failure.message}};
+  if (!failure.faults.empty()) error["faults"] = faults_json(failure.faults);
+  return pretty({{"error", error}});
+}
+
+std::string snapping_json(const SnappingReport& report) {
+  const auto& parameters = report.parameters;
+  const bool exact = parameters.arithmetic == mechanisms::Arithmetic::exact;
+  Json object{{"mechanism", "snapping"},
+              {"arithmetic", exact ? "exact" : "mpfr"},
+              {"precision", exact ? Json(nullptr) : Json(parameters.precision)},
+              {"precision_reason", or_null(parameters.precision_reason)},
+              {"sensitivity", accounting::text(parameters.sensitivity)},
+              {"coordinates", parameters.coordinates},
+              {"bound", accounting::text(parameters.bound)},
+              {"lambda", accounting::text(parameters.lambda)},
+              {"grid", accounting::text(parameters.grid)},
+              {"alpha", accounting::text(report.accuracy.front().alpha)},
+              {"a", accounting::text_up(report.accuracy.front().a, kDigits)},
+              {"accuracy", accuracy_json(report.accuracy)}};
+  object["epsilon"] = {
+      {"requested", accounting::text(report.requested)},
+      {"charged", parameters.charged.text()},
+      {"adjusted", accounting::text(parameters.adjusted)},
+      {"published", parameters.published ? Json(accounting::text(*parameters.published)) : Json(nullptr)},
+      {"published_note", or_null(parameters.published_note)}};
+  return pretty(object);
+}
+
+}  // namespace epsilog::command

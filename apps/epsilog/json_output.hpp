@@ -1,0 +1,45 @@
+// The JSON contract of docs/command.md: one object and a newline; quantities are strings.
+//
+// Everything takes texts and exact values; no quantity becomes a JSON number.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/engine.hpp"
+#include "failure.hpp"
+
+namespace epsilog::command {
+
+enum class AnswerKind { plan, release, show, history };
+
+/// plan, release, show: an indented object. history: one line, without accuracy.
+[[nodiscard]] std::string answer_json(const engine::Answer& answer, AnswerKind kind);
+
+[[nodiscard]] std::string init_json(const engine::InitReport& report);
+[[nodiscard]] std::string policy_check_json(const std::vector<PolicyFault>& faults);
+[[nodiscard]] std::string policy_show_json(const ledger::PolicyVersion& version,
+                                           const std::string& ledger_id);
+/// `accounts` resolves the account of each limit change.
+[[nodiscard]] std::string policy_apply_json(const engine::ApplyReport& report, const std::string& ledger_id,
+                                            const std::vector<ledger::AccountState>& accounts);
+
+struct DatasetReport {
+  std::string dataset;
+  std::string source;
+  engine::DataReport data;
+};
+/// `without_source`: datasets whose values come from outside.
+[[nodiscard]] std::string data_check_json(const std::vector<DatasetReport>& reports,
+                                          const std::vector<std::string>& without_source);
+
+[[nodiscard]] std::string budget_json(const std::string& ledger_id,
+                                      const std::vector<ledger::AccountState>& accounts);
+[[nodiscard]] std::string audit_json(const engine::AuditReport& report);
+[[nodiscard]] std::string recover_json(const std::string& ledger, const engine::RecoverReport& report);
+[[nodiscard]] std::string error_json(const Failure& failure);
+
+struct SnappingReport;
+[[nodiscard]] std::string snapping_json(const SnappingReport& report);
+
+}  // namespace epsilog::command

@@ -1,0 +1,105 @@
+// budget, history, show, audit verify, recover.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "answer_text.hpp"
+#include "checked_arguments.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "json_output.hpp"
+#include "opened_ledger.hpp"
+#include "printable.hpp"
+#include "table_output.hpp"
+#include "verb_functions.hpp"
+
+namespace epsilog::command {
+
+ExitCode budget(const Arguments& arguments, Console& console) {
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  // An unknown name is an error with a suggestion, not an empty table.
+  if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
+  const std::vector<ledger::AccountState> accounts = engine.budget(arguments.dataset.value_or(""));
+  console.write(console.json() ? budget_json(engine.ledger_id(), accounts)
+                               : accounts_text(accounts, console.style()));
+  return ExitCode::done;
+}
+
+ExitCode history(const Arguments& arguments, Console& console) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
+  if (!console.json() && !console.quiet()) console.write(history_heading(console.style()));
+  engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
+    console.write(console.json() ? answer_json(answer, AnswerKind::history)
+                                 : history_line(answer, console.style()));
+  });
+  return ExitCode::done;
+}
+
+ExitCode show(const Arguments& arguments, Console& console) {
+  const std::vector<Rational> alphas = alpha_arguments(arguments);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  const engine::Answer answer = engine.show(*arguments.decision_id, alphas);
+  if (console.json()) {
+    console.write(answer_json(answer, AnswerKind::show));
+  } else if (!answer.granted) {
+    console.write(refusal_text(answer, console.style()));
+  } else {
+    console.write(console.quiet() ? bare_values(answer) : release_text(answer, console.style()));
+  }
+  return ExitCode::done;
+}
+
+namespace {
+
+/// A ledger too damaged to be read through is a finding of verification like any other.
+engine::AuditReport verified(const std::string& ledger, const engine::Progress& progress) {
+  try {
+    return engine::audit_verify(ledger, progress);
+  } catch (const LedgerCorrupt& error) {
+    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}};
+  }
+}
+
+std::string audit_text(const engine::AuditReport& report, const Style& style) {
+  const std::string records = fmt::format("{} decision{}", report.records, report.records == 1 ? "" : "s");
+  if (report.ok) return style.good("verified") + ": " + records + ", nothing wrong\n";
+  Table table({{"record"}, {"code"}, {"what is wrong"}});
+  for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
+  const std::size_t count = report.faults.size();
+  return style.bad("not verified") +
+         fmt::format(": {}, {} fault{}\n\n", records, count, count == 1 ? "" : "s") + table.text(style);
+}
+
+}  // namespace
+
+ExitCode audit_verify(const Arguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const engine::AuditReport report = verified(ledger, console.progress("verifying"));
+  console.end_progress();
+  if (report.ok) warn_if_poisoned(ledger, console);
+  if (console.json()) {
+    console.write(audit_json(report));
+  } else if (!console.quiet()) {
+    console.write(audit_text(report, console.style()));
+  }
+  return report.ok ? ExitCode::done : ExitCode::not_verified;
+}
+
+ExitCode recover(const Arguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const engine::RecoverReport report = engine::recover(ledger);
+  if (console.json()) {
+    console.write(recover_json(ledger, report));
+  } else if (!console.quiet()) {
+    const std::string name = printable(ledger);
+    console.write(report.was_poisoned
+                      ? fmt::format("{} verifies and is usable again; it had been poisoned: {}\n", name,
+                                    printable(report.reason))
+                      : fmt::format("{} is not poisoned: nothing to do\n", name));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace epsilog::command

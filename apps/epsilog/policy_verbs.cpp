@@ -1,0 +1,96 @@
+// init, policy check, policy show, policy apply.
+#include <fmt/format.h>
+
+#include "amounts.hpp"
+#include "answer_text.hpp"
+#include "checked_arguments.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "json_output.hpp"
+#include "opened_ledger.hpp"
+#include "printable.hpp"
+#include "table_output.hpp"
+#include "verb_functions.hpp"
+
+namespace epsilog::command {
+
+ExitCode init(const Arguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const std::string by = principal_argument(arguments);
+  const engine::InitReport report = engine::Engine::init(policy_path(arguments), ledger, by);
+  if (console.json()) {
+    console.write(init_json(report));
+  } else if (!console.quiet()) {
+    console.write(fmt::format("created {}\n  ledger     {}\n  policy     sha256 {}\n\n",
+                              printable(report.ledger), report.ledger_id, report.policy_sha256));
+    console.write(accounts_text(engine::Engine::open(ledger).budget(""), console.style()));
+  }
+  return ExitCode::done;
+}
+
+ExitCode policy_check(const Arguments& arguments, Console& console) {
+  const std::string path = policy_path(arguments);
+  try {
+    const engine::Policy policy = engine::Policy::read(path);
+    if (console.json()) {
+      console.write(policy_check_json({}));
+    } else if (!console.quiet()) {
+      const std::size_t count = policy.datasets().size();
+      console.write(fmt::format("{}: valid, {} dataset{}\n", printable(path), count, count == 1 ? "" : "s"));
+    }
+    return ExitCode::done;
+  } catch (const PolicyError& error) {
+    for (const PolicyFault& fault : error.faults()) console.message_line(printable(fault.text()));
+    if (console.json()) console.write(policy_check_json(error.faults()));
+    return ExitCode::invalid;
+  }
+}
+
+ExitCode policy_show(const Arguments& arguments, Console& console) {
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  const ledger::PolicyVersion version = engine.active_policy_version();
+  console.write(console.json() ? policy_show_json(version, engine.ledger_id()) : version.yaml);
+  return ExitCode::done;
+}
+
+namespace {
+
+std::string apply_text(const engine::ApplyReport& report, const std::vector<ledger::AccountState>& accounts,
+                       const Style& style) {
+  if (!report.changed)
+    return fmt::format("version {} is active already: the policy is the same\n", report.policy_version);
+  std::string text = fmt::format("version {} is active\n  policy     sha256 {}\n", report.policy_version,
+                                 report.policy_sha256);
+  Table table(
+      {{"dataset"}, {"measure"}, {"old limit", Table::Align::right}, {"new limit", Table::Align::right}});
+  for (const ledger::LimitChange& change : report.limit_changes) {
+    for (const ledger::AccountState& account : accounts) {
+      if (account.id != change.account) continue;
+      table.add({account.dataset, account.measure, amount_text(account.measure, change.old_limit),
+                 amount_text(account.measure, change.new_limit)});
+    }
+  }
+  return table.empty() ? text : text + "\n" + table.text(style);
+}
+
+}  // namespace
+
+ExitCode policy_apply(const Arguments& arguments, Console& console) {
+  const std::string path = policy_path(arguments);
+  const std::string ledger = ledger_path(arguments);
+  const std::string by = principal_argument(arguments);
+  const engine::EngineOptions options = engine_options(arguments);
+  const std::string why = arguments.why.value_or("");
+  if (!is_printable(why)) throw UsageError("--why: must be UTF-8 without control characters");
+
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const engine::ApplyReport report = engine.apply_policy(path, by, why);
+  const std::vector<ledger::AccountState> accounts = engine.budget("");
+  if (console.json()) {
+    console.write(policy_apply_json(report, engine.ledger_id(), accounts));
+  } else if (!console.quiet()) {
+    console.write(apply_text(report, accounts, console.style()));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,83 @@
+#include "run.hpp"
+
+#include <algorithm>
+
+#include "command_line.hpp"
+#include "console.hpp"
+#include "failure.hpp"
+#include "verb_functions.hpp"
+
+namespace epsilog::command {
+namespace {
+
+ExitCode run_verb(const Arguments& arguments, Console& console) {
+  switch (arguments.verb) {
+    case Verb::init:
+      return init(arguments, console);
+    case Verb::policy_check:
+      return policy_check(arguments, console);
+    case Verb::policy_show:
+      return policy_show(arguments, console);
+    case Verb::policy_apply:
+      return policy_apply(arguments, console);
+    case Verb::data_check:
+      return data_check(arguments, console);
+    case Verb::plan:
+      return plan(arguments, console);
+    case Verb::release:
+      return release(arguments, console);
+    case Verb::budget:
+      return budget(arguments, console);
+    case Verb::history:
+      return history(arguments, console);
+    case Verb::show:
+      return show(arguments, console);
+    case Verb::audit_verify:
+      return audit_verify(arguments, console);
+    case Verb::recover:
+      return recover(arguments, console);
+    case Verb::accuracy_snapping:
+      return accuracy_snapping(arguments, console);
+  }
+  return ExitCode::internal;
+}
+
+/// Whether failures to understand the command line are to be said in JSON too.
+bool asks_for_json(const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, "--json") != end;
+}
+
+template <class Work>
+ExitCode guarded(Console& console, const Work& work) {
+  try {
+    const ExitCode exit = work();
+    console.flush();
+    return exit;
+  } catch (const std::exception& error) {
+    return report(describe(error), console);
+  }
+}
+
+ExitCode run_words(const std::vector<std::string>& words) {
+  Console plain(asks_for_json(words), false);
+  return guarded(plain, [&] {
+    const auto parsed = parse_command_line(words);
+    if (const auto* text = std::get_if<TextRequest>(&parsed)) {
+      plain.write(text->text);
+      return ExitCode::done;
+    }
+    const Arguments& arguments = std::get<Arguments>(parsed);
+    Console console(arguments.json, arguments.quiet);
+    return guarded(console, [&] { return run_verb(arguments, console); });
+  });
+}
+
+}  // namespace
+
+int run(int argc, char** argv) noexcept {
+  secure_standard_streams();
+  return static_cast<int>(run_words(std::vector<std::string>(argv + 1, argv + argc)));
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,28 @@
+// One function for each verb: checks its arguments, does its work, prints, and says how it ended.
+#pragma once
+
+#include "arguments.hpp"
+#include "console.hpp"
+#include "exit_codes.hpp"
+
+namespace epsilog::command {
+
+[[nodiscard]] ExitCode init(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_check(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_show(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_apply(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode data_check(const Arguments& arguments, Console& console);
+
+[[nodiscard]] ExitCode plan(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode release(const Arguments& arguments, Console& console);
+
+[[nodiscard]] ExitCode budget(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode history(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode show(const Arguments& arguments, Console& console);
+
+[[nodiscard]] ExitCode audit_verify(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode recover(const Arguments& arguments, Console& console);
+
+[[nodiscard]] ExitCode accuracy_snapping(const Arguments& arguments, Console& console);
+
+}  // namespace epsilog::command

@@ -1,0 +1,202 @@
+#include "verbs.hpp"
+
+#include <algorithm>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::command {
+namespace {
+
+const PositionalSpec kDataset{"DATASET", true, "name of a dataset in the policy", &Arguments::dataset};
+const PositionalSpec kAnyDataset{"DATASET", false, "only this dataset (default: all)", &Arguments::dataset};
+const PositionalSpec kStatistic{
+    "STAT[:COLUMN]", true,
+    "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), value:NAME",
+    &Arguments::statistic};
+const PositionalSpec kPolicyFile{"POLICY", false, "the policy file (or --policy POLICY)",
+                                 &Arguments::policy_file};
+
+std::vector<OptionSpec> make_options() {
+  return {
+      {"--ledger", "FILE", "the ledger (default: the environment variable EPSILOG_LEDGER)",
+       &Arguments::ledger},
+      {"--policy", "FILE", "the policy file", &Arguments::policy},
+      {"--epsilon", "E", "privacy loss, a positive number: 0.1, 1e-3 or 1/3", &Arguments::epsilon},
+      {"--by", "COLUMN", "one answer for each declared value of the column", &Arguments::by},
+      {"--where", "PREDICATE", "only these rows: \"age > 65 and ward in ('A','B')\"", &Arguments::where},
+      {"--as", "WHO", "who asks (default: the name of the operating system's user)", &Arguments::principal},
+      {"--key", "K", "idempotency key: asking again with it returns the stored answer, free",
+       &Arguments::key},
+      {"--value", "V|-", "the answer to value:NAME; - reads it from standard input", &Arguments::value},
+      {"--alpha", "A", "probability in (0,1) that the error is larger (default 0.05); repeatable",
+       &Arguments::alphas},
+      {"--sensitivity", "D", "largest L1 change of the answer by one unit", &Arguments::sensitivity},
+      {"--bound", "B", "releases lie in [-B, B]", &Arguments::bound},
+      {"--coordinates", "M", "how many coordinates one unit can change (default 1)", &Arguments::coordinates},
+      {"--arithmetic", "mpfr|exact", "arithmetic of the mechanism (default mpfr)", &Arguments::arithmetic},
+      {"--precision", "P", "auto, binary64 or a number of bits >= 118 (default auto)", &Arguments::precision},
+      {"--limit", "N", "only the last N decisions", &Arguments::limit},
+      {"--why", "TEXT", "the reason, kept with every changed limit", &Arguments::why},
+      {"--wait", "S", "seconds to wait for the ledger's lock (default 30)", &Arguments::wait},
+      {"--json", "", "JSON on standard output", &Arguments::json},
+      {"--quiet", "", "nothing but the answer itself", &Arguments::quiet},
+  };
+}
+
+std::vector<VerbSpec> make_verbs() {
+  return {
+      {Verb::init,
+       "init",
+       "create a ledger from a policy",
+       "epsilog init --policy clinic.yaml --ledger clinic.epsilog",
+       "Never overwrites anything. Sources named in the policy are taken relative to the policy file.",
+       {},
+       {{"--policy", true}, {"--ledger"}, {"--as"}}},
+      {Verb::policy_check,
+       "policy check",
+       "find every fault of a policy file",
+       "epsilog policy check clinic.yaml",
+       "Each fault is one line FILE:LINE:COLUMN: MESSAGE on standard error; exit code 3.",
+       {kPolicyFile},
+       {{"--policy"}}},
+      {Verb::policy_show,
+       "policy show",
+       "print the ledger's active policy",
+       "epsilog policy show --ledger clinic.epsilog",
+       "",
+       {},
+       {{"--ledger"}}},
+      {Verb::policy_apply,
+       "policy apply",
+       "make a new version of the policy active",
+       "epsilog policy apply clinic.yaml --why 'ethics board, 12 March'",
+       "Refuses a change that would rewrite what was promised once a dataset was charged: another unit,\n"
+       "neighbours, measure or source, a dataset left out, or a budget below what is spent.",
+       {kPolicyFile},
+       {{"--policy"}, {"--ledger"}, {"--as"}, {"--why"}, {"--wait"}}},
+      {Verb::data_check,
+       "data check",
+       "report missing, dropped and clamped rows, for the curator only",
+       "epsilog data check --policy clinic.yaml\n"
+       "epsilog data check clinic --ledger clinic.epsilog",
+       "Prints exact counts of the data: they are not private, and are recorded nowhere.",
+       {kAnyDataset},
+       {{"--policy"}, {"--ledger"}}},
+      {Verb::plan,
+       "plan",
+       "what a release would cost and how accurate it would be; spends nothing",
+       "epsilog plan clinic count --epsilon 0.1\n"
+       "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01",
+       "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused.",
+       {kDataset, kStatistic},
+       {{"--epsilon", true}, {"--by"}, {"--where"}, {"--alpha"}, {"--as"}, {"--ledger"}}},
+      {Verb::release,
+       "release",
+       "charge the budget and release a noisy answer, or refuse",
+       "epsilog release clinic count --epsilon 0.1\n"
+       "epsilog release clinic mean:cost --by ward --where \"age > 65 and ward in ('A','B')\" --epsilon 0.2\n"
+       "epsilog release clinic sum:cost --epsilon 1/3 --key monthly-report-2024-03\n"
+       "echo 17.25 | epsilog release clinic value:auc --epsilon 0.5 --value -",
+       "The value is printed only after charge and value are durable together. Exit code 4: refused,\n"
+       "with every limit that stands against it; a refusal costs nothing.",
+       {kDataset, kStatistic},
+       {{"--epsilon", true},
+        {"--by"},
+        {"--where"},
+        {"--value"},
+        {"--key"},
+        {"--as"},
+        {"--alpha"},
+        {"--ledger"},
+        {"--wait"}}},
+      {Verb::budget,
+       "budget",
+       "limits, what is spent and what remains",
+       "epsilog budget\n"
+       "epsilog budget clinic --json",
+       "",
+       {kAnyDataset},
+       {{"--ledger"}}},
+      {Verb::history,
+       "history",
+       "every decision, oldest first",
+       "epsilog history --limit 20\n"
+       "epsilog history clinic --json",
+       "With --json one object a line (JSON Lines).",
+       {kAnyDataset},
+       {{"--limit"}, {"--ledger"}}},
+      {Verb::show,
+       "show",
+       "one decision with its stored answer",
+       "epsilog show 01HV5Y3K9QZ8T7W6R5N4M3J2XA",
+       "Free: what was released is printed again as it was stored.",
+       {{"DECISION_ID", true, "the id that release printed", &Arguments::decision_id}},
+       {{"--alpha"}, {"--ledger"}}},
+      {Verb::audit_verify,
+       "audit verify",
+       "recompute everything in the ledger and name what is wrong",
+       "epsilog audit verify --ledger backup/clinic.epsilog",
+       "Recomputes balances from the charges, and decides every decision again under its own version of\n"
+       "the policy. Exit code 6: something was changed, removed, reordered, inserted or damaged.",
+       {},
+       {{"--ledger"}}},
+      {Verb::recover,
+       "recover",
+       "clear the mark that an input/output error left on a ledger",
+       "epsilog recover --ledger clinic.epsilog",
+       "Works only after a reboot, when what is on the disk is all there is, and only if the ledger then\n"
+       "verifies.",
+       {},
+       {{"--ledger"}}},
+      {Verb::accuracy_snapping,
+       "accuracy snapping",
+       "noise scale, grid and accuracy of the snapping mechanism; needs no ledger",
+       "epsilog accuracy snapping --epsilon 0.1 --sensitivity 1 --bound 20 --alpha 0.05\n"
+       "epsilog accuracy snapping --epsilon 1 --sensitivity 1 --bound 1000 --alpha 0.01 --arithmetic exact",
+       "a is the smallest number such that the release is farther than a from the clamped answer with\n"
+       "probability at most alpha, whatever the answer is; rounded up.",
+       {},
+       {{"--epsilon", true},
+        {"--sensitivity", true},
+        {"--bound", true},
+        {"--alpha"},
+        {"--arithmetic"},
+        {"--precision"},
+        {"--coordinates"}}},
+  };
+}
+
+}  // namespace
+
+const std::vector<VerbSpec>& all_verbs() {
+  static const std::vector<VerbSpec> verbs = make_verbs();
+  return verbs;
+}
+
+const VerbSpec& spec_of(Verb verb) {
+  const auto& verbs = all_verbs();
+  const auto found =
+      std::find_if(verbs.begin(), verbs.end(), [&](const VerbSpec& spec) { return spec.verb == verb; });
+  EPSILOG_INVARIANT(found != verbs.end());
+  return *found;
+}
+
+const std::vector<OptionSpec>& all_options() {
+  static const std::vector<OptionSpec> options = make_options();
+  return options;
+}
+
+const OptionSpec* find_option(std::string_view name) {
+  const auto& options = all_options();
+  const auto found = std::find_if(options.begin(), options.end(),
+                                  [&](const OptionSpec& option) { return option.name == name; });
+  return found == options.end() ? nullptr : &*found;
+}
+
+bool takes(const VerbSpec& verb, std::string_view option) {
+  if (option == "--json" || option == "--quiet") return true;
+  return std::any_of(verb.options.begin(), verb.options.end(),
+                     [&](const OptionUse& use) { return use.name == option; });
+}
+
+}  // namespace epsilog::command

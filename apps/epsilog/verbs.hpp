@@ -1,0 +1,61 @@
+// The table of verbs and options: the one place from which the parser, the help and the suggestions
+// for misspelt words are made.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "arguments.hpp"
+
+namespace epsilog::command {
+
+/// Where the text of an option or positional goes.
+using SingleText = std::optional<std::string> Arguments::*;
+using RepeatedText = std::vector<std::string> Arguments::*;
+using Flag = bool Arguments::*;
+
+struct OptionSpec {
+  std::string_view name;     ///< "--epsilon"
+  std::string_view metavar;  ///< "E"; "" for a flag
+  std::string_view help;
+  std::variant<SingleText, RepeatedText, Flag> target;
+
+  [[nodiscard]] bool takes_value() const { return !metavar.empty(); }
+};
+
+struct PositionalSpec {
+  std::string_view name;
+  bool required = true;
+  std::string_view help;
+  SingleText target = nullptr;
+};
+
+struct OptionUse {
+  std::string_view name;
+  bool required = false;
+};
+
+struct VerbSpec {
+  Verb verb;
+  std::string_view words;  ///< "policy check"
+  std::string_view summary;
+  std::string_view examples;  ///< lines
+  std::string_view details;   ///< lines; "" for none
+  std::vector<PositionalSpec> positionals;
+  std::vector<OptionUse> options;  ///< those every verb takes are left out
+};
+
+/// In the order the help shows them.
+[[nodiscard]] const std::vector<VerbSpec>& all_verbs();
+[[nodiscard]] const VerbSpec& spec_of(Verb verb);
+
+[[nodiscard]] const std::vector<OptionSpec>& all_options();
+/// nullptr when there is none of that name.
+[[nodiscard]] const OptionSpec* find_option(std::string_view name);
+/// Whether the verb takes the option, --json and --quiet included.
+[[nodiscard]] bool takes(const VerbSpec& verb, std::string_view option);
+
+}  // namespace epsilog::command

@@ -1,0 +1,106 @@
+// audit verify through the command: a sound ledger passes, and each kind of tampering is named.
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::query;
+using epsilog::test::Result;
+using epsilog::test::tamper;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+/// Three granted decisions and a refused one.
+void fill(const Workbench& bench) {
+  bench.init(kClinicPolicy);
+  for (const char* statistic : {"count", "mean:cost", "histogram:ward"}) {
+    REQUIRE(bench.with_ledger({"release", "clinic", statistic, "--epsilon", "0.1"}).exit == 0);
+  }
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "5"}).exit == 4);
+}
+
+}  // namespace
+
+TEST_CASE("audit: an untouched ledger verifies and every decision is counted", "[cli][audit]") {
+  const Workbench bench;
+  fill(bench);
+  const Result result = bench.with_ledger({"audit", "verify", "--json"});
+  INFO(result.out);
+  CHECK(result.exit == 0);
+  CHECK(result.json() == json::parse(R"({"ok": true, "records": 4, "faults": []})"));
+  CHECK(contains(bench.with_ledger({"audit", "verify"}).out, "verified: 4 decisions"));
+  CHECK(bench.with_ledger({"audit", "verify", "--quiet"}).out.empty());
+}
+
+TEST_CASE("audit: each tampering is found, with the record it touched", "[cli][audit][negative]") {
+  struct Case {
+    const char* what;
+    std::string sql;
+    bool names_first;  ///< whether the fault must name the first decision
+  };
+  const Workbench bench;
+  fill(bench);
+  const std::string first = query(bench.path("L"), "SELECT id FROM decision WHERE seq = 1");
+  const std::vector<Case> cases = {
+      {"a charge lowered",
+       "DROP TRIGGER charge_no_update; UPDATE charge SET amount = 1 WHERE decision_id = '" + first + "'",
+       true},
+      {"a charge removed",
+       "DROP TRIGGER charge_no_delete; DELETE FROM charge WHERE decision_id = '" + first + "'", true},
+      {"what is spent lowered", "DROP TRIGGER account_spent_grows; UPDATE account SET spent = 0", false},
+      {"a limit raised", "UPDATE account SET budget = budget + 1", false},
+      {"a value changed",
+       "DROP TRIGGER release_no_update; UPDATE release SET value = '[\"12345\"]' WHERE decision_id = '" +
+           first + "'",
+       true},
+      {"a principal changed is still one history, a request changed is not",
+       "DROP TRIGGER decision_no_update; UPDATE decision SET request = '{}' WHERE seq = 1", true},
+      {"a decision removed",
+       "PRAGMA foreign_keys = OFF; DROP TRIGGER decision_no_delete; DELETE FROM decision WHERE seq = 2",
+       false},
+      {"a trigger dropped", "DROP TRIGGER decision_no_update", false},
+      {"the policy rewritten",
+       "DROP TRIGGER policy_version_no_update; UPDATE policy_version SET yaml = yaml || '#'", false},
+  };
+  for (const Case& one : cases) {
+    const Workbench copy;
+    for (const std::string& file : bench.files()) copy.write(file, bench.read(file));
+    tamper(copy.path("L"), one.sql);
+    const Result result = copy.with_ledger({"audit", "verify", "--json"});
+    CAPTURE(one.what, result.out, result.err);
+    CHECK(result.exit == 6);
+    const json report = result.json();
+    CHECK(report["ok"] == false);
+    REQUIRE_FALSE(report["faults"].empty());
+    bool named = !one.names_first;
+    for (const json& fault : report["faults"]) {
+      CHECK_FALSE(fault["code"].get<std::string>().empty());
+      CHECK_FALSE(fault["message"].get<std::string>().empty());
+      named = named || fault["record"] == first;
+    }
+    CHECK(named);
+    CHECK(copy.with_ledger({"audit", "verify"}).exit == 6);
+  }
+}
+
+TEST_CASE("audit: a truncated or overwritten ledger ends with 6", "[cli][audit][negative]") {
+  const Workbench bench;
+  fill(bench);
+  const std::string whole = bench.read("L");
+  REQUIRE(whole.size() > 8192);
+  std::filesystem::remove(bench.path("L-wal"));
+  std::filesystem::remove(bench.path("L-shm"));
+  std::string damaged = whole;
+  damaged.replace(4096, 4096, std::string(4096, '\x5a'));
+  for (const std::string& content :
+       {std::string(), whole.substr(0, 100), whole.substr(0, 4096 * 2 + 17), damaged}) {
+    bench.write("L", content);
+    CAPTURE(content.size());
+    const Result verified = bench.with_ledger({"audit", "verify", "--json"});
+    CAPTURE(verified.out, verified.err);
+    CHECK(verified.exit == 6);
+    CHECK(verified.json()["ok"] == false);
+  }
+}

@@ -1,0 +1,313 @@
+// The JSON contract: which fields there are, and of which type.
+#include <functional>
+#include <sstream>
+
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+/// Decimal without exponent and trailing zeros, or p/q.
+bool is_quantity(const json& value) {
+  if (!value.is_string()) return false;
+  const std::string text = value;
+  if (text.empty() || text.find_first_not_of("0123456789-./") != std::string::npos) return false;
+  return text.find('.') == std::string::npos || text.back() != '0';
+}
+
+bool is_quantity_or_null(const json& value) {
+  return value.is_null() || is_quantity(value);
+}
+bool is_text(const json& value) {
+  return value.is_string();
+}
+bool is_text_or_null(const json& value) {
+  return value.is_null() || value.is_string();
+}
+bool is_count(const json& value) {
+  return value.is_number_integer();
+}
+bool is_count_or_null(const json& value) {
+  return value.is_null() || value.is_number_integer();
+}
+bool is_boolean(const json& value) {
+  return value.is_boolean();
+}
+bool is_list(const json& value) {
+  return value.is_array();
+}
+bool is_list_or_null(const json& value) {
+  return value.is_null() || value.is_array();
+}
+
+using Shape = std::vector<std::pair<std::string, std::function<bool(const json&)>>>;
+
+void check_shape(const json& object, const Shape& shape) {
+  REQUIRE(object.is_object());
+  for (const auto& [field, check] : shape) {
+    CAPTURE(field, object.dump());
+    REQUIRE(object.contains(field));
+    CHECK(check(object[field]));
+  }
+}
+
+const Shape kAccount = {{"dataset", is_text},      {"scope", is_text},     {"measure", is_text},
+                        {"limit", is_quantity},    {"spent", is_quantity}, {"reserved", is_quantity},
+                        {"remaining", is_quantity}};
+const Shape kReason = {{"code", is_text},
+                       {"scope", is_text},
+                       {"limit", is_quantity_or_null},
+                       {"spent", is_quantity_or_null},
+                       {"asked", is_quantity_or_null},
+                       {"over_by", is_quantity_or_null},
+                       {"fits", is_quantity_or_null},
+                       {"message", is_text}};
+const Shape kEpsilon = {{"requested", is_quantity},
+                        {"charged", is_quantity},
+                        {"adjusted", is_quantity_or_null},
+                        {"published", is_quantity_or_null}};
+const Shape kComponent = {{"statistic", is_text},         {"epsilon", is_quantity},
+                          {"sensitivity", is_quantity},   {"lambda", is_quantity},
+                          {"grid", is_quantity},          {"bound", is_quantity},
+                          {"value", is_quantity_or_null}, {"precision", is_count_or_null}};
+const Shape kCell = {{"key", is_text}, {"value", is_quantity_or_null}, {"value_hex", is_text_or_null}};
+
+void check_answer(const json& answer, bool with_accuracy) {
+  check_shape(answer, {{"decision", is_text},
+                       {"decision_id", is_text_or_null},
+                       {"ledger_id", is_text},
+                       {"dataset", is_text},
+                       {"statistic", is_text},
+                       {"by", is_text_or_null},
+                       {"where", is_text_or_null},
+                       {"principal", is_text},
+                       {"key", is_text_or_null},
+                       {"policy_version", is_count},
+                       {"mechanism", is_text},
+                       {"arithmetic", is_text},
+                       {"precision", is_count_or_null},
+                       {"sensitivity", is_quantity_or_null},
+                       {"bound", is_quantity_or_null},
+                       {"lambda", is_quantity_or_null},
+                       {"grid", is_quantity_or_null},
+                       {"accounts", is_list},
+                       {"reasons", is_list},
+                       {"components", is_list},
+                       {"value", is_quantity_or_null},
+                       {"value_hex", is_text_or_null},
+                       {"cells", is_list_or_null},
+                       {"replayed", is_boolean},
+                       {"created_at", is_text_or_null}});
+  check_shape(answer["epsilon"], kEpsilon);
+  CHECK_FALSE(answer["accounts"].empty());
+  CHECK_FALSE(answer["components"].empty());
+  for (const json& account : answer["accounts"]) check_shape(account, kAccount);
+  for (const json& reason : answer["reasons"]) check_shape(reason, kReason);
+  for (const json& component : answer["components"]) check_shape(component, kComponent);
+  if (answer["cells"].is_array()) {
+    for (const json& cell : answer["cells"]) check_shape(cell, kCell);
+  }
+  CHECK(answer.contains("accuracy") == with_accuracy);
+  if (!with_accuracy) return;
+  for (const json& one : answer["accuracy"]) check_shape(one, {{"alpha", is_quantity}, {"a", is_quantity}});
+}
+
+json run_json(const Workbench& bench, std::vector<std::string> words, int exit = 0) {
+  words.emplace_back("--json");
+  const Result result = bench.with_ledger(words);
+  CAPTURE(words, result.err, result.out);
+  REQUIRE(result.exit == exit);
+  return result.json();
+}
+
+}  // namespace
+
+TEST_CASE("json: init, budget, policy show, policy check and audit verify have their fields", "[cli][json]") {
+  const Workbench bench;
+  bench.write("policy.yaml", kClinicPolicy);
+  const json made = run_json(bench, {"init", "--policy", "policy.yaml"});
+  check_shape(made, {{"ledger", is_text}, {"ledger_id", is_text}, {"policy_sha256", is_text}});
+  CHECK(made["policy_sha256"].get<std::string>().size() == 64);
+
+  const json budget = run_json(bench, {"budget"});
+  CHECK(budget["ledger_id"] == made["ledger_id"]);
+  REQUIRE(budget["accounts"].size() == 1);
+  check_shape(budget["accounts"][0], kAccount);
+
+  const json shown = run_json(bench, {"policy", "show"});
+  CHECK(shown["yaml"] == kClinicPolicy);
+  CHECK(shown["policy_sha256"] == made["policy_sha256"]);
+  CHECK(shown["policy_version"] == 1);
+
+  const json verified = run_json(bench, {"audit", "verify"});
+  check_shape(verified, {{"ok", is_boolean}, {"records", is_count}, {"faults", is_list}});
+  CHECK(verified["ok"] == true);
+  CHECK(verified["faults"].empty());
+
+  const json checked = bench.run({"policy", "check", "policy.yaml", "--json"}).json();
+  CHECK(checked == json::parse(R"({"ok": true, "faults": []})"));
+}
+
+TEST_CASE("json: release, show, history and plan describe a granted decision alike", "[cli][json]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  for (const char* statistic : {"count", "sum:age", "mean:cost", "histogram:ward"}) {
+    CAPTURE(statistic);
+    const json planned = run_json(bench, {"plan", "clinic", statistic, "--epsilon", "0.1"});
+    check_answer(planned, true);
+    CHECK(planned["decision_id"].is_null());
+    CHECK(planned["created_at"].is_null());
+    CHECK(planned["value"].is_null());
+
+    const json released =
+        run_json(bench, {"release", "clinic", statistic, "--epsilon", "0.1", "--key", statistic});
+    check_answer(released, true);
+    CHECK(released["decision"] == "granted");
+    CHECK(released["decision_id"].get<std::string>().size() == 26);
+    CHECK(released["created_at"].get<std::string>().back() == 'Z');
+    CHECK(released["value"].is_null() == (std::string(statistic) == "histogram:ward"));
+
+    const json shown = run_json(bench, {"show", released["decision_id"]});
+    check_answer(shown, true);
+    json expected = released;
+    for (const char* may_differ : {"replayed"}) expected.erase(may_differ);
+    for (const auto& [field, value] : expected.items()) {
+      CAPTURE(field);
+      CHECK(shown[field] == value);
+    }
+  }
+  const Result history = bench.with_ledger({"history", "clinic", "--json"});
+  CHECK(lines(history.out) == 4);
+  std::istringstream stream(history.out);
+  std::string previous;
+  for (std::string line; std::getline(stream, line);) {
+    const json answer = json::parse(line);
+    check_answer(answer, false);
+    CHECK(previous < answer["decision_id"].get<std::string>());  // oldest first
+    previous = answer["decision_id"];
+  }
+}
+
+TEST_CASE("json: history --limit keeps the last ones, still oldest first", "[cli][json]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  std::vector<std::string> ids;
+  for (int i = 0; i < 4; ++i) {
+    ids.push_back(run_json(bench, {"release", "clinic", "count", "--epsilon", "0.1"})["decision_id"]);
+  }
+  const Result history = bench.with_ledger({"history", "--limit", "2", "--json"});
+  std::istringstream stream(history.out);
+  std::string first, second, third;
+  std::getline(stream, first);
+  std::getline(stream, second);
+  CHECK_FALSE(std::getline(stream, third));
+  CHECK(json::parse(first)["decision_id"] == ids[2]);
+  CHECK(json::parse(second)["decision_id"] == ids[3]);
+}
+
+TEST_CASE("json: a refusal carries its reasons and no value", "[cli][json]") {
+  const Workbench bench;
+  bench.init(replaced(
+      kClinicPolicy, "    budget: {epsilon: 1}\n",
+      "    budget: {epsilon: 1}\n    per_release: {epsilon: 0.5}\n    allow: {statistics: [count, mean]}\n"));
+  const json answer = run_json(bench, {"release", "clinic", "sum:cost", "--epsilon", "2"}, 4);
+  check_answer(answer, true);
+  CHECK(answer["decision"] == "denied");
+  CHECK(answer["value"].is_null());
+  CHECK(answer["accounts"][0]["spent"] == "0");
+  // All rules that stand against it, by descending precedence.
+  std::vector<std::string> codes;
+  for (const json& reason : answer["reasons"]) codes.push_back(reason["code"]);
+  CHECK(codes ==
+        std::vector<std::string>{"statistic_not_allowed", "per_release_exceeded", "dataset_budget_exceeded"});
+  CHECK(answer["reasons"][0]["limit"].is_null());
+  CHECK(answer["reasons"][1]["limit"] == "0.5");
+  CHECK(answer["reasons"][1]["fits"] == "0.5");
+
+  const json planned = run_json(bench, {"plan", "clinic", "sum:cost", "--epsilon", "2"}, 4);
+  CHECK(planned["reasons"] == answer["reasons"]);
+  CHECK(planned["decision_id"].is_null());
+  check_answer(run_json(bench, {"show", answer["decision_id"]}), true);
+}
+
+TEST_CASE("json: multiple alphas give one accuracy each, tighter for larger alpha", "[cli][json]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const json answer =
+      run_json(bench, {"plan", "clinic", "count", "--epsilon", "0.1", "--alpha", "0.05", "--alpha", "1/100"});
+  REQUIRE(answer["accuracy"].size() == 2);
+  CHECK(answer["accuracy"][0]["alpha"] == "0.05");
+  CHECK(answer["accuracy"][1]["alpha"] == "0.01");
+  CHECK(std::stod(answer["accuracy"][0]["a"].get<std::string>()) <
+        std::stod(answer["accuracy"][1]["a"].get<std::string>()));
+}
+
+TEST_CASE("json: every failure is {error: {code, message}} on standard output, and a line on standard error",
+          "[cli][json][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  bench.write("bad.yaml", "version: 1\ndatasets: {}\nnonsense: 1\n");
+  bench.write("empty.db", "");
+  struct Case {
+    std::vector<std::string> words;
+    int exit;
+    const char* code;
+  };
+  const std::vector<Case> cases = {
+      {{"nonsense", "--json"}, 2, "usage"},
+      {{"release", "clinic", "count", "--json", "--ledger", "L"}, 2, "usage"},
+      {{"release", "clinic", "count", "--json", "--ledger", "L", "--epsilon", "x"}, 2, "usage"},
+      {{"release", "clinic", "cuont", "--json", "--ledger", "L", "--epsilon", "1"}, 2, "invalid_parameter"},
+      {{"plan", "nobody", "count", "--json", "--ledger", "L", "--epsilon", "1"}, 3, "not_found"},
+      {{"plan", "clinic", "variance:cost", "--json", "--ledger", "L", "--epsilon", "1"}, 3, "underivable"},
+      {{"init", "--policy", "bad.yaml", "--ledger", "new", "--json"}, 3, "policy_error"},
+      {{"init", "--policy", "policy.yaml", "--ledger", "L", "--json"}, 3, "ledger_unusable"},
+      {{"budget", "--ledger", "absent", "--json"}, 3, "ledger_unusable"},
+  };
+  for (const Case& one : cases) {
+    const Result result = bench.run(one.words);
+    CAPTURE(one.words, result.out, result.err);
+    CHECK(result.exit == one.exit);
+    const json error = result.json()["error"];
+    CHECK(error["code"] == one.code);
+    CHECK_FALSE(error["message"].get<std::string>().empty());
+    CHECK_FALSE(result.err.empty());
+  }
+  std::filesystem::remove(bench.path("visits.csv"));
+  const Result source = bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--json"});
+  CHECK(source.json()["error"]["code"] == "source_error");
+  const json policy = bench.run({"init", "--policy", "bad.yaml", "--ledger", "new", "--json"}).json();
+  check_shape(policy["error"]["faults"][0],
+              {{"file", is_text}, {"line", is_count}, {"column", is_count}, {"message", is_text}});
+}
+
+TEST_CASE("json: accuracy snapping has lambda, grid and a", "[cli][json][exact]") {
+  const Workbench bench;
+  const std::vector<std::string> words = {"accuracy", "snapping",     "--epsilon", "0.1",     "--sensitivity",
+                                          "1",        "--bound",      "20",        "--alpha", "0.05",
+                                          "--json",   "--arithmetic", "exact"};
+  const json report = bench.run(words).json();
+  CHECK(report["lambda"] == "10");
+  CHECK(report["grid"] == "16");
+  CHECK(report["alpha"] == "0.05");
+  // Reference value 31.02585 for D = 1, epsilon = 0.1, B = 20; rounded up, at least 17 digits.
+  const std::string a = report["a"];
+  CHECK(a.substr(0, 7) == "31.0258");
+  CHECK(a.size() >= 18);
+  check_shape(report["epsilon"], kEpsilon);
+  std::vector<std::string> other = words;
+  other[9] = "0.01";
+  CHECK(bench.run(other).json()["a"] == "36");
+  const json mpfr = bench.run({words.begin(), words.end() - 2}).json();
+  CHECK(mpfr["arithmetic"] == "mpfr");
+  CHECK(mpfr["grid"] == "16");
+  CHECK(mpfr["precision"].get<int>() >= 118);
+}

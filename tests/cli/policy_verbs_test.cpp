@@ -1,0 +1,168 @@
+// init, policy check, policy show, policy apply and data check.
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::dump;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+TEST_CASE("init: makes a ledger, says its id, and never overwrites one", "[cli]") {
+  const Workbench bench;
+  bench.write("policy.yaml", kClinicPolicy);
+  const Result made = bench.run({"init", "--policy", "policy.yaml", "--ledger", "L"});
+  CHECK(made.exit == 0);
+  CHECK(contains(made.out, "sha256"));
+  CHECK(contains(made.out, "clinic"));
+  const std::string before = dump(bench.path("L"));
+  const Result again = bench.run({"init", "--policy", "policy.yaml", "--ledger", "L"});
+  CHECK(again.exit == 3);
+  CHECK(again.out.empty());
+  CHECK(lines(again.err) == 1);
+  CHECK(dump(bench.path("L")) == before);
+  bench.write("notes.txt", "mine");
+  CHECK(bench.run({"init", "--policy", "policy.yaml", "--ledger", "notes.txt"}).exit == 3);
+  CHECK(bench.read("notes.txt") == "mine");
+}
+
+TEST_CASE("init: an invalid policy leaves no file behind", "[cli][negative]") {
+  const Workbench bench;
+  bench.write("policy.yaml", replaced(kClinicPolicy, "bounds: [0, 110]", "bounds: [110, 0]"));
+  const std::vector<std::string> before = bench.files();
+  const Result result = bench.run({"init", "--policy", "policy.yaml", "--ledger", "L"});
+  CHECK(result.exit == 3);
+  CHECK(contains(result.err, "policy.yaml:10:"));
+  CHECK(bench.files() == before);
+  CHECK(bench.run({"init", "--policy", "absent.yaml", "--ledger", "L"}).exit == 3);
+  CHECK(bench.files() == before);
+}
+
+TEST_CASE("policy check: every fault is FILE:LINE:COLUMN: MESSAGE on standard error", "[cli]") {
+  const Workbench bench;
+  bench.write("good.yaml", kClinicPolicy);
+  CHECK(bench.run({"policy", "check", "good.yaml"}).exit == 0);
+  CHECK(bench.run({"policy", "check", "--policy", "good.yaml"}).exit == 0);
+  CHECK(bench.run({"policy", "check", "good.yaml", "--quiet"}).out.empty());
+
+  bench.write("bad.yaml", replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 0}"),
+                                   "    rows: {max: 1000}", "    rosw: {max: 1000}"));
+  const Result result = bench.run({"policy", "check", "bad.yaml", "--json"});
+  CHECK(result.exit == 3);
+  const json report = result.json();
+  CHECK(report["ok"] == false);
+  REQUIRE(report["faults"].size() >= 2);
+  CHECK(lines(result.err) == report["faults"].size());
+  int line = 0;
+  for (const json& fault : report["faults"]) {
+    const std::string text =
+        fault["file"].get<std::string>() + ":" + std::to_string(fault["line"].get<int>()) + ":" +
+        std::to_string(fault["column"].get<int>()) + ": " + fault["message"].get<std::string>();
+    CHECK(contains(result.err, text + "\n"));
+    CHECK(fault["line"].get<int>() >= line);
+    line = fault["line"];
+  }
+  CHECK(contains(result.err, "bad.yaml:6:5: "));
+  CHECK(contains(result.err, "bad.yaml:8:"));
+  CHECK(bench.run({"policy", "check", "absent.yaml"}).exit == 3);
+}
+
+TEST_CASE("policy show: prints the bytes that were applied", "[cli][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  bench.write("policy.yaml", "changed later");
+  const Result result = bench.with_ledger({"policy", "show"});
+  CHECK(result.exit == 0);
+  CHECK(result.out == kClinicPolicy);
+}
+
+TEST_CASE("policy apply: a raised budget is a new version and a recorded limit change", "[cli]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "1"}).exit == 0);
+  bench.write("more.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 1.5}"));
+  const Result result = bench.with_ledger(
+      {"policy", "apply", "more.yaml", "--why", "board, 12 March", "--as", "ann", "--json"});
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  const json report = result.json();
+  CHECK(report["changed"] == true);
+  CHECK(report["policy_version"] == 2);
+  REQUIRE(report["limit_changes"].size() == 1);
+  const json& change = report["limit_changes"][0];
+  CHECK(change["dataset"] == "clinic");
+  CHECK(change["old_limit"] == "1");
+  CHECK(change["new_limit"] == "1.5");
+  CHECK(change["by"] == "ann");
+  CHECK(change["why"] == "board, 12 March");
+  CHECK(bench.with_ledger({"budget", "--json"}).json()["accounts"][0]["remaining"] == "0.5");
+
+  const json again = bench.with_ledger({"policy", "apply", "--policy", "more.yaml", "--json"}).json();
+  CHECK(again["changed"] == false);
+  CHECK(again["policy_version"] == 2);
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+}
+
+TEST_CASE("policy apply: what a charged dataset was promised cannot be rewritten", "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5"}).exit == 0);
+  const std::string before = dump(bench.path("L"));
+  const std::string policy = kClinicPolicy;
+  const std::vector<std::string> changes = {replaced(policy, "max_rows: 2", "max_rows: 3"),
+                                            replaced(policy, "add-remove", "replace-one"),
+                                            replaced(policy, "visits.csv", "other.csv"),
+                                            replaced(policy, "{epsilon: 1}", "{epsilon: 0.4}"),
+                                            replaced(policy, "{epsilon: 1}", "{epsilon: 1, delta: 1e-6}"),
+                                            replaced(policy, "  clinic:", "  clinic2:")};
+  for (const std::string& change : changes) {
+    bench.write("change.yaml", change);
+    const Result result = bench.with_ledger({"policy", "apply", "change.yaml"});
+    CAPTURE(change, result.err);
+    CHECK(result.exit == 3);
+    CHECK(contains(result.err, "change.yaml:"));
+  }
+  bench.write("change.yaml", "version: 1\n");
+  CHECK(bench.with_ledger({"policy", "apply", "change.yaml"}).exit == 3);
+  CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("data check: reports what was missing, dropped and clamped, and records nothing", "[cli][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  const json by_policy = bench.run({"data", "check", "--policy", "policy.yaml", "--json"}).json();
+  const json by_ledger = bench.with_ledger({"data", "check", "clinic", "--json"}).json();
+  CHECK(by_policy == by_ledger);
+  REQUIRE(by_ledger["datasets"].size() == 1);
+  const json& report = by_ledger["datasets"][0];
+  CHECK(report["dataset"] == "clinic");
+  CHECK(report["rows"] == 12);
+  CHECK(report["units"] == 8);
+  CHECK(report["malformed"] == 0);
+  CHECK(report["without_unit"] == 1);
+  CHECK(report["over_max_rows"] == 1);
+  CHECK(report["beyond_rows_max"] == 0);
+  CHECK(report["columns"].size() == 3);
+  const Result text = bench.with_ledger({"data", "check"});
+  CHECK(text.exit == 0);
+  CHECK(contains(text.out, "12  rows read"));
+  CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("data check: a source of the wrong shape ends with 3, a dataset without source too",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.write("outside.yaml", replaced(kClinicPolicy, "    source: {csv: visits.csv}\n", ""));
+  CHECK(bench.run({"data", "check", "clinic", "--policy", "outside.yaml"}).exit == 3);
+  const json all = bench.run({"data", "check", "--policy", "outside.yaml", "--json"}).json();
+  CHECK(all["without_source"] == json::array({"clinic"}));
+  bench.write("visits.csv", "patient,age\n");
+  bench.write("policy.yaml", kClinicPolicy);
+  const Result result = bench.run({"data", "check", "--policy", "policy.yaml"});
+  CHECK(result.exit == 3);
+  CHECK(contains(result.err, "visits.csv"));
+}

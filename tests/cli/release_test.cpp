@@ -1,0 +1,394 @@
+// plan and release: budgets, keys, supplied values, groups and conditions, through the command.
+#include "epsilog/accounting/rational.hpp"
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::accounting::parse_rational;
+using epsilog::accounting::Rational;
+using epsilog::test::contains;
+using epsilog::test::dump;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Streams;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+Result release(const Workbench& bench, std::vector<std::string> words) {
+  words.insert(words.begin(), "release");
+  words.emplace_back("--json");
+  return bench.with_ledger(words);
+}
+
+Rational number(const json& text) {
+  return parse_rational(text.get<std::string>(), "number");
+}
+
+std::string remaining(const Workbench& bench) {
+  return bench.with_ledger({"budget", "clinic", "--json"}).json()["accounts"][0]["remaining"];
+}
+
+}  // namespace
+
+TEST_CASE("budget: ten releases of 0.1 spend exactly 1 and the eleventh is refused", "[cli][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  for (int i = 0; i < 10; ++i) {
+    const Result result = release(bench, {"clinic", "count", "--epsilon", "0.1"});
+    INFO(result.err);
+    REQUIRE(result.exit == 0);
+  }
+  CHECK(remaining(bench) == "0");
+  const Result eleventh = release(bench, {"clinic", "count", "--epsilon", "0.1"});
+  CHECK(eleventh.exit == 4);
+  const json answer = eleventh.json();
+  CHECK(answer["decision"] == "denied");
+  REQUIRE(answer["reasons"].size() == 1);
+  const json& reason = answer["reasons"][0];
+  CHECK(reason["code"] == "dataset_budget_exceeded");
+  CHECK(reason["limit"] == "1");
+  CHECK(reason["spent"] == "1");
+  CHECK(reason["asked"] == "0.1");
+  CHECK(reason["over_by"] == "0.1");
+  CHECK(reason["fits"] == "0");
+  CHECK(answer["value"].is_null());
+  CHECK(answer["epsilon"]["charged"] == "0");
+  // The smallest loss there is does not fit either.
+  CHECK(release(bench, {"clinic", "count", "--epsilon", "1e-12"}).exit != 0);
+}
+
+TEST_CASE("budget: a third three times fits into 1, and what is left is what the grid rounded off",
+          "[cli][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  for (int i = 0; i < 3; ++i) {
+    const json answer = release(bench, {"clinic", "units", "--epsilon", "1/3"}).json();
+    CHECK(answer["decision"] == "granted");
+    CHECK(answer["epsilon"]["requested"] == "1/3");
+    CHECK(answer["epsilon"]["charged"] == "0.333333333333");
+  }
+  CHECK(remaining(bench) == "0.000000000001");
+  CHECK(release(bench, {"clinic", "units", "--epsilon", "1/3"}).exit == 4);
+}
+
+TEST_CASE("refusal: says on standard error limit, spent, asked, over by and what fits", "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(release(bench, {"clinic", "count", "--epsilon", "0.75"}).exit == 0);
+  const Result result = bench.with_ledger({"release", "clinic", "sum:cost", "--epsilon", "0.5"});
+  CHECK(result.exit == 4);
+  CHECK(result.out.empty());
+  CAPTURE(result.err);
+  CHECK(contains(result.err, "refused: sum:cost of clinic"));
+  CHECK(contains(result.err, "dataset_budget_exceeded"));
+  CHECK(contains(result.err, "largest that fits"));
+  for (const char* amount : {"1", "0.75", "0.5", "0.25"})
+    CHECK(contains(result.err, std::string(" ") + amount));
+  // It was recorded, cost nothing, and does not retire the account.
+  CHECK(remaining(bench) == "0.25");
+  CHECK(release(bench, {"clinic", "sum:cost", "--epsilon", "0.25"}).exit == 0);
+  CHECK(lines(bench.with_ledger({"history", "--json"}).out) == 3);
+}
+
+TEST_CASE("plan: shows cost and accuracy, ends with 0 or 4, and records nothing", "[cli]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  const Result fits = bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.1", "--alpha", "0.01"});
+  CHECK(fits.exit == 0);
+  CHECK(contains(fits.out, "would be granted"));
+  CHECK(contains(fits.out, "99 % confidence"));
+  const Result refused = bench.with_ledger({"plan", "clinic", "count", "--epsilon", "1.5"});
+  CHECK(refused.exit == 4);
+  CHECK(contains(refused.out, "would be refused"));
+  CHECK(contains(refused.out, "dataset_budget_exceeded"));
+  CHECK(dump(bench.path("L")) == before);
+  CHECK(bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.1", "--quiet"}).out.empty());
+}
+
+TEST_CASE("plan: the release that follows has the mechanism and accuracy that were announced",
+          "[cli][overlap]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  for (const char* statistic : {"count", "units", "sum:cost", "mean:age", "histogram:ward"}) {
+    CAPTURE(statistic);
+    const json plan = bench.with_ledger({"plan", "clinic", statistic, "--epsilon", "0.1", "--json"}).json();
+    const json answer = release(bench, {"clinic", statistic, "--epsilon", "0.1"}).json();
+    for (const char* field : {"mechanism", "arithmetic", "precision", "sensitivity", "bound", "lambda",
+                              "grid", "accuracy", "epsilon", "statistic", "dataset", "policy_version"}) {
+      CAPTURE(field);
+      CHECK(plan[field] == answer[field]);
+    }
+  }
+}
+
+TEST_CASE("key: the same question again returns the same answer and costs nothing", "[cli][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::vector<std::string> question = {"clinic", "sum:cost", "--epsilon", "0.25", "--key", "report"};
+  const json first = release(bench, question).json();
+  CHECK(first["replayed"] == false);
+  const std::string after_first = remaining(bench);
+  const Result again = release(bench, question);
+  CHECK(again.exit == 0);
+  const json second = again.json();
+  CHECK(second["replayed"] == true);
+  for (const char* field : {"decision_id", "value", "value_hex", "created_at", "epsilon", "accounts"}) {
+    CAPTURE(field);
+    CHECK(second[field] == first[field]);
+  }
+  CHECK(remaining(bench) == after_first);
+  CHECK(lines(bench.with_ledger({"history", "--json"}).out) == 1);
+}
+
+TEST_CASE("key: another question under it is refused, and another principal's key is another key",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const json first =
+      release(bench, {"clinic", "count", "--epsilon", "0.1", "--key", "k", "--as", "ann"}).json();
+  for (const std::vector<std::string>& other :
+       {std::vector<std::string>{"clinic", "units", "--epsilon", "0.1"},
+        {"clinic", "count", "--epsilon", "0.2"},
+        {"clinic", "count", "--epsilon", "0.1", "--by", "ward"},
+        {"clinic", "count", "--epsilon", "0.1", "--where", "age > 65"}}) {
+    std::vector<std::string> words = other;
+    words.insert(words.end(), {"--key", "k", "--as", "ann"});
+    const Result result = release(bench, words);
+    CHECK(result.exit == 4);
+    CHECK(result.json()["reasons"][0]["code"] == "key_conflict");
+  }
+  const json bob =
+      release(bench, {"clinic", "count", "--epsilon", "0.1", "--key", "k", "--as", "bob"}).json();
+  CHECK(bob["decision"] == "granted");
+  CHECK(bob["replayed"] == false);
+  CHECK(bob["decision_id"] != first["decision_id"]);
+  CHECK(remaining(bench) == "0.8");
+}
+
+TEST_CASE("key: a refusal stays bound to it even after the budget was raised", "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::vector<std::string> question = {"clinic", "count", "--epsilon", "1.5", "--key", "big"};
+  const Result first = release(bench, question);
+  CHECK(first.exit == 4);
+  bench.write("policy.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 2}"));
+  REQUIRE(bench.with_ledger({"policy", "apply", "policy.yaml"}).exit == 0);
+  const Result again = release(bench, question);
+  CHECK(again.exit == 4);
+  CHECK(again.json()["replayed"] == true);
+  CHECK(again.json()["decision_id"] == first.json()["decision_id"]);
+  CHECK(release(bench, {"clinic", "count", "--epsilon", "1.5", "--key", "other"}).exit == 0);
+}
+
+TEST_CASE("value: a query computed elsewhere takes --value, also from standard input", "[cli]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Result given = release(bench, {"clinic", "value:auc", "--epsilon", "0.1", "--value", "0.75"});
+  CHECK(given.exit == 0);
+  CHECK(given.json()["statistic"] == "value:auc");
+  Streams piped;
+  piped.input = "  0.75 \n";
+  const Result read =
+      bench.with_ledger({"release", "clinic", "value:auc", "--epsilon", "0.1", "--value", "-"}, piped);
+  CHECK(read.exit == 0);
+  for (const char* value : {"-3", "nan", "-inf", "1e50", "3/4"}) {
+    CAPTURE(value);
+    CHECK(release(bench, {"clinic", "value:auc", "--epsilon", "0.01", "--value", value}).exit == 0);
+  }
+}
+
+TEST_CASE("value: the same key with another --value replays the stored answer", "[cli][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const auto ask = [&](const char* value) {
+    return release(bench, {"clinic", "value:auc", "--epsilon", "0.1", "--key", "auc-1", "--value", value})
+        .json();
+  };
+  const json first = ask("0.25");
+  const json second = ask("0.99");
+  CHECK(second["replayed"] == true);
+  CHECK(second["value"] == first["value"]);
+  CHECK(second["decision_id"] == first["decision_id"]);
+  CHECK(remaining(bench) == "0.9");
+}
+
+TEST_CASE("value: missing, out of place or no number is refused, and never repeated", "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  const auto check = [&](const std::vector<std::string>& words, const std::string& input) {
+    Streams streams;
+    streams.input = input;
+    for (const bool as_json : {false, true}) {
+      std::vector<std::string> all = words;
+      if (as_json) all.emplace_back("--json");
+      const Result result = bench.with_ledger(all, streams);
+      CAPTURE(words, input, result.err);
+      CHECK(result.exit == 2);
+      CHECK(contains(result.err, "--value"));
+      CHECK_FALSE(contains(result.err + result.out, "31415"));
+    }
+  };
+  const std::vector<std::string> ask = {"release", "clinic", "value:auc", "--epsilon", "0.1"};
+  const auto with = [&](const std::string& value) {
+    std::vector<std::string> words = ask;
+    words.insert(words.end(), {"--value", value});
+    return words;
+  };
+  check(ask, "");
+  for (const char* value : {"3.1415.9", "31415x", "0x31415", "31415 31415", "", "--31415", "3,1415"}) {
+    check(with(value), "");
+  }
+  for (const char* input : {"", "\n", "31415x\n", "0.31415\n0.31415\n"}) check(with("-"), input);
+  check({"release", "clinic", "count", "--epsilon", "0.1", "--value", "31415"}, "");
+  CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("value: the true answer is in no file of the ledger and in no output", "[cli]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  // A value with so many digits that the noisy answer, a multiple of the grid, cannot have them.
+  const std::string secret = "0.123456789123456789";
+  const Result result =
+      release(bench, {"clinic", "value:auc", "--epsilon", "0.5", "--key", "k", "--value", secret});
+  REQUIRE(result.exit == 0);
+  std::string everything = result.out + result.err + bench.with_ledger({"history", "--json"}).out;
+  for (const std::string& file : bench.files()) everything += bench.read(file);
+  CHECK_FALSE(contains(everything, "123456789123456789"));
+}
+
+TEST_CASE("by: one cell for each declared value, in declared order", "[cli]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const json by = release(bench, {"clinic", "count", "--by", "ward", "--epsilon", "0.1"}).json();
+  const json histogram = release(bench, {"clinic", "histogram:ward", "--epsilon", "0.1"}).json();
+  for (const json& answer : {by, histogram}) {
+    CHECK(answer["statistic"] == "count");
+    CHECK(answer["by"] == "ward");
+    CHECK(answer["value"].is_null());
+    REQUIRE(answer["cells"].size() == 3);
+    CHECK(answer["cells"][0]["key"] == "A");
+    CHECK(answer["cells"][1]["key"] == "B");
+    CHECK(answer["cells"][2]["key"] == "it's, C");
+    const Rational centre = number(answer["components"][0]["centre"]);
+    for (const json& cell : answer["cells"]) {
+      const Rational from_centre = number(cell["value"]) - centre;
+      const Rational steps = from_centre / number(answer["grid"]);
+      CHECK((steps.get_den() == 1 || abs(from_centre) == number(answer["bound"])));
+      CHECK(abs(from_centre) <= number(answer["bound"]));
+    }
+  }
+  CHECK(remaining(bench) == "0.8");
+}
+
+TEST_CASE("where: quoted strings, dates and lists are accepted and shown in canonical form", "[cli]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const json answer = release(bench, {"clinic", "count", "--epsilon", "0.1", "--where",
+                                      "age>65   and ward in ('A','it''s, C')"})
+                          .json();
+  CHECK(answer["decision"] == "granted");
+  CHECK(answer["where"] == "age > 65 and ward in ('A', 'it''s, C')");
+  // The same question in other words is the same question.
+  const json a =
+      release(bench, {"clinic", "units", "--epsilon", "0.1", "--key", "w", "--where", "age > 65"}).json();
+  const json b =
+      release(bench, {"clinic", "units", "--epsilon", "0.1", "--key", "w", "--where", "age>65.0"}).json();
+  CHECK(b["replayed"] == true);
+  CHECK(b["decision_id"] == a["decision_id"]);
+}
+
+TEST_CASE("mean of a private number of rows: two components, charged once, nothing single on top",
+          "[cli][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const json answer = release(bench, {"clinic", "mean:cost", "--epsilon", "0.2"}).json();
+  REQUIRE(answer["components"].size() == 2);
+  CHECK(number(answer["components"][0]["epsilon"]) + number(answer["components"][1]["epsilon"]) ==
+        Rational(1, 5));
+  for (const char* field : {"lambda", "grid", "bound"}) {
+    CHECK(answer[field].is_null());
+    for (const json& component : answer["components"]) CHECK(component[field].is_string());
+  }
+  CHECK(answer["accuracy"].empty());
+  // value = clamp(c + S / max(C, 1)), c the midpoint of [0, 500].
+  const Rational sum = number(answer["components"][0]["value"]);
+  const Rational count = number(answer["components"][1]["value"]);
+  Rational expected = Rational(250) + sum / (count > 1 ? count : Rational(1));
+  if (expected < 0) expected = 0;
+  if (expected > 500) expected = 500;
+  CHECK(number(answer["value"]) == expected);
+  CHECK(remaining(bench) == "0.8");
+}
+
+TEST_CASE("arithmetic: the policy's choice of exact or mpfr shows in the answer", "[cli]") {
+  const std::string policy = std::string(kClinicPolicy) +
+                             "    release:\n"
+                             "      default: {arithmetic: mpfr}\n"
+                             "      sum: {arithmetic: exact}\n";
+  const Workbench bench;
+  bench.init(policy);
+  const json mpfr = release(bench, {"clinic", "count", "--epsilon", "0.1"}).json();
+  CHECK(mpfr["arithmetic"] == "mpfr");
+  CHECK(mpfr["precision"].get<int>() >= 118);
+  CHECK(mpfr["epsilon"]["published"].is_string());
+  CHECK(number(mpfr["epsilon"]["adjusted"]) <= Rational(1, 10));
+  const json exact = release(bench, {"clinic", "sum:cost", "--epsilon", "0.1"}).json();
+  CHECK(exact["arithmetic"] == "exact");
+  CHECK(exact["precision"].is_null());
+  CHECK(exact["epsilon"]["published"].is_null());
+  CHECK(exact["epsilon"]["adjusted"] == "0.1");
+  // D/epsilon = 2 * 500 / 0.1.
+  CHECK(exact["lambda"] == "10000");
+  CHECK(exact["grid"] == "16384");
+}
+
+TEST_CASE("names: unknown dataset, column, query, id and an underivable statistic end with 3",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.init(replaced(kClinicPolicy, "    columns:\n", "    columns:\n      free: {type: int}\n"));
+  const std::string before = dump(bench.path("L"));
+  const auto check = [&](const std::vector<std::string>& words, const std::string& part) {
+    const Result result = bench.with_ledger(words);
+    CAPTURE(words, result.err);
+    CHECK(result.exit == 3);
+    CHECK(result.out.empty());
+    CHECK(lines(result.err) == 1);
+    CHECK(contains(result.err, part));
+  };
+  for (const char* verb : {"plan", "release"}) {
+    check({verb, "clinik", "count", "--epsilon", "0.1"}, "clinic");
+    check({verb, "clinic", "sum:cots", "--epsilon", "0.1"}, "cost");
+    check({verb, "clinic", "count", "--by", "wrad", "--epsilon", "0.1"}, "ward");
+    check({verb, "clinic", "count", "--where", "aeg > 3", "--epsilon", "0.1"}, "age");
+    check({verb, "clinic", "sum:free", "--epsilon", "0.1"}, "bounds");
+    check({verb, "clinic", "variance:cost", "--epsilon", "0.1"}, "exact");
+    check({verb, "clinic", "count", "--by", "age", "--epsilon", "0.1"}, "values");
+  }
+  check({"release", "clinic", "value:acu", "--value", "1", "--epsilon", "0.1"}, "auc");
+  check({"budget", "clinik"}, "clinic");
+  check({"history", "clinik"}, "clinic");
+  check({"data", "check", "clinik"}, "clinic");
+  check({"show", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"}, "01HV5Y3K9QZ8T7W6R5N4M3J2XA");
+  check({"show", "nonsense"}, "nonsense");
+  CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("source: a wrong shape ends with 3 and charges nothing", "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  bench.write("visits.csv", "patient,age,ward\np1,3,A\n");
+  const Result no_column = bench.with_ledger({"release", "clinic", "sum:cost", "--epsilon", "0.1"});
+  CHECK(no_column.exit == 3);
+  CHECK(contains(no_column.err, "cost"));
+  std::filesystem::remove(bench.path("visits.csv"));
+  const Result no_file = bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1"});
+  CHECK(no_file.exit == 3);
+  CHECK(contains(no_file.err, "visits.csv"));
+  CHECK(dump(bench.path("L")) == before);
+}

@@ -1,0 +1,83 @@
+// Runs the built command in a temporary directory of its own and keeps what it printed.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace epsilog::test {
+
+struct Result {
+  int exit = -1;  ///< 128 + N when signal N ended it
+  std::string out;
+  std::string err;
+
+  /// Throws  nlohmann::json::parse_error unless standard output is exactly one JSON value.
+  [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out); }
+};
+
+/// Where the command's standard streams lead.
+struct Streams {
+  std::string input;              ///< what standard input holds
+  std::string output_file;        ///< "" = kept in Result::out
+  bool close_output = false;      ///< started with standard output closed
+  bool broken_pipe = false;       ///< standard output is a pipe nobody reads
+  bool terminal = false;          ///< standard output and error are a terminal; all goes to Result::out
+  bool heed_permissions = false;  ///< without root's power to write where it may not
+  long file_size_max = -1;        ///< bytes any file may grow to; -1 = no limit
+};
+
+/// Whether a pseudo-terminal can be had here; in a bare chroot without devpts it cannot.
+[[nodiscard]] bool terminals_exist();
+
+/// A temporary directory with a data file and policies, removed at the end.
+class Workbench final {
+ public:
+  Workbench();
+  ~Workbench();
+  Workbench(const Workbench&) = delete;
+  Workbench& operator=(const Workbench&) = delete;
+
+  /// Runs the command there. EPSILOG_LEDGER, NO_COLOR and the locale are as in `environment`, with
+  /// LC_ALL=C.UTF-8 unless that says otherwise.
+  Result run(const std::vector<std::string>& arguments, const Streams& streams = {}) const;
+  /// The same with --ledger L.
+  Result with_ledger(std::vector<std::string> arguments, const Streams& streams = {}) const;
+
+  void write(const std::string& file, std::string_view content) const;
+  /// Takes away the right to make files there, for those who heed it.
+  void make_read_only() const;
+  void make_writable() const;
+  [[nodiscard]] std::string read(const std::string& file) const;
+  [[nodiscard]] std::string path(const std::string& file) const { return (folder_ / file).string(); }
+  [[nodiscard]] std::vector<std::string> files() const;  ///< sorted
+
+  /// Writes policy.yaml and creates the ledger L from it; requires exit code 0.
+  void init(std::string_view policy) const;
+
+  std::map<std::string, std::string> environment;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Every row of every table of a SQLite file as text, ordered: equal dumps, equal content.
+std::string dump(const std::string& database);
+/// Runs SQL on a SQLite file as an attacker would, foreign keys and triggers left as they are.
+void tamper(const std::string& database, const std::string& sql);
+/// The first column of the first row.
+std::string query(const std::string& database, const std::string& sql);
+
+/// A clinic with 12 rows of 8 patients, missing and out-of-range cells among them.
+/// Budget 1, add-remove, at most 2 rows a patient; the query `auc` is computed elsewhere.
+extern const char* const kClinicPolicy;
+
+[[nodiscard]] bool contains(std::string_view text, std::string_view part);
+/// Replaces the only occurrence of `from`; fails the test when there is none.
+[[nodiscard]] std::string replaced(std::string text, std::string_view from, std::string_view to);
+[[nodiscard]] std::size_t lines(std::string_view text);
+
+}  // namespace epsilog::test
