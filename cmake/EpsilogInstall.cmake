@@ -12,4 +12,4 @@ install(FILES
   cmake/EpsilogDependencies.cmake
   DESTINATION ${epsilog_cmake_dir})
 install(FILES schema/policy.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/epsilog)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

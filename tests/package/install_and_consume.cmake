@@ -1,0 +1,41 @@
+# Installs the build into an empty prefix and uses it from there, as a stranger's project would.
+#
+# cmake -DBUILD=… -DCONSUMER=… -DREADME=… -DPYTHON=… -DWORK=… -DCOMPILER=… -DGENERATOR=…
+#       [-DFLAGS=…] [-DLAUNCHER=…] -DBUILD_TYPE=… -DVERSION=… -P install_and_consume.cmake
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT code EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "exit ${code} from: ${command}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}/run" "${WORK}/readme")
+
+run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
+foreach(file bin/epsilog include/epsilog/engine/engine.hpp share/epsilog/policy.schema.json
+    share/doc/epsilog/LICENSE)
+  if(NOT EXISTS "${WORK}/prefix/${file}")
+    message(FATAL_ERROR "cmake --install did not install ${file}")
+  endif()
+endforeach()
+
+run("${WORK}/prefix/bin/epsilog" --version)
+if(NOT output MATCHES "${VERSION}")
+  message(FATAL_ERROR "epsilog --version says '${output}', not ${VERSION}")
+endif()
+
+run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${README}" --extract-cpp "${WORK}/readme/example.cpp")
+run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${WORK}/build" -G "${GENERATOR}"
+  "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=${FLAGS}"
+  "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
+  "-DREADME_SOURCE=${WORK}/readme/example.cpp")
+run("${CMAKE_COMMAND}" --build "${WORK}/build")
+run("${WORK}/build/consumer" "${WORK}/run")
+
+# The example of README.md runs where a policy.yaml and its data lie, as README.md says.
+run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${README}" --command "${WORK}/prefix/bin/epsilog"
+  --directory "${WORK}/readme" --then "${WORK}/build/readme_example")
+message("${output}")

@@ -1,0 +1,12 @@
+# cmake -DPYTHON=… -DSCRIPT=… -DCOMMITTED=… -DFRESH=… -P same_data.cmake
+execute_process(COMMAND "${PYTHON}" "${SCRIPT}" "${FRESH}" COMMAND_ERROR_IS_FATAL ANY)
+file(SHA256 "${FRESH}" fresh)
+file(SHA256 "${COMMITTED}" committed)
+if(NOT fresh STREQUAL committed)
+  message(FATAL_ERROR "${COMMITTED} is not what scripts/generate-demo-data writes")
+endif()
+file(STRINGS "${COMMITTED}" lines)
+list(LENGTH lines count)
+if(count LESS 10001)
+  message(FATAL_ERROR "${COMMITTED} has only ${count} lines")
+endif()
