@@ -1,0 +1,121 @@
+// The whole release path as a library user sees it, from request to durable answer, against the disk.
+//
+// Each iteration also times one fdatasync of 4 KiB overwritten in place, so that both medians come from
+// the same moments of the same disk: `ratio` = p50_us / raw_p50_us.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/engine.hpp"
+
+namespace {
+
+using namespace epsilog;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kPolicy =
+    "version: 1\n"
+    "datasets:\n"
+    "  external:\n"
+    "    unit: row\n"
+    "    neighbours: add-remove\n"
+    "    budget: {epsilon: 2000000}\n"
+    "    queries:\n"
+    "      score: {bounds: [0, 1000], sensitivity: 1}\n";
+
+double microseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+/// A ledger in a folder of the current directory, which is on the disk to be measured.
+class Workplace {
+ public:
+  Workplace() {
+    std::string pattern = (std::filesystem::current_path() / "release-bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = pattern;
+    std::ofstream(path_ / "policy.yaml") << kPolicy;
+    engine::Engine::init((path_ / "policy.yaml").string(), (path_ / "ledger").string(), "bench");
+    raw_ = ::open((path_ / "raw").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    (void)raw_write();
+  }
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  ~Workplace() {
+    ::close(raw_);
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] engine::Engine open() const { return engine::Engine::open((path_ / "ledger").string()); }
+
+  double raw_write() {
+    block_[0] = static_cast<char>(block_[0] + 1);
+    const auto begin = Clock::now();
+    if (::pwrite(raw_, block_.data(), block_.size(), 0) != 4096 || ::fdatasync(raw_) != 0) {
+      throw std::runtime_error("cannot write");
+    }
+    return microseconds(Clock::now() - begin);
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::vector<char> block_ = std::vector<char>(4096, 'x');
+  int raw_ = -1;
+};
+
+engine::Request request(std::int64_t number) {
+  engine::Request result;
+  result.dataset = "external";
+  result.question = engine::parse_question("value:score", std::nullopt, std::nullopt);
+  result.epsilon = accounting::Rational(1, 1000);
+  result.principal = "bench";
+  result.key = std::to_string(number);
+  result.supplied = "500";
+  return result;
+}
+
+/// Arg: how many requests one call answers; 1 is Engine::release, more is Engine::release_many.
+void durable_release(benchmark::State& state) {
+  Workplace workplace;
+  engine::Engine engine = workplace.open();
+  mechanisms::SystemBits bits;
+  std::int64_t number = 0;
+  std::vector<double> raw;
+  std::vector<double> released;
+  for (auto _ : state) {
+    raw.push_back(workplace.raw_write());
+    std::vector<engine::Request> requests;
+    for (std::int64_t i = 0; i < state.range(0); ++i) requests.push_back(request(number++));
+    const auto begin = Clock::now();
+    if (requests.size() == 1) {
+      benchmark::DoNotOptimize(engine.release(requests.front(), bits, {}));
+    } else {
+      benchmark::DoNotOptimize(engine.release_many(requests, bits, {}));
+    }
+    released.push_back(microseconds(Clock::now() - begin));
+  }
+  state.counters["p50_us"] = median(released);
+  state.counters["raw_p50_us"] = median(raw);
+  state.counters["ratio"] = median(released) / median(raw);
+  state.counters["us_each"] = median(released) / static_cast<double>(state.range(0));
+}
+BENCHMARK(durable_release)->Arg(1)->Iterations(2000)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(durable_release)->Arg(1'000)->Iterations(20)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+}  // namespace
