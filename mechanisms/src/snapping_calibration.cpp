@@ -238,6 +238,10 @@ Parameters calibrated_mpfr(const Options& options) {
   parameters.grid = choice.attempt.grid;
   parameters.centre = choice.attempt.range.centre;
   parameters.bound = choice.attempt.range.bound;
+  // What the proof asks of the grid. It holds by construction: a coarser grid never narrows the bound,
+  // so lambda does not shrink while the grid grows to the power of two at or above it.
+  EPSILOG_INVARIANT(parameters.grid <= 2 * parameters.lambda &&
+                    parameters.grid * Rational(33, 32) >= parameters.lambda);
   parameters.adjusted = proved_loss(options.sensitivity, options.coordinates, parameters.lambda,
                                     parameters.bound, parameters.precision);
   parameters.published = published_loss(options.sensitivity, options.coordinates, parameters.lambda,
