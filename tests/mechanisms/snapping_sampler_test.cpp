@@ -264,7 +264,7 @@ TEST_CASE("sampler: at toy precision every draw is the plain definition's",
 }
 
 TEST_CASE("sampler: an answer range beyond the bound is clamped to its nearer end",
-          "[mechanisms][snapping]") {
+          "[mechanisms][snapping][integers]") {
   SnappingMechanism::Options options;
   options.epsilon = epsilog::accounting::Epsilon::parse_down("1");
   options.sensitivity = 16;  // Lambda = 16, so the centre of [3, 4] is 0
@@ -285,7 +285,7 @@ TEST_CASE("sampler: an answer range beyond the bound is clamped to its nearer en
   }
 }
 
-TEST_CASE("sampler: a fixed number of bytes is read for each answer", "[mechanisms][snapping]") {
+TEST_CASE("sampler: a fixed number of bytes is read for each answer", "[mechanisms][snapping][integers]") {
   for (const auto& [arithmetic, precision] : kArithmetics) {
     const Setting setting = calibrated(arithmetic, precision, "0.1", 1, 0, 1'000'000);
     const SnappingSampler sampler = setting.sampler();
