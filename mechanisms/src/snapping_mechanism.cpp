@@ -8,20 +8,12 @@
 #include "release_sealer.hpp"
 #include "snapping_accuracy.hpp"
 #include "snapping_calibration.hpp"
-#include "snapping_draw.hpp"
+#include "snapping_sampler.hpp"
 
 namespace epsilog::mechanisms {
 namespace {
 
 using accounting::power_of_two;
-
-/// One coordinate in the arithmetic of `p`, about the centre.
-Rational drawn(const Rational& answer, const SnappingMechanism::Parameters& p, const MpfrNumber& lambda,
-               BitSource& bits) {
-  if (p.arithmetic == Arithmetic::exact) return snapped_exact(answer, p.lambda, p.grid, p.bound, bits);
-  const UniformDraw draw = draw_uniform(bits, p.precision);
-  return snapped(answer, draw.negative, draw.u_star, lambda, p.grid, p.bound, p.precision);
-}
 
 SnappingLaw law_of(const SnappingMechanism::Parameters& p) {
   return {p.lambda, p.grid, p.bound};
@@ -42,7 +34,10 @@ void check_alpha(const Rational& alpha) {
 }  // namespace
 
 SnappingMechanism::SnappingMechanism(const Options& options)
-    : parameters_(calibrated(options)), lower_(options.lower), upper_(options.upper) {}
+    : parameters_(calibrated(options)),
+      lower_(options.lower),
+      upper_(options.upper),
+      sampler_(std::make_shared<const SnappingSampler>(parameters_, options.lower, options.upper)) {}
 
 accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> answers,
                                                      accounting::ChargeReceipt receipt,
@@ -50,19 +45,10 @@ accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> a
   if (answers.empty()) throw InvalidParameter("release: no answer to release");
   const std::int64_t decision = receipt.consume(parameters_.charged);
 
-  const Parameters& p = parameters_;
-  const MpfrNumber lambda = p.arithmetic == Arithmetic::mpfr ? MpfrNumber::exactly(p.lambda) : MpfrNumber(1U);
   std::vector<Rational> values;
   values.reserve(answers.size());
-  for (const Rational& answer : answers) {
-    values.push_back(p.centre + drawn(shifted(answer), p, lambda, bits));
-  }
-  return ReleaseSealer::seal(decision, p.charged, std::move(values));
-}
-
-Rational SnappingMechanism::shifted(const Rational& answer) const {
-  const Rational about_centre = std::clamp(answer, lower_, upper_) - parameters_.centre;
-  return std::clamp<Rational>(about_centre, -parameters_.bound, parameters_.bound);
+  sampler_->draw(answers, bits, values);
+  return ReleaseSealer::seal(decision, parameters_.charged, std::move(values));
 }
 
 Rational SnappingMechanism::accuracy_up(const Rational& alpha) const {
@@ -79,7 +65,9 @@ Rational SnappingMechanism::tail_up(const Rational& a) const {
 
 Rational SnappingMechanism::accuracy_at_up(const HypotheticalAnswer& y, const Rational& alpha) const {
   check_alpha(alpha);
-  return smallest_error_at(law_of(parameters_), shifted(y.rational()), alpha * ideal_share(parameters_));
+  const Rational about_centre = std::clamp(y.rational(), lower_, upper_) - parameters_.centre;
+  const Rational clamped = std::clamp<Rational>(about_centre, -parameters_.bound, parameters_.bound);
+  return smallest_error_at(law_of(parameters_), clamped, alpha * ideal_share(parameters_));
 }
 
 }  // namespace epsilog::mechanisms

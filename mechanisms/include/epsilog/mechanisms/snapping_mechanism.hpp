@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ namespace epsilog::mechanisms {
 
 using accounting::Epsilon;
 using accounting::Rational;
+
+class SnappingSampler;
 
 enum class Arithmetic { mpfr, exact };
 
@@ -128,12 +131,10 @@ class SnappingMechanism final {
   [[nodiscard]] Rational accuracy_at_up(const HypotheticalAnswer& y, const Rational& alpha) const;
 
  private:
-  /// y as the noise is added to it: clamped, shifted by the centre, clamped to B.
-  [[nodiscard]] Rational shifted(const Rational& answer) const;
-
   Parameters parameters_;
   Rational lower_;
   Rational upper_;
+  std::shared_ptr<const SnappingSampler> sampler_;
 };
 
 }  // namespace epsilog::mechanisms
