@@ -3,6 +3,7 @@
 // Source   P(noise >= d) = e^(-d/lambda)/2 for d >= 0, else 1 - e^(d/lambda)/2.
 // Exact    A sum of such tails at rational distances is transcendental unless each distance is 0
 //          (Lindemann-Weierstrass), so refining an enclosure decides every comparison with a rational.
+//          Two distances d and -d, whose tails add to 1, do not come as a sum but as `certain`.
 // Thread-safety: pure functions.
 #pragma once
 

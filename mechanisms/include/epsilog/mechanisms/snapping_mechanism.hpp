@@ -2,7 +2,7 @@
 //
 // Source   Mironov, "On Significance of the Least Significant Bits for Differential Privacy", CCS
 //          2012, section 5.2.
-// Proof    mechanisms/proofs/snapping.md.
+// Proof    mechanisms/proofs/snapping.md; its accuracy: mechanisms/proofs/snapping_accuracy.md.
 // Measure  Pure differential privacy, for the unit over which `sensitivity` was bounded.
 // Rounds   Privacy loss up, noise scale up, accuracy up; never to nearest.
 // Answers  An answer y is first clamped to [lower, upper], silently, then shifted by the centre and
