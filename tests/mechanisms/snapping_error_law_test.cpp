@@ -233,3 +233,24 @@ TEST_CASE("accuracy: a tail of exactly one half is decided exactly",
   CHECK(probability_up({.certain = true}, 1, 1) == 1);
   CHECK(probability_up({}, 1, 1) == 0);
 }
+
+TEST_CASE("accuracy: comparisons are right within 2^-110 of equality, on both sides of the answer",
+          "[mechanisms][snapping][accuracy][random]") {
+  RandomLaws random(19);
+  for (int i = 0; i < 300; ++i) {
+    const Rational lambda = random.between(1, 5000, 1000);
+    // One tail behind the answer, alone or with one beyond it.
+    ErrorProbability probability{.sums = {{-lambda * random.between(1, 3000, 1000)}}};
+    if (i % 2 == 0) probability.sums.front().second = lambda * random.between(4000, 9000, 1000);
+    const Rational tail = probability_up(probability, lambda, 1);
+    CAPTURE(i, lambda, tail);
+    CHECK(at_most(probability, lambda, tail));
+    CHECK_FALSE(at_most(probability, lambda, tail * (1 - power_of_two(-110))));
+    const Rational first = exp_directed(probability.sums.front().first / lambda, 512, MPFR_RNDD);
+    const Rational second = probability.sums.front().second
+                                ? exp_directed(-*probability.sums.front().second / lambda, 512, MPFR_RNDU)
+                                : Rational(0);
+    const Rational fine = 1 - (first - second) / 2;  // up, at 512 bits
+    CHECK(tail == MpfrNumber::rounded(fine, kResultBits, MPFR_RNDU).rational());
+  }
+}
