@@ -1,5 +1,6 @@
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,10 +15,28 @@ namespace {
 
 using accounting::power_of_two;
 
+SnappingLaw law_of(const SnappingMechanism::Parameters& p) {
+  return {p.lambda, p.grid, p.bound};
+}
+
+/// The part of alpha that the ideal law may use. The drawn law multiplies every tail by at most e^x, x
+/// the rounding term of one coordinate, and 1 - x <= e^-x.
+Rational ideal_share(const SnappingMechanism::Parameters& p) {
+  if (p.arithmetic == Arithmetic::exact) return 1;
+  return 1 - (18 * p.bound / p.lambda + 10) * power_of_two(-static_cast<long>(p.precision));
+}
+
+void check_alpha(const Rational& alpha) {
+  if (alpha <= 0 || alpha >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+  if (alpha < power_of_two(-kLeastExponent)) throw InvalidParameter("alpha: must not be below 2^-16384");
+}
+
 }  // namespace
 
 SnappingMechanism::SnappingMechanism(const Options& options)
     : parameters_(calibrated(options)),
+      lower_(options.lower),
+      upper_(options.upper),
       sampler_(std::make_shared<const SnappingSampler>(parameters_, options.lower, options.upper)) {}
 
 accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> answers,
@@ -33,14 +52,22 @@ accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> a
 }
 
 Rational SnappingMechanism::accuracy_up(const Rational& alpha) const {
-  if (alpha <= 0 || alpha >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
-  const Parameters& p = parameters_;
-  const SnappingLaw law{p.lambda, p.grid, p.bound};
-  if (p.arithmetic == Arithmetic::exact) return smallest_error_up(law, alpha);
-  // The drawn law multiplies every tail by at most e^x, x the rounding term of one coordinate, and
-  // 1 - x <= e^-x.
-  const Rational rounding = (18 * p.bound / p.lambda + 10) * power_of_two(-static_cast<long>(p.precision));
-  return smallest_error_up(law, alpha * (1 - rounding));
+  check_alpha(alpha);
+  // tail_up rounds up to as many bits, so it cannot round past the alpha searched with.
+  const Rational on_bits = MpfrNumber::rounded(alpha, kResultBits, MPFR_RNDD).rational();
+  return smallest_error_up(law_of(parameters_), on_bits * ideal_share(parameters_));
+}
+
+Rational SnappingMechanism::tail_up(const Rational& a) const {
+  if (a < 0) throw InvalidParameter("accuracy: must not be negative");
+  return probability_up(worst_error(law_of(parameters_), a), parameters_.lambda, ideal_share(parameters_));
+}
+
+Rational SnappingMechanism::accuracy_at_up(const HypotheticalAnswer& y, const Rational& alpha) const {
+  check_alpha(alpha);
+  const Rational about_centre = std::clamp(y.rational(), lower_, upper_) - parameters_.centre;
+  const Rational clamped = std::clamp<Rational>(about_centre, -parameters_.bound, parameters_.bound);
+  return smallest_error_at(law_of(parameters_), clamped, alpha * ideal_share(parameters_));
 }
 
 }  // namespace epsilog::mechanisms
