@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
@@ -14,11 +15,11 @@ using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
 using epsilog::accounting::text_down;
 using epsilog::accounting::text_up;
-using epsilog::test::reference_table;
+using epsilog::testing::reference_table;
 
 namespace {
 
-Rational number(const char* text) {
+Rational number(std::string_view text) {
   return parse_rational(text, "test");
 }
 
@@ -60,29 +61,29 @@ TEST_CASE("tolerance: the document's example comes out in every digit", "[mechan
 
 TEST_CASE("tolerance: every digit of the reference table, on the side promised",
           "[mechanisms][tolerance][reference]") {
-  for (const auto& row : reference_table("tolerance.csv")) {
-    CAPTURE(row.text("law"), row.text("scale"), row.text("k"), row.text("partitions"));
-    const auto at = row.text("law") == "laplace" ? laplace_tolerance_at : gaussian_tolerance_at;
-    const auto partitions = row.number("partitions").get_num().get_ui();
-    const NoiseTolerance found = at(row.number("scale"), row.number("k"), false, partitions);
-    CHECK(just_above(found.tolerance, row.number("tolerance"), 120));
-    CHECK(just_below(found.complementary, row.number("complementary"), 120));
+  for (const auto& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/tolerance.csv")) {
+    CAPTURE(row.at("law"), row.at("scale"), row.at("k"), row.at("partitions"));
+    const auto at = row.at("law") == "laplace" ? laplace_tolerance_at : gaussian_tolerance_at;
+    const auto partitions = number(row.at("partitions")).get_num().get_ui();
+    const NoiseTolerance found = at(number(row.at("scale")), number(row.at("k")), false, partitions);
+    CHECK(just_above(found.tolerance, number(row.at("tolerance")), 120));
+    CHECK(just_below(found.complementary, number(row.at("complementary")), 120));
     CHECK(is_dyadic(found.tolerance));
     CHECK(is_dyadic(found.complementary));
-    const NoiseTolerance whole = at(row.number("scale"), row.number("k"), true, partitions);
-    CHECK(whole.tolerance == row.number("integer"));
+    const NoiseTolerance whole = at(number(row.at("scale")), number(row.at("k")), true, partitions);
+    CHECK(whole.tolerance == number(row.at("integer")));
     CHECK(whole.complementary == found.complementary);
   }
 }
 
 TEST_CASE("tolerance: epsilon, delta and l2 give the analytic sigma", "[mechanisms][tolerance][reference]") {
-  for (const auto& row : reference_table("tolerance_gaussian.csv")) {
-    CAPTURE(row.text("epsilon"), row.text("delta"), row.text("l2"));
+  for (const auto& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/tolerance_gaussian.csv")) {
+    CAPTURE(row.at("epsilon"), row.at("delta"), row.at("l2"));
     const NoiseTolerance found =
-        gaussian_tolerance(row.number("epsilon"), row.number("delta"), row.number("l2"), row.number("k"),
-                           false, row.number("partitions").get_num().get_ui());
-    CHECK(just_above(found.tolerance, row.number("tolerance"), 98));
-    CHECK(just_below(found.complementary, row.number("complementary"), 97));
+        gaussian_tolerance(number(row.at("epsilon")), number(row.at("delta")), number(row.at("l2")),
+                           number(row.at("k")), false, number(row.at("partitions")).get_num().get_ui());
+    CHECK(just_above(found.tolerance, number(row.at("tolerance")), 98));
+    CHECK(just_below(found.complementary, number(row.at("complementary")), 97));
   }
 }
 

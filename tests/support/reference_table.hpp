@@ -1,7 +1,6 @@
-// Reference values kept as CSV in tests/reference, one script beside each table that computes it.
+// Values computed elsewhere (tests/reference/*.py), read from their CSV.
 #pragma once
 
-#include <cstddef>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -11,45 +10,41 @@
 
 #include "epsilog/accounting/rational.hpp"
 
-namespace epsilog::test {
+namespace epsilog::testing {
 
-/// One line of a table, by column name.
-class ReferenceRow final {
- public:
-  explicit ReferenceRow(std::map<std::string, std::string> cells) : cells_(std::move(cells)) {}
+using ReferenceRow = std::map<std::string, std::string>;
 
-  [[nodiscard]] const std::string& text(const std::string& column) const { return cells_.at(column); }
-  [[nodiscard]] accounting::Rational number(const std::string& column) const {
-    return accounting::parse_rational(text(column), column);
-  }
-
- private:
-  std::map<std::string, std::string> cells_;
-};
-
-/// Reads tests/reference/<name>. No cell of these tables is quoted.
-/// Throws  std::runtime_error if it is missing, empty or ragged: a test without rows would test nothing.
-inline std::vector<ReferenceRow> reference_table(const std::string& name) {
+/// Requires  a header line; no quotes in the file.
+inline std::vector<ReferenceRow> reference_table(const std::string& path) {
   const auto cells = [](const std::string& line) {
     std::vector<std::string> result;
-    std::istringstream stream(line);
-    for (std::string cell; std::getline(stream, cell, ',');) result.push_back(cell);
+    std::istringstream in(line);
+    for (std::string cell; std::getline(in, cell, ',');) result.push_back(cell);
     return result;
   };
-  std::ifstream file(std::string(EPSILOG_SOURCE_DIR) + "/tests/reference/" + name);
+  std::ifstream in(path);
   std::string line;
-  std::getline(file, line);
+  if (!std::getline(in, line)) throw std::runtime_error("no reference values in " + path);
   const std::vector<std::string> header = cells(line);
   std::vector<ReferenceRow> rows;
-  while (std::getline(file, line)) {
+  while (std::getline(in, line)) {
     const std::vector<std::string> values = cells(line);
-    if (values.size() != header.size()) throw std::runtime_error(name + ": ragged line: " + line);
-    std::map<std::string, std::string> row;
+    if (values.size() != header.size()) throw std::runtime_error("torn line in " + path);
+    ReferenceRow row;
     for (std::size_t i = 0; i < header.size(); ++i) row[header[i]] = values[i];
-    rows.emplace_back(std::move(row));
+    rows.push_back(row);
   }
-  if (rows.empty()) throw std::runtime_error(name + ": no rows");
   return rows;
 }
 
-}  // namespace epsilog::test
+/// Is value in (expected, expected * (1 + relative)] or, for a negative `relative`, on the other side? The
+/// expected value itself is allowed an error of 10^-44 of it, half a unit of its last printed digit.
+inline bool just_beyond(const accounting::Rational& value, const accounting::Rational& expected,
+                        const accounting::Rational& relative) {
+  const accounting::Rational slack = expected * accounting::power_of_ten(-44);
+  const accounting::Rational end = expected * (1 + relative);
+  return relative > 0 ? value >= expected - slack && value <= end + slack
+                      : value <= expected + slack && value >= end - slack;
+}
+
+}  // namespace epsilog::testing
