@@ -144,6 +144,26 @@ TEST_CASE("matchers: noise on whole numbers shows only in enough of them", "[tes
   CHECK_FALSE(IsNoisy(std::vector<long>(11, 7), noise, level(12)).match(bare));
 }
 
+TEST_CASE("matchers: discrete noise is held to the last step its law allows", "[testing]") {
+  // P(|X| >= a) = 2 q^a/(1 + q), q = e^(-1/2): 0.0138… at a = 9 and 0.0084… at a = 10.
+  const AddedNoise laplace = AddedNoise::discrete_laplace(2);
+  CHECK(laplace.tolerance_up(level(2)) == 9);
+  CHECK_THAT(109, NoisyEquals(100, laplace, level(2)));
+  CHECK_FALSE(NoisyEquals(100, laplace, level(2)).match(110));
+  // The same on a grid of quarters, in the unit of the answer.
+  const AddedNoise quarters = AddedNoise::discrete_laplace(Rational(1, 2), Rational(1, 4));
+  CHECK(quarters.tolerance_up(level(2)) == Rational(9, 4));
+  CHECK(quarters.values_needed(level(6)) == laplace.values_needed(level(6)));
+  // erfc(z/sqrt 2) = 10^-3 at z = 3.29, and a step of 1 at scale 100 changes little.
+  const AddedNoise gaussian = AddedNoise::discrete_gaussian(100);
+  CHECK(gaussian.tolerance_up(level(3)) == 329);
+  CHECK(says(message_after(NoisyEquals(0, gaussian, level(3)), 330, false),
+             "discrete Gaussian noise, scale 100;"));
+  CHECK(gaussian.values_needed(level(12)) == 6);  // 0.00399^5 > 10^-12 > 0.00399^6
+  CHECK_THROWS_AS(AddedNoise::discrete_laplace(0), InvalidParameter);
+  CHECK_THROWS_AS(AddedNoise::discrete_gaussian(1, 0), InvalidParameter);
+}
+
 TEST_CASE("matchers: snapping is judged by its own accuracy and its noiseless value",
           "[testing][snapping][statistical]") {
   // Each check has flakiness 10^-14; 18 checks, so below 10^-12 over seeds.

@@ -10,6 +10,8 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/mechanisms/discrete_gaussian.hpp"
+#include "epsilog/mechanisms/discrete_laplace.hpp"
 #include "epsilog/mechanisms/gaussian_calibration.hpp"
 #include "epsilog/mechanisms/noise_presence.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
@@ -50,6 +52,17 @@ class AddedNoise final {
     const Rational sigma = mechanisms::gaussian_sigma_up(epsilon, delta, l2);
     return rounded("rounded " + gaussian_name(epsilon, delta, l2), mechanisms::gaussian_tolerance_at, sigma,
                    mechanisms::rounded_gaussian_unchanged_up(sigma));
+  }
+
+  /// The discrete laws on the multiples of `grid`, scale in the unit of the answer, for answers on the grid:
+  /// discrete_laplace.hpp, discrete_gaussian.hpp at scale/grid.
+  [[nodiscard]] static AddedNoise discrete_laplace(const Rational& scale, const Rational& grid = 1) {
+    return on_grid("discrete Laplace noise", mechanisms::discrete_laplace_accuracy,
+                   mechanisms::discrete_laplace_unchanged_up, scale, grid);
+  }
+  [[nodiscard]] static AddedNoise discrete_gaussian(const Rational& scale, const Rational& grid = 1) {
+    return on_grid("discrete Gaussian noise", mechanisms::discrete_gaussian_accuracy,
+                   mechanisms::discrete_gaussian_unchanged_up, scale, grid);
   }
 
   /// A tolerance computed elsewhere. No level enters it, and IsNoisy refuses it.
@@ -129,6 +142,20 @@ class AddedNoise final {
       return tolerances(scale, level.k(), true, 1).tolerance;
     };
     noise.unchanged_ = unchanged;
+    return noise;
+  }
+  static AddedNoise on_grid(const std::string& law, Integer (*accuracy)(const Rational&, const Rational&),
+                            Rational (*unchanged)(const Rational&), const Rational& scale,
+                            const Rational& grid) {
+    if (scale <= 0) throw InvalidParameter("scale: " + shown(scale) + " is not above 0");
+    if (grid <= 0) throw InvalidParameter("grid: " + shown(grid) + " is not above 0");
+    const Rational steps = scale / grid;
+    AddedNoise noise(law + ", scale " + shown(scale) + (grid == 1 ? "" : ", grid " + shown(grid)));
+    // Beyond `accuracy - 1` steps lie `accuracy` and more.
+    noise.tolerance_ = [=](const Flakiness& level) {
+      return Rational(grid * (accuracy(steps, level.probability_down()) - 1));
+    };
+    noise.unchanged_ = unchanged(steps);
     return noise;
   }
   static Rational laplace_scale(const Rational& epsilon, const Rational& l1) {
