@@ -3,6 +3,7 @@
 // Where the probability p is met exactly, both Chernoff bounds for the count must stay above 1e-14, else
 // only the upper one. Below 100 counts are looked at, so a right calculator fails with probability
 // below 1e-12 over seeds. The seeds are fixed (ChaCha20).
+#include <algorithm>
 #include <cmath>
 
 #include "epsilog/mechanisms/tolerance.hpp"
@@ -102,23 +103,27 @@ TEST_CASE("flakiness: a mean keeps its level, which the document's split of it d
                               .delta = 0,
                               .lower = 0,
                               .upper = 10,
-                              .sum = 500 * 5,
+                              .sum = 2675,
                               .count = 500,
                               .max_rows = 1,
                               .partitions = 1,
                               .flakiness = 3};
+  constexpr double kCount = 500;
+  constexpr double kSum = 2675 - 500 * 5;  // of distances from the midpoint
   SeededNoise noise(3300);
   const auto exceeds = [&](double tolerance) {
     return happened([&] {
-      const double count = std::max(1.0, 500 + std::round(noise.laplace(2)));
-      return std::abs(noise.laplace(10) / count) > tolerance;
+      const double count = std::max(1.0, kCount + std::round(noise.laplace(2)));
+      return std::abs((kSum + noise.laplace(10)) / count - kSum / kCount) > tolerance;
     });
   };
   const int kept = exceeds(mean_tolerance_up(scenario).get_d());
   check_at_most(kept, 1e-3);
   // "The overall flakiness is 10^-2k, so use k/2": both intervals at 10^-1.5, and either may fail.
   const double t = laplace_tolerance_at(2, Rational(3, 2), false, 1).tolerance.get_d();
-  const double document = 5 * t / (500 - std::ceil(t));
+  const double most = (kSum + 5 * t) / (kCount - std::ceil(t));
+  const double least = (kSum - 5 * t) / (kCount + std::ceil(t));
+  const double document = std::max(most - kSum / kCount, kSum / kCount - least);
   const int failures = exceeds(document);
   CAPTURE(kept, failures);
   CHECK(failures > 0.02 * kTrials);

@@ -88,6 +88,11 @@ TEST_CASE("matchers: the level decides the tolerance and stands in the message",
   CHECK(says(failure, "at most 10^-23"));
   CHECK(says(failure, "value 0 is 1.059"));
   CHECK_FALSE(NoisyEquals(42, noise, level(22)).match(43.0591));
+  // The message that docs/testing.md shows.
+  const AddedNoise count = AddedNoise::rounded_laplace(Rational(1, 2), 1);
+  CHECK(message_after(NoisyEquals(1000, count, level(12)), 1060, false) ==
+        "is within 55 of 1000 (rounded Laplace noise, epsilon 0.5, L1 1; fails by chance with probability at "
+        "most 10^-12); value 0 is 60 away");
   // Whole numbers: t = 2.6 allows 3, t = 2.4 allows 2.
   const Rational k = parse_rational("1.1", "k");  // t = 1.1 ln 10 = 2.53…
   const AddedNoise whole = AddedNoise::rounded_laplace(1, 1);
@@ -119,6 +124,9 @@ TEST_CASE("matchers: real noise shows in one value", "[testing]") {
   CHECK_FALSE(IsNoisy(5, noise, level(3)).match(5.001));  // t = -ln(1 - 10^-3) = 0.0010005…
   CHECK_THAT(5.0011, IsNoisy(5, noise, level(3)));
   CHECK_THAT(std::nextafter(5.0, 6.0), IsNoisy(5, noise, level(23)));
+  const Rational narrow = *noise.complementary_down(level(3));
+  CHECK_FALSE(IsNoisy(5, noise, level(3)).match(Rational(5 - narrow)));
+  CHECK_THAT(Rational(5 - narrow - power_of_ten(-60)), IsNoisy(5, noise, level(3)));
   const std::vector<double> one_is_bare{4, 5, 6};
   CHECK(says(message_after(IsNoisy(5, noise, level(3)), one_is_bare, false), "value 1 does not"));
   const std::string failure = message_after(IsNoisy(5, noise, level(3)), 5, false);

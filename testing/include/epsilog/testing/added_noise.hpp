@@ -54,6 +54,8 @@ class AddedNoise final {
                    mechanisms::rounded_gaussian_unchanged_up(sigma));
   }
 
+  static AddedNoise released_by(const mechanisms::SnappingMechanism&&) = delete;
+
   /// The discrete laws on the multiples of `grid`, scale in the unit of the answer, for answers on the grid:
   /// discrete_laplace.hpp, discrete_gaussian.hpp at scale/grid.
   [[nodiscard]] static AddedNoise discrete_laplace(const Rational& scale, const Rational& grid = 1) {
@@ -85,6 +87,8 @@ class AddedNoise final {
     };
     return noise;
   }
+  template <StatesItsAccuracy Mechanism>
+  static AddedNoise released_by(const Mechanism&&, std::string) = delete;
   /// Snapping. Without noise it would still round to its grid, so that is what IsNoisy compares with.
   /// Requires  the mechanism outlives the noise.
   [[nodiscard]] static AddedNoise released_by(const mechanisms::SnappingMechanism& mechanism) {
