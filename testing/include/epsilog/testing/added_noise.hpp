@@ -54,8 +54,6 @@ class AddedNoise final {
                    mechanisms::rounded_gaussian_unchanged_up(sigma));
   }
 
-  static AddedNoise released_by(const mechanisms::SnappingMechanism&&) = delete;
-
   /// The discrete laws on the multiples of `grid`, scale in the unit of the answer, for answers on the grid:
   /// discrete_laplace.hpp, discrete_gaussian.hpp at scale/grid.
   [[nodiscard]] static AddedNoise discrete_laplace(const Rational& scale, const Rational& grid = 1) {
@@ -101,6 +99,8 @@ class AddedNoise final {
     };
     return noise;
   }
+
+  static AddedNoise released_by(const mechanisms::SnappingMechanism&&) = delete;
 
   /// t with P(|noise| > t) <= the level.
   [[nodiscard]] Rational tolerance_up(const Flakiness& level) const { return tolerance_(level); }
