@@ -195,11 +195,13 @@ Rational zcdp_rho_down(const Rational& epsilon, const Rational& delta) {
   require_positive(epsilon, "epsilon");
   require_probability(delta, "delta");
   const ExponentRange range;
-  // rho + 2 sqrt(rho ln(1/delta)) = epsilon: the simpler conversion, a little below the best.
+  // rho + 2 sqrt(rho ln(1/delta)) = epsilon: the simpler conversion, a little below the best; and for an
+  // epsilon that hardly matters, delta is near sqrt(rho).
   const double log_inverse = -log2_estimate(delta) * std::numbers::ln2;
   const double epsilon_double = std::exp2(std::min(log2_estimate(epsilon), 1000.0));
   const double root = std::sqrt(log_inverse + epsilon_double) + std::sqrt(log_inverse);
-  const Rational start = epsilon * epsilon / (Rational(root) * Rational(root));
+  const Rational start =
+      std::max(Rational(epsilon * epsilon / (Rational(root) * Rational(root))), Rational(delta * delta));
   const unsigned bits = kBits + bits_beyond(-log2_estimate(start)) + bits_beyond(-log2_estimate(1 - delta));
   return last_at_most({.probability = [&](const Rational& rho,
                                           unsigned precision) { return zcdp_delta(rho, epsilon, precision); },

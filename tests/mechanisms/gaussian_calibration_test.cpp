@@ -112,11 +112,21 @@ TEST_CASE("gaussian calibration: published deltas and sigmas of the continuous l
                            {"2", "1e-6", 1, 2.2304762711864173, 14},
                            {"8", "1e-6", 1, 0.65293538435821595, 14},
                            {"1", "0.78760074136038453", 6, 2, 14},
+                           {"1", "0.78760074136038453", 30, 10, 14},
                            {"1000", "1e-5", 1, 0.02458, 3}}) {
     CAPTURE(row.epsilon, row.delta);
     CHECK(published(gaussian_sigma_up(number(row.epsilon), number(row.delta), Rational(row.sensitivity)),
                     row.sigma, row.digits));
   }
+}
+
+TEST_CASE("gaussian calibration: published sigmas of derived sensitivities",
+          "[mechanisms][gaussian_calibration]") {
+  // Two answers that change by 3 each: an L2 sensitivity of 3 sqrt 2.
+  const Rational root_of_18 = number("4.2426406871192851464050661726290942357");
+  CHECK(published(gaussian_sigma_up(1, number("1e-6"), root_of_18), 17.923794545871943, 14));
+  const Rational sigma = gaussian_sigma_up(number("0.109861228866810969139524523692"), number("2e-6"), 1);
+  CHECK(published(1 / (2 * sigma * sigma), 4.946819611450154e-4, 7));  // found there by a search to 10^-8
 }
 
 TEST_CASE("gaussian calibration: published deltas of the discrete law",
@@ -140,6 +150,11 @@ TEST_CASE("gaussian calibration: published deltas and rhos of zCDP", "[mechanism
     const char* epsilon;
   };
   for (const Epsilon& row : {Epsilon{"1/32", "1e-3", "0.68800245548780839"},
+                             {"0.1", "1e-6", "2.1419389283854737"},
+                             {"0.5", "1e-5", "4.7283869849433139"},
+                             {"0.5", "1e-10", "6.8393294131208485"},
+                             {"1", "1e-6", "7.7662166253117207"},
+                             {"2.63", "1e-5", "12.691562216993866"},
                              {"0.1", "1e-5", "1.9142388320035978"},
                              {"0.1", "1e-10", "2.8818280091742425"},
                              {"0.5", "1e-6", "5.221534444530169"},
