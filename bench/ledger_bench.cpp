@@ -25,7 +25,8 @@ namespace epsilog::mechanisms {
 /// that does not link the mechanisms.
 class ReleaseSealer {
  public:
-  static accounting::SealedRelease seal(accounting::ChargeReceipt receipt, accounting::Epsilon loss) {
+  static accounting::SealedRelease seal(accounting::ChargeReceipt receipt,
+                                        const accounting::ApproximateLoss& loss) {
     const std::int64_t decision = receipt.consume(loss);
     return {decision, loss, {accounting::Rational(48)}};
   }

@@ -28,7 +28,7 @@
 namespace epsilog::ledger {
 class Transaction {
  public:
-  static accounting::ChargeReceipt receipt(accounting::Epsilon amount,
+  static accounting::ChargeReceipt receipt(const accounting::ApproximateLoss& amount,
                                            std::shared_ptr<const accounting::TransactionLiveness> liveness) {
     return {1, amount, std::move(liveness)};
   }

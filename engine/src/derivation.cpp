@@ -173,7 +173,9 @@ class Deriver {
 
   /// A component whose cells one unit changes by at most `add_remove` in L1 when it comes or goes,
   /// and, without `by`, by at most `replace_one` when its rows are replaced. With `by` the old and
-  /// the new rows may lie in different cells, so a replacement costs a removal and an addition.
+  /// the new rows may lie in different cells, so a replacement costs a removal and an addition. In L2
+  /// that is less than their sum: the worst of all rows in one cell before and after, and of all rows
+  /// in one cell before and in another after.
   [[nodiscard]] Component component(Quantity quantity, const Rational& add_remove,
                                     const Rational& replace_one, const Rational& lower,
                                     const Rational& upper) const {
@@ -183,10 +185,15 @@ class Deriver {
     result.upper = upper;
     if (!question_.by) {
       result.sensitivity = replace_one_ ? replace_one : add_remove;
+      result.sensitivity_l2_squared = result.sensitivity * result.sensitivity;
       return result;
     }
     result.sensitivity = replace_one_ ? Rational(2 * add_remove) : add_remove;
     const std::uint64_t cells = result_.cells.size();
+    const Rational removed = add_remove * add_remove;
+    const Rational within_a_cell = replace_one * replace_one;
+    const Rational between_cells = cells > 1 ? Rational(2 * removed) : Rational(0);
+    result.sensitivity_l2_squared = replace_one_ ? std::max(within_a_cell, between_cells) : removed;
     const std::uint64_t k = dataset_.unit.max_rows;
     // min(2k, cells) without the overflow that 2k could bring.
     result.coordinates = replace_one_ && k < cells ? std::min(2 * k, cells) : std::min(k, cells);
@@ -196,7 +203,10 @@ class Deriver {
   [[nodiscard]] Component rows() const { return component(Quantity::rows, k_, k_, 0, n_); }
 
   [[nodiscard]] Component units() const {
-    return component(Quantity::units, question_.by ? k_ : Rational(1), 1, 0, n_);
+    Component result = component(Quantity::units, question_.by ? k_ : Rational(1), 1, 0, n_);
+    // A unit adds at most 1 to a cell, so no cell changes by more than 1, and at most m of them change.
+    if (question_.by) result.sensitivity_l2_squared = rational(result.coordinates);
+    return result;
   }
 
   [[nodiscard]] Component sum_about_centre(const Range& range) const {
@@ -283,6 +293,7 @@ Derivation derive_supplied(const Dataset& dataset, const Question& question) {
   Component component;
   component.quantity = Quantity::supplied;
   component.sensitivity = query.sensitivity;
+  component.sensitivity_l2_squared = query.sensitivity * query.sensitivity;
   component.lower = query.bounds.lower;
   component.upper = query.bounds.upper;
   Derivation result;

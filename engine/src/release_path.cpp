@@ -69,7 +69,7 @@ void draw(ledger::Transaction& transaction, const Prepared& prepared, const Deci
     sealed.push_back(
         mechanism.release(prepared.exact->values[i], receipt.split(mechanism.parameters().charged), bits));
   }
-  EPSILOG_INVARIANT(receipt.amount() == Epsilon());
+  EPSILOG_INVARIANT(receipt.amount() == accounting::ApproximateLoss());
   transaction.attach(plan.record, std::move(sealed), plan.derivation.post_processing);
 }
 

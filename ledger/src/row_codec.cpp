@@ -102,6 +102,7 @@ ComponentRecord to_component(const Json& json) {
   ComponentRecord component;
   json.at("statistic").get_to(component.statistic);
   json.at("epsilon").get_to(component.epsilon);
+  component.delta = json.value("delta", "");
   json.at("sensitivity").get_to(component.sensitivity);
   json.at("lambda").get_to(component.lambda);
   json.at("grid").get_to(component.grid);
@@ -192,10 +193,9 @@ std::string components_json(const std::vector<ComponentRecord>& components,
   Writer json;
   auto drawn = values.begin();
   json.array(components, [&](const ComponentRecord& component) {
-    json.raw("{")
-        .field("statistic", component.statistic)
-        .field("epsilon", component.epsilon)
-        .field("sensitivity", component.sensitivity)
+    json.raw("{").field("statistic", component.statistic).field("epsilon", component.epsilon);
+    if (!component.delta.empty()) json.field("delta", component.delta);
+    json.field("sensitivity", component.sensitivity)
         .field("lambda", component.lambda)
         .field("grid", component.grid)
         .field("centre", component.centre)

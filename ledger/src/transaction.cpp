@@ -12,10 +12,11 @@
 namespace epsilog::ledger {
 namespace {
 
-using accounting::Epsilon;
+using accounting::ApproximateLoss;
 using accounting::SealedRelease;
 
 constexpr const char* kEpsilonMeasure = accounting::EpsilonMeasure::name;
+constexpr const char* kDeltaMeasure = accounting::DeltaMeasure::name;
 
 constexpr const char* kDebit =
     "UPDATE account SET spent = spent + ?1 WHERE id = ?2 AND ?1 <= budget - spent - reserved";
@@ -60,20 +61,23 @@ std::string of_single(const ReleaseRecord& record, std::string ComponentRecord::
 }
 
 void require_components_paid(const ReleaseRecord& record, const std::vector<SealedRelease>& components,
-                             std::int64_t decision, Epsilon receipt) {
+                             std::int64_t decision, const ApproximateLoss& receipt) {
   require(!components.empty() && components.size() == record.components.size(),
           "as many sealed releases as components are to be attached");
-  std::vector<Epsilon> losses;
+  std::vector<ApproximateLoss> losses;
   for (std::size_t i = 0; i < components.size(); ++i) {
     require(components[i].decision() == decision, "a sealed release was paid for by another decision");
-    require(components[i].charged().text() == record.components[i].epsilon,
+    const ApproximateLoss& paid = components[i].charged();
+    require(paid.epsilon.text() == record.components[i].epsilon,
             "a component's epsilon is not what was paid for it");
+    require((paid.pure() ? "" : paid.delta.text()) == record.components[i].delta,
+            "a component's delta is not what was paid for it");
     require(components[i].size() == std::max<std::size_t>(record.cells.size(), 1),
             "a sealed release has another number of values than there are cells");
-    losses.push_back(components[i].charged());
+    losses.push_back(paid);
   }
   require(accounting::compose_sequential(losses) == receipt, "the components do not use up the receipt");
-  require(record.charged == receipt.text(), "the record's charged epsilon is not the receipt's");
+  require(record.charged == receipt.epsilon.text(), "the record's charged epsilon is not the receipt's");
 }
 
 }  // namespace
@@ -191,18 +195,23 @@ void Transaction::State::insert_decision(const StoredDecision& decision) {
 
 /// In order of account id, as the caller sorted them: the order in which a storage with row locks
 /// would have to take them.
-void Transaction::State::debit(const DecisionDraft& draft, std::span<const Charge> charges, Epsilon epsilon) {
+void Transaction::State::debit(const DecisionDraft& draft, std::span<const Charge> charges,
+                               const ApproximateLoss& loss) {
   Connection& db = ledger->writer();
   const std::vector<AccountState> accounts = read_accounts(db, draft.dataset);
-  bool covered = false;
+  bool epsilon_covered = false;
+  bool delta_covered = loss.pure();
   for (const Charge& charge : charges) {
     const auto account = std::find_if(accounts.begin(), accounts.end(),
                                       [&](const AccountState& state) { return state.id == charge.account; });
     require(account != accounts.end(), "a charge names an account of another dataset");
     require(charge.amount >= 1 && charge.amount <= accounting::kUnitsMax, "a charge is outside 1..2^61");
     if (account->measure == kEpsilonMeasure) {
-      require(charge.amount >= epsilon.units(), "a charge is below the loss its receipt would cover");
-      covered = true;
+      require(charge.amount >= loss.epsilon.units(), "a charge is below the loss its receipt would cover");
+      epsilon_covered = true;
+    } else if (account->measure == kDeltaMeasure) {
+      require(charge.amount >= loss.delta.units(), "a charge is below the delta its receipt would cover");
+      delta_covered = true;
     }
     db.query(kDebit).with(charge.amount, charge.account).run();
     if (db.changes() != 1) {
@@ -210,7 +219,8 @@ void Transaction::State::debit(const DecisionDraft& draft, std::span<const Charg
                           std::to_string(charge.amount) + " units it was found to hold a moment ago");
     }
   }
-  require(covered, "no account of measure epsilon is charged");
+  require(epsilon_covered, "no account of measure epsilon is charged");
+  require(delta_covered, "the loss has a delta and no account of measure delta is charged");
 }
 
 /// Runs one step. Whatever it throws ends the transaction: a half-done step must not be committed.
@@ -264,10 +274,10 @@ std::vector<AccountState> Transaction::accounts(const std::string& dataset) {
 }
 
 accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std::span<const Charge> charges,
-                                              Epsilon epsilon) {
+                                              const ApproximateLoss& loss) {
   return guarded("recording a charge", [&](State& state) {
     state.require_recordable(granted, Outcome::granted);
-    require(epsilon.units() > 0, "a release loses something: its epsilon is positive");
+    require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
     std::vector<Charge> sorted(charges.begin(), charges.end());
     std::sort(sorted.begin(), sorted.end(),
               [](const Charge& a, const Charge& b) { return a.account < b.account; });
@@ -277,14 +287,14 @@ accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std:
     require(twice == sorted.end(), "an account is charged twice by one decision");
 
     state.changed = true;
-    state.debit(granted, sorted, epsilon);
+    state.debit(granted, sorted, loss);
     StoredDecision decision = state.next_decision(granted);
     decision.charges = std::move(sorted);
     state.insert_decision(decision);
     state.recorded.push_back(std::move(decision));
     state.owing = true;
-    state.receipt = epsilon;
-    return accounting::ChargeReceipt(state.meta.decisions, epsilon, state.liveness);
+    state.receipt = loss;
+    return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
 }
 

@@ -24,7 +24,8 @@ struct Transaction::State {
   [[nodiscard]] StoredDecision next_decision(const DecisionDraft& draft);
   void require_recordable(const DecisionDraft& draft, Outcome outcome);
   void insert_decision(const StoredDecision& decision);
-  void debit(const DecisionDraft& draft, std::span<const Charge> charges, accounting::Epsilon epsilon);
+  void debit(const DecisionDraft& draft, std::span<const Charge> charges,
+             const accounting::ApproximateLoss& loss);
   void insert_limit_change(const AccountState& before, std::int64_t new_limit, const PolicyVersion& version,
                            const std::string& why);
 
@@ -37,8 +38,8 @@ struct Transaction::State {
   std::int64_t now_ms = 0;  // ledger time of everything in this transaction
   std::int64_t policy_version = 0;
   bool changed = false;
-  bool owing = false;           // a granted decision waits for its release
-  accounting::Epsilon receipt;  // what the receipt of that decision covers
+  bool owing = false;                   // a granted decision waits for its release
+  accounting::ApproximateLoss receipt;  // what the receipt of that decision covers
   std::vector<StoredDecision> recorded;
 };
 

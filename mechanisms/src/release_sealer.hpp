@@ -10,7 +10,8 @@ namespace epsilog::mechanisms {
 
 class ReleaseSealer final {
  public:
-  [[nodiscard]] static accounting::SealedRelease seal(std::int64_t decision, accounting::Epsilon charged,
+  [[nodiscard]] static accounting::SealedRelease seal(std::int64_t decision,
+                                                      const accounting::ApproximateLoss& charged,
                                                       std::vector<accounting::Rational> values) {
     return accounting::SealedRelease(decision, charged, std::move(values));
   }

@@ -9,9 +9,11 @@
 namespace epsilog::ledger {
 class Transaction {
  public:
-  static accounting::ChargeReceipt receipt(std::shared_ptr<const accounting::TransactionLiveness> liveness) {
-    return {7, accounting::Epsilon::parse_down("1"), std::move(liveness)};
+  static accounting::ChargeReceipt receipt(std::shared_ptr<const accounting::TransactionLiveness> liveness,
+                                           const accounting::ApproximateLoss& loss = one()) {
+    return {7, loss, std::move(liveness)};
   }
+  static accounting::ApproximateLoss one() { return accounting::Epsilon::parse_down("1"); }
 };
 }  // namespace epsilog::ledger
 
@@ -46,6 +48,36 @@ TEST_CASE("receipt: parts cover together what the whole covered", "[accounting][
   CHECK(whole.amount().text() == "0.7");
   CHECK(part.decision() == whole.decision());
   CHECK_THROWS_AS(whole.split(Epsilon::parse_down("0.8")), InvalidParameter);
+}
+
+TEST_CASE("receipt: both parts of the loss are split and consumed, exactly", "[accounting][receipt][exact]") {
+  const auto loss = [](const char* epsilon, const char* delta) {
+    return ApproximateLoss{Epsilon::parse_down(epsilon), Delta::parse_down(delta)};
+  };
+  ChargeReceipt whole = ledger::Transaction::receipt(open_transaction(), loss("1", "1e-6"));
+  CHECK_THROWS_AS(whole.split(loss("0.5", "2e-6")), InvalidParameter);
+  CHECK_THROWS_AS(whole.split(loss("2", "1e-7")), InvalidParameter);
+  CHECK(whole.amount() == loss("1", "1e-6"));
+  ChargeReceipt part = whole.split(loss("0.25", "1e-7"));
+  CHECK(part.amount() == loss("0.25", "1e-7"));
+  CHECK(whole.amount() == loss("0.75", "9e-7"));
+  CHECK_THROWS_AS(whole.consume(Epsilon::parse_down("0.75")), InvalidParameter);
+  CHECK_THROWS_AS(whole.consume(loss("0.75", "8e-7")), InvalidParameter);
+  CHECK_THROWS_AS(whole.consume(loss("0.74", "9e-7")), InvalidParameter);
+  CHECK(whole.consume(loss("0.75", "9e-7")) == 7);
+  CHECK(part.live());
+}
+
+TEST_CASE("loss: pure when its delta is zero, and named with both parts otherwise", "[accounting][exact]") {
+  const ApproximateLoss pure = Epsilon::parse_down("0.5");
+  const ApproximateLoss both{Epsilon::parse_down("0.5"), Delta::from_units(1)};
+  CHECK(pure.pure());
+  CHECK_FALSE(both.pure());
+  CHECK(pure.text() == "0.5");
+  CHECK(both.text() == "(0.5, 0.000000000000000001)");
+  CHECK(pure.within(both));
+  CHECK_FALSE(both.within(pure));
+  CHECK(both.within(both));
 }
 
 TEST_CASE("receipt: dies with its transaction", "[accounting][receipt][negative]") {

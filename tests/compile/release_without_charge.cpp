@@ -10,6 +10,7 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 
+using epsilog::accounting::ApproximateLoss;
 using epsilog::accounting::ChargeReceipt;
 using epsilog::accounting::Epsilon;
 using epsilog::accounting::Rational;
@@ -35,7 +36,7 @@ std::vector<StoredDecision> the_way(Ledger& ledger, const SnappingMechanism& mec
 }
 
 #ifdef EPSILOG_MAKE_RECEIPT
-ChargeReceipt forged(Epsilon amount) {
+ChargeReceipt forged(const ApproximateLoss& amount) {
   return ChargeReceipt(1, amount, std::make_shared<epsilog::accounting::TransactionLiveness>());
 }
 #endif
@@ -68,7 +69,7 @@ SealedRelease on_credit(const SnappingMechanism& mechanism, std::span<const Rati
 }
 #endif
 #ifdef EPSILOG_MAKE_SEALED
-SealedRelease invented(Epsilon charged) {
+SealedRelease invented(const ApproximateLoss& charged) {
   return SealedRelease(1, charged, std::vector<Rational>{1});
 }
 #endif

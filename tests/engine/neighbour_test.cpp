@@ -197,13 +197,17 @@ std::string fault_between(const Derivation& derivation, const Values& before, co
   for (std::size_t c = 0; c < derivation.components.size(); ++c) {
     const Component& component = derivation.components[c];
     Rational distance = 0;
+    Rational squared = 0;
     std::uint64_t changed = 0;
     for (std::size_t cell = 0; cell < before[c].size(); ++cell) {
-      distance += abs(before[c][cell] - after[c][cell]);
+      const Rational change = before[c][cell] - after[c][cell];
+      distance += abs(change);
+      squared += change * change;
       if (before[c][cell] != after[c][cell]) ++changed;
       if (after[c][cell] < component.lower || after[c][cell] > component.upper) return "range";
     }
     if (distance > component.sensitivity) return "sensitivity";
+    if (squared > component.sensitivity_l2_squared) return "L2 sensitivity";
     if (changed > component.coordinates) return "coordinates";
   }
   return "";
@@ -272,14 +276,23 @@ TEST_CASE("neighbour: the exact-N forms hold for every change of one unit's rows
 
 namespace {
 
-/// The largest L1 change of the first component over neighbours of `rows`.
-Rational largest_change(const Setting& setting, const Records& rows) {
-  Rational largest = 0;
+/// The largest changes of the first component over neighbours of `rows`.
+struct Change {
+  Rational l1 = 0;
+  Rational l2_squared = 0;
+};
+
+Change largest_change(const Setting& setting, const Records& rows) {
+  Change largest;
   visit_pairs(setting, rows, [&](const Values& before, const Values& after, const Records&) {
-    Rational distance = 0;
-    for (std::size_t cell = 0; cell < before[0].size(); ++cell)
-      distance += abs(before[0][cell] - after[0][cell]);
-    largest = std::max(largest, distance);
+    Change change;
+    for (std::size_t cell = 0; cell < before[0].size(); ++cell) {
+      const Rational difference = before[0][cell] - after[0][cell];
+      change.l1 += abs(difference);
+      change.l2_squared += difference * difference;
+    }
+    largest.l1 = std::max(largest.l1, change.l1);
+    largest.l2_squared = std::max(largest.l2_squared, change.l2_squared);
   });
   return largest;
 }
@@ -329,7 +342,9 @@ TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one w
     const Setting setting = tight_setting(c.statistic, c.by, c.k, c.neighbours);
     const Records rows = {{"p", "9", "A"}, {"p", "9", "A"}, {"q", "1", "B"}};
     CAPTURE(c.statistic, c.by, c.k, std::string(name(c.neighbours)));
-    CHECK(largest_change(setting, rows) == setting.derivation.components[0].sensitivity);
+    const Change largest = largest_change(setting, rows);
+    CHECK(largest.l1 == setting.derivation.components[0].sensitivity);
+    CHECK(largest.l2_squared == setting.derivation.components[0].sensitivity_l2_squared);
   }
 }
 
@@ -338,7 +353,7 @@ TEST_CASE("neighbour: the exact-N sensitivities are attained", "[engine][neighbo
   for (const char* statistic : {"sum:x", "mean:x", "variance:x"}) {
     const Setting setting = tight_setting(statistic, "", 1, Neighbours::replace_one, rows.size());
     CAPTURE(statistic);
-    CHECK(largest_change(setting, rows) == setting.derivation.components[0].sensitivity);
+    CHECK(largest_change(setting, rows).l1 == setting.derivation.components[0].sensitivity);
   }
 }
 
@@ -358,6 +373,9 @@ TEST_CASE("neighbour: half of a derived sensitivity or one coordinate fewer is f
   Derivation weak = setting.derivation;
   weak.components[0].sensitivity /= 2;
   CHECK(faults(weak) == std::set<std::string>{"sensitivity"});
+  weak = setting.derivation;
+  weak.components[0].sensitivity_l2_squared -= Rational(1, 1000);
+  CHECK(faults(weak) == std::set<std::string>{"L2 sensitivity"});
   weak = setting.derivation;
   weak.components[0].coordinates -= 1;
   CHECK(faults(weak) == std::set<std::string>{"coordinates"});

@@ -74,6 +74,48 @@ TEST_CASE("sensitivity: sums", "[engine][sensitivity][exact]") {
   check(only(exact_toy(), question("sum:x", "g")), Quantity::sum, 24, 3, -20, 60);
 }
 
+TEST_CASE("sensitivity: of a single number the L2 square is the square of the L1 sensitivity",
+          "[engine][sensitivity][exact]") {
+  for (const Dataset& dataset : {toy(kAddRemove), toy(kReplaceOne), exact_toy()}) {
+    for (const char* statistic : {"count", "units", "sum:x", "mean:x"}) {
+      for (const Component& component : derive(dataset, question(statistic)).components) {
+        CAPTURE(statistic);
+        CHECK(component.sensitivity_l2_squared == component.sensitivity * component.sensitivity);
+      }
+    }
+  }
+}
+
+TEST_CASE("sensitivity: by groups the L2 square is what all rows of a unit do in one cell, or in two",
+          "[engine][sensitivity][exact]") {
+  const auto squares = [](const Dataset& dataset, const char* statistic) {
+    std::vector<Rational> result;
+    for (const Component& component : derive(dataset, question(statistic, "g")).components)
+      result.push_back(component.sensitivity_l2_squared);
+    return result;
+  };
+  using Squares = std::vector<Rational>;
+  CHECK(squares(toy(kAddRemove), "count") == Squares{4});
+  CHECK(squares(toy(kReplaceOne), "count") == Squares{8});
+  CHECK(squares(toy(kAddRemove), "units") == Squares{2});
+  CHECK(squares(toy(kReplaceOne), "units") == Squares{3});
+  CHECK(squares(toy(kAddRemove), "sum:x") == Squares{144});
+  CHECK(squares(toy(kReplaceOne), "sum:x") == Squares{288});              // 12 before, 12 in another cell
+  CHECK(squares(toy(kAddRemove), "variance:x") == Squares{1024, 64, 4});  // squares, sum, count
+  CHECK(squares(toy(kReplaceOne), "variance:x") ==
+        Squares{2048, 256, 8});  // the sum from -8 to 8 in one cell
+  Dataset signs = toy(kReplaceOne);
+  signs.columns[0].bounds = Bounds{-6, 6};
+  CHECK(squares(signs, "sum:x") == Squares{576});  // from -12 to 12 in one cell
+}
+
+TEST_CASE("sensitivity: with a single group nothing can move to another", "[engine][sensitivity][exact]") {
+  Dataset dataset = toy(kReplaceOne);
+  dataset.columns[1].values = {"A"};
+  CHECK(only(dataset, question("count", "g")).sensitivity_l2_squared == 4);
+  CHECK(only(dataset, question("units", "g")).sensitivity_l2_squared == 1);
+}
+
 TEST_CASE("sensitivity: a sum away from zero needs its distance from it, unless N is public",
           "[engine][sensitivity][exact]") {
   Dataset dataset = toy(kReplaceOne);
@@ -163,6 +205,7 @@ TEST_CASE("sensitivity: a supplied value has the declared bounds and sensitivity
   dataset.csv.reset();
   dataset.queries = {{"score", {0, 10}, Rational(1, 2), 5}};
   check(only(dataset, question("value:score")), Quantity::supplied, Rational(1, 2), 1, 0, 10);
+  CHECK(only(dataset, question("value:score")).sensitivity_l2_squared == Rational(1, 4));
   CHECK_THROWS_WITH(derive(dataset, question("value:scor")),
                     "dataset 'toy' declares no query 'scor' (did you mean 'score'?)");
   CHECK_THROWS_AS(derive(dataset, question("value:scor")), NotFound);

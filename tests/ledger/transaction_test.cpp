@@ -13,7 +13,8 @@ namespace {
 
 const Epsilon kTenth = Epsilon::parse_down("0.1");
 
-std::vector<accounting::SealedRelease> sealed(accounting::ChargeReceipt receipt, Epsilon loss,
+std::vector<accounting::SealedRelease> sealed(accounting::ChargeReceipt receipt,
+                                              const accounting::ApproximateLoss& loss,
                                               std::vector<Rational> values) {
   std::vector<accounting::SealedRelease> components;
   components.push_back(ReleaseSealer::seal(std::move(receipt), loss, std::move(values)));
@@ -141,6 +142,61 @@ TEST_CASE("transaction: what a receipt covered has to be used up by what is atta
   });
 }
 
+TEST_CASE("transaction: a loss with a delta needs, uses up and records an account of that measure",
+          "[ledger][exact]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/L";
+  const accounting::Delta millionth = accounting::Delta::parse_down("1e-6");
+  const accounting::ApproximateLoss loss{kTenth, millionth};
+  ledger::Ledger::create(path, policy(),
+                         {account("clinic", "epsilon", kTenth.units()),
+                          account("clinic", "delta", millionth.units()), account("lab", "epsilon", 5)});
+  auto ledger = ledger::Ledger::open(path, {});
+  const std::vector<ledger::Charge> both = {{.account = 1, .amount = kTenth.units()},
+                                            {.account = 2, .amount = millionth.units()}};
+  auto record = record_of(kTenth);
+  record.components.front().delta = millionth.text();
+  const auto rejected = [&](auto attempt) {
+    auto transaction = ledger.begin();
+    CHECK_THROWS_AS(attempt(transaction), InvalidParameter);
+    CHECK(ledger.snapshot().decisions() == 0);
+  };
+  rejected([&](ledger::Transaction& t) { return t.charge(granted(), charge_of(kTenth), loss); });
+  rejected([&](ledger::Transaction& t) {
+    auto less = both;
+    less[1].amount -= 1;
+    return t.charge(granted(), less, loss);
+  });
+  rejected([&](ledger::Transaction& t) {  // the record says nothing of the delta
+    t.attach(record_of(kTenth), sealed(t.charge(granted(), both, loss), loss, {1}), {});
+    return 0;
+  });
+  rejected([&](ledger::Transaction& t) {  // the delta is not used up
+    auto receipt = t.charge(granted(), both, loss);
+    t.attach(record_of(kTenth), sealed(receipt.split(kTenth), kTenth, {1}), {});
+    return 0;
+  });
+
+  auto transaction = ledger.begin();
+  transaction.attach(record, sealed(transaction.charge(granted(), both, loss), loss, {1}), {});
+  const auto stored = ledger.commit(std::move(transaction)).at(0);
+  auto snapshot = ledger.snapshot();
+  CHECK(snapshot.find_id(stored.id)->release->components == record.components);
+  CHECK(snapshot.accounts("clinic").at(0).balance.remaining() == 0);
+  CHECK(snapshot.accounts("clinic").at(1).balance.remaining() == 0);
+  CHECK(query_sql(path, "SELECT json_extract(components, '$[0].delta') FROM release") == "0.000001");
+}
+
+TEST_CASE("transaction: the component of a pure loss is stored as it always was", "[ledger][exact]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  release(ledger, kTenth, Rational(3));
+  CHECK(query_sql(fixture.path, "SELECT components FROM release") ==
+        R"([{"statistic":"count","epsilon":"0.1","sensitivity":"1","lambda":"10","grid":"16","centre":"0",)"
+        R"("bound":"1024","coordinates":1,"precision":0,"adjusted":"0.1","published":"","published_note":"",)"
+        R"("values":["3"]}])");
+}
+
 TEST_CASE("transaction: a sealed release of another decision is not accepted", "[ledger]") {
   const LedgerFixture fixture;
   auto ledger = fixture.open();
@@ -199,8 +255,9 @@ TEST_CASE("transaction: a debit that does not fit rolls everything back and is c
   record_release(transaction, kTenth, Rational(1));
   const Epsilon one = Epsilon::parse_down("1");
   // By the conditional UPDATE: the table's CHECK behind it would say something else.
-  CHECK_THROWS_WITH(transaction.charge(granted(), charge_of(one), one),
-                    "ledger: account 1 does not hold the 1000000000000 units it was found to hold a moment ago");
+  CHECK_THROWS_WITH(
+      transaction.charge(granted(), charge_of(one), one),
+      "ledger: account 1 does not hold the 1000000000000 units it was found to hold a moment ago");
   CHECK_THROWS_AS(ledger.commit(std::move(transaction)), InvalidParameter);
   CHECK(ledger.snapshot().accounts("clinic").at(0).balance.spent == 0);
   CHECK(release(ledger, one, Rational(2)).seq == 1);  // the ledger goes on

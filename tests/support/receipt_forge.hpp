@@ -16,7 +16,7 @@ namespace epsilog::ledger {
 
 class Transaction {
  public:
-  accounting::ChargeReceipt receipt(accounting::Epsilon amount, std::int64_t decision = 1) {
+  accounting::ChargeReceipt receipt(const accounting::ApproximateLoss& amount, std::int64_t decision = 1) {
     return accounting::ChargeReceipt(decision, amount, liveness_);
   }
   void end() { liveness_->open = false; }

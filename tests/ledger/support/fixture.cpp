@@ -18,7 +18,8 @@
 
 namespace epsilog::mechanisms {
 
-accounting::SealedRelease ReleaseSealer::seal(accounting::ChargeReceipt receipt, accounting::Epsilon loss,
+accounting::SealedRelease ReleaseSealer::seal(accounting::ChargeReceipt receipt,
+                                              const accounting::ApproximateLoss& loss,
                                               std::vector<accounting::Rational> values) {
   const std::int64_t decision = receipt.consume(loss);
   return {decision, loss, std::move(values)};

@@ -18,7 +18,8 @@ namespace epsilog::mechanisms {
 /// one that may seal, and friendship is by name.
 class ReleaseSealer {
  public:
-  static accounting::SealedRelease seal(accounting::ChargeReceipt receipt, accounting::Epsilon loss,
+  static accounting::SealedRelease seal(accounting::ChargeReceipt receipt,
+                                        const accounting::ApproximateLoss& loss,
                                         std::vector<accounting::Rational> values);
 };
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "epsilog/accounting/quantity.hpp"
+#include "epsilog/accounting/approximate_loss.hpp"
 
 namespace epsilog::ledger {
 class Transaction;
@@ -30,8 +30,8 @@ class ChargeReceipt final {
   ChargeReceipt& operator=(const ChargeReceipt&) = delete;
   ~ChargeReceipt() = default;
 
-  /// The loss this receipt still covers, nats.
-  [[nodiscard]] Epsilon amount() const noexcept { return amount_; }
+  /// The loss this receipt still covers.
+  [[nodiscard]] const ApproximateLoss& amount() const noexcept { return amount_; }
   /// Position of the decision in the ledger, >= 1.
   [[nodiscard]] std::int64_t decision() const noexcept { return decision_; }
   /// Whether the transaction that holds the debit is still open and the receipt not consumed.
@@ -39,22 +39,23 @@ class ChargeReceipt final {
 
   /// Splits `part` off, for a decision that runs several mechanisms. The two receipts together
   /// cover exactly what this one covered.
-  /// Requires  live(), part <= amount().
+  /// Requires  live(), part.within(amount()): epsilon and delta are subtracted each.
   /// Throws    InvalidParameter.
-  [[nodiscard]] ChargeReceipt split(Epsilon part);
+  [[nodiscard]] ChargeReceipt split(const ApproximateLoss& part);
 
   /// Ends the receipt's life and says for which decision it stood. Called by mechanisms.
-  /// Requires  live(), amount() == loss.
+  /// Requires  live(), amount() == loss, in both parts.
   /// Throws    InvalidParameter; the receipt then stays as it was.
-  [[nodiscard]] std::int64_t consume(Epsilon loss);
+  [[nodiscard]] std::int64_t consume(const ApproximateLoss& loss);
 
  private:
   friend class ledger::Transaction;
-  ChargeReceipt(std::int64_t decision, Epsilon amount, std::shared_ptr<const TransactionLiveness> liveness)
+  ChargeReceipt(std::int64_t decision, const ApproximateLoss& amount,
+                std::shared_ptr<const TransactionLiveness> liveness)
       : decision_(decision), amount_(amount), liveness_(std::move(liveness)) {}
 
   std::int64_t decision_;
-  Epsilon amount_;
+  ApproximateLoss amount_;
   std::shared_ptr<const TransactionLiveness> liveness_;
 };
 

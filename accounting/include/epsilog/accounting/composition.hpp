@@ -9,17 +9,10 @@
 
 #include <span>
 
+#include "epsilog/accounting/approximate_loss.hpp"
 #include "epsilog/accounting/quantity.hpp"
 
 namespace epsilog::accounting {
-
-/// A loss under approximate differential privacy. Pure when delta is zero.
-struct ApproximateLoss {
-  Epsilon epsilon;  ///< nats
-  Delta delta;      ///< probability, 0..1
-
-  friend bool operator==(const ApproximateLoss&, const ApproximateLoss&) = default;
-};
 
 /// Sequential composition: the losses add, exactly. The empty composition loses nothing.
 /// Throws  InvalidParameter if the sum does not fit its quantity.

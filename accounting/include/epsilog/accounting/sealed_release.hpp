@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "epsilog/accounting/quantity.hpp"
+#include "epsilog/accounting/approximate_loss.hpp"
 #include "epsilog/accounting/rational.hpp"
 
 namespace epsilog::ledger {
@@ -31,19 +31,19 @@ class SealedRelease final {
 
   /// The decision whose charge paid for it.
   [[nodiscard]] std::int64_t decision() const noexcept { return decision_; }
-  /// The loss that was paid, nats.
-  [[nodiscard]] Epsilon charged() const noexcept { return charged_; }
+  /// The loss that was paid.
+  [[nodiscard]] const ApproximateLoss& charged() const noexcept { return charged_; }
   /// How many coordinates were drawn.
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
 
  private:
   friend class mechanisms::ReleaseSealer;  // writes the values
   friend class ledger::Transaction;        // stores them, and opens them after COMMIT
-  SealedRelease(std::int64_t decision, Epsilon charged, std::vector<Rational> values)
+  SealedRelease(std::int64_t decision, const ApproximateLoss& charged, std::vector<Rational> values)
       : decision_(decision), charged_(charged), values_(std::move(values)) {}
 
   std::int64_t decision_;
-  Epsilon charged_;
+  ApproximateLoss charged_;
   std::vector<Rational> values_;
 };
 

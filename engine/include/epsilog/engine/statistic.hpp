@@ -40,7 +40,7 @@ struct Question {
 [[nodiscard]] Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
                                       const std::optional<std::string>& where);
 
-/// What one mechanism call releases: a scalar, or one value per cell with a joint L1 sensitivity.
+/// What one mechanism call releases: a scalar, or one value per cell with joint sensitivities.
 struct Component {
   enum class Quantity {
     rows,                  ///< number of rows
@@ -53,9 +53,10 @@ struct Component {
     supplied,              ///< handed in by the caller
   };
   Quantity quantity = Quantity::rows;
-  Rational sensitivity;           ///< L1 over all cells, > 0
-  std::uint64_t coordinates = 1;  ///< m >= 1, cells one unit can change
-  Rational lower;                 ///< public range of each cell, lower < upper
+  Rational sensitivity;             ///< L1 over all cells, > 0
+  Rational sensitivity_l2_squared;  ///< square of the L2 sensitivity over all cells, > 0
+  std::uint64_t coordinates = 1;    ///< m >= 1, cells one unit can change
+  Rational lower;                   ///< public range of each cell, lower < upper
   Rational upper;
   Rational share = 1;  ///< of the epsilon asked; the shares of a derivation add to 1
 };

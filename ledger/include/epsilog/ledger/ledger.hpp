@@ -14,7 +14,8 @@
 //        decides, exactly one changed row is required, and a CHECK of the table stands behind both.
 //   (3)  account.spent = sum of charge.amount of that account.
 //   (4)  A granted decision has at least one charge, one of them against measure "epsilon" of at least
-//        the loss its receipt covered, and exactly one release. A refused one has neither.
+//        the epsilon its receipt covered, one against "delta" likewise unless that is zero, and exactly
+//        one release. A refused one has neither.
 //   (5)  Decisions are numbered 1, 2, … without gaps; ids ascend bytewise with the number; times never
 //        go back: ledger time is max(last, wall clock).
 //   (6)  A (principal, key) with key <> '' names at most one decision, for ever.
@@ -85,19 +86,20 @@ class Transaction final {
   /// All accounts of a dataset, ordered by (scope, measure).
   [[nodiscard]] std::vector<AccountState> accounts(const std::string& dataset);
 
-  /// Records a granted decision and debits every charge. `epsilon` is the loss the receipt covers.
+  /// Records a granted decision and debits every charge. `loss` is what the receipt covers.
   /// Requires  state open; outcome granted, reasons "[]", the active policy version, a free key;
-  ///           distinct accounts of the draft's dataset; a charge of at least `epsilon` against every
-  ///           account named with measure "epsilon", and one such account; epsilon > 0.
+  ///           distinct accounts of the draft's dataset; a charge of at least its part of
+  ///           `loss` against every account named with measure "epsilon" or "delta"; an account of
+  ///           measure "epsilon", and one of measure "delta" unless the loss is pure; epsilon > 0.
   /// Ensures   state owing.
   /// Throws    InvalidParameter; LedgerCorrupt if a debit does not apply.
   [[nodiscard]] accounting::ChargeReceipt charge(const DecisionDraft& granted,
                                                  std::span<const Charge> charges,
-                                                 accounting::Epsilon epsilon);
+                                                 const accounting::ApproximateLoss& loss);
   /// Stores the drawn values of the decision just charged; still sealed to everybody else.
   /// Requires  state owing; one sealed release a component of the record, paid for by that decision,
-  ///           of the stated epsilon, together exactly what the receipt covered; as many values each
-  ///           as there are cells, one without.
+  ///           of the stated epsilon and delta, together exactly what the receipt covered; as many values
+  ///           each as there are cells, one without.
   /// Throws    InvalidParameter.
   void attach(const ReleaseRecord& record, std::vector<accounting::SealedRelease> components,
               const accounting::PostProcessing& post_processing);

@@ -40,8 +40,9 @@ struct PolicyVersion {
 
 /// One mechanism call as recorded, values aside. Texts are canonical; "" = not applicable.
 struct ComponentRecord {
-  std::string statistic;  ///< "count", "sum", …
-  std::string epsilon;    ///< charged for this component
+  std::string statistic;   ///< "count", "sum", …
+  std::string epsilon;     ///< charged for this component
+  std::string delta = {};  ///< the same; "" for a pure loss
   std::string sensitivity;
   std::string lambda;
   std::string grid;
