@@ -1,0 +1,19 @@
+// From what is asked for to the grid, the inflated sensitivity and the scale of a discrete mechanism.
+#pragma once
+
+#include "epsilog/mechanisms/discrete_mechanism.hpp"
+
+namespace epsilog::mechanisms {
+
+/// Throws  InvalidParameter; see DiscreteMechanism.
+[[nodiscard]] DiscreteMechanism::Parameters calibrated(const DiscreteMechanism::Options& options);
+
+/// Square of the L2 sensitivity after each coordinate was rounded to the grid, up: (g ceil(D2/g))^2 for
+/// m = 1, else (D2 + g sqrt m)^2.
+[[nodiscard]] Rational inflated_l2_squared(const Rational& l2_squared, std::uint64_t coordinates,
+                                           const Rational& grid);
+
+/// floor(value / 2^exponent + 1/2): which multiple of 2^exponent is nearest, ties up.
+[[nodiscard]] Integer nearest_multiple_index(const Rational& value, long exponent);
+
+}  // namespace epsilog::mechanisms

@@ -1,0 +1,87 @@
+#include "epsilog/mechanisms/discrete_mechanism.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "discrete_calibration.hpp"
+#include "discrete_sampler.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/mechanisms/discrete_gaussian.hpp"
+#include "epsilog/mechanisms/discrete_laplace.hpp"
+#include "epsilog/mechanisms/snapping.hpp"
+#include "release_sealer.hpp"
+
+namespace epsilog::mechanisms {
+namespace {
+
+/// Attempts whose words are fetched at once, per value: two draws in three need no more.
+constexpr std::size_t kAttemptsFetched = 3;
+
+DiscreteSampler sampler_of(const DiscreteMechanism::Parameters& p) {
+  const Rational steps = p.scale / p.grid;
+  return p.noise == DiscreteNoise::laplace ? DiscreteSampler::laplace(steps)
+                                           : DiscreteSampler::gaussian(steps);
+}
+
+/// index * 2^exponent.
+Rational multiple(const Integer& index, long exponent) {
+  Rational value(index);
+  if (exponent >= 0) {
+    mpq_mul_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(exponent));
+  } else {
+    mpq_div_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(-exponent));
+  }
+  return value;
+}
+
+}  // namespace
+
+DiscreteMechanism::DiscreteMechanism(const Options& options)
+    : parameters_(calibrated(options)),
+      grid_exponent_(exponent_of_power_of_two(parameters_.grid, "grid")),
+      lowest_(nearest_multiple_index(options.lower, grid_exponent_)),
+      highest_(nearest_multiple_index(options.upper, grid_exponent_)),
+      sampler_(std::make_shared<const DiscreteSampler>(sampler_of(parameters_))) {}
+
+accounting::SealedRelease DiscreteMechanism::release(std::span<const Rational> answers,
+                                                     accounting::ChargeReceipt receipt,
+                                                     BitSource& bits) const {
+  if (answers.empty()) throw InvalidParameter("release: no answer to release");
+  const std::int64_t decision = receipt.consume(parameters_.charged);
+
+  const std::size_t values_per_block = std::min(answers.size(), RandomWords::kBlockBytesMax);
+  RandomWords words(bits, kAttemptsFetched * sampler_->attempt_words() * values_per_block);
+  WipedInteger noise;
+  std::vector<Rational> values;
+  values.reserve(answers.size());
+  for (const Rational& answer : answers) {
+    // Rounding is monotone, so clamping the rounded answer to the rounded ends is rounding the clamped
+    // one, and saves two comparisons of fractions.
+    Integer index = nearest_multiple_index(answer, grid_exponent_);
+    index = std::clamp(index, lowest_, highest_);
+    sampler_->draw(noise, words);
+    mpz_add(index.get_mpz_t(), index.get_mpz_t(), noise.get());
+    values.push_back(multiple(index, grid_exponent_));
+  }
+  return ReleaseSealer::seal(decision, parameters_.charged, std::move(values));
+}
+
+Rational DiscreteMechanism::accuracy_up(const Rational& alpha) const {
+  if (alpha <= 0 || alpha >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+  const Parameters& p = parameters_;
+  const Rational steps = p.scale / p.grid;
+  const bool laplace = p.noise == DiscreteNoise::laplace;
+  const auto tail_up = [&](const Integer& a) {
+    return laplace ? discrete_laplace_tail_up(steps, a) : discrete_gaussian_tail_up(steps, a);
+  };
+  const Integer reached =
+      laplace ? discrete_laplace_accuracy(steps, alpha) : discrete_gaussian_accuracy(steps, alpha);
+  const Rational whole = p.grid * (reached - 1);
+  if (p.on_grid) return whole;
+  // An answer halfway between multiples moves the two tails apart by one step (proof, "Accuracy").
+  if (reached >= 2 && (tail_up(reached - 1) + tail_up(reached)) / 2 <= alpha) return whole;
+  return whole + p.grid / 2;
+}
+
+}  // namespace epsilog::mechanisms
