@@ -169,18 +169,20 @@ Rational inflated_l2_squared(const Rational& l2_squared, std::uint64_t coordinat
   return l2_squared + 2 * grid * root_up(m * l2_squared) + m * grid * grid;
 }
 
-Integer nearest_multiple_index(const Rational& value, long exponent) {
+void set_nearest_multiple_index(mpz_ptr index, const Rational& value, long exponent) {
+  const auto finer = static_cast<mp_bitcnt_t>(std::max(-exponent, 0L));
+  if (exponent <= 0 && mpz_cmp_ui(value.get_den_mpz_t(), 1) == 0) {
+    mpz_mul_2exp(index, value.get_num_mpz_t(), finer);
+    return;
+  }
   // floor((2 n + d) / (2 d)) for value / 2^exponent = n / d.
-  Integer numerator;
   Integer denominator(value.get_den());
-  mpz_mul_2exp(numerator.get_mpz_t(), value.get_num_mpz_t(),
-               1 + static_cast<mp_bitcnt_t>(std::max(-exponent, 0L)));
+  mpz_mul_2exp(index, value.get_num_mpz_t(), 1 + finer);
   if (exponent > 0)
     mpz_mul_2exp(denominator.get_mpz_t(), denominator.get_mpz_t(), static_cast<mp_bitcnt_t>(exponent));
-  mpz_add(numerator.get_mpz_t(), numerator.get_mpz_t(), denominator.get_mpz_t());
+  mpz_add(index, index, denominator.get_mpz_t());
   mpz_mul_2exp(denominator.get_mpz_t(), denominator.get_mpz_t(), 1);
-  mpz_fdiv_q(numerator.get_mpz_t(), numerator.get_mpz_t(), denominator.get_mpz_t());
-  return numerator;
+  mpz_fdiv_q(index, index, denominator.get_mpz_t());
 }
 
 }  // namespace epsilog::mechanisms

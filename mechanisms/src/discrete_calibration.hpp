@@ -13,7 +13,12 @@ namespace epsilog::mechanisms {
 [[nodiscard]] Rational inflated_l2_squared(const Rational& l2_squared, std::uint64_t coordinates,
                                            const Rational& grid);
 
-/// floor(value / 2^exponent + 1/2): which multiple of 2^exponent is nearest, ties up.
-[[nodiscard]] Integer nearest_multiple_index(const Rational& value, long exponent);
+/// index = floor(value / 2^exponent + 1/2): which multiple of 2^exponent is nearest, ties up.
+void set_nearest_multiple_index(mpz_ptr index, const Rational& value, long exponent);
+[[nodiscard]] inline Integer nearest_multiple_index(const Rational& value, long exponent) {
+  Integer index;
+  set_nearest_multiple_index(index.get_mpz_t(), value, exponent);
+  return index;
+}
 
 }  // namespace epsilog::mechanisms

@@ -24,15 +24,13 @@ DiscreteSampler sampler_of(const DiscreteMechanism::Parameters& p) {
                                            : DiscreteSampler::gaussian(steps);
 }
 
-/// index * 2^exponent.
-Rational multiple(const Integer& index, long exponent) {
-  Rational value(index);
+/// value *= 2^exponent.
+void scale_by_power_of_two(mpq_ptr value, long exponent) {
   if (exponent >= 0) {
-    mpq_mul_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(exponent));
+    mpq_mul_2exp(value, value, static_cast<mp_bitcnt_t>(exponent));
   } else {
-    mpq_div_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(-exponent));
+    mpq_div_2exp(value, value, static_cast<mp_bitcnt_t>(-exponent));
   }
-  return value;
 }
 
 }  // namespace
@@ -58,11 +56,14 @@ accounting::SealedRelease DiscreteMechanism::release(std::span<const Rational> a
   for (const Rational& answer : answers) {
     // Rounding is monotone, so clamping the rounded answer to the rounded ends is rounding the clamped
     // one, and saves two comparisons of fractions.
-    Integer index = nearest_multiple_index(answer, grid_exponent_);
-    index = std::clamp(index, lowest_, highest_);
+    Rational& value = values.emplace_back();
+    const mpz_ptr index = mpq_numref(value.get_mpq_t());
+    set_nearest_multiple_index(index, answer, grid_exponent_);
+    if (mpz_cmp(index, lowest_.get_mpz_t()) < 0) mpz_set(index, lowest_.get_mpz_t());
+    if (mpz_cmp(index, highest_.get_mpz_t()) > 0) mpz_set(index, highest_.get_mpz_t());
     sampler_->draw(noise, words);
-    mpz_add(index.get_mpz_t(), index.get_mpz_t(), noise.get());
-    values.push_back(multiple(index, grid_exponent_));
+    mpz_add(index, index, noise.get());
+    scale_by_power_of_two(value.get_mpq_t(), grid_exponent_);
   }
   return ReleaseSealer::seal(decision, parameters_.charged, std::move(values));
 }

@@ -133,7 +133,7 @@ bool DiscreteSampler::attempt_machine(WipedInteger& noise, RandomWords& words) c
   const bool negative = (geometric_and_sign & 1) != 0;
   if (negative && magnitude == 0) return false;
   set_wide(noise, magnitude);
-  noise.get()->_mp_size = negative ? -noise.get()->_mp_size : noise.get()->_mp_size;
+  if (negative) mpz_neg(noise.get(), noise.get());
   return true;
 }
 

@@ -188,8 +188,11 @@ std::uint64_t geometric_of_e(std::uint64_t first, unsigned first_bits, RandomWor
   const Tables& table = tables();
   const unsigned dropped = kTableBits - first_bits;
   std::uint64_t passed = 0;
+  const std::uint64_t aligned = first << dropped;
+  // first < (entry >> dropped) exactly when the entry, its dropped bits cleared, is above `aligned`.
+  const std::uint64_t kept = ~std::uint64_t{0} << dropped;
   for (std::size_t k = 1; k <= kExpTableLast; ++k)
-    passed += static_cast<std::uint64_t>(first < (table.whole[k] >> dropped));
+    passed += static_cast<std::uint64_t>(aligned < (table.whole[k] & kept));
   if (first > (table.whole[std::min<std::uint64_t>(passed + 1, kExpTableLast)] >> dropped)) return passed;
 
   // The drawn bits are those of some e^-k themselves: draw on, from that k.

@@ -11,8 +11,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
@@ -48,8 +51,12 @@ class RandomWords final {
   [[nodiscard]] std::uint64_t next() {
     if (next_ == block_bytes_) refill();
     std::uint64_t word = 0;
-    for (std::size_t i = 0; i < word_bytes_; ++i)
-      word |= std::to_integer<std::uint64_t>(block_[next_ + i]) << (8 * i);
+    if (std::endian::native == std::endian::little && word_bytes_ == sizeof word) {
+      std::memcpy(&word, &block_[next_], sizeof word);
+    } else {
+      for (std::size_t i = 0; i < word_bytes_; ++i)
+        word |= std::to_integer<std::uint64_t>(block_[next_ + i]) << (8 * i);
+    }
     next_ += word_bytes_;
     return word & (~std::uint64_t{0} >> (kWordBits - bits_));
   }
