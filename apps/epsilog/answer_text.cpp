@@ -61,6 +61,17 @@ std::string range_text(const ledger::ComponentRecord& component) {
   return component.centre == "0" ? bound : bound + " about " + short_text(component.centre);
 }
 
+/// "sensitivity 1, bound 100000, lambda 10, grid 16" of snapping; noise on a grid has no bound.
+std::string parameters_text(const ledger::ComponentRecord& component) {
+  std::string text = "sensitivity " + short_text(component.sensitivity);
+  if (!component.sensitivity_l2_squared.empty()) {
+    text += ", L2 squared " + short_text(component.sensitivity_l2_squared);
+  }
+  if (!component.bound.empty()) text += ", bound " + range_text(component);
+  text += component.bound.empty() ? ", scale " : ", lambda ";
+  return text + short_text(component.lambda) + ", grid " + short_text(component.grid);
+}
+
 enum class Detail { brief, with_reasons };
 
 std::string mechanism_text(const engine::Answer& answer, Detail detail) {
@@ -70,15 +81,21 @@ std::string mechanism_text(const engine::Answer& answer, Detail detail) {
     text += field(i == 0 ? "mechanism" : "",
                   fmt::format("{} of {}, {}{}", answer.record.mechanism, component.statistic,
                               answer.record.arithmetic, precision_text(component)));
-    text += field(
-        "", fmt::format("sensitivity {}, bound {}, lambda {}, grid {}", short_text(component.sensitivity),
-                        range_text(component), short_text(component.lambda), short_text(component.grid)));
+    text += field("", parameters_text(component));
     if (detail == Detail::brief || i >= answer.precision_reasons.size() ||
         answer.precision_reasons[i].empty())
       continue;
     text += field("", "precision " + answer.precision_reasons[i]);
   }
   return text;
+}
+
+/// "" for a pure mechanism.
+std::string delta_text(const engine::Answer& answer) {
+  if (!answer.delta) return "";
+  std::string text = "; delta " + answer.delta->charged;
+  if (answer.delta->requested != answer.delta->charged) text += ", asked " + answer.delta->requested;
+  return text + ", proved " + short_text(answer.delta->adjusted);
 }
 
 /// "epsilon 0.1 (proved loss ~0.0999…)".
@@ -92,7 +109,7 @@ std::string cost_text(const engine::Answer& answer) {
     text += bound ? "; published bound " + short_text(answer.record.published)
                   : "; published form is not a bound here";
   }
-  return text;
+  return text + delta_text(answer);
 }
 
 Rational largest(const std::vector<Rational>& values) {
@@ -220,7 +237,8 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
   const std::string line =
       history_row(answer.decision_id, answer.created_at, answer.granted ? "granted" : "refused",
                   answer.granted ? answer.record.charged : "0", value,
-                  subject(answer) + " for " + printable(answer.principal));
+                  subject(answer) + (answer.delta ? " with delta " + answer.delta->charged : "") + " for " +
+                      printable(answer.principal));
   return (answer.granted ? line : style.faint(line)) + "\n";
 }
 

@@ -106,6 +106,15 @@ Rational epsilon_argument(const std::string& text) {
   return value;
 }
 
+Rational delta_argument(const std::string& text) {
+  const Rational value = number(text, "--delta");
+  if (value <= 0 || value >= 1) throw UsageError("--delta: '" + text + "' must lie between 0 and 1");
+  if (accounting::Delta::from_rational_down(value).units() == 0) {
+    throw UsageError("--delta: '" + text + "' is smaller than the smallest one kept, 0.000000000000000001");
+  }
+  return value;
+}
+
 std::vector<Rational> alpha_arguments(const Arguments& arguments) {
   if (arguments.alphas.empty()) return {Rational(1, 20)};
   std::vector<Rational> alphas;
@@ -150,6 +159,7 @@ engine::Request request_of(const Arguments& arguments) {
   engine::Request request;
   request.dataset = *arguments.dataset;
   request.epsilon = epsilon_argument(*arguments.epsilon);
+  if (arguments.delta) request.delta = delta_argument(*arguments.delta);
   request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
   request.principal = principal_argument(arguments);
   if (arguments.key) request.key = name(*arguments.key, "--key");

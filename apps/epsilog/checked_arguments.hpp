@@ -22,6 +22,9 @@ using accounting::Rational;
 /// Throws  UsageError unless the text is a positive number that is at least one step of epsilon's grid.
 [[nodiscard]] Rational epsilon_argument(const std::string& text);
 
+/// Throws  UsageError unless the text is a number in (0, 1) that is at least one step of delta's grid.
+[[nodiscard]] Rational delta_argument(const std::string& text);
+
 /// Throws  UsageError unless the text is a number > 0; `option` names it.
 [[nodiscard]] Rational positive_argument(const std::string& text, const std::string& option);
 

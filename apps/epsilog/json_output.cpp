@@ -100,7 +100,10 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
   const ledger::ComponentRecord& component = answer.record.components[i];
   Json object{{"statistic", component.statistic},
               {"epsilon", or_null(component.epsilon)},
+              {"delta", or_null(component.delta)},
               {"sensitivity", or_null(component.sensitivity)},
+              {"sensitivity_l2_squared", or_null(component.sensitivity_l2_squared)},
+              {"inflated", or_null(component.inflated)},
               {"coordinates", component.coordinates},
               {"bound", or_null(component.bound)},
               {"centre", or_null(component.centre)},
@@ -110,6 +113,8 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
               {"precision_reason",
                i < answer.precision_reasons.size() ? or_null(answer.precision_reasons[i]) : Json()},
               {"adjusted", or_null(component.adjusted)},
+              {"adjusted_delta", or_null(component.adjusted_delta)},
+              {"rho", or_null(component.rho)},
               {"published", or_null(component.published)},
               {"published_note", or_null(component.published_note)}};
   if (kind != AnswerKind::history) {
@@ -144,6 +149,15 @@ Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
               {"published", nothing_charged ? Json(nullptr) : or_null(answer.record.published)}};
   object["published_note"] = nothing_charged ? Json(nullptr) : or_null(published_note(answer));
   return object;
+}
+
+/// null for a pure mechanism.
+Json delta_json(const engine::Answer& answer, AnswerKind kind) {
+  if (!answer.delta) return nullptr;
+  const bool nothing_charged = !answer.granted && kind != AnswerKind::plan;
+  return {{"requested", answer.delta->requested},
+          {"charged", nothing_charged ? "0" : answer.delta->charged},
+          {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.delta->adjusted)}};
 }
 
 /// The parameters of the only mechanism call; null or empty where a release has several.
@@ -186,6 +200,7 @@ std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
               {"where", or_null(answer.where)}};
   add_values(object, answer.record.cells, answer.values);
   object["epsilon"] = epsilon_json(answer, kind);
+  object["delta"] = delta_json(answer, kind);
   add_mechanism(object, answer, kind);
   object["components"] = Json::array();
   for (std::size_t i = 0; i < answer.record.components.size(); ++i) {

@@ -22,6 +22,7 @@ std::vector<OptionSpec> make_options() {
        &Arguments::ledger},
       {"--policy", "FILE", "the policy file", &Arguments::policy},
       {"--epsilon", "E", "privacy loss, a positive number: 0.1, 1e-3 or 1/3", &Arguments::epsilon},
+      {"--delta", "D", "probability in (0,1) left to (epsilon, delta), such as 1e-6", &Arguments::delta},
       {"--by", "COLUMN", "one answer for each declared value of the column", &Arguments::by},
       {"--where", "PREDICATE", "only these rows: \"age > 65 and ward in ('A','B')\"", &Arguments::where},
       {"--as", "WHO", "who asks (default: the name of the operating system's user)", &Arguments::principal},
@@ -89,18 +90,21 @@ std::vector<VerbSpec> make_verbs() {
        "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01",
        "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused.",
        {kDataset, kStatistic},
-       {{"--epsilon", true}, {"--by"}, {"--where"}, {"--alpha"}, {"--as"}, {"--ledger"}}},
+       {{"--epsilon", true}, {"--delta"}, {"--by"}, {"--where"}, {"--alpha"}, {"--as"}, {"--ledger"}}},
       {Verb::release,
        "release",
        "charge the budget and release a noisy answer, or refuse",
        "epsilog release clinic count --epsilon 0.1\n"
        "epsilog release clinic mean:cost --by ward --where \"age > 65 and ward in ('A','B')\" --epsilon 0.2\n"
        "epsilog release clinic sum:cost --epsilon 1/3 --key monthly-report-2024-03\n"
+       "epsilog release clinic units --epsilon 0.5 --delta 1e-6\n"
        "echo 17.25 | epsilog release clinic value:auc --epsilon 0.5 --value -",
        "The value is printed only after charge and value are durable together. Exit code 4: refused,\n"
-       "with every limit that stands against it; a refusal costs nothing.",
+       "with every limit that stands against it; a refusal costs nothing. --delta is what a statistic\n"
+       "needs that the policy releases by discrete_gaussian or gaussian, and no other may have.",
        {kDataset, kStatistic},
        {{"--epsilon", true},
+        {"--delta"},
         {"--by"},
         {"--where"},
         {"--value"},

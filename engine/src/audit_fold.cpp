@@ -16,12 +16,6 @@ std::string account_record(std::int64_t id) {
   return "account " + std::to_string(id);
 }
 
-bool released_by(const mechanisms::SnappingMechanism::Parameters& parameters, const Rational& value) {
-  const Rational shifted = value - parameters.centre;
-  if (abs(shifted) > parameters.bound) return false;
-  return abs(shifted) == parameters.bound || Rational(shifted / parameters.grid).get_den() == 1;
-}
-
 }  // namespace
 
 void AuditFold::fault(const std::string& record, const char* code, std::string message) {
@@ -163,12 +157,11 @@ void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& p
     return fault(stored.id, "release_changed", "does not hold one value list for each component");
   }
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
-    const auto& parameters = plan.mechanisms[i].parameters();
     if (stored.component_values[i].size() != cells) {
       return fault(stored.id, "release_changed", "does not hold one value for each cell");
     }
     for (const Rational& value : stored.component_values[i]) {
-      if (!released_by(parameters, value)) {
+      if (!plan.mechanisms[i].can_release(value)) {
         fault(stored.id, "value_impossible", "holds a value that its mechanism cannot release");
       }
     }

@@ -28,6 +28,11 @@ bool allowed(const Dataset& dataset, StatisticKind kind) {
   return !list || std::find(list->begin(), list->end(), kind) != list->end();
 }
 
+/// What is left to `auto` is chosen so that it fits.
+bool is_declared(const ReleaseSettings& settings) {
+  return settings.precision.bits != 0 || settings.bound || settings.grid;
+}
+
 }  // namespace
 
 std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets, const std::string& file) {
@@ -38,7 +43,7 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
       const bool named = statistic.kind == StatisticKind::value;
       const ReleaseSettings& settings =
           dataset.settings(named ? std::string_view(statistic.subject) : name(statistic.kind));
-      if (!allowed(dataset, statistic.kind) || (settings.precision.bits == 0 && !settings.bound)) continue;
+      if (!allowed(dataset, statistic.kind) || !is_declared(settings)) continue;
       const bool reported = std::any_of(faults.begin(), faults.end(), [&settings](const PolicyFault& fault) {
         return fault.line == settings.mark.line && fault.column == settings.mark.column;
       });
@@ -47,6 +52,10 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
       request.dataset = dataset.name;
       request.question.statistic = statistic;
       request.epsilon = std::min(most, dataset.budget.epsilon).rational();
+      if (needs_delta(settings.mechanism)) {
+        if (dataset.budget.measure == Measure::pure) continue;  // refused whatever the calibration gives
+        request.delta = dataset.budget.delta.rational();
+      }
       try {
         (void)make_plan(dataset, request);
       } catch (const Underivable&) {

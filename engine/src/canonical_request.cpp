@@ -11,6 +11,7 @@ nlohmann::json members(const Request& request) {
   nlohmann::json json = {{"dataset", request.dataset},
                          {"epsilon", accounting::text(request.epsilon)},
                          {"statistic", request.question.statistic.text()}};
+  if (request.delta) json["delta"] = accounting::text(*request.delta);
   if (request.question.by) json["by"] = *request.question.by;
   if (request.question.where) json["where"] = request.question.where->text();
   return json;
@@ -38,6 +39,9 @@ StoredRequest parse_stored_request(std::string_view text) {
     StoredRequest stored;
     stored.request.dataset = json.at("dataset").get<std::string>();
     stored.request.epsilon = accounting::parse_rational(json.at("epsilon").get<std::string>(), "epsilon");
+    if (const auto delta = optional_member("delta")) {
+      stored.request.delta = accounting::parse_rational(*delta, "delta");
+    }
     stored.request.question = parse_question(json.at("statistic").get<std::string>(), optional_member("by"),
                                              optional_member("where"));
     stored.conflicting_key = optional_member("conflicting_key").value_or("");

@@ -10,6 +10,7 @@ namespace {
 using accounting::Delta;
 
 constexpr const char* kEpsilon = accounting::EpsilonMeasure::name;
+constexpr const char* kDelta = accounting::DeltaMeasure::name;
 
 template <class T>
 bool allows(const std::optional<std::vector<T>>& list, const T& wanted) {
@@ -70,15 +71,20 @@ Reason limit_reason(RefusalCode code, const std::string& what, const std::string
 }
 
 std::int64_t asked_of(const Plan& plan, const std::string& measure) {
-  // The snapping mechanism is pure: it never spends delta.
-  return measure == kEpsilon ? plan.charged.units() : 0;
+  if (measure == kEpsilon) return plan.charged.epsilon.units();
+  return measure == kDelta ? plan.charged.delta.units() : 0;
+}
+
+/// Whether the dataset's budget has a part for everything the plan loses.
+bool expressible(const Dataset& dataset, const Plan& plan) {
+  return plan.charged.pure() || dataset.budget.measure == Measure::approximate;
 }
 
 }  // namespace
 
 std::string amount_text(const std::string& measure, std::int64_t units) {
   if (measure == kEpsilon) return Epsilon::from_units(units).text();
-  if (measure == accounting::DeltaMeasure::name) return Delta::from_units(units).text();
+  if (measure == kDelta) return Delta::from_units(units).text();
   throw LedgerCorrupt("account: unknown measure '" + measure + "'");
 }
 
@@ -92,14 +98,22 @@ Decision decide(const Dataset& dataset, const Request& request, const Plan& plan
                                                           conflict->decision_id +
                                                           ", which asked something else"));
   }
-  if (dataset.per_release && plan.charged > *dataset.per_release) {
-    reasons.push_back(limit_reason(RefusalCode::per_release_exceeded,
-                                   "epsilon of one release of '" + dataset.name + "'", "per_release",
-                                   kEpsilon, {.limit = dataset.per_release->units()}, plan.charged.units()));
+  if (!expressible(dataset, plan)) {
+    reasons.push_back(rule(RefusalCode::measure_not_expressible,
+                           plan.record.mechanism + " loses (epsilon, delta), which the budget of dataset '" +
+                               dataset.name + "' cannot express: its measure is " +
+                               std::string(name(dataset.budget.measure))));
+  }
+  if (dataset.per_release && plan.charged.epsilon > *dataset.per_release) {
+    reasons.push_back(limit_reason(
+        RefusalCode::per_release_exceeded, "epsilon of one release of '" + dataset.name + "'", "per_release",
+        kEpsilon, {.limit = dataset.per_release->units()}, plan.charged.epsilon.units()));
   }
   for (const ledger::AccountState& account : accounts) {
     const std::int64_t asked = asked_of(plan, account.measure);
     if (accounting::filter(account.balance, asked).granted) continue;
+    // An account of a measure that the policy has given up holds nothing any more; that was said above.
+    if (account.measure == kDelta && !expressible(dataset, plan)) continue;
     reasons.push_back(limit_reason(RefusalCode::dataset_budget_exceeded,
                                    account.measure + " budget of dataset '" + account.dataset + "'",
                                    account.scope, account.measure, account.balance, asked));
@@ -109,11 +123,20 @@ Decision decide(const Dataset& dataset, const Request& request, const Plan& plan
 
 std::vector<ledger::Charge> charges(const Plan& plan, const std::vector<ledger::AccountState>& accounts) {
   std::vector<ledger::Charge> result;
+  accounting::ApproximateLoss covered;
   for (const ledger::AccountState& account : accounts) {
     const std::int64_t asked = asked_of(plan, account.measure);
-    if (asked > 0) result.push_back({.account = account.id, .amount = asked});
+    if (asked == 0) continue;
+    result.push_back({.account = account.id, .amount = asked});
+    if (account.measure == kEpsilon) covered.epsilon = plan.charged.epsilon;
+    if (account.measure == kDelta) covered.delta = plan.charged.delta;
   }
-  if (result.empty()) throw LedgerCorrupt("no account carries the epsilon of this dataset");
+  if (covered.epsilon != plan.charged.epsilon) {
+    throw LedgerCorrupt("no account carries the epsilon of this dataset");
+  }
+  if (covered.delta != plan.charged.delta) {
+    throw LedgerCorrupt("no account carries the delta of this dataset");
+  }
   return result;
 }
 

@@ -9,10 +9,11 @@
 namespace epsilog::engine {
 namespace {
 
-constexpr std::array<std::pair<RefusalCode, std::string_view>, 5> kNames{{
+constexpr std::array<std::pair<RefusalCode, std::string_view>, 6> kNames{{
     {RefusalCode::statistic_not_allowed, "statistic_not_allowed"},
     {RefusalCode::column_not_allowed, "column_not_allowed"},
     {RefusalCode::key_conflict, "key_conflict"},
+    {RefusalCode::measure_not_expressible, "measure_not_expressible"},
     {RefusalCode::per_release_exceeded, "per_release_exceeded"},
     {RefusalCode::dataset_budget_exceeded, "dataset_budget_exceeded"},
 }};

@@ -118,6 +118,18 @@ Range bounded_range(const Dataset& dataset, const Statistic& statistic) {
   return {lower, upper, upper - lower, (lower + upper) / 2};
 }
 
+bool is_whole(const Rational& value) {
+  return value.get_den() == 1;
+}
+
+/// Whether every value of the column that enters a statistic is a whole number, as its type says.
+bool holds_whole_numbers(const Column& column) {
+  const bool by_type =
+      column.type == ColumnType::integer || (column.type == ColumnType::decimal && column.scale == 0);
+  return by_type && column.bounds && is_whole(column.bounds->lower) && is_whole(column.bounds->upper) &&
+         (!column.missing || is_whole(*column.missing));
+}
+
 /// Derives one question: the public parameters of the dataset and the parts of every component.
 class Deriver {
  public:
@@ -200,23 +212,37 @@ class Deriver {
     return result;
   }
 
-  [[nodiscard]] Component rows() const { return component(Quantity::rows, k_, k_, 0, n_); }
+  [[nodiscard]] Component rows() const {
+    Component result = component(Quantity::rows, k_, k_, 0, n_);
+    result.step = 1;
+    return result;
+  }
 
   [[nodiscard]] Component units() const {
     Component result = component(Quantity::units, question_.by ? k_ : Rational(1), 1, 0, n_);
     // A unit adds at most 1 to a cell, so no cell changes by more than 1, and at most m of them change.
     if (question_.by) result.sensitivity_l2_squared = rational(result.coordinates);
+    result.step = 1;
     return result;
   }
 
   [[nodiscard]] Component sum_about_centre(const Range& range) const {
     const Rational reach = range.width / 2;
-    return component(Quantity::sum_about_centre, k_ * reach, k_ * range.width, -n_ * reach, n_ * reach);
+    Component result =
+        component(Quantity::sum_about_centre, k_ * reach, k_ * range.width, -n_ * reach, n_ * reach);
+    if (of_whole_numbers()) result.step = is_whole(range.centre) ? Rational(1) : Rational(1, 2);
+    return result;
   }
 
   [[nodiscard]] Component squares_about_centre(const Range& range) const {
     const Rational most = range.width * range.width / 4;
-    return component(Quantity::squares_about_centre, k_ * most, k_ * most, 0, n_ * most);
+    Component result = component(Quantity::squares_about_centre, k_ * most, k_ * most, 0, n_ * most);
+    if (of_whole_numbers()) result.step = is_whole(range.centre) ? Rational(1) : Rational(1, 4);
+    return result;
+  }
+
+  [[nodiscard]] bool of_whole_numbers() const {
+    return holds_whole_numbers(declared_column(dataset_, question_.statistic.subject));
   }
 
   void require_stand_in() const {
@@ -240,6 +266,7 @@ class Deriver {
     }
     const Rational reach = std::max(Rational(abs(range.lower)), Rational(abs(range.upper)));
     result_.components = {component(Quantity::sum, k_ * reach, replaced, n_ * below, n_ * above)};
+    if (of_whole_numbers()) result_.components[0].step = 1;
   }
 
   void derive_mean() {

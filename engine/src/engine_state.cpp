@@ -74,8 +74,9 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
   answer.where = request.question.where ? request.question.where->text() : "";
   answer.policy_version = policy_version;
   answer.record = plan.record;
+  answer.delta = plan.delta;
   for (const auto& mechanism : plan.mechanisms) {
-    answer.precision_reasons.push_back(mechanism.parameters().precision_reason);
+    answer.precision_reasons.push_back(mechanism.precision_reason());
   }
   answer.accuracy = accuracies(plan, alphas);
   return answer;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "component_mechanism.hpp"
 #include "epsilog/engine/engine.hpp"
-#include "epsilog/mechanisms/snapping_mechanism.hpp"
 
 namespace epsilog::engine {
 
@@ -13,13 +13,14 @@ namespace epsilog::engine {
 /// request alone, which is what lets an auditor recompute it.
 struct Plan {
   Derivation derivation;
-  std::vector<mechanisms::SnappingMechanism> mechanisms;  ///< one a component
-  Epsilon charged;                                        ///< sum over the mechanisms
+  std::vector<ComponentMechanism> mechanisms;  ///< one a component
+  accounting::ApproximateLoss charged;         ///< sum over the mechanisms
   ledger::ReleaseRecord record;
+  std::optional<DeltaCost> delta;  ///< nothing for a pure mechanism
 };
 
-/// Ensures   the mechanisms' charges add to `charged` exactly; charged is the largest grid value not
-///           above request.epsilon.
+/// Ensures   the mechanisms' charges add to `charged` exactly, in both parts; these are the largest grid
+///           values not above request.epsilon and request.delta.
 /// Throws    NotFound, Underivable, InvalidParameter.
 [[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request);
 

@@ -54,6 +54,20 @@ std::string_view name(StatisticKind kind) {
   EPSILOG_INVARIANT(false);
 }
 
+std::string_view name(MechanismChoice mechanism) {
+  switch (mechanism) {
+    case MechanismChoice::snapping:
+      return "snapping";
+    case MechanismChoice::discrete_laplace:
+      return "discrete_laplace";
+    case MechanismChoice::discrete_gaussian:
+      return "discrete_gaussian";
+    case MechanismChoice::gaussian:
+      return "gaussian";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
 namespace {
 
 template <class Named>

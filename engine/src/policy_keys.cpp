@@ -60,15 +60,16 @@ const KeyTable query{"query",
                       {"sensitivity", true, "sensitivity: D, the most one unit can change the value"},
                       {"undefined"}}};
 
-const KeyTable release{"release_settings",
-                       {{"mechanism"}, {"arithmetic"}, {"precision"}, {"bound"}, {"binding_probability"}}};
+const KeyTable release{
+    "release_settings",
+    {{"mechanism"}, {"arithmetic"}, {"precision"}, {"bound"}, {"binding_probability"}, {"grid"}}};
 
 const KeyTable allow{"allow", {{"statistics"}, {"columns"}, {"by"}, {"where"}}};
 
 const Vocabulary column_types{"column_type", {"int", "decimal", "double", "string", "bool", "date"}};
 const Vocabulary neighbours{"neighbours", {"add-remove", "replace-one"}};
 const Vocabulary measures{"measure", {"pure", "approximate"}};
-const Vocabulary mechanisms{"mechanism", {"snapping"}};
+const Vocabulary mechanisms{"mechanism", {"snapping", "discrete_laplace", "discrete_gaussian", "gaussian"}};
 const Vocabulary arithmetics{"arithmetic", {"mpfr", "exact"}};
 const Vocabulary statistics{"statistic", {"count", "units", "sum", "mean", "variance", "value"}};
 const Vocabulary release_names{"release_name", {"default", "count", "units", "sum", "mean", "variance"}};

@@ -82,8 +82,19 @@ std::vector<StatisticKind> decode_statistics(const Node& node, Faults& faults) {
   return kinds;
 }
 
+/// A key that was written and belongs to some mechanisms only.
+struct OwnedKey {
+  std::string path;
+  Mark mark;
+};
+
 /// What one entry under `release` says; the rest it inherits.
 struct Overrides {
+  std::optional<MechanismChoice> mechanism;
+  bool mechanism_unreadable = false;            ///< then nobody can say whose the other keys are
+  std::optional<std::optional<Rational>> grid;  ///< written; nothing inside: auto
+  std::vector<OwnedKey> of_snapping;
+  std::vector<OwnedKey> of_the_others;
   std::optional<ArithmeticChoice> arithmetic;
   std::optional<PrecisionChoice> precision;
   std::optional<Rational> bound;
@@ -108,11 +119,48 @@ std::optional<PrecisionChoice> decode_precision(const Node& node, const std::str
   return std::nullopt;
 }
 
+bool is_power_of_two(const Rational& value) {
+  const auto single_bit = [](const accounting::Integer& whole) {
+    return mpz_popcount(whole.get_mpz_t()) == 1;
+  };
+  return value > 0 && single_bit(value.get_num()) && single_bit(value.get_den());
+}
+
+/// Nothing: unreadable. Nothing inside: auto.
+std::optional<std::optional<Rational>> decode_grid(const Node& node, const std::string& what,
+                                                   Faults& faults) {
+  if (!expect(node, Node::Kind::scalar, what, "auto or a power of two", faults)) return std::nullopt;
+  if (node.text == "auto") return std::optional<Rational>();
+  Faults not_a_number{""};  // one message for every way not to be a power of two
+  const auto grid = positive_of(node, what, not_a_number);
+  if (grid && is_power_of_two(*grid)) return grid;
+  faults.add(node.mark, what + ": " + shown(node.text) +
+                            " is neither auto nor a power of two such as 4, 1, 0.25 or 1/1024");
+  return std::nullopt;
+}
+
+void decode_mechanism(const Fields& fields, Overrides& overrides, Faults& faults) {
+  constexpr MechanismChoice kChoices[] = {MechanismChoice::snapping, MechanismChoice::discrete_laplace,
+                                          MechanismChoice::discrete_gaussian, MechanismChoice::gaussian};
+  overrides.mechanism_unreadable = fields.has("mechanism");
+  if (const Node* mechanism = fields["mechanism"]) {
+    const auto choice = choice_of(*mechanism, keys::mechanisms, fields.path("mechanism"), faults);
+    if (!choice) return;
+    overrides.mechanism = kChoices[*choice];
+    overrides.mechanism_unreadable = false;
+  }
+}
+
 Overrides decode_overrides(const yaml::Entry& entry, Faults& faults) {
   const Fields fields(entry.value, keys::release, "release." + entry.key, entry.mark, faults);
   Overrides overrides;
-  if (const Node* mechanism = fields["mechanism"]) {
-    static_cast<void>(choice_of(*mechanism, keys::mechanisms, fields.path("mechanism"), faults));
+  decode_mechanism(fields, overrides, faults);
+  for (const char* key : {"arithmetic", "precision", "bound", "binding_probability"}) {
+    if (fields.has(key)) overrides.of_snapping.push_back({fields.path(key), fields.mark_of(key)});
+  }
+  if (const Node* grid = fields["grid"]) {
+    overrides.of_the_others.push_back({fields.path("grid"), fields.mark_of("grid")});
+    overrides.grid = decode_grid(*grid, fields.path("grid"), faults);
   }
   if (const Node* arithmetic = fields["arithmetic"]) {
     const auto choice = choice_of(*arithmetic, keys::arithmetics, fields.path("arithmetic"), faults);
@@ -134,9 +182,31 @@ Overrides decode_overrides(const yaml::Entry& entry, Faults& faults) {
   return overrides;
 }
 
+void refuse_keys(const std::vector<OwnedKey>& written, const std::string& whose, MechanismChoice mechanism,
+                 Faults& faults) {
+  for (const OwnedKey& key : written) {
+    faults.add(key.mark, key.path + ": only " + whose + " has it, and this entry is released by " +
+                             std::string(name(mechanism)) + "; remove it");
+  }
+}
+
+ReleaseSettings merge_discrete(ReleaseSettings settings, const Overrides& overrides, Faults& faults) {
+  refuse_keys(overrides.of_snapping, "snapping", settings.mechanism, faults);
+  ReleaseSettings merged;
+  merged.mechanism = settings.mechanism;
+  merged.mark = settings.mark;
+  merged.grid = overrides.grid ? *overrides.grid : settings.grid;
+  return merged;
+}
+
 ReleaseSettings merge(ReleaseSettings settings, const Overrides& overrides, const yaml::Entry& entry,
                       Faults& faults) {
   settings.mark = entry.mark;
+  if (overrides.mechanism_unreadable) return settings;
+  if (overrides.mechanism) settings.mechanism = *overrides.mechanism;
+  if (settings.mechanism != MechanismChoice::snapping) return merge_discrete(settings, overrides, faults);
+  refuse_keys(overrides.of_the_others, "a discrete mechanism or gaussian", settings.mechanism, faults);
+  settings.grid.reset();
   if (overrides.arithmetic) settings.arithmetic = *overrides.arithmetic;
   if (settings.arithmetic == ArithmeticChoice::exact) {
     settings.precision = {};

@@ -66,8 +66,7 @@ void draw(ledger::Transaction& transaction, const Prepared& prepared, const Deci
   std::vector<accounting::SealedRelease> sealed;
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     const auto& mechanism = plan.mechanisms[i];
-    sealed.push_back(
-        mechanism.release(prepared.exact->values[i], receipt.split(mechanism.parameters().charged), bits));
+    sealed.push_back(mechanism.release(prepared.exact->values[i], receipt.split(mechanism.charged()), bits));
   }
   EPSILOG_INVARIANT(receipt.amount() == accounting::ApproximateLoss());
   transaction.attach(plan.record, std::move(sealed), plan.derivation.post_processing);

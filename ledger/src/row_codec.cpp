@@ -49,6 +49,10 @@ class Writer final {
   }
   Writer& field(std::string_view name, std::string_view value) { return field(name).text(value); }
   Writer& field(std::string_view name, std::int64_t value) { return field(name).raw(std::to_string(value)); }
+  /// A field that is left out where it does not apply, so that rows from before it existed stay as they are.
+  Writer& field_unless_empty(std::string_view name, std::string_view value) {
+    return value.empty() ? *this : field(name, value);
+  }
   /// An array of what `write_one` makes of each item.
   template <class Items, class WriteOne>
   Writer& array(const Items& items, WriteOne write_one) {
@@ -104,6 +108,8 @@ ComponentRecord to_component(const Json& json) {
   json.at("epsilon").get_to(component.epsilon);
   component.delta = json.value("delta", "");
   json.at("sensitivity").get_to(component.sensitivity);
+  component.sensitivity_l2_squared = json.value("sensitivity_l2_squared", "");
+  component.inflated = json.value("inflated", "");
   json.at("lambda").get_to(component.lambda);
   json.at("grid").get_to(component.grid);
   json.at("centre").get_to(component.centre);
@@ -111,6 +117,8 @@ ComponentRecord to_component(const Json& json) {
   component.coordinates = integer(json, "coordinates");
   component.precision = integer(json, "precision");
   json.at("adjusted").get_to(component.adjusted);
+  component.adjusted_delta = json.value("adjusted_delta", "");
+  component.rho = json.value("rho", "");
   json.at("published").get_to(component.published);
   json.at("published_note").get_to(component.published_note);
   return component;
@@ -193,9 +201,13 @@ std::string components_json(const std::vector<ComponentRecord>& components,
   Writer json;
   auto drawn = values.begin();
   json.array(components, [&](const ComponentRecord& component) {
-    json.raw("{").field("statistic", component.statistic).field("epsilon", component.epsilon);
-    if (!component.delta.empty()) json.field("delta", component.delta);
-    json.field("sensitivity", component.sensitivity)
+    json.raw("{")
+        .field("statistic", component.statistic)
+        .field("epsilon", component.epsilon)
+        .field_unless_empty("delta", component.delta)
+        .field("sensitivity", component.sensitivity)
+        .field_unless_empty("sensitivity_l2_squared", component.sensitivity_l2_squared)
+        .field_unless_empty("inflated", component.inflated)
         .field("lambda", component.lambda)
         .field("grid", component.grid)
         .field("centre", component.centre)
@@ -203,6 +215,8 @@ std::string components_json(const std::vector<ComponentRecord>& components,
         .field("coordinates", component.coordinates)
         .field("precision", component.precision)
         .field("adjusted", component.adjusted)
+        .field_unless_empty("adjusted_delta", component.adjusted_delta)
+        .field_unless_empty("rho", component.rho)
         .field("published", component.published)
         .field("published_note", component.published_note)
         .field("values")

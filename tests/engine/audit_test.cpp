@@ -155,6 +155,96 @@ TEST_CASE("audit: every kind of tampering is found and named", "[engine][audit][
   }
 }
 
+namespace {
+
+/// A ledger of all discrete mechanisms: 1 a Gaussian count, 2 a Gaussian mean by groups, 3 a Laplace count.
+class DiscreteHistory {
+ public:
+  DiscreteHistory()
+      : clinic("epsilon: 2, delta: 1e-6",
+               "    release: {count: {mechanism: discrete_gaussian}, mean: {mechanism: gaussian}, "
+               "units: {mechanism: discrete_laplace}}\n") {
+    Engine engine = clinic.open();
+    const auto gaussian = [&](const char* statistic, const char* key, std::optional<std::string> by) {
+      engine::Request asked = request(statistic, "0.5", key, std::move(by));
+      asked.delta = accounting::Rational(1, 4'000'000);
+      return release(engine, asked);
+    };
+    CHECK(gaussian("count", "k1", std::nullopt).granted);
+    CHECK(gaussian("mean:cost", "k2", "ward").granted);
+    CHECK(release(engine, request("units", "0.5")).granted);
+    engine::Request too_much = request("count", "0.25");
+    too_much.delta = accounting::Rational(9, 10'000'000);
+    CHECK_FALSE(release(engine, too_much).granted);
+  }
+
+  Clinic clinic;
+};
+
+std::string in_component(int seq, const std::string& field, const std::string& value) {
+  return "UPDATE release SET components = json_set(components, '$[0]." + field + "', '" + value +
+         "') WHERE decision_id = (SELECT id FROM decision WHERE seq = " + std::to_string(seq) + ")";
+}
+
+}  // namespace
+
+TEST_CASE("audit: an honest history of discrete mechanisms verifies", "[engine][audit]") {
+  const DiscreteHistory history;
+  const AuditReport report = audit_verify(history.clinic.ledger());
+  INFO(all(report));
+  CHECK(report.ok);
+  CHECK(report.records == 4);
+}
+
+TEST_CASE("audit: every parameter of a discrete release is recomputed", "[engine][audit][negative]") {
+  struct Tampering {
+    std::string sql;
+    const char* code;
+  };
+  const std::string lowered_delta =
+      "UPDATE charge SET amount = 1 WHERE amount = 250000000000 AND decision_id = (SELECT id FROM decision "
+      "WHERE seq = 1)";
+  std::vector<Tampering> tamperings = {
+      {lowered_delta, "charge_changed"},
+      {lowered_delta + "; UPDATE account SET spent = spent - 249999999999 WHERE measure = 'delta'",
+       "charge_changed"},
+      {"UPDATE account SET spent = 0 WHERE measure = 'delta'", "balance_changed"},
+      {"UPDATE account SET budget = budget * 2 WHERE measure = 'delta'", "limit_changed"},
+      {"UPDATE decision SET request = replace(request, '\"delta\":\"0.00000025\"', "
+       "'\"delta\":\"0.00000024\"') WHERE seq = 1",
+       "request_changed"},
+      {"UPDATE decision SET request = replace(request, '\"delta\":\"0.00000025\",', '') WHERE seq = 1",
+       "decision_unreadable"},
+      {"UPDATE decision SET reasons = replace(reasons, 'delta', 'gamma') WHERE seq = 4", "decision_differs"},
+      {"UPDATE release SET mechanism = 'gaussian' WHERE mechanism = 'discrete_gaussian'", "release_changed"},
+      {"UPDATE release SET value = '[\"0.5\"]', components = json_set(components, '$[0].values', "
+       "json('[\"0.5\"]')) WHERE mechanism = 'discrete_laplace'",
+       "value_impossible"},
+      {in_component(3, "delta", "0.1"), "release_changed"},
+      {in_component(3, "inflated", "0.5"), "release_changed"},
+      {in_component(3, "lambda", "1"), "release_changed"},
+      {in_component(3, "rho", "1"), "release_changed"},
+  };
+  for (const int seq : {1, 2}) {
+    for (const char* field : {"delta", "sensitivity_l2_squared", "inflated", "lambda", "grid", "adjusted",
+                              "adjusted_delta", "rho"}) {
+      tamperings.push_back({in_component(seq, field, "0.015625"), "release_changed"});
+    }
+  }
+  tamperings.push_back({"UPDATE release SET components = json_remove(components, '$[0].rho', '$[0].delta')",
+                        "release_changed"});
+  tamperings.push_back(
+      {"UPDATE release SET components = json_set(components, '$[0].delta', 1)", "record_unreadable"});
+  for (const Tampering& tampering : tamperings) {
+    const DiscreteHistory history;
+    tamper(history.clinic.ledger(), tampering.sql);
+    const AuditReport report = audit_verify(history.clinic.ledger());
+    INFO(tampering.sql << "\n" << all(report));
+    CHECK_FALSE(report.ok);
+    CHECK(names(report, tampering.code));
+  }
+}
+
 TEST_CASE("audit: a removed decision is found wherever it stood", "[engine][audit][negative]") {
   for (int seq = 1; seq <= 6; ++seq) {
     History history;

@@ -192,6 +192,10 @@ Values answered(const Setting& setting, const Records& rows) {
   return answer_rows(source, setting.dataset, setting.question, setting.derivation, {}).values;
 }
 
+bool is_multiple(const Rational& value, const Rational& step) {
+  return Rational(value / step).get_den() == 1;
+}
+
 /// Empty if the answers keep to the derivation, else what is wrong.
 std::string fault_between(const Derivation& derivation, const Values& before, const Values& after) {
   for (std::size_t c = 0; c < derivation.components.size(); ++c) {
@@ -205,6 +209,7 @@ std::string fault_between(const Derivation& derivation, const Values& before, co
       squared += change * change;
       if (before[c][cell] != after[c][cell]) ++changed;
       if (after[c][cell] < component.lower || after[c][cell] > component.upper) return "range";
+      if (component.step && !is_multiple(after[c][cell], *component.step)) return "step";
     }
     if (distance > component.sensitivity) return "sensitivity";
     if (squared > component.sensitivity_l2_squared) return "L2 sensitivity";
@@ -376,6 +381,9 @@ TEST_CASE("neighbour: half of a derived sensitivity or one coordinate fewer is f
   weak = setting.derivation;
   weak.components[0].sensitivity_l2_squared -= Rational(1, 1000);
   CHECK(faults(weak) == std::set<std::string>{"L2 sensitivity"});
+  weak = setting.derivation;
+  weak.components[0].step = 2;
+  CHECK(faults(weak) == std::set<std::string>{"step"});
   weak = setting.derivation;
   weak.components[0].coordinates -= 1;
   CHECK(faults(weak) == std::set<std::string>{"coordinates"});

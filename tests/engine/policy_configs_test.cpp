@@ -44,7 +44,7 @@ std::string error_text(const std::filesystem::path& path) {
 
 TEST_CASE("configs: every shipped policy is accepted", "[engine][policy][configs]") {
   const std::set<std::string> shipped = names(kConfigs, ".yaml");
-  CHECK(std::set<std::string>{"external_values", "hospital", "minimal"} == shipped);
+  CHECK(std::set<std::string>{"external_values", "hospital", "mechanisms", "minimal"} == shipped);
   for (const std::string& name : shipped) {
     CAPTURE(name);
     CHECK_FALSE(Policy::read((kConfigs / (name + ".yaml")).string()).datasets().empty());
@@ -66,6 +66,17 @@ TEST_CASE("configs: the hospital is what its comments say", "[engine][policy][co
   CHECK_FALSE(hospital.column("age")->missing.has_value());
   CHECK(hospital.settings("count").arithmetic == ArithmeticChoice::exact);
   CHECK(hospital.settings("sum").arithmetic == ArithmeticChoice::mpfr);
+}
+
+TEST_CASE("configs: the mechanisms are what the comments say", "[engine][policy][configs][exact]") {
+  const Policy policy = Policy::read((kConfigs / "mechanisms.yaml").string());
+  const Dataset& hospital = policy.dataset("hospital");
+  CHECK(hospital.budget.measure == Measure::approximate);
+  CHECK(hospital.settings("count").mechanism == MechanismChoice::discrete_laplace);
+  CHECK(hospital.settings("units").mechanism == MechanismChoice::discrete_gaussian);
+  CHECK(hospital.settings("sum").mechanism == MechanismChoice::gaussian);
+  CHECK(*hospital.settings("sum").grid == Rational(1, 128));
+  CHECK(hospital.settings("mean").mechanism == MechanismChoice::snapping);
 }
 
 TEST_CASE("configs: each invalid policy gives exactly the error beside it",

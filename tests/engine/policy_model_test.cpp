@@ -193,6 +193,61 @@ TEST_CASE("policy: what a release entry leaves open comes from default", "[engin
   CHECK(clinic.settings("units").mark.line == 13);
 }
 
+TEST_CASE("policy: a mechanism drops what it inherits of another's keys", "[engine][policy][exact]") {
+  PolicyText text;
+  text.budget = "{epsilon: 3, delta: 1e-6}";
+  text.more =
+      "release:\n"
+      "      default: {mechanism: discrete_laplace, grid: 1/4}\n"
+      "      count: {mechanism: discrete_gaussian}\n"
+      "      units: {grid: auto}\n"
+      "      sum: {mechanism: snapping, precision: 256}\n"
+      "      mean: {mechanism: gaussian, grid: 8}";
+  const Dataset clinic = text.dataset();
+  CHECK(clinic.settings("default").mechanism == MechanismChoice::discrete_laplace);
+  CHECK(*clinic.settings("variance").grid == Rational(1, 4));
+  CHECK(clinic.settings("count").mechanism == MechanismChoice::discrete_gaussian);
+  CHECK(*clinic.settings("count").grid == Rational(1, 4));
+  CHECK(clinic.settings("units").mechanism == MechanismChoice::discrete_laplace);
+  CHECK_FALSE(clinic.settings("units").grid.has_value());
+  CHECK(clinic.settings("sum").mechanism == MechanismChoice::snapping);
+  CHECK(clinic.settings("sum").precision.bits == 256);
+  CHECK_FALSE(clinic.settings("sum").grid.has_value());
+  CHECK(*clinic.settings("mean").grid == 8);
+
+  text.more =
+      "release:\n"
+      "      default: {precision: 256, bound: 1000}\n"
+      "      count: {mechanism: discrete_laplace}";
+  CHECK(text.dataset().settings("count").precision.bits == 0);
+  CHECK_FALSE(text.dataset().settings("count").bound.has_value());
+  CHECK(text.dataset().settings("sum").precision.bits == 256);
+}
+
+TEST_CASE("policy: every key of another mechanism is refused at its place", "[engine][policy][negative]") {
+  PolicyText text;
+  text.more =
+      "release:\n"
+      "      default: {mechanism: gaussian, bound: 3, arithmetic: exact, precision: 128}\n"
+      "      count: {mechanism: snapping, grid: 1}";
+  CHECK(epsilog::test::faults_of(text) ==
+        Texts{"11:38: release.default.bound: only snapping has it, and this entry is released by gaussian; "
+              "remove it",
+              "11:48: release.default.arithmetic: only snapping has it, and this entry is released by "
+              "gaussian; remove it",
+              "11:67: release.default.precision: only snapping has it, and this entry is released by "
+              "gaussian; remove it",
+              "12:36: release.count.grid: only a discrete mechanism or gaussian has it, and this entry is "
+              "released by snapping; remove it"});
+}
+
+TEST_CASE("policy: a Gaussian under a pure budget is a valid policy, whose releases will be refused",
+          "[engine][policy][exact]") {
+  PolicyText text;
+  text.more = "release: {default: {mechanism: gaussian, grid: 1/8}}";
+  CHECK(text.dataset().budget.measure == Measure::pure);
+}
+
 TEST_CASE("policy: allow distinguishes an absent list from an empty one", "[engine][policy][exact]") {
   PolicyText text;
   text.more = "allow: {statistics: [count, value], columns: [], by: [ward]}";

@@ -94,6 +94,7 @@ bool decoder_accepts(const std::string& yaml) {
 const std::set<std::string> kBeyondTheSchema = {"allow_by_without_values",
                                                 "allow_unknown_column",
                                                 "approximate_without_delta",
+                                                "binding_probability_beside_inherited_mechanism",
                                                 "bound_too_large_for_precision",
                                                 "bounds_finer_than_scale",
                                                 "budget_below_the_grid",
@@ -105,6 +106,8 @@ const std::set<std::string> kBeyondTheSchema = {"allow_by_without_values",
                                                 "exact_rows_with_add_remove",
                                                 "exact_rows_without_constant",
                                                 "exponent_too_large",
+                                                "grid_not_a_power_of_two",
+                                                "grid_without_a_mechanism",
                                                 "int_with_fractional_bounds",
                                                 "inverted_bounds",
                                                 "max_rows_above_exact_rows",
@@ -168,7 +171,7 @@ TEST_CASE("policy schema: every place an editor shows has a title", "[engine][po
 }
 
 TEST_CASE("policy schema: the shipped policies are valid under both", "[engine][policy][schema]") {
-  for (const char* name : {"minimal.yaml", "hospital.yaml", "external_values.yaml"}) {
+  for (const char* name : {"minimal.yaml", "hospital.yaml", "external_values.yaml", "mechanisms.yaml"}) {
     CAPTURE(name);
     const std::string yaml = content(kSource / "configs" / name);
     CHECK(decoder_accepts(yaml));
@@ -242,6 +245,14 @@ TEST_CASE("policy schema: the decoder and the schema agree on single values", "[
       {&PolicyText::more, "release: {count: {bound: 1e3, precision: 4096}}", true},
       {&PolicyText::more, "release: {count: {precision: 4097}}", false},
       {&PolicyText::more, "release: {count: {precision: double}}", false},
+      {&PolicyText::more, "release: {count: {mechanism: discrete_laplace, grid: auto}}", true},
+      {&PolicyText::more, "release: {count: {mechanism: discrete_laplace, grid: 1/1024}}", true},
+      {&PolicyText::more, "release: {count: {mechanism: gaussian, grid: 0.25}}", true},
+      {&PolicyText::more, "release: {count: {mechanism: discrete_gaussian, grid: '8'}}", true},
+      {&PolicyText::more, "release: {count: {mechanism: discrete_gaussian, grid: -1}}", false},
+      {&PolicyText::more, "release: {count: {mechanism: discrete_gaussian, grid: [1]}}", false},
+      {&PolicyText::more, "release: {count: {mechanism: discrete-gaussian}}", false},
+      {&PolicyText::more, "release: {count: {mechanism: snapping, precision: 128}}", true},
       {&PolicyText::more, "release: {histogram: {bound: 3}}", false},
       {&PolicyText::more, "release: {value: {bound: 3}}", false},
       {&PolicyText::more, "allow: {}", true},

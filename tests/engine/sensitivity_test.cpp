@@ -109,6 +109,41 @@ TEST_CASE("sensitivity: by groups the L2 square is what all rows of a unit do in
   CHECK(squares(signs, "sum:x") == Squares{576});  // from -12 to 12 in one cell
 }
 
+TEST_CASE("sensitivity: the step of the answers is known for counts and whole numbers, and only there",
+          "[engine][sensitivity][exact]") {
+  using Steps = std::vector<std::optional<Rational>>;
+  const auto steps = [](const Dataset& dataset, const char* statistic) {
+    Steps result;
+    for (const Component& component : derive(dataset, question(statistic, "g")).components) {
+      CHECK((!component.step || Rational(component.lower / *component.step).get_den() == 1));
+      CHECK((!component.step || Rational(component.upper / *component.step).get_den() == 1));
+      result.push_back(component.step);
+    }
+    return result;
+  };
+  Dataset dataset = toy(kAddRemove);
+  CHECK(steps(dataset, "count") == Steps{1});
+  CHECK(steps(dataset, "units") == Steps{1});
+  CHECK(steps(dataset, "sum:x") == Steps{1});
+  CHECK(steps(dataset, "variance:x") == Steps{1, 1, 1});
+  dataset.columns[0].bounds = Bounds{-2, 5};  // about 3/2
+  CHECK(steps(dataset, "sum:x") == Steps{1});
+  CHECK(steps(dataset, "mean:x") == Steps{Rational(1, 2), 1});
+  CHECK(steps(dataset, "variance:x") == Steps{Rational(1, 4), Rational(1, 2), 1});
+  dataset.columns[0].missing = Rational(1, 3);
+  CHECK(steps(dataset, "sum:x") == Steps{std::nullopt});
+  dataset.columns[0].missing = Rational(1);
+  CHECK(steps(dataset, "sum:x") == Steps{1});
+  dataset.columns[0].type = ColumnType::decimal;
+  CHECK(steps(dataset, "sum:x") == Steps{1});  // without digits after the point
+  dataset.columns[0].scale = 2;
+  CHECK(steps(dataset, "variance:x") == Steps{std::nullopt, std::nullopt, 1});
+  dataset.columns[0].type = ColumnType::real;
+  dataset.columns[0].scale = 0;
+  CHECK(steps(dataset, "sum:x") == Steps{std::nullopt});
+  CHECK_FALSE(only(exact_toy(), question("mean:x")).step.has_value());
+}
+
 TEST_CASE("sensitivity: with a single group nothing can move to another", "[engine][sensitivity][exact]") {
   Dataset dataset = toy(kReplaceOne);
   dataset.columns[1].values = {"A"};

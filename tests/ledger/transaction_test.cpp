@@ -187,6 +187,24 @@ TEST_CASE("transaction: a loss with a delta needs, uses up and records an accoun
   CHECK(query_sql(path, "SELECT json_extract(components, '$[0].delta') FROM release") == "0.000001");
 }
 
+TEST_CASE("transaction: a component row from before there was a delta reads as it was meant",
+          "[ledger][exact]") {
+  std::vector<ledger::ComponentRecord> components;
+  std::vector<std::vector<Rational>> values;
+  ledger::parse_components(
+      R"([{"statistic":"count","epsilon":"0.1","sensitivity":"1","lambda":"10","grid":"16","centre":"0",)"
+      R"("bound":"1024","coordinates":1,"precision":118,"adjusted":"0.1","published":"","published_note":"",)"
+      R"("values":["48"]}])",
+      components, values);
+  auto expected = record_of(kTenth).components.front();
+  expected.precision = 118;
+  CHECK(components == std::vector<ledger::ComponentRecord>{expected});
+  CHECK((components[0].delta + components[0].sensitivity_l2_squared + components[0].inflated +
+         components[0].adjusted_delta + components[0].rho)
+            .empty());
+  CHECK(values == std::vector<std::vector<Rational>>{{48}});
+}
+
 TEST_CASE("transaction: the component of a pure loss is stored as it always was", "[ledger][exact]") {
   const LedgerFixture fixture;
   auto ledger = fixture.open();

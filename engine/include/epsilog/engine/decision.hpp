@@ -1,7 +1,7 @@
 // What the engine answers a request with: granted or refused, and why.
 //
 // A refusal is a value, recorded in the ledger, and costs nothing. Codes are numbered, on disk and
-// never reused; they are listed by descending precedence. One section each in docs/refusals.md.
+// never reused. One section each in docs/refusals.md.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ enum class RefusalCode : std::uint8_t {
   key_conflict = 3,
   per_release_exceeded = 4,
   dataset_budget_exceeded = 5,
+  measure_not_expressible = 6,  ///< goes before the limits: no amount would fit
 };
 [[nodiscard]] std::string_view name(RefusalCode code);
 /// Throws  InvalidParameter.
@@ -43,7 +44,7 @@ class [[nodiscard]] Decision final {
   Decision() = default;
   explicit Decision(std::vector<Reason> reasons) : reasons_(std::move(reasons)) {}
   [[nodiscard]] bool granted() const noexcept { return reasons_.empty(); }
-  /// Ordered by precedence of their codes, then scope, then measure.
+  /// Ordered by precedence of their codes (docs/refusals.md), then scope, then measure.
   [[nodiscard]] const std::vector<Reason>& reasons() const noexcept { return reasons_; }
 
  private:

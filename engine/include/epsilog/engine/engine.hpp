@@ -25,6 +25,7 @@ struct Request {
   std::string dataset;
   Question question;
   Rational epsilon;                     ///< as asked, > 0
+  std::optional<Rational> delta = {};   ///< as asked, in (0, 1); for the Gaussian mechanisms only
   std::string principal;                ///< not empty
   std::string key;                      ///< idempotency key; "" = none
   std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
@@ -34,6 +35,13 @@ struct Request {
 struct Accuracy {
   Rational alpha;
   Rational a;
+};
+
+/// The delta of a release whose mechanism has one. Canonical texts.
+struct DeltaCost {
+  std::string requested;
+  std::string charged;   ///< on the grid
+  std::string adjusted;  ///< exact sum over the components
 };
 
 /// What plan, release, show and history report.
@@ -52,6 +60,7 @@ struct Answer {
   std::string where;      ///< canonical; "" without
   std::int64_t policy_version = 0;
   ledger::ReleaseRecord record;                 ///< as planned, refusals included
+  std::optional<DeltaCost> delta;               ///< nothing for a pure mechanism
   std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
   std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
   std::vector<ledger::AccountState> accounts;   ///< after the decision; for plan as they stand

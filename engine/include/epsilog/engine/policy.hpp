@@ -103,6 +103,10 @@ struct NamedQuery {
   Mark mark{};           ///< of the query's name
 };
 
+enum class MechanismChoice { snapping, discrete_laplace, discrete_gaussian, gaussian };
+/// The spelling in a policy.
+[[nodiscard]] std::string_view name(MechanismChoice mechanism);
+
 enum class ArithmeticChoice { mpfr, exact };
 /// Precision in bits; 0 means `auto`. `binary64` is 53.
 struct PrecisionChoice {
@@ -111,15 +115,19 @@ struct PrecisionChoice {
 
 /// How a statistic is released. Every field absent in `release: {NAME: …}` comes from
 /// `release: {default: …}`, then from the defaults here; a `bound` in NAME displaces a
-/// `binding_probability` of default and the other way round, and `arithmetic: exact` an inherited
-/// precision.
+/// `binding_probability` of default and the other way round, `arithmetic: exact` an inherited
+/// precision, and another mechanism whatever inherited key it does not have.
 struct ReleaseSettings {
+  MechanismChoice mechanism = MechanismChoice::snapping;
+  // Of snapping only.
   ArithmeticChoice arithmetic = ArithmeticChoice::mpfr;
   PrecisionChoice precision;
   /// Half-width of the released range, > 0; absent: derived from the declared bounds.
   std::optional<Rational> bound;
   /// 0 < beta < 1: widen the derived bound so that clamping binds with at most this probability.
   std::optional<Rational> binding_probability;
+  /// Of the other mechanisms: releases are multiples of it. A power of two; absent: auto.
+  std::optional<Rational> grid;
   Mark mark{};  ///< of the entry under `release`; of the dataset's name when there is none
 };
 

@@ -58,7 +58,9 @@ struct Component {
   std::uint64_t coordinates = 1;    ///< m >= 1, cells one unit can change
   Rational lower;                   ///< public range of each cell, lower < upper
   Rational upper;
-  Rational share = 1;  ///< of the epsilon asked; the shares of a derivation add to 1
+  Rational share = 1;  ///< of the epsilon (and delta) asked; the shares of a derivation add to 1
+  /// A power of two of which every answer, clamped or not, is known to be a multiple; absent: unknown.
+  std::optional<Rational> step = std::nullopt;
 };
 [[nodiscard]] std::string_view name(Component::Quantity quantity);  ///< "count", "units", "sum", …
 

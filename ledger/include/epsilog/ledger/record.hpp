@@ -40,26 +40,30 @@ struct PolicyVersion {
 
 /// One mechanism call as recorded, values aside. Texts are canonical; "" = not applicable.
 struct ComponentRecord {
-  std::string statistic;   ///< "count", "sum", …
-  std::string epsilon;     ///< charged for this component
-  std::string delta = {};  ///< the same; "" for a pure loss
-  std::string sensitivity;
-  std::string lambda;
+  std::string statistic;                    ///< "count", "sum", …
+  std::string epsilon;                      ///< charged for this component
+  std::string delta = {};                   ///< the same; "" for a pure loss
+  std::string sensitivity;                  ///< L1
+  std::string sensitivity_l2_squared = {};  ///< of Gaussian noise
+  std::string inflated = {};  ///< sensitivity after rounding to the grid; L2 squared for Gaussian noise
+  std::string lambda;         ///< scale of the noise
   std::string grid;
   std::string centre;
   std::string bound;
   std::int64_t coordinates = 1;
   std::int64_t precision = 0;
   std::string adjusted;
-  std::string published;       ///< "" for exact
-  std::string published_note;  ///< "" when `published` is a bound
+  std::string adjusted_delta = {};  ///< of Gaussian noise
+  std::string rho = {};             ///< of Gaussian noise
+  std::string published;            ///< "" for exact
+  std::string published_note;       ///< "" when `published` is a bound
 
   friend bool operator==(const ComponentRecord&, const ComponentRecord&) = default;
 };
 
 /// The public facts of a release, known before a bit is drawn.
 struct ReleaseRecord {
-  std::string mechanism;   ///< "snapping"
+  std::string mechanism;   ///< "snapping", "discrete_laplace", …
   std::string arithmetic;  ///< "mpfr", "exact"
   std::string requested;   ///< epsilon as asked, exact
   std::string charged;     ///< on the grid

@@ -1,0 +1,162 @@
+#include "component_mechanism.hpp"
+
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using accounting::text;
+using mechanisms::DiscreteMechanism;
+using mechanisms::DiscreteNoise;
+using mechanisms::SnappingMechanism;
+
+SnappingMechanism snapping(const Component& component, const MechanismRequest& request) {
+  const ReleaseSettings& settings = request.settings;
+  return SnappingMechanism({
+      .epsilon = request.loss.epsilon,
+      .sensitivity = component.sensitivity,
+      .coordinates = component.coordinates,
+      .lower = component.lower,
+      .upper = component.upper,
+      .arithmetic = settings.arithmetic == ArithmeticChoice::exact ? mechanisms::Arithmetic::exact
+                                                                   : mechanisms::Arithmetic::mpfr,
+      .precision = {settings.precision.bits},
+      .bound = request.in_units_of_the_answer ? settings.bound : std::nullopt,
+      .binding_probability = settings.binding_probability,
+      .answer_step = request.published_step,
+  });
+}
+
+DiscreteMechanism discrete(const Component& component, const MechanismRequest& request) {
+  const ReleaseSettings& settings = request.settings;
+  const bool gaussian = settings.mechanism == MechanismChoice::gaussian;
+  DiscreteMechanism::Options options;
+  options.noise = needs_delta(settings.mechanism) ? DiscreteNoise::gaussian : DiscreteNoise::laplace;
+  options.loss = request.loss;
+  options.sensitivity = component.sensitivity;
+  options.sensitivity_l2_squared = component.sensitivity_l2_squared;
+  options.coordinates = component.coordinates;
+  options.lower = component.lower;
+  options.upper = component.upper;
+  if (request.in_units_of_the_answer) options.grid = settings.grid;
+  // Told no step, `auto` takes a fine grid, which is what the policy's `gaussian` means.
+  if (!gaussian || options.grid) options.answer_step = component.step;
+  return DiscreteMechanism(options);
+}
+
+ledger::ComponentRecord described(const SnappingMechanism::Parameters& parameters) {
+  return {
+      .statistic = "",
+      .epsilon = parameters.charged.text(),
+      .sensitivity = text(parameters.sensitivity),
+      .lambda = text(parameters.lambda),
+      .grid = text(parameters.grid),
+      .centre = text(parameters.centre),
+      .bound = text(parameters.bound),
+      .coordinates = static_cast<std::int64_t>(parameters.coordinates),
+      .precision = static_cast<std::int64_t>(parameters.precision),
+      .adjusted = text(parameters.adjusted),
+      .published = parameters.published ? text(*parameters.published) : "",
+      .published_note = parameters.published_note,
+  };
+}
+
+ledger::ComponentRecord described(const DiscreteMechanism::Parameters& parameters) {
+  const bool gaussian = parameters.noise == DiscreteNoise::gaussian;
+  const auto of_gaussian = [gaussian](const Rational& value) { return gaussian ? text(value) : ""; };
+  return {
+      .statistic = "",
+      .epsilon = parameters.charged.epsilon.text(),
+      .delta = gaussian ? parameters.charged.delta.text() : "",
+      .sensitivity = text(parameters.sensitivity),
+      .sensitivity_l2_squared = of_gaussian(parameters.sensitivity_l2_squared),
+      .inflated = text(parameters.inflated),
+      .lambda = text(parameters.scale),
+      .grid = text(parameters.grid),
+      .centre = "",
+      .bound = "",
+      .coordinates = static_cast<std::int64_t>(parameters.coordinates),
+      .precision = 0,
+      .adjusted = text(parameters.adjusted),
+      .adjusted_delta = of_gaussian(parameters.adjusted_delta),
+      .rho = of_gaussian(parameters.rho),
+      .published = "",
+      .published_note = "",
+  };
+}
+
+bool on_grid(const Rational& value, const Rational& grid) {
+  return Rational(value / grid).get_den() == 1;
+}
+
+bool released_by(const SnappingMechanism::Parameters& parameters, const Rational& value) {
+  const Rational shifted = value - parameters.centre;
+  if (abs(shifted) > parameters.bound) return false;
+  return abs(shifted) == parameters.bound || on_grid(shifted, parameters.grid);
+}
+
+bool released_by(const DiscreteMechanism::Parameters& parameters, const Rational& value) {
+  return on_grid(value, parameters.grid);
+}
+
+}  // namespace
+
+bool needs_delta(MechanismChoice mechanism) {
+  return mechanism == MechanismChoice::discrete_gaussian || mechanism == MechanismChoice::gaussian;
+}
+
+ComponentMechanism::ComponentMechanism(const Component& component, const MechanismRequest& request)
+    : mechanism_(request.settings.mechanism == MechanismChoice::snapping
+                     ? decltype(mechanism_)(snapping(component, request))
+                     : decltype(mechanism_)(discrete(component, request))) {
+  EPSILOG_INVARIANT(charged() == request.loss);
+}
+
+accounting::ApproximateLoss ComponentMechanism::charged() const {
+  return std::visit([](const auto& m) -> accounting::ApproximateLoss { return m.parameters().charged; },
+                    mechanism_);
+}
+
+Rational ComponentMechanism::adjusted() const {
+  return std::visit([](const auto& m) { return m.parameters().adjusted; }, mechanism_);
+}
+
+Rational ComponentMechanism::adjusted_delta() const {
+  const auto* discrete = std::get_if<DiscreteMechanism>(&mechanism_);
+  return discrete != nullptr ? discrete->parameters().adjusted_delta : Rational(0);
+}
+
+std::optional<Rational> ComponentMechanism::published() const {
+  const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_);
+  return snapping != nullptr ? snapping->parameters().published : std::nullopt;
+}
+
+std::string ComponentMechanism::precision_reason() const {
+  const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_);
+  return snapping != nullptr ? snapping->parameters().precision_reason : "";
+}
+
+Rational ComponentMechanism::accuracy_up(const Rational& alpha) const {
+  return std::visit([&alpha](const auto& m) { return m.accuracy_up(alpha); }, mechanism_);
+}
+
+bool ComponentMechanism::can_release(const Rational& value) const {
+  return std::visit([&value](const auto& m) { return released_by(m.parameters(), value); }, mechanism_);
+}
+
+ledger::ComponentRecord ComponentMechanism::record(Component::Quantity quantity) const {
+  ledger::ComponentRecord result =
+      std::visit([](const auto& m) { return described(m.parameters()); }, mechanism_);
+  result.statistic = std::string(name(quantity));
+  return result;
+}
+
+accounting::SealedRelease ComponentMechanism::release(std::span<const Rational> answers,
+                                                      accounting::ChargeReceipt receipt,
+                                                      mechanisms::BitSource& bits) const {
+  return std::visit([&](const auto& m) { return m.release(answers, std::move(receipt), bits); }, mechanism_);
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,59 @@
+// The mechanism that draws one component: snapping, or discrete noise on a grid.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "epsilog/engine/statistic.hpp"
+#include "epsilog/ledger/record.hpp"
+#include "epsilog/mechanisms/discrete_mechanism.hpp"
+#include "epsilog/mechanisms/snapping_mechanism.hpp"
+
+namespace epsilog::engine {
+
+/// What calibrates a component's mechanism besides the component.
+struct MechanismRequest {
+  accounting::ApproximateLoss loss;
+  const ReleaseSettings& settings;
+  /// Whether the declared `bound` and `grid` apply: they are in units of the answer and say nothing about
+  /// the parts of a quotient.
+  bool in_units_of_the_answer = true;
+  /// For snapping: what its published loss is told that answers are multiples of.
+  std::optional<Rational> published_step;
+};
+
+/// Thread-safety: immutable; release() may run concurrently if the bit sources may.
+class ComponentMechanism final {
+ public:
+  /// Throws  InvalidParameter when the component cannot be released so.
+  ComponentMechanism(const Component& component, const MechanismRequest& request);
+
+  [[nodiscard]] accounting::ApproximateLoss charged() const;
+  /// Proved losses, at most what is charged.
+  [[nodiscard]] Rational adjusted() const;
+  [[nodiscard]] Rational adjusted_delta() const;
+  /// By the published formula; nothing for mechanisms whose loss is exact.
+  [[nodiscard]] std::optional<Rational> published() const;
+  /// Which rule of `precision: auto` decided; "" where there is no precision.
+  [[nodiscard]] std::string precision_reason() const;
+  /// As the mechanism's own accuracy_up().
+  [[nodiscard]] Rational accuracy_up(const Rational& alpha) const;
+  /// Whether a release of this mechanism may be `value`.
+  [[nodiscard]] bool can_release(const Rational& value) const;
+  [[nodiscard]] ledger::ComponentRecord record(Component::Quantity quantity) const;
+
+  /// As the mechanism's own release().
+  [[nodiscard]] accounting::SealedRelease release(std::span<const Rational> answers,
+                                                  accounting::ChargeReceipt receipt,
+                                                  mechanisms::BitSource& bits) const;
+
+ private:
+  std::variant<mechanisms::SnappingMechanism, mechanisms::DiscreteMechanism> mechanism_;
+};
+
+/// Whether releasing so loses (epsilon, delta).
+[[nodiscard]] bool needs_delta(MechanismChoice mechanism);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,212 @@
+// The policy's choice of mechanism as the command shows it: --delta, JSON, text, refusals.
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::dump;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::tamper;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kMechanisms[] = {"discrete_laplace", "discrete_gaussian", "gaussian"};
+
+/// The clinic with another mechanism; with "" its budget stays pure.
+std::string clinic_by(const std::string& mechanism, const std::string& delta = "1e-6") {
+  std::string policy = kClinicPolicy;
+  if (!delta.empty()) policy = replaced(policy, "{epsilon: 1}", "{epsilon: 1, delta: " + delta + "}");
+  return policy + "    release: {default: {mechanism: " + mechanism + "}}\n";
+}
+
+std::vector<std::string> ask(const std::string& mechanism, std::vector<std::string> words) {
+  words.insert(words.end(), {"--epsilon", "0.25"});
+  if (mechanism != "discrete_laplace") words.insert(words.end(), {"--delta", "2.5e-7"});
+  return words;
+}
+
+json run_json(const Workbench& bench, std::vector<std::string> words, int exit = 0) {
+  words.emplace_back("--json");
+  const Result result = bench.with_ledger(words);
+  CAPTURE(words, result.err, result.out);
+  REQUIRE(result.exit == exit);
+  return result.json();
+}
+
+}  // namespace
+
+TEST_CASE("mechanism: release, show, history and plan describe it alike", "[cli][json][mechanism]") {
+  for (const std::string mechanism : kMechanisms) {
+    const Workbench bench;
+    bench.init(clinic_by(mechanism));
+    const json plan = run_json(bench, ask(mechanism, {"plan", "clinic", "count"}));
+    const json released = run_json(bench, ask(mechanism, {"release", "clinic", "count"}));
+    const json shown = run_json(bench, {"show", released["decision_id"]});
+    const json listed = run_json(bench, {"history"});
+    for (const json& answer : {plan, released, shown, listed}) {
+      CAPTURE(answer.dump());
+      CHECK(answer["mechanism"] == mechanism);
+      CHECK(answer["arithmetic"] == "exact");
+      CHECK(answer["precision"].is_null());
+      CHECK(answer["bound"].is_null());
+      CHECK(answer["sensitivity"] == "2");
+      CHECK(answer["lambda"].is_string());
+      CHECK(answer["grid"].is_string());
+      CHECK(answer["epsilon"]["requested"] == "0.25");
+      CHECK(answer["epsilon"]["charged"] == "0.25");
+      CHECK(answer["epsilon"]["published"].is_null());
+      const json& component = answer["components"][0];
+      CHECK(component["centre"].is_null());
+      CHECK(component["inflated"].is_string());
+      if (mechanism == "discrete_laplace") {
+        CHECK(answer["delta"].is_null());
+        for (const char* field : {"delta", "sensitivity_l2_squared", "rho", "adjusted_delta"})
+          CHECK(component[field].is_null());
+        CHECK(answer["lambda"] == "8");
+        CHECK(answer["grid"] == "1");
+        CHECK(answer["epsilon"]["adjusted"] == "0.25");
+      } else {
+        CHECK(answer["delta"]["requested"] == "0.00000025");
+        CHECK(answer["delta"]["charged"] == "0.00000025");
+        CHECK(answer["delta"]["adjusted"] == component["adjusted_delta"]);
+        CHECK(component["delta"] == "0.00000025");
+        CHECK(component["sensitivity_l2_squared"] == "4");
+        CHECK(component["rho"].is_string());
+      }
+    }
+    CHECK(shown["value"] == released["value"]);
+    CHECK(plan["accuracy"] == released["accuracy"]);
+    CHECK(plan["accuracy"][0]["a"].is_string());
+    CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+  }
+}
+
+TEST_CASE("mechanism: a snapped release has no delta and no fields of the others", "[cli][json][mechanism]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const json released = run_json(bench, {"release", "clinic", "count", "--epsilon", "0.25"});
+  CHECK(released["delta"].is_null());
+  for (const char* field : {"delta", "sensitivity_l2_squared", "inflated", "rho", "adjusted_delta"}) {
+    CAPTURE(field);
+    CHECK(released["components"][0].at(field).is_null());
+  }
+}
+
+TEST_CASE("mechanism: four quarters spend a budget of both measures, and the fifth names both",
+          "[cli][exact][mechanism]") {
+  const Workbench bench;
+  bench.init(clinic_by("discrete_gaussian"));
+  for (int i = 0; i < 4; ++i) {
+    CHECK(bench.with_ledger(ask("discrete_gaussian", {"release", "clinic", "mean:cost"})).exit == 0);
+  }
+  const json refused = run_json(bench, ask("discrete_gaussian", {"release", "clinic", "count"}), 4);
+  CHECK(refused["delta"]["charged"] == "0");
+  CHECK(refused["delta"]["adjusted"].is_null());
+  REQUIRE(refused["reasons"].size() == 2);
+  CHECK(refused["reasons"][0]["measure"] == "delta");
+  CHECK(refused["reasons"][0]["spent"] == "0.000001");
+  CHECK(refused["reasons"][0]["over_by"] == "0.00000025");
+  CHECK(refused["reasons"][1]["measure"] == "epsilon");
+  const json accounts = run_json(bench, {"budget"})["accounts"];
+  for (const json& account : accounts) CHECK(account["remaining"] == "0");
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+}
+
+TEST_CASE("mechanism: a Gaussian on a pure budget is refused by name with code 4",
+          "[cli][negative][mechanism]") {
+  for (const std::string mechanism : {"discrete_gaussian", "gaussian"}) {
+    const Workbench bench;
+    bench.init(clinic_by(mechanism, ""));
+    const json refused = run_json(bench, ask(mechanism, {"release", "clinic", "count"}), 4);
+    CHECK(refused["decision"] == "denied");
+    REQUIRE(refused["reasons"].size() == 1);
+    const json& reason = refused["reasons"][0];
+    CHECK(reason["code"] == "measure_not_expressible");
+    CHECK(reason["number"] == 6);
+    for (const char* amount : {"measure", "limit", "spent", "asked", "over_by", "fits"}) {
+      CAPTURE(amount);
+      CHECK(reason[amount].is_null());
+    }
+    const Result text = bench.with_ledger(ask(mechanism, {"plan", "clinic", "count"}));
+    CHECK(text.exit == 4);
+    CHECK(contains(text.out, "measure_not_expressible: " + mechanism));
+    CHECK(lines(bench.with_ledger({"history", "--json"}).out) == 1);
+    CHECK(run_json(bench, {"budget"})["accounts"][0]["spent"] == "0");
+  }
+}
+
+TEST_CASE("delta: what is missing, out of place or no probability ends with 2 and changes no table",
+          "[cli][negative][mechanism]") {
+  const Workbench bench;
+  bench.init(
+      replaced(clinic_by("gaussian"), "release: {", "release: {units: {mechanism: discrete_laplace}, "));
+  const std::string before = dump(bench.path("L"));
+  const auto check = [&](std::vector<std::string> words, const std::string& part) {
+    for (const char* verb : {"release", "plan"}) {
+      std::vector<std::string> all = {verb, "clinic"};
+      all.insert(all.end(), words.begin(), words.end());
+      const Result result = bench.with_ledger(all);
+      CAPTURE(all, result.err);
+      CHECK(result.exit == 2);
+      CHECK(result.out.empty());
+      CHECK(lines(result.err) <= 2);
+      CHECK(contains(result.err, part));
+    }
+  };
+  check({"count", "--epsilon", "0.5"},
+        "'count' is released by gaussian, which loses (epsilon, delta); give --delta");
+  check({"units", "--epsilon", "0.5", "--delta", "1e-6"}, "leave --delta out");
+  for (const char* delta : {"0", "1", "2", "-1e-6", "nan", "inf", "1e-19", "abc", "", "1/1", "0x1p-20"}) {
+    check({"count", "--epsilon", "0.5", "--delta", delta}, "--delta");
+  }
+  CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("delta: another one under the same key is another question", "[cli][mechanism]") {
+  const Workbench bench;
+  bench.init(clinic_by("gaussian"));
+  const json first =
+      run_json(bench, {"release", "clinic", "count", "--epsilon", "0.1", "--delta", "1e-7", "--key", "k"});
+  const json again = run_json(
+      bench, {"release", "clinic", "count", "--epsilon", "0.1", "--delta", "1/10000000", "--key", "k"});
+  CHECK(again["replayed"] == true);
+  CHECK(again["value"] == first["value"]);
+  const json other =
+      run_json(bench, {"release", "clinic", "count", "--epsilon", "0.1", "--delta", "2e-7", "--key", "k"}, 4);
+  CHECK(other["reasons"][0]["code"] == "key_conflict");
+}
+
+TEST_CASE("mechanism: the text names it with scale, grid, cost and both budgets",
+          "[cli][output][mechanism]") {
+  const Workbench bench;
+  bench.init(clinic_by("discrete_gaussian"));
+  const Result result = bench.with_ledger(ask("discrete_gaussian", {"release", "clinic", "sum:age"}));
+  CAPTURE(result.out);
+  CHECK(result.exit == 0);
+  for (const char* part : {"epsilon 0.25; proved loss 0.25; delta 0.00000025, proved ~0.0000002",
+                           "discrete_gaussian of sum, exact", "sensitivity 220, L2 squared 48400, scale ",
+                           ", grid 1", "95 % confidence within ", "delta", "0.00000075"}) {
+    CAPTURE(part);
+    CHECK(contains(result.out, part));
+  }
+  CHECK_FALSE(contains(result.out, "bound"));
+  CHECK(bench.with_ledger({"show", run_json(bench, {"history"})["decision_id"]}).out == result.out);
+}
+
+TEST_CASE("audit: a restated delta or scale is found", "[cli][audit][negative][mechanism]") {
+  for (const char* field : {"delta", "rho", "lambda", "adjusted_delta", "sensitivity_l2_squared"}) {
+    const Workbench bench;
+    bench.init(clinic_by("gaussian"));
+    REQUIRE(bench.with_ledger(ask("gaussian", {"release", "clinic", "count"})).exit == 0);
+    tamper(bench.path("L"),
+           "DROP TRIGGER release_no_update; UPDATE release SET components = json_set(components, '$[0]." +
+               std::string(field) + "', '0.125')");
+    const json report = run_json(bench, {"audit", "verify"}, 6);
+    CAPTURE(field, report.dump());
+    CHECK(contains(report.dump(), "release_changed"));
+  }
+}

@@ -1,0 +1,450 @@
+// What `release: {…: {mechanism: …}}` does: every mechanism from the question to the audit, charged in
+// the measures it loses, to the last unit.
+#include <sqlite3.h>
+
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::testing;
+using accounting::parse_rational;
+using accounting::Rational;
+using engine::Answer;
+using engine::Engine;
+using engine::RefusalCode;
+
+namespace {
+
+constexpr const char* kBoth = "epsilon: 30, delta: 1e-4";
+
+std::string released_by(const std::string& mechanism, const std::string& more = "") {
+  return "    release: {default: {mechanism: " + mechanism + more + "}}\n";
+}
+
+engine::Request with_delta(engine::Request request, const std::string& delta) {
+  request.delta = parse_rational(delta, "delta");
+  return request;
+}
+
+/// As `request` asks, with what the mechanism needs.
+engine::Request asked_of(const std::string& mechanism, engine::Request request) {
+  return mechanism == "discrete_laplace" ? request : with_delta(std::move(request), "1e-6");
+}
+
+std::int64_t spent_units(const Engine& engine, const std::string& measure) {
+  for (const ledger::AccountState& account : engine.budget("clinic")) {
+    if (account.measure == measure) return account.balance.spent;
+  }
+  return -1;
+}
+
+int decisions(const Engine& engine) {
+  int count = 0;
+  engine.history("", 0, [&count](const Answer&) { ++count; });
+  return count;
+}
+
+std::vector<RefusalCode> codes(const Answer& answer) {
+  std::vector<RefusalCode> result;
+  for (const auto& reason : answer.reasons) result.push_back(reason.code);
+  return result;
+}
+
+Rational number(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) {
+    const auto point = text.find('.');
+    if (point == std::string::npos) return Rational(accounting::Integer(text));
+    const std::string digits = text.substr(0, point) + text.substr(point + 1);
+    return Rational(accounting::Integer(digits, 10)) *
+           accounting::power_of_ten(-static_cast<long>(text.size() - point - 1));
+  }
+  return Rational(text);
+}
+
+/// What every discrete release states of itself, whatever was asked.
+void check_record(const Answer& answer, const std::string& mechanism) {
+  CHECK(answer.record.mechanism == mechanism);
+  CHECK(answer.record.arithmetic == "exact");
+  CHECK(answer.record.published.empty());
+  Rational epsilon = 0;
+  Rational delta = 0;
+  for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
+    const ledger::ComponentRecord& component = answer.record.components[i];
+    CAPTURE(component.statistic);
+    CHECK(component.bound.empty());
+    CHECK(component.centre.empty());
+    CHECK(component.precision == 0);
+    for (const Rational& value : answer.component_values.at(i)) {
+      CHECK(Rational(value / number(component.grid)).get_den() == 1);
+    }
+    epsilon += number(component.epsilon);
+    const Rational scale = number(component.lambda);
+    if (mechanism == "discrete_laplace") {
+      CHECK(component.delta.empty());
+      CHECK(component.rho.empty());
+      CHECK(number(component.inflated) >= number(component.sensitivity));
+      CHECK(Rational(number(component.inflated) / scale) == number(component.adjusted));
+      CHECK(number(component.adjusted) <= number(component.epsilon));
+    } else {
+      delta += number(component.delta);
+      CHECK(number(component.inflated) >= number(component.sensitivity_l2_squared));
+      CHECK(Rational(number(component.inflated) / (2 * scale * scale)) == number(component.rho));
+      CHECK(number(component.adjusted_delta) <= number(component.delta));
+      CHECK(number(component.adjusted_delta) > 0);
+    }
+  }
+  CHECK(epsilon == number(answer.record.charged));
+  if (mechanism == "discrete_laplace") {
+    CHECK_FALSE(answer.delta.has_value());
+  } else {
+    REQUIRE(answer.delta.has_value());
+    CHECK(answer.delta->requested == "0.000001");
+    CHECK(delta == number(answer.delta->charged));
+    CHECK(delta == Rational(1, 1'000'000));
+    CHECK(number(answer.delta->adjusted) <= delta);
+  }
+}
+
+const std::vector<std::string> kMechanisms = {"discrete_laplace", "discrete_gaussian", "gaussian"};
+
+}  // namespace
+
+TEST_CASE("mechanism: each releases every statistic, states its parameters and passes the audit",
+          "[engine][mechanism]") {
+  for (const std::string& mechanism : kMechanisms) {
+    Clinic clinic(kBoth, released_by(mechanism));
+    Engine engine = clinic.open();
+    const std::vector<engine::Request> questions = {
+        request("count", "0.5"),
+        request("units", "0.5"),
+        request("sum:age", "0.5"),
+        request("sum:cost", "0.5"),
+        request("mean:age", "0.5"),
+        request("mean:cost", "0.5"),
+        request("histogram:ward", "0.5"),
+        request("units", "0.5", "", "ward"),
+        request("sum:cost", "0.5", "", "ward", "age > 20"),
+        request("mean:cost", "0.5", "", "ward"),
+        request("variance:age", "0.5", "", "ward"),
+        supplied("7.25", "0.5"),
+    };
+    for (const engine::Request& question : questions) {
+      CAPTURE(mechanism, question.question.statistic.text(), question.question.by.value_or(""));
+      const Answer answer = release(engine, asked_of(mechanism, question));
+      REQUIRE(answer.granted);
+      CHECK(answer.values.size() == std::max<std::size_t>(answer.record.cells.size(), 1));
+      check_record(answer, mechanism);
+      const Answer shown = engine.show(answer.decision_id, {});
+      CHECK(shown.record == answer.record);
+      CHECK(shown.values == answer.values);
+      CHECK(shown.delta.has_value() == answer.delta.has_value());
+    }
+    CHECK(spent(engine) == "6");
+    CHECK(spent_units(engine, "delta") == (mechanism == "discrete_laplace" ? 0 : 12'000'000'000'000));
+    const engine::AuditReport report = engine::audit_verify(clinic.ledger());
+    CAPTURE(report.faults.empty() ? "" : report.faults[0].code + " " + report.faults[0].message);
+    CHECK(report.ok);
+    CHECK(report.records == 12);
+  }
+}
+
+TEST_CASE("mechanism: whole numbers keep their step and cost no inflation, gaussian takes a fine grid",
+          "[engine][mechanism][exact]") {
+  for (const std::string& mechanism : kMechanisms) {
+    Clinic clinic(kBoth, released_by(mechanism));
+    Engine engine = clinic.open();
+    CAPTURE(mechanism);
+    for (const char* statistic : {"count", "units", "sum:age"}) {
+      const auto component =
+          engine.plan(asked_of(mechanism, request(statistic, "0.5")), {}).record.components[0];
+      CAPTURE(statistic);
+      if (mechanism == "gaussian") {
+        CHECK(number(component.grid) < Rational(1, 16));
+        continue;
+      }
+      CHECK(component.grid == "1");
+      CHECK(component.inflated ==
+            (mechanism == "discrete_laplace" ? component.sensitivity : component.sensitivity_l2_squared));
+    }
+    const auto cents = engine.plan(asked_of(mechanism, request("sum:cost", "0.5")), {}).record.components[0];
+    CHECK(number(cents.grid) != 1);
+  }
+}
+
+TEST_CASE("mechanism: a declared grid is the step of every release, but not of the parts of a quotient",
+          "[engine][mechanism][exact]") {
+  for (const std::string& mechanism : kMechanisms) {
+    Clinic clinic(kBoth, released_by(mechanism, ", grid: 8"));
+    Engine engine = clinic.open();
+    CAPTURE(mechanism);
+    for (const char* statistic : {"count", "sum:cost", "histogram:ward"}) {
+      const Answer answer = release(engine, asked_of(mechanism, request(statistic, "0.5")));
+      CHECK(answer.record.components[0].grid == "8");
+      for (const Rational& value : answer.values) CHECK(Rational(value / 8).get_den() == 1);
+    }
+    const Answer mean = release(engine, asked_of(mechanism, request("mean:cost", "0.5")));
+    CHECK(mean.record.components[1].grid != "8");
+  }
+}
+
+TEST_CASE("mechanism: a Gaussian spends both budgets to the last unit", "[engine][mechanism][exact]") {
+  Clinic clinic("epsilon: 1, delta: 1e-6", released_by("discrete_gaussian"));
+  Engine engine = clinic.open();
+  for (int i = 0; i < 10; ++i) {
+    CHECK(release(engine, with_delta(request("count", "0.1"), "1e-7")).granted);
+  }
+  const Answer refused = release(engine, with_delta(request("count", "1e-12"), "1e-18"));
+  CHECK_FALSE(refused.granted);
+  REQUIRE(refused.reasons.size() == 2);
+  CHECK(codes(refused) == std::vector<RefusalCode>(2, RefusalCode::dataset_budget_exceeded));
+  CHECK(refused.reasons[0].measure == "delta");
+  CHECK(refused.reasons[0].limit == "0.000001");
+  CHECK(refused.reasons[0].spent == "0.000001");
+  CHECK(refused.reasons[0].asked == "0.000000000000000001");
+  CHECK(refused.reasons[0].over_by == "0.000000000000000001");
+  CHECK(refused.reasons[0].fits == "0");
+  CHECK(refused.reasons[1].measure == "epsilon");
+  CHECK(refused.reasons[1].spent == "1");
+  CHECK(refused.reasons[1].fits == "0");
+  CHECK(spent(engine) == "1");
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("mechanism: the measure that runs out is named alone, and what fits still passes",
+          "[engine][mechanism][exact]") {
+  Clinic clinic("epsilon: 1, delta: 1e-6", released_by("gaussian") + "    per_release: {epsilon: 0.5}\n");
+  Engine engine = clinic.open();
+  CHECK(release(engine, with_delta(request("count", "0.1"), "9e-7")).granted);
+  const Answer short_of_delta = release(engine, with_delta(request("count", "0.1"), "2e-7"));
+  REQUIRE(short_of_delta.reasons.size() == 1);
+  CHECK(short_of_delta.reasons[0].measure == "delta");
+  CHECK(short_of_delta.reasons[0].over_by == "0.0000001");
+  CHECK(short_of_delta.reasons[0].fits == "0.0000001");
+  const Answer too_much = release(engine, with_delta(request("count", "0.6"), "1e-7"));
+  CHECK(codes(too_much) == std::vector<RefusalCode>{RefusalCode::per_release_exceeded});
+  CHECK(release(engine, with_delta(request("count", "0.5"), short_of_delta.reasons[0].fits)).granted);
+  CHECK(spent_units(engine, "delta") == accounting::Delta::parse_down("1e-6").units());
+  CHECK(spent(engine) == "0.6");
+}
+
+TEST_CASE("mechanism: delta is rounded down and split so that no unit is lost",
+          "[engine][mechanism][exact]") {
+  Clinic clinic(kBoth, released_by("discrete_gaussian") + "    mean_split: 2/3\n");
+  Engine engine = clinic.open();
+  const Answer mean = release(engine, with_delta(request("mean:cost", "0.5"), "1.00000000000000799e-3"));
+  CHECK_FALSE(mean.granted);  // more than the budget, but planned
+  CHECK(mean.delta->requested == "0.00100000000000000799");
+  CHECK(mean.delta->charged == "0.001000000000000007");
+  CHECK(mean.record.components[0].delta == "0.000666666666666671");
+  CHECK(mean.record.components[1].delta == "0.000333333333333336");
+  const Answer variance = release(engine, with_delta(request("variance:age", "0.5", "", "ward"), "1e-7"));
+  REQUIRE(variance.granted);
+  CHECK(variance.record.components[0].delta == "0.000000033333333333");
+  CHECK(variance.record.components[1].delta == "0.000000033333333333");
+  CHECK(variance.record.components[2].delta == "0.000000033333333334");
+  CHECK(spent_units(engine, "delta") == 100'000'000'000);
+  CHECK_THROWS_WITH(release(engine, with_delta(request("mean:cost", "0.5"), "1e-18")),
+                    Catch::Matchers::StartsWith("delta: 0.000000000000000001 is too small to be split"));
+}
+
+TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused by name and costs nothing",
+          "[engine][mechanism][negative]") {
+  for (const char* mechanism : {"discrete_gaussian", "gaussian"}) {
+    Clinic clinic("epsilon: 1", released_by(mechanism) + "    per_release: {epsilon: 0.5}\n");
+    Engine engine = clinic.open();
+    CAPTURE(mechanism);
+    const engine::Request question = with_delta(request("count", "0.25", "k"), "1e-6");
+    CHECK(codes(engine.plan(question, {})) == std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
+    const Answer refused = release(engine, question);
+    CHECK_FALSE(refused.granted);
+    REQUIRE(refused.reasons.size() == 1);
+    const engine::Reason& reason = refused.reasons[0];
+    CHECK(reason.code == RefusalCode::measure_not_expressible);
+    CHECK(static_cast<int>(reason.code) == 6);
+    CHECK(engine::name(reason.code) == "measure_not_expressible");
+    CHECK(
+        (reason.limit + reason.spent + reason.asked + reason.over_by + reason.fits + reason.measure).empty());
+    CHECK(reason.message ==
+          std::string(mechanism) +
+              " loses (epsilon, delta), which the budget of dataset 'clinic' cannot express: "
+              "its measure is pure");
+    CHECK(refused.values.empty());
+    CHECK(release(engine, question).replayed);
+    CHECK(spent(engine) == "0");
+    CHECK(decisions(engine) == 1);
+    CHECK(codes(release(engine, with_delta(request("count", "2"), "1e-6"))) ==
+          std::vector<RefusalCode>{RefusalCode::measure_not_expressible, RefusalCode::per_release_exceeded,
+                                   RefusalCode::dataset_budget_exceeded});
+    CHECK(engine::audit_verify(clinic.ledger()).ok);
+  }
+}
+
+TEST_CASE("mechanism: a budget that gains or loses its delta changes what can be expressed",
+          "[engine][mechanism]") {
+  Clinic clinic("epsilon: 1, delta: 1e-6", released_by("gaussian"));
+  Engine engine = clinic.open();
+  const auto apply = [&](const std::string& budget) {
+    clinic.folder.write("policy.yaml", clinic_policy(budget, released_by("gaussian")));
+    return engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "").changed;
+  };
+  const engine::Request question = with_delta(request("count", "0.25"), "1e-7");
+  CHECK(apply("epsilon: 1"));
+  CHECK(codes(release(engine, question)) == std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
+  CHECK(apply("epsilon: 1, delta: 1e-7"));
+  CHECK(release(engine, question).granted);
+  CHECK_THROWS_AS(apply("epsilon: 1"), PolicyError);
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("mechanism: a delta that is missing, out of place or no probability leaves no trace",
+          "[engine][mechanism][negative]") {
+  Clinic clinic(kBoth, "    release: {count: {mechanism: gaussian}, units: {mechanism: discrete_laplace}}\n");
+  Engine engine = clinic.open();
+  CHECK_THROWS_WITH(release(engine, request("count", "0.5")),
+                    "delta: 'count' is released by gaussian, which loses (epsilon, delta); give --delta");
+  CHECK_THROWS_AS(engine.plan(request("count", "0.5"), {}), InvalidParameter);
+  for (const char* pure : {"units", "sum:cost"}) {
+    CAPTURE(pure);
+    CHECK_THROWS_WITH(release(engine, with_delta(request(pure, "0.5"), "1e-6")),
+                      Catch::Matchers::EndsWith("which loses epsilon only; leave --delta out"));
+  }
+  for (const char* delta : {"0", "1", "-1e-6", "2", "1e-19"}) {
+    CAPTURE(delta);
+    CHECK_THROWS_AS(release(engine, with_delta(request("count", "0.5"), delta)), InvalidParameter);
+    CHECK_THROWS_AS(engine.plan(with_delta(request("count", "0.5"), delta), {}), InvalidParameter);
+  }
+  CHECK(decisions(engine) == 0);
+  CHECK(spent(engine) == "0");
+  CHECK(spent_units(engine, "delta") == 0);
+}
+
+TEST_CASE("mechanism: delta is part of the question that a key is bound to", "[engine][mechanism][key]") {
+  Clinic clinic(kBoth, released_by("discrete_gaussian"));
+  Engine engine = clinic.open();
+  const Answer first = release(engine, with_delta(request("mean:cost", "0.5", "k"), "1e-6"));
+  const Answer again = release(engine, with_delta(request("mean:cost", "0.5", "k"), "0.000001"));
+  CHECK(again.replayed);
+  CHECK(again.values == first.values);
+  CHECK(again.component_values == first.component_values);
+  CHECK(again.delta->charged == first.delta->charged);
+  CHECK(codes(release(engine, with_delta(request("mean:cost", "0.5", "k"), "2e-6"))) ==
+        std::vector<RefusalCode>{RefusalCode::key_conflict});
+  CHECK(spent_units(engine, "delta") == 1'000'000'000'000);
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("mechanism: a change of mechanism leaves what was released as it was", "[engine][mechanism][key]") {
+  Clinic clinic(kBoth);
+  Engine engine = clinic.open();
+  const Answer snapped = release(engine, request("sum:cost", "0.5", "k"));
+  for (const std::string& mechanism : kMechanisms) {
+    clinic.folder.write("policy.yaml", clinic_policy(kBoth, released_by(mechanism)));
+    CHECK(engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "").changed);
+    CHECK(release(engine, asked_of(mechanism, request("sum:cost", "0.5"))).record.mechanism == mechanism);
+    const Answer again = release(engine, request("sum:cost", "0.5", "k"));
+    CHECK(again.replayed);
+    CHECK(again.record == snapped.record);
+    CHECK(again.values == snapped.values);
+  }
+  CHECK(engine.show(snapped.decision_id, {}).record.mechanism == "snapping");
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("mechanism: a batch of several mechanisms is decided in order within one transaction",
+          "[engine][mechanism][batch]") {
+  Clinic clinic("epsilon: 1, delta: 1e-6",
+                "    release: {count: {mechanism: discrete_laplace}, units: {mechanism: discrete_gaussian}, "
+                "sum: {mechanism: gaussian}}\n");
+  Engine engine = clinic.open();
+  mechanisms::SystemBits bits;
+  const std::vector<engine::Request> requests = {
+      request("count", "0.25", "a"),
+      with_delta(request("units", "0.25", "b"), "6e-7"),
+      with_delta(request("sum:cost", "0.25", "c"), "6e-7"),
+      with_delta(request("units", "0.25", "b"), "6e-7"),
+      with_delta(request("sum:cost", "0.25", "d"), "4e-7"),
+      request("mean:cost", "0.25", "e"),
+  };
+  const auto answers = engine.release_many(requests, bits, {});
+  REQUIRE(answers.size() == 6);
+  CHECK(answers[0].record.mechanism == "discrete_laplace");
+  CHECK(answers[1].granted);
+  CHECK_FALSE(answers[2].granted);
+  CHECK(answers[2].reasons.at(0).measure == "delta");
+  CHECK(answers[3].replayed);
+  CHECK(answers[3].values == answers[1].values);
+  CHECK(answers[4].granted);
+  CHECK(answers[5].record.mechanism == "snapping");
+  CHECK(spent(engine) == "1");
+  CHECK(spent_units(engine, "delta") == 1'000'000'000'000);
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("mechanism: no answer and no error depends on a supplied value outside the bounds",
+          "[engine][mechanism]") {
+  for (const std::string& mechanism : kMechanisms) {
+    Clinic clinic(kBoth, released_by(mechanism));
+    Engine engine = clinic.open();
+    for (const char* value : {"1e300", "-1e300", "nan", "-inf", "0", "1/3", "1e99999"}) {
+      CAPTURE(mechanism, value);
+      CHECK(release(engine, asked_of(mechanism, supplied(value, "0.1"))).granted);
+    }
+  }
+}
+
+// n = 2000 draws, alpha = 1/20. By Chernoff's bound a binomial count with p <= 0.05 reaches 185 with
+// probability below 1e-13, and one with p >= 0.0499 stays at or below 30 with probability below 1e-14.
+TEST_CASE("mechanism: releases keep to the accuracy that was announced, and do not keep far within it",
+          "[engine][mechanism][law]") {
+  const Rational alpha(1, 20);
+  for (const std::string& mechanism : kMechanisms) {
+    Clinic clinic(kBoth, released_by(mechanism));
+    Engine engine = clinic.open();
+    engine::Request asked = supplied("7.25", "0.01");
+    if (mechanism != "discrete_laplace") asked = with_delta(asked, "1e-8");
+    mechanisms::SystemBits bits;
+    const auto answers = engine.release_many(std::vector<engine::Request>(2000, asked), bits, {&alpha, 1});
+    int farther = 0;
+    for (const Answer& answer : answers) {
+      if (abs(answer.values.at(0) - Rational(29, 4)) > answer.accuracy.at(0).at(0).a) ++farther;
+    }
+    CAPTURE(mechanism);
+    CHECK(farther < 185);
+    CHECK(farther > 30);
+  }
+}
+
+TEST_CASE("mechanism: without entropy nothing is charged and nothing leaves",
+          "[engine][mechanism][negative]") {
+  class NoBits final : public mechanisms::BitSource {
+    void fill(std::span<std::byte>) override { throw EntropyUnavailable("no entropy in this test"); }
+  };
+  for (const std::string& mechanism : kMechanisms) {
+    Clinic clinic(kBoth, released_by(mechanism));
+    Engine engine = clinic.open();
+    NoBits bits;
+    CHECK_THROWS_AS(engine.release(asked_of(mechanism, request("histogram:ward", "0.5")), bits, {}),
+                    EntropyUnavailable);
+    CHECK(spent(engine) == "0");
+    CHECK(spent_units(engine, "delta") == 0);
+    CHECK(decisions(engine) == 0);
+  }
+}
+
+TEST_CASE("mechanism: accuracy is announced before spending and smaller for a larger alpha",
+          "[engine][mechanism][plan]") {
+  const std::vector<Rational> alphas = {Rational(1, 20), Rational(1, 1000)};
+  for (const std::string& mechanism : kMechanisms) {
+    Clinic clinic(kBoth, released_by(mechanism));
+    Engine engine = clinic.open();
+    CAPTURE(mechanism);
+    const Answer plan = engine.plan(asked_of(mechanism, request("mean:cost", "0.5")), alphas);
+    REQUIRE(plan.accuracy.size() == 2);
+    CHECK(plan.accuracy[0][0].a > 0);
+    CHECK(plan.accuracy[0][0].a < plan.accuracy[0][1].a);
+    CHECK(release(engine, asked_of(mechanism, request("mean:cost", "0.5"))).record == plan.record);
+    CHECK(plan.precision_reasons == std::vector<std::string>{"", ""});
+  }
+}
