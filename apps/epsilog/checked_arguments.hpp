@@ -22,8 +22,12 @@ using accounting::Rational;
 /// Throws  UsageError unless the text is a positive number that is at least one step of epsilon's grid.
 [[nodiscard]] Rational epsilon_argument(const std::string& text);
 
-/// Throws  UsageError unless the text is a number > 0; `option` names it.
+/// Throws  UsageError unless the text is a number, one > 0, one >= 0, one strictly between 0 and 1;
+///         `option` names it.
+[[nodiscard]] Rational number_argument(const std::string& text, const std::string& option);
 [[nodiscard]] Rational positive_argument(const std::string& text, const std::string& option);
+[[nodiscard]] Rational non_negative_argument(const std::string& text, const std::string& option);
+[[nodiscard]] Rational probability_argument(const std::string& text, const std::string& option);
 
 /// Those of --alpha, or 0.05.
 /// Throws  UsageError unless each lies strictly between 0 and 1.
