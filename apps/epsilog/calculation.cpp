@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "epsilog/accounting/errors.hpp"
@@ -12,20 +13,22 @@ namespace {
 using accounting::Rational;
 
 constexpr unsigned kDigits = 20;
-constexpr long kPlacesMost = 1000;
+constexpr long kMagnitudeMost = 3322;  // 2^3321 < 10^1000 < 2^3322
 
-/// Throws unless the number has a text of reasonable length. Sizes are compared, not values: a bound of
-/// a tail may have a denominator of many megabytes.
-void require_writable(const Rational& bound, const std::string& name) {
+/// Of the leading bit. Sizes are compared, not values: a bound of a tail may have a denominator of
+/// megabytes.
+long magnitude_of(const Rational& value) {
   const auto bits = [](const mpz_class& part) {
     return static_cast<long>(mpz_sizeinbase(part.get_mpz_t(), 2));
   };
-  constexpr long kBitsMost = 3322;  // 10^1000 < 2^3322
-  const long magnitude = bits(bound.get_num()) - bits(bound.get_den());
-  if (bound == 0 || std::abs(magnitude) <= kBitsMost) return;
-  throw InvalidParameter(name + ": is " + (magnitude < 0 ? "below 10^-" : "above 10^") +
-                         std::to_string(kPlacesMost) + ", too " + (magnitude < 0 ? "small" : "large") +
-                         " to be written out");
+  return value == 0 ? 0 : bits(value.get_num()) - bits(value.get_den());
+}
+
+void require_writable(const Rational& bound, const std::string& name) {
+  if (is_writable(bound)) return;
+  const bool small = magnitude_of(bound) < 0;
+  throw InvalidParameter(name + (small ? ": is below 10^-1000, too small to be written out"
+                                       : ": is above 10^1000, too large to be written out"));
 }
 
 std::string hex_text(double value) {
@@ -42,9 +45,14 @@ std::string text_of(const Calculation& calculation, std::string_view name) {
   EPSILOG_INVARIANT(found != calculation.figures.end());
   if (std::holds_alternative<std::monostate>(found->value)) return "";
   if (const auto* count = std::get_if<std::uint64_t>(&found->value)) return std::to_string(*count);
+  if (const auto* yes = std::get_if<bool>(&found->value)) return *yes ? "true" : "false";
   const auto* text = std::get_if<std::string>(&found->value);
   EPSILOG_INVARIANT(text != nullptr);
   return *text;
+}
+
+bool is_writable(const Rational& bound) {
+  return std::abs(magnitude_of(bound)) <= kMagnitudeMost;
 }
 
 std::string digits_up(const Rational& bound, const std::string& name) {

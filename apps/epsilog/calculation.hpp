@@ -14,10 +14,10 @@ namespace epsilog::command {
 struct Figure;
 using Figures = std::vector<Figure>;
 
-/// A number as canonical text or another word, a count, what does not apply, or figures in turn.
+/// What does not apply, a number as canonical text or another word, a count, yes or no, or figures in turn.
 struct Figure {
   std::string name;
-  std::variant<std::monostate, std::string, std::uint64_t, Figures, std::vector<Figures>> value;
+  std::variant<std::monostate, std::string, std::uint64_t, bool, Figures, std::vector<Figures>> value;
 };
 
 struct Calculation {
@@ -36,9 +36,10 @@ struct Calculation {
 
 /// Canonical text of an irrational number's certified bound: at least 17 digits, never below, never above
 /// it. `name` is the figure's.
-/// Throws  InvalidParameter for a positive number below 10^-1000, which is not written without exponent.
+/// Throws  InvalidParameter for a number beyond 10^1000 or below 10^-1000, as there is no exponent.
 [[nodiscard]] std::string digits_up(const accounting::Rational& bound, const std::string& name);
 [[nodiscard]] std::string digits_down(const accounting::Rational& bound, const std::string& name);
+[[nodiscard]] bool is_writable(const accounting::Rational& bound);
 
 /// The smallest binary64 that is not below, the largest that is not above `value`, as hexadecimal
 /// floating-point text; "" when no finite positive one is.

@@ -300,6 +300,7 @@ Json object_json(const Figures& figures) {
     Json operator()(std::monostate) const { return nullptr; }
     Json operator()(const std::string& text) const { return text; }
     Json operator()(std::uint64_t count) const { return count; }
+    Json operator()(bool yes) const { return yes; }
     Json operator()(const Figures& inner) const { return object_json(inner); }
     Json operator()(const std::vector<Figures>& list) const {
       Json array = Json::array();
