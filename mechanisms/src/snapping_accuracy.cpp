@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
-#include <tuple>
-#include <vector>
 
 #include "directed_functions.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -12,26 +9,38 @@
 namespace epsilog::mechanisms {
 namespace {
 
+using accounting::ceil;
+using accounting::floor;
 using accounting::Integer;
 
 constexpr unsigned kWorkingBits = 256;
 /// No comparison here can be an equality of transcendental numbers (Lindemann-Weierstrass), so
 /// refining ends; a comparison still open at this precision would be our own mistake.
 constexpr unsigned kWorkingBitsMax = 1U << 16;
-constexpr unsigned kResultBits = 128;
-constexpr unsigned kBisections = 96;
 
 Rational rounded_up(const Rational& value) {
   return MpfrNumber::rounded(value, kResultBits, MPFR_RNDU).rational();
 }
+
+/// Where the outer clamp makes itself felt.
+struct Ends {
+  Rational whole;        ///< the largest multiple of Lambda not above B
+  Rational threshold;    ///< noise beyond this, seen from 0, releases B
+  Rational penultimate;  ///< the error from -B to the last multiple of Lambda below B
+
+  explicit Ends(const SnappingLaw& law)
+      : whole(floor(law.bound / law.grid) * law.grid),
+        threshold((ceil(law.bound / law.grid) - Rational(1, 2)) * law.grid),
+        penultimate(law.bound + threshold - law.grid / 2) {}
+};
 
 // ------------------------------------------------------------------------------- B without effect
 
 /// The least h >= 1 with exp(-h * kappa) < alpha. ln(1/alpha) / kappa is never an integer.
 Integer whole_steps(const Rational& alpha, const Rational& kappa) {
   for (unsigned bits = kWorkingBits; bits <= kWorkingBitsMax; bits *= 2) {
-    const Integer low = accounting::floor(log_of_inverse_down(alpha, bits) / kappa);
-    const Integer high = accounting::floor(log_of_inverse_up(alpha, bits) / kappa);
+    const Integer low = floor(log_of_inverse_down(alpha, bits) / kappa);
+    const Integer high = floor(log_of_inverse_up(alpha, bits) / kappa);
     if (low == high) return low + 1;
   }
   EPSILOG_INVARIANT(false);
@@ -53,139 +62,82 @@ Rational partial_step_up(const Rational& alpha, const Rational& kappa, const Int
 
 // ---------------------------------------------------------------------------------- B with effect
 
-/// Probability, doubled, that the noise passes a threshold at distance offset + slope * a.
-struct Tail {
-  Rational offset;
-  int slope = 0;  ///< -1, 0, 1
-
-  [[nodiscard]] Rational distance(const Rational& a) const { return offset + slope * a; }
-  friend bool operator<(const Tail& l, const Tail& r) {
-    return std::tie(l.offset, l.slope) < std::tie(r.offset, r.slope);
-  }
-};
-
-/// Where the error can exceed a: above through one threshold, below through another.
-struct TailPair {
-  std::optional<Tail> above;
-  std::optional<Tail> below;
-  friend bool operator<(const TailPair& l, const TailPair& r) {
-    return std::tie(l.above, l.below) < std::tie(r.above, r.below);
-  }
-};
-using TailPairs = std::set<TailPair>;
-
-/// The outputs of the clamped mechanism and the thresholds between them. Output k, |k| < last(), is
-/// k * Lambda; outputs +-last() are +-B. Output >= k exactly when y + noise >= threshold(k).
-class ClampedOutputs final {
- public:
-  explicit ClampedOutputs(const SnappingLaw& law)
-      : grid_(law.grid), bound_(law.bound), last_(accounting::ceil(law.bound / law.grid).get_si()) {}
-
-  [[nodiscard]] long last() const { return last_; }
-  [[nodiscard]] const Rational& bound() const { return bound_; }
-  [[nodiscard]] Rational output(long k) const {
-    if (k == last_) return bound_;
-    if (k == -last_) return -bound_;
-    return k * grid_;
-  }
-  [[nodiscard]] Rational threshold(long k) const { return (2 * k - 1) * grid_ / 2; }
-
-  /// The largest k with output(k) < v.
-  [[nodiscard]] std::optional<long> largest_below(const Rational& v) const {
-    if (v <= -bound_) return std::nullopt;
-    if (v > bound_) return last_;
-    return std::clamp(accounting::ceil(v / grid_).get_si() - 1, -last_, last_ - 1);
-  }
-  [[nodiscard]] std::optional<long> smallest_above(const Rational& v) const {
-    const auto mirrored = largest_below(-v);
-    return mirrored ? std::optional(-*mirrored) : std::nullopt;
-  }
-
-  /// The tails at y = start + slope * a, given which outputs are too far.
-  [[nodiscard]] TailPair tails(const Rational& start, int slope, std::optional<long> above,
-                               std::optional<long> below) const {
-    TailPair pair;
-    if (above) pair.above = Tail{threshold(*above) - start, -slope};
-    if (below) pair.below = Tail{start - threshold(*below + 1), slope};
-    return pair;
-  }
-
- private:
-  Rational grid_;
-  Rational bound_;
-  long last_;
-};
-
-/// Every y at which P(|M - y| > a) can be largest, up to the mirror image y -> -y: just below
-/// output(k) - a, where output k joins the upper tail; at a threshold; and at B. Between neighbours
-/// of these the probability is convex in y, or constantly 1, or monotone.
-TailPairs worst_answers(const ClampedOutputs& outputs, const Rational& a) {
-  TailPairs pairs;
-  for (long k = -outputs.last(); k <= outputs.last(); ++k) {
-    const Rational y = outputs.output(k) - a;
-    if (y > -outputs.bound()) {
-      pairs.insert(outputs.tails(outputs.output(k), -1, k, outputs.largest_below(y - a)));
-    }
-  }
-  for (long k = 1 - outputs.last(); k <= outputs.last(); ++k) {
-    const Rational y = outputs.threshold(k);
-    if (abs(y) <= outputs.bound()) {
-      pairs.insert(outputs.tails(y, 0, outputs.smallest_above(y + a), outputs.largest_below(y - a)));
-    }
-  }
-  pairs.insert(outputs.tails(outputs.bound(), 0, std::nullopt, outputs.largest_below(outputs.bound() - a)));
-  return pairs;
+/// Upper bound of the d with P(noise >= d) = alpha; below 0 for alpha above 1/2.
+Rational one_tail_up(const Rational& lambda, const Rational& alpha) {
+  if (2 * alpha <= 1) return lambda * log_of_inverse_up(2 * alpha, kWorkingBits);
+  return -lambda * log_of_inverse_down(2 * (1 - alpha), kWorkingBits);
 }
 
-/// Every a at which the structure of worst_answers changes, ascending; the last is 2B, where no
-/// error is left.
-std::vector<Rational> breakpoints(const ClampedOutputs& outputs, const Rational& grid) {
-  std::set<Rational> found;
-  const Rational farthest = 2 * outputs.bound();
-  const auto add = [&](const Rational& a) {
-    if (a > 0 && a <= farthest) found.insert(a);
+/// Upper bound of the a < B with exp(-threshold/lambda) cosh((B - a)/lambda) = alpha, if there is one.
+std::optional<Rational> both_ends_up(const SnappingLaw& law, const Ends& ends, const Rational& alpha) {
+  const Rational x =
+      exp_down(ends.threshold / law.lambda - log_of_inverse_up(alpha, kWorkingBits), kWorkingBits);
+  if (x < 1) return std::nullopt;
+  return law.bound - law.lambda * arcosh_down(x, kWorkingBits);
+}
+
+/// `value`, but not before the piece of the law it belongs to begins.
+Rational from(const Rational& start, const Rational& value) {
+  return value <= start ? start : rounded_up(value);
+}
+
+// ----------------------------------------------------------------------------------- at one answer
+
+/// The least distance of an output at or above y that suffices, if one does.
+std::optional<Rational> smallest_error_above(const SnappingLaw& law, const Rational& y,
+                                             const Rational& alpha) {
+  const Integer last = ceil(law.bound / law.grid);
+  const auto distance = [&](const Integer& k) {
+    return Rational((k == last ? law.bound : k == -last ? Rational(-law.bound) : Rational(k * law.grid)) - y);
   };
-  const long last = outputs.last();
-  for (long n = 1; n <= 4 * last; ++n) add(n * grid / 2);
-  for (long k = -last; k <= last; ++k) {
-    add(outputs.bound() - outputs.output(k));
-    add((outputs.bound() - outputs.output(k)) / 2);
-    add(outputs.bound() - outputs.threshold(k));
+  const auto suffices = [&](const Integer& k) {
+    return at_most(error_at(law, y, distance(k)), law.lambda, alpha);
+  };
+  // Whatever y is, an error above Lambda/2 + lambda ln(1/alpha) has probability at most alpha.
+  const Rational reach = law.grid / 2 + law.lambda * log_of_inverse_up(alpha, kWorkingBits);
+  Integer high = std::min<Integer>(last, ceil((y + reach) / law.grid));
+  Integer low = (y == -law.bound ? Integer(-last) : std::min<Integer>(last, ceil(y / law.grid))) - 1;
+  if (!suffices(high)) return std::nullopt;
+  while (high - low > 1) {
+    const Integer middle = low + (high - low) / 2;
+    (suffices(middle) ? high : low) = middle;
   }
-  add(outputs.bound());
-  add(farthest);
-  return {found.begin(), found.end()};
-}
-
-Rational doubled_tail(const Tail& tail, const Rational& lambda, const Rational& a, unsigned bits,
-                      mpfr_rnd_t direction) {
-  const Rational x = tail.distance(a) / lambda;
-  if (x >= 0) return exp_directed(-x, bits, direction);
-  return 2 - exp_directed(x, bits, direction == MPFR_RNDU ? MPFR_RNDD : MPFR_RNDU);
-}
-
-/// Twice the largest probability over the pairs.
-Rational doubled_error(const TailPairs& pairs, const Rational& lambda, const Rational& a, unsigned bits,
-                       mpfr_rnd_t direction) {
-  Rational largest = 0;
-  for (const TailPair& pair : pairs) {
-    Rational sum = 0;
-    if (pair.above) sum += doubled_tail(*pair.above, lambda, a, bits, direction);
-    if (pair.below) sum += doubled_tail(*pair.below, lambda, a, bits, direction);
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
-
-bool error_at_most(const TailPairs& pairs, const Rational& lambda, const Rational& a, const Rational& alpha) {
-  for (unsigned bits = kWorkingBits; bits <= kWorkingBitsMax; bits *= 2) {
-    if (doubled_error(pairs, lambda, a, bits, MPFR_RNDU) <= 2 * alpha) return true;
-    if (doubled_error(pairs, lambda, a, bits, MPFR_RNDD) > 2 * alpha) return false;
-  }
-  EPSILOG_INVARIANT(false);
+  return distance(high);
 }
 
 }  // namespace
+
+ErrorProbability worst_error(const SnappingLaw& law, const Rational& a) {
+  const Ends ends(law);
+  const Rational nearest = a - law.grid / 2;
+  if (a >= 2 * law.bound) return {};
+  if (2 * a < law.bound + ends.whole) {
+    if (nearest < 0) return {.certain = true};
+    return {.sums = {{nearest, floor(2 * a / law.grid) * law.grid - nearest}}};
+  }
+  if (a < law.bound) {
+    const Rational to_bound = law.bound - a;
+    return {.sums = {{nearest}, {ends.threshold - to_bound, ends.threshold + to_bound}}};
+  }
+  if (a < ends.penultimate) return {.sums = {{nearest}}};
+  return {.sums = {{a - law.bound + ends.threshold}}};
+}
+
+ErrorProbability error_at(const SnappingLaw& law, const Rational& y, const Rational& a) {
+  // Too far above are the outputs from this multiple on, too far below those up to minus the other.
+  const Integer above = floor((a + y) / law.grid) + 1;
+  const Integer below = floor((a - y) / law.grid) + 1;
+  const bool can_exceed = y + a < law.bound;
+  const bool can_fall_short = y - a > -law.bound;
+  if (can_exceed && can_fall_short && above + below == 1) return {.certain = true};
+  const Rational half(1, 2);
+  const Rational to_upper = (above - half) * law.grid - y;
+  const Rational to_lower = (below - half) * law.grid + y;
+  if (can_exceed && can_fall_short) return {.sums = {{to_upper, to_lower}}};
+  if (can_exceed) return {.sums = {{to_upper}}};
+  if (can_fall_short) return {.sums = {{to_lower}}};
+  return {};
+}
 
 Rational smallest_error_unclamped_up(const SnappingLaw& law, const Rational& alpha) {
   const Rational kappa = law.grid / (2 * law.lambda);
@@ -195,32 +147,30 @@ Rational smallest_error_unclamped_up(const SnappingLaw& law, const Rational& alp
   return psi == 0 ? a : rounded_up(a);
 }
 
-Rational smallest_error_clamped_up(const SnappingLaw& law, const Rational& alpha) {
-  const ClampedOutputs outputs(law);
-  const std::vector<Rational> points = breakpoints(outputs, law.grid);
-  const auto suffices = [&](const Rational& a) {
-    return error_at_most(worst_answers(outputs, a), law.lambda, a, alpha);
-  };
-  const auto first =
-      std::partition_point(points.begin(), points.end(), [&](const Rational& a) { return !suffices(a); });
-  EPSILOG_INVARIANT(first != points.end());
+Rational smallest_error_up(const SnappingLaw& law, const Rational& alpha) {
+  const Ends ends(law);
+  const Rational unclamped = smallest_error_unclamped_up(law, alpha);
+  if (2 * unclamped < law.bound + ends.whole) return unclamped;
 
-  // Strictly between two breakpoints one set of tails holds; it also gives the limit at the right end.
-  Rational low = first == points.begin() ? Rational(0) : *std::prev(first);
-  Rational high = *first;
-  const TailPairs pairs = worst_answers(outputs, (low + high) / 2);
-  if (!error_at_most(pairs, law.lambda, high, alpha)) return high;
-  for (unsigned step = 0; step < kBisections; ++step) {
-    const Rational middle = (low + high) / 2;
-    // An undecided middle counts as too small: that only rounds up.
-    (doubled_error(pairs, law.lambda, middle, kResultBits, MPFR_RNDU) <= 2 * alpha ? high : low) = middle;
+  const Rational one_tail = one_tail_up(law.lambda, alpha);
+  const Rational past_cell = law.grid / 2 + one_tail;
+  if (ends.whole < law.bound) {
+    if (const auto both = both_ends_up(law, ends, alpha)) {
+      const Rational a = from((law.bound + ends.whole) / 2, std::max(past_cell, *both));
+      if (a < law.bound) return a;
+    }
   }
-  return high == *first ? high : std::min(rounded_up(high), *first);
+  const Rational a = from(law.bound, past_cell);
+  if (a < ends.penultimate) return a;
+  return std::min<Rational>(2 * law.bound, from(ends.penultimate, law.bound - ends.threshold + one_tail));
 }
 
-Rational smallest_error_up(const SnappingLaw& law, const Rational& alpha) {
-  const Rational reach = law.grid * 3 / 2 + law.lambda * log_of_inverse_up(alpha, kWorkingBits);
-  return law.bound >= reach ? smallest_error_unclamped_up(law, alpha) : smallest_error_clamped_up(law, alpha);
+Rational smallest_error_at(const SnappingLaw& law, const Rational& y, const Rational& alpha) {
+  const std::optional<Rational> above = smallest_error_above(law, y, alpha);
+  const std::optional<Rational> below = smallest_error_above(law, -y, alpha);
+  EPSILOG_INVARIANT(above || below);
+  if (!above || !below) return above ? *above : *below;
+  return std::min(*above, *below);
 }
 
 }  // namespace epsilog::mechanisms

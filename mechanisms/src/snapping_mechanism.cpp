@@ -23,6 +23,22 @@ Rational drawn(const Rational& answer, const SnappingMechanism::Parameters& p, c
   return snapped(answer, draw.negative, draw.u_star, lambda, p.grid, p.bound, p.precision);
 }
 
+SnappingLaw law_of(const SnappingMechanism::Parameters& p) {
+  return {p.lambda, p.grid, p.bound};
+}
+
+/// The part of alpha that the ideal law may use. The drawn law multiplies every tail by at most e^x, x
+/// the rounding term of one coordinate, and 1 - x <= e^-x.
+Rational ideal_share(const SnappingMechanism::Parameters& p) {
+  if (p.arithmetic == Arithmetic::exact) return 1;
+  return 1 - (18 * p.bound / p.lambda + 10) * power_of_two(-static_cast<long>(p.precision));
+}
+
+void check_alpha(const Rational& alpha) {
+  if (alpha <= 0 || alpha >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+  if (alpha < power_of_two(-kLeastExponent)) throw InvalidParameter("alpha: must not be below 2^-16384");
+}
+
 }  // namespace
 
 SnappingMechanism::SnappingMechanism(const Options& options)
@@ -39,21 +55,31 @@ accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> a
   std::vector<Rational> values;
   values.reserve(answers.size());
   for (const Rational& answer : answers) {
-    const Rational shifted = std::clamp(answer, lower_, upper_) - p.centre;
-    values.push_back(p.centre + drawn(std::clamp<Rational>(shifted, -p.bound, p.bound), p, lambda, bits));
+    values.push_back(p.centre + drawn(shifted(answer), p, lambda, bits));
   }
   return ReleaseSealer::seal(decision, p.charged, std::move(values));
 }
 
+Rational SnappingMechanism::shifted(const Rational& answer) const {
+  const Rational about_centre = std::clamp(answer, lower_, upper_) - parameters_.centre;
+  return std::clamp<Rational>(about_centre, -parameters_.bound, parameters_.bound);
+}
+
 Rational SnappingMechanism::accuracy_up(const Rational& alpha) const {
-  if (alpha <= 0 || alpha >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
-  const Parameters& p = parameters_;
-  const SnappingLaw law{p.lambda, p.grid, p.bound};
-  if (p.arithmetic == Arithmetic::exact) return smallest_error_up(law, alpha);
-  // The drawn law multiplies every tail by at most e^x, x the rounding term of one coordinate, and
-  // 1 - x <= e^-x.
-  const Rational rounding = (18 * p.bound / p.lambda + 10) * power_of_two(-static_cast<long>(p.precision));
-  return smallest_error_up(law, alpha * (1 - rounding));
+  check_alpha(alpha);
+  // tail_up rounds up to as many bits, so it cannot round past the alpha searched with.
+  const Rational on_bits = MpfrNumber::rounded(alpha, kResultBits, MPFR_RNDD).rational();
+  return smallest_error_up(law_of(parameters_), on_bits * ideal_share(parameters_));
+}
+
+Rational SnappingMechanism::tail_up(const Rational& a) const {
+  if (a < 0) throw InvalidParameter("accuracy: must not be negative");
+  return probability_up(worst_error(law_of(parameters_), a), parameters_.lambda, ideal_share(parameters_));
+}
+
+Rational SnappingMechanism::accuracy_at_up(const HypotheticalAnswer& y, const Rational& alpha) const {
+  check_alpha(alpha);
+  return smallest_error_at(law_of(parameters_), shifted(y.rational()), alpha * ideal_share(parameters_));
 }
 
 }  // namespace epsilog::mechanisms

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <vector>
 
+#include "enumerated_accuracy.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
+using namespace epsilog::test;
 using epsilog::accounting::parse_rational;
 
 namespace {
@@ -59,10 +61,10 @@ TEST_CASE("accuracy: the unclamped quantile has its tabulated values", "[mechani
     const Rational lambda = number(row.lambda);
     const SnappingLaw law{lambda, power_of_two_at_least(lambda), 40};
     CHECK(close(smallest_error_unclamped_up(law, number(row.alpha)), row.a));
-    CHECK(close(smallest_error_clamped_up(law, number(row.alpha)), row.a));
+    CHECK(close(enumerated_smallest_error_up(law, number(row.alpha)), row.a));
   }
   CHECK(smallest_error_unclamped_up({number("0.75"), 1, 40}, number("0.05")) == Rational(5, 2));
-  CHECK(smallest_error_clamped_up({number("0.75"), 1, 40}, number("0.05")) == Rational(5, 2));
+  CHECK(enumerated_smallest_error_up({number("0.75"), 1, 40}, number("0.05")) == Rational(5, 2));
 }
 
 TEST_CASE("accuracy: a bound that binds shortens the quantile", "[mechanisms][snapping][accuracy]") {

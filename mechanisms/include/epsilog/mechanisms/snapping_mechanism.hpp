@@ -27,6 +27,7 @@
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
+#include "epsilog/mechanisms/hypothetical_answer.hpp"
 
 namespace epsilog::mechanisms {
 
@@ -105,11 +106,31 @@ class SnappingMechanism final {
   /// [centre - B, centre + B], each coordinate by itself. Exact for the ideal law; in the mpfr
   /// arithmetic alpha is first lowered by the factor 1 - (18 B/lambda + 10) 2^-p, which covers its
   /// distance from that law. Known before anything is spent: no answer enters.
-  /// Requires  0 < alpha < 1.
+  /// Requires  2^-16384 <= alpha < 1. It enters rounded down to 128 significant bits.
+  /// Ensures   tail_up(accuracy_up(alpha)) <= alpha.
   /// Throws    InvalidParameter.
   [[nodiscard]] Rational accuracy_up(const Rational& alpha) const;
 
+  /// Smallest alpha such that P(|release - y| > a) <= alpha for every clamped answer y, rounded up to
+  /// 128 significant bits: the largest such probability, divided by 1 - (18 B/lambda + 10) 2^-p in the
+  /// mpfr arithmetic. 1 where nothing better holds, 0 from a = 2B on, else at least 2^-16384.
+  /// Requires  a >= 0.
+  /// Throws    InvalidParameter.
+  [[nodiscard]] Rational tail_up(const Rational& a) const;
+
+  /// Smallest a such that P(|release - y| > a) <= alpha at one answer y that the caller made up, taken
+  /// as an answer is: clamped, with errors relative to what it is clamped to. An error is the distance
+  /// of y from a multiple of the grid or an end of the range, so the result is one of these, exact for
+  /// the ideal law; alpha is lowered as for accuracy_up in the mpfr arithmetic. Never above
+  /// accuracy_up(alpha). No guarantee for the true answer follows from it.
+  /// Requires  2^-16384 <= alpha < 1.
+  /// Throws    InvalidParameter.
+  [[nodiscard]] Rational accuracy_at_up(const HypotheticalAnswer& y, const Rational& alpha) const;
+
  private:
+  /// y as the noise is added to it: clamped, shifted by the centre, clamped to B.
+  [[nodiscard]] Rational shifted(const Rational& answer) const;
+
   Parameters parameters_;
   Rational lower_;
   Rational upper_;

@@ -1,0 +1,13 @@
+#include "epsilog/mechanisms/hypothetical_answer.hpp"
+
+#include <utility>
+
+namespace epsilog::mechanisms {
+
+HypotheticalAnswer HypotheticalAnswer::typed(std::string_view text) {
+  return HypotheticalAnswer(accounting::parse_rational(text, "at"));
+}
+
+HypotheticalAnswer::HypotheticalAnswer(accounting::Rational value) : value_(std::move(value)) {}
+
+}  // namespace epsilog::mechanisms
