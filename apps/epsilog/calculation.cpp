@@ -13,7 +13,7 @@ namespace {
 using accounting::Rational;
 
 constexpr unsigned kDigits = 20;
-constexpr long kMagnitudeMost = 3322;  // 2^3321 < 10^1000 < 2^3322
+constexpr long kMagnitudeMost = 16610;  // 2^16609 < 10^5000 < 2^16610
 
 /// Of the leading bit. Sizes are compared, not values: a bound of a tail may have a denominator of
 /// megabytes.
@@ -27,8 +27,8 @@ long magnitude_of(const Rational& value) {
 void require_writable(const Rational& bound, const std::string& name) {
   if (is_writable(bound)) return;
   const bool small = magnitude_of(bound) < 0;
-  throw InvalidParameter(name + (small ? ": is below 10^-1000, too small to be written out"
-                                       : ": is above 10^1000, too large to be written out"));
+  throw InvalidParameter(name + (small ? ": is below 10^-5000, too small to be written out"
+                                       : ": is above 10^5000, too large to be written out"));
 }
 
 std::string hex_text(double value) {

@@ -36,7 +36,7 @@ struct Calculation {
 
 /// Canonical text of an irrational number's certified bound: at least 17 digits, never below, never above
 /// it. `name` is the figure's.
-/// Throws  InvalidParameter for a number beyond 10^1000 or below 10^-1000, as there is no exponent.
+/// Throws  InvalidParameter for a number beyond 10^5000 or below 10^-5000, as there is no exponent.
 [[nodiscard]] std::string digits_up(const accounting::Rational& bound, const std::string& name);
 [[nodiscard]] std::string digits_down(const accounting::Rational& bound, const std::string& name);
 [[nodiscard]] bool is_writable(const accounting::Rational& bound);

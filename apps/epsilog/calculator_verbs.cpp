@@ -26,29 +26,59 @@ VerbSpec calculator(Verb verb, std::string_view words, std::string_view summary,
   return spec;
 }
 
+constexpr std::string_view kAccuracyHelp = "how far the release may be off; exceeded with probability alpha";
+
 VerbSpec accuracy_snapping() {
+  const std::vector<OptionUse> shared{{"--epsilon", true}, {"--sensitivity", true}, {"--bound", true}};
+  std::vector<OptionUse> forward = shared;
+  forward.insert(forward.end(),
+                 {{"--alpha"}, {"--at"}, {"--arithmetic"}, {"--precision"}, {"--coordinates"}});
+  std::vector<OptionUse> backward = shared;
+  backward.insert(backward.end(),
+                  {{"--accuracy", true}, {"--arithmetic"}, {"--precision"}, {"--coordinates"}});
   return calculator(
       Verb::accuracy_snapping, "accuracy snapping",
-      "noise scale, grid and accuracy of the snapping mechanism; needs no ledger",
+      "noise scale, grid and accuracy of the snapping mechanism",
       "epsilog accuracy snapping --epsilon 0.1 --sensitivity 1 --bound 20 --alpha 0.05\n"
-      "epsilog accuracy snapping --epsilon 1 --sensitivity 1 --bound 1000 --alpha 0.01 --arithmetic exact",
-      "a is the smallest number such that the release is farther than a from the clamped answer with\n"
-      "probability at most alpha, whatever the answer is; rounded up.",
-      {{{{"--epsilon", true},
+      "epsilog accuracy snapping --epsilon 1 --sensitivity 1 --bound 1000 --alpha 0.01 --arithmetic exact\n"
+      "epsilog accuracy snapping --epsilon 0.1 --sensitivity 1 --bound 20 --accuracy 40",
+      "The release is clamp_B(round_Lambda(clamp_B(y) + lambda S |ln U|)), S = +-1, U uniform in (0,1):\n"
+      "Mironov, CCS 2012, section 5.2. lambda = D/epsilon in exact arithmetic, a little more in mpfr, so\n"
+      "that the proved loss is at most epsilon; Lambda (grid) is the least power of two >= D/epsilon.\n"
+      "  --alpha     a = the least number with P(|release - y| > a) <= alpha for every y in [-B, B];\n"
+      "              rounded up.\n"
+      "  --accuracy  alpha = the largest P(|release - y| > a) of any y in [-B, B]; rounded up.\n"
+      "  --at        a at this y only; rounded up. Y is a value you make up, never the true answer:\n"
+      "              what is printed depends on it, and nothing was charged for that.\n"
+      "Epsilon is rounded down to a multiple of 10^-12, as a release would do.",
+      {{forward, {"lambda", "grid", "a"}, &snapping_accuracy},
+       {backward, {"lambda", "grid", "alpha"}, &snapping_alpha}});
+}
+
+VerbSpec calibrate_snapping() {
+  return calculator(
+      Verb::calibrate_snapping, "calibrate snapping", "the epsilon that a wanted accuracy costs",
+      "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1\n"
+      "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1 --bound 1000",
+      "epsilon = the least multiple of 10^-12 whose snapping mechanism has an accuracy of at most a: see\n"
+      "epsilog accuracy snapping --help. Rounded up, and certified by calculating that accuracy; the jumps\n"
+      "of Lambda where D/epsilon passes a power of two are allowed for. lambda, grid and a are those of the\n"
+      "mechanism with this epsilon; without --bound it does not clamp.",
+      {{{{"--accuracy", true, kAccuracyHelp},
+         {"--alpha", true},
          {"--sensitivity", true},
-         {"--bound", true},
-         {"--alpha"},
-         {"--arithmetic"},
+         {"--bound"},
+         {"--arithmetic", false, "mpfr needs --bound (default: mpfr with --bound, else exact)"},
          {"--precision"},
          {"--coordinates"}},
-        {"lambda", "grid", "a"},
-        &snapping_accuracy}});
+        {"epsilon", "lambda", "grid", "a"},
+        &snapping_epsilon}});
 }
 
 }  // namespace
 
 std::vector<VerbSpec> calculator_verbs() {
-  return {accuracy_snapping()};
+  return {accuracy_snapping(), calibrate_snapping()};
 }
 
 }  // namespace epsilog::command

@@ -9,7 +9,10 @@ namespace epsilog::command {
 
 [[nodiscard]] std::vector<VerbSpec> calculator_verbs();
 
-// One function for each form. They are called only with the options their form requires.
+// One function for each form, called with at least the options that the form requires.
+// Throw  UsageError, InvalidParameter.
 [[nodiscard]] Calculation snapping_accuracy(const Arguments& arguments);
+[[nodiscard]] Calculation snapping_alpha(const Arguments& arguments);
+[[nodiscard]] Calculation snapping_epsilon(const Arguments& arguments);
 
 }  // namespace epsilog::command

@@ -132,6 +132,11 @@ std::vector<Rational> alpha_arguments(const Arguments& arguments) {
   return alphas;
 }
 
+Rational single_alpha_argument(const Arguments& arguments) {
+  if (arguments.alphas.size() != 1) throw UsageError("--alpha: only once here");
+  return probability_argument(arguments.alphas.front(), "--alpha");
+}
+
 engine::EngineOptions engine_options(const Arguments& arguments) {
   engine::EngineOptions options;
   if (!arguments.wait) return options;

@@ -33,6 +33,10 @@ using accounting::Rational;
 /// Throws  UsageError unless each lies strictly between 0 and 1.
 [[nodiscard]] std::vector<Rational> alpha_arguments(const Arguments& arguments);
 
+/// The one --alpha of a calculator that requires it.
+/// Throws  UsageError when there are several, and as alpha_arguments.
+[[nodiscard]] Rational single_alpha_argument(const Arguments& arguments);
+
 /// Throws  UsageError unless --wait is a number of seconds from 0 to 86400.
 [[nodiscard]] engine::EngineOptions engine_options(const Arguments& arguments);
 
