@@ -71,13 +71,12 @@ std::vector<const OptionSpec*> input_columns(const VerbSpec& verb, const engine:
 Columns columns_of(const VerbSpec& verb, const Arguments& defaults, const engine::CsvRecords& header) {
   Columns columns;
   columns.inputs = input_columns(verb, header);
-  OptionNames nameable = given_options(verb, defaults);
+  OptionNames options;
   for (const OptionSpec* option : columns.inputs) {
-    nameable.push_back(option->name);
+    options.push_back(option->name);
     columns.names.push_back(column_name(*option));
   }
-  const std::vector<const Form*> forms = possible_forms(verb, nameable);
-  if (forms.empty()) static_cast<void>(chosen_form(verb, nameable));  // which says what is missing
+  const std::vector<const Form*> forms = possible_forms(verb, given_options(verb, defaults), options);
   for (const Form* form : forms) {
     for (const std::string_view result : form->results) {
       if (std::find(columns.names.begin(), columns.names.end(), result) == columns.names.end()) {

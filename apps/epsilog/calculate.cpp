@@ -1,6 +1,8 @@
 // Every calculator: chooses the form that was asked, calculates, prints. Opens no ledger.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "batch.hpp"
 #include "calculation.hpp"
 #include "form_choice.hpp"

@@ -87,11 +87,16 @@ const Form& chosen_form(const VerbSpec& verb, const OptionNames& given) {
   refuse(verb, "these do not go together: " + joined(given, ", "));
 }
 
-std::vector<const Form*> possible_forms(const VerbSpec& verb, const OptionNames& named) {
+std::vector<const Form*> possible_forms(const VerbSpec& verb, const OptionNames& command_line,
+                                        const OptionNames& columns) {
+  OptionNames named = command_line;
+  named.insert(named.end(), columns.begin(), columns.end());
   std::vector<const Form*> forms;
   for (const Form& form : verb.forms) {
-    if (missing(form, named).empty()) forms.push_back(&form);
+    if (missing(form, named).empty() && superfluous(form, command_line).empty()) forms.push_back(&form);
   }
+  // A form that takes all that is named and lacks nothing would have been found above.
+  if (forms.empty()) static_cast<void>(chosen_form(verb, named));
   return forms;
 }
 

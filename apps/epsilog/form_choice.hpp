@@ -18,9 +18,11 @@ using OptionNames = std::vector<std::string_view>;
 /// Throws  UsageError naming what is missing, else what is superfluous.
 [[nodiscard]] const Form& chosen_form(const VerbSpec& verb, const OptionNames& given);
 
-/// The forms whose required options are all among `named`: those that a row of a table with these columns
-/// may turn out to ask.
-[[nodiscard]] std::vector<const Form*> possible_forms(const VerbSpec& verb, const OptionNames& named);
+/// The forms that a row of a table may turn out to ask: they take every option of the command line, and need
+/// none that is neither there nor a column.
+/// Throws  as chosen_form when there is none.
+[[nodiscard]] std::vector<const Form*> possible_forms(const VerbSpec& verb, const OptionNames& command_line,
+                                                      const OptionNames& columns);
 
 /// Puts one text where the option keeps it, in place of what was there. A flag takes true, false, 1, 0.
 /// Throws  UsageError for another text of a flag.
