@@ -1,0 +1,127 @@
+#include "epsilog/mechanisms/discrete_gaussian.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "certified_crossing.hpp"
+#include "checked_probability.hpp"
+#include "discrete_gaussian_law.hpp"
+#include "gaussian_sums.hpp"
+
+namespace epsilog::mechanisms {
+namespace {
+
+double mills_ratio_estimate(double x) {
+  if (x > 30) return 1 / (x + 1 / x);
+  return std::sqrt(std::numbers::pi / 2) * std::erfc(x / std::numbers::sqrt2) * std::exp(x * x / 2);
+}
+
+Enclosure two_sided_tail(const Rational& s, const Integer& a, unsigned bits) {
+  return discrete_gaussian_upper_tail(s, a, bits) * 2;
+}
+
+/// The smallest integer whose tail is certainly at most alpha, between one known not to be and one known to
+/// be.
+class AccuracySearch final {
+ public:
+  AccuracySearch(const Rational& s, const Rational& alpha)
+      : s_(s),
+        alpha_(alpha),
+        bits_(44 + static_cast<unsigned>(std::max(0.0, log2_estimate(s)))),
+        bits_max_(kRefinementMax + size_in_bits(s) + size_in_bits(alpha)) {}
+
+  [[nodiscard]] Integer find() {
+    const Rational start = s_ * two_sided_normal_quantile_estimate(alpha_) + Rational(1, 2);
+    Integer candidate = std::max(accounting::ceil(start), Integer(1));
+    while (!accepted_ || *accepted_ - rejected_ > 1) candidate = next(candidate, look(candidate));
+    return *accepted_;
+  }
+
+ private:
+  /// Decides the candidate; returns where Newton's method on ln P puts the boundary.
+  Rational look(const Integer& a) {
+    const Enclosure tail = two_sided_tail(s_, a, bits_);
+    const bool decided = tail.certainly_at_most(alpha_) || tail.certainly_above(alpha_);
+    const bool accept = decided ? tail.certainly_at_most(alpha_)
+                                : at_most([&](unsigned bits) { return two_sided_tail(s_, a, bits); }, alpha_,
+                                          std::min(2 * bits_, bits_max_), bits_max_) == true;
+    if (accept) {
+      accepted_ = a;
+    } else {
+      rejected_ = a;
+    }
+    const MpfrNumber excess = log(tail / Enclosure(alpha_, bits_)).middle();
+    if (mpfr_number_p(excess.get()) == 0) return a;
+    const double u = std::exp2(log2_estimate(a) - log2_estimate(s_));
+    return a + excess.rational() * (s_ * Rational(mills_ratio_estimate(u)) + Rational(1, 2));
+  }
+
+  [[nodiscard]] Integer next(const Integer& last, const Rational& boundary) {
+    const Integer wanted = accounting::ceil(boundary);
+    ++looks_;
+    if (!accepted_) {
+      step_ *= 2;
+      return std::max(wanted, Integer(last + step_));
+    }
+    const Integer gap = *accepted_ - rejected_;
+    if (looks_ > kNewtonSteps) return rejected_ + (gap + 1) / 2;
+    const Integer lowest = rejected_ + 1;
+    const Integer highest = *accepted_ - 1;
+    return std::clamp(wanted, lowest, std::max(lowest, highest));
+  }
+
+  static constexpr int kNewtonSteps = 24;
+
+  const Rational& s_;
+  const Rational& alpha_;
+  unsigned bits_;
+  unsigned bits_max_;
+  Integer rejected_ = 0;  // P(|X| >= 0) = 1
+  std::optional<Integer> accepted_;
+  Integer step_ = 1;
+  int looks_ = 0;
+};
+
+/// A scale near the one asked for: of the continuous law half a step in, or where the first term of the
+/// tail is nearly all of it.
+Rational starting_scale(const Integer& a, const Rational& alpha) {
+  const Rational continuous = (a - Rational(1, 2)) / two_sided_normal_quantile_estimate(alpha);
+  if (a <= 2 * continuous * continuous) return continuous;
+  const double log_of_odds = (1 - log2_estimate(alpha)) * std::numbers::ln2;
+  return a / Rational(std::sqrt(2 * log_of_odds));
+}
+
+}  // namespace
+
+Integer discrete_gaussian_accuracy(const Rational& scale, const Rational& alpha) {
+  require_positive(scale, "scale");
+  require_probability(alpha, "alpha");
+  const ExponentRange range;
+  return AccuracySearch(scale, alpha).find();
+}
+
+Rational discrete_gaussian_scale_down(const Rational& accuracy, const Rational& alpha) {
+  require_positive(accuracy, "accuracy");
+  require_probability(alpha, "alpha");
+  const ExponentRange range;
+  const Integer a = accounting::ceil(accuracy);
+  return last_at_most(
+      {.probability = [&](const Rational& s, unsigned bits) { return two_sided_tail(s, a, bits); },
+       .increasing = true,
+       .target = alpha,
+       .start = starting_scale(a, alpha),
+       .bits = 160 + static_cast<unsigned>(std::max(0.0, -log2_estimate(1 - alpha))),
+       .bits_max = kRefinementMax + size_in_bits(a) + size_in_bits(alpha)});
+}
+
+Rational discrete_gaussian_tail_up(const Rational& scale, const Integer& a) {
+  require_positive(scale, "scale");
+  if (a <= 0) return 1;
+  const ExponentRange range;
+  return narrow_up([&](unsigned bits) { return two_sided_tail(scale, a, bits); }, kResultBits,
+                   kRefinementMax + size_in_bits(scale) + size_in_bits(a));
+}
+
+}  // namespace epsilog::mechanisms
