@@ -191,8 +191,8 @@ ExitCode calculate_batch(const VerbSpec& verb, const Arguments& arguments, Conso
   }
   console.end_progress();
   if (bad == 0) return ExitCode::done;
-  console.message(std::to_string(bad) + " of " + std::to_string(rows) +
-                  (rows == 1 ? " row is" : " rows are") + " bad; each says why in its error");
+  console.message(std::to_string(bad) + " of " + std::to_string(rows) + (rows == 1 ? " row" : " rows") +
+                  (bad == 1 ? " is" : " are") + " bad; each says why in its error");
   return ExitCode::invalid;
 }
 

@@ -55,6 +55,50 @@ VerbSpec accuracy_snapping() {
        {backward, {"lambda", "grid", "alpha"}, &snapping_alpha}});
 }
 
+std::vector<Form> discrete_forms(Calculation (*accuracy)(const Arguments&),
+                                 Calculation (*scale)(const Arguments&),
+                                 Calculation (*alpha)(const Arguments&)) {
+  constexpr OptionUse kScale{"--scale", true};
+  constexpr OptionUse kAlpha{"--alpha", true, "probability in (0,1) that the error reaches the accuracy"};
+  constexpr OptionUse kAccuracy{"--accuracy", true, "what the error reaches with probability alpha at most"};
+  return {{{kScale, kAlpha}, {"accuracy"}, accuracy},
+          {{kAccuracy, kAlpha}, {"scale", "scale_hex"}, scale},
+          {{kScale, kAccuracy}, {"alpha"}, alpha}};
+}
+
+VerbSpec accuracy_discrete_gaussian() {
+  return calculator(
+      Verb::accuracy_discrete_gaussian, "accuracy discrete-gaussian",
+      "of scale, accuracy and alpha of the discrete Gaussian, the third from two",
+      "epsilog accuracy discrete-gaussian --scale 10 --alpha 0.05\n"
+      "epsilog accuracy discrete-gaussian --accuracy 20 --alpha 0.05\n"
+      "epsilog accuracy discrete-gaussian --scale 10 --accuracy 20",
+      "The noise X is an integer with P(X = x) proportional to exp(-x^2/(2 s^2)), s the scale:\n"
+      "Canonne, Kamath and Steinke, NeurIPS 2020.\n"
+      "  accuracy = the least integer a >= 0 with P(|X| >= a) <= alpha: the error is below a with\n"
+      "             probability at least 1 - alpha; exact.\n"
+      "  scale    = the largest s with P(|X| >= ceil(a)) <= alpha; rounded down.\n"
+      "  alpha    = P(|X| >= ceil(a)); rounded up.",
+      discrete_forms(&discrete_gaussian_accuracy, &discrete_gaussian_scale, &discrete_gaussian_alpha));
+}
+
+VerbSpec accuracy_discrete_laplace() {
+  return calculator(
+      Verb::accuracy_discrete_laplace, "accuracy discrete-laplace",
+      "of scale, accuracy and alpha of the discrete Laplace, the third from two",
+      "epsilog accuracy discrete-laplace --scale 10 --alpha 0.05\n"
+      "epsilog accuracy discrete-laplace --accuracy 30 --alpha 0.05\n"
+      "epsilog accuracy discrete-laplace --scale 10 --accuracy 30",
+      "The noise X is an integer with P(X = x) proportional to exp(-|x|/s), s the scale: the two-sided\n"
+      "geometric law of Ghosh, Roughgarden and Sundararajan, STOC 2009. With q = exp(-1/s),\n"
+      "P(|X| >= a) = 2 q^a / (1 + q) for integers a >= 1.\n"
+      "  accuracy = the least integer a >= 0 with P(|X| >= a) <= alpha: the error is below a with\n"
+      "             probability at least 1 - alpha; exact.\n"
+      "  scale    = the largest s with P(|X| >= ceil(a)) <= alpha; rounded down.\n"
+      "  alpha    = P(|X| >= ceil(a)); rounded up.",
+      discrete_forms(&discrete_laplace_accuracy, &discrete_laplace_scale, &discrete_laplace_alpha));
+}
+
 VerbSpec calibrate_snapping() {
   return calculator(
       Verb::calibrate_snapping, "calibrate snapping", "the epsilon that a wanted accuracy costs",
@@ -78,7 +122,8 @@ VerbSpec calibrate_snapping() {
 }  // namespace
 
 std::vector<VerbSpec> calculator_verbs() {
-  return {accuracy_snapping(), calibrate_snapping()};
+  return {accuracy_snapping(), accuracy_discrete_gaussian(), accuracy_discrete_laplace(),
+          calibrate_snapping()};
 }
 
 }  // namespace epsilog::command

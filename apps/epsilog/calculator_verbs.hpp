@@ -15,4 +15,11 @@ namespace epsilog::command {
 [[nodiscard]] Calculation snapping_alpha(const Arguments& arguments);
 [[nodiscard]] Calculation snapping_epsilon(const Arguments& arguments);
 
+[[nodiscard]] Calculation discrete_gaussian_accuracy(const Arguments& arguments);
+[[nodiscard]] Calculation discrete_gaussian_scale(const Arguments& arguments);
+[[nodiscard]] Calculation discrete_gaussian_alpha(const Arguments& arguments);
+[[nodiscard]] Calculation discrete_laplace_accuracy(const Arguments& arguments);
+[[nodiscard]] Calculation discrete_laplace_scale(const Arguments& arguments);
+[[nodiscard]] Calculation discrete_laplace_alpha(const Arguments& arguments);
+
 }  // namespace epsilog::command
