@@ -2,13 +2,14 @@
 //
 // For each output, with exact probability q and n draws, the count is binomial, so by Chernoff
 // P(|count/n - q| deviates as far as seen) <= 2 exp(-n KL(count/n || q)). A cell fails when that bound
-// is below 1e-15; fewer than 1,000 cells are looked at, so a correct mechanism fails with probability
-// below 1e-12 over seeds. The seeds are fixed (ChaCha20).
+// is below 1e-15; fewer than 1,000 cells and matchers are looked at, so a correct mechanism fails with
+// probability below 1e-12 over seeds. The seeds are fixed (ChaCha20).
 #include <cmath>
 #include <map>
 #include <vector>
 
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
+#include "epsilog/testing/noisy_matchers.hpp"
 #include "support/catch.hpp"
 #include "support/receipt_forge.hpp"
 #include "support/replay_bits.hpp"
@@ -38,7 +39,15 @@ void check_law(const SnappingMechanism::Options& options, const Rational& answer
   const std::vector<Rational> answers(kDraws, answer);
   std::map<Rational, std::size_t> counts;
   const auto release = mechanism.release(answers, transaction.receipt(p.charged), bits);
-  for (const Rational& value : Transaction::opened(release)) ++counts[value];
+  const auto& values = Transaction::opened(release);
+  for (const Rational& value : values) ++counts[value];
+
+  // What a user would ask, before the finer question: none too far, and not all bare.
+  using epsilog::testing::AddedNoise;
+  using epsilog::testing::Flakiness;
+  const AddedNoise noise = AddedNoise::released_by(mechanism);
+  CHECK_THAT(values, epsilog::testing::NoisyEquals(answer, noise, Flakiness::ten_to_the_minus(15)));
+  CHECK_THAT(values, epsilog::testing::IsNoisy(answer, noise, Flakiness::ten_to_the_minus(15)));
 
   const double grid = p.grid.get_d();
   const double lambda = p.lambda.get_d();

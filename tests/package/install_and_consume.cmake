@@ -15,7 +15,8 @@ file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}/run" "${WORK}/readme")
 
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
-foreach(file bin/epsilog include/epsilog/engine/engine.hpp share/epsilog/policy.schema.json
+foreach(file bin/epsilog include/epsilog/engine/engine.hpp
+    include/epsilog/testing/noisy_matchers.hpp share/epsilog/policy.schema.json
     share/doc/epsilog/LICENSE)
   if(NOT EXISTS "${WORK}/prefix/${file}")
     message(FATAL_ERROR "cmake --install did not install ${file}")
@@ -34,6 +35,7 @@ run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${WORK}/build" -G "${GENERATOR}"
   "-DREADME_SOURCE=${WORK}/readme/example.cpp")
 run("${CMAKE_COMMAND}" --build "${WORK}/build")
 run("${WORK}/build/consumer" "${WORK}/run")
+run("${WORK}/build/consumer_tests")
 
 # The example of README.md runs where a policy.yaml and its data lie, as README.md says.
 run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${README}" --command "${WORK}/prefix/bin/epsilog"

@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/mechanisms/tolerance.hpp"
+#include "support/catch.hpp"
+#include "support/reference_table.hpp"
+
+using namespace epsilog::mechanisms;
+using epsilog::accounting::parse_rational;
+using epsilog::accounting::power_of_ten;
+using epsilog::accounting::power_of_two;
+using epsilog::testing::reference_table;
+
+namespace {
+
+Rational number(std::string_view text) {
+  return parse_rational(text, "test");
+}
+
+MeanScenario scenario() {
+  return {.epsilon = 1,
+          .delta = 0,
+          .lower = 0,
+          .upper = 10,
+          .sum = 2500,
+          .count = 500,
+          .max_rows = 1,
+          .partitions = 1,
+          .flakiness = 3};
+}
+
+/// The noises that a scenario allows for, from the calculator of single figures.
+struct Reach {
+  Rational count;
+  Rational sum;
+};
+Reach laplace_reach(const MeanScenario& s) {
+  const Rational scale = 2 * Rational(Integer(s.max_rows)) * Rational(Integer(s.partitions)) / s.epsilon;
+  const Rational t = laplace_tolerance_at(scale, s.flakiness, false, 2).tolerance;
+  return {epsilog::accounting::ceil(t), (s.upper - s.lower) / 2 * t};
+}
+
+Rational mean_error(const MeanScenario& s, const Rational& sum_noise, const Rational& count_noise) {
+  const Rational midpoint = (s.lower + s.upper) / 2;
+  const Rational mean = s.count == 0 ? midpoint : Rational(s.sum / s.count);
+  const Rational below = std::max(Rational(1), Rational(s.count + count_noise));
+  const Rational noisy = midpoint + (s.sum - s.count * midpoint + sum_noise) / below;
+  return abs(std::clamp(noisy, s.lower, s.upper) - mean);
+}
+
+template <class Change>
+void refused(const std::string& place, Change change) {
+  MeanScenario wrong = scenario();
+  change(wrong);
+  try {
+    static_cast<void>(mean_tolerance_up(wrong));
+    FAIL("accepted: " << place);
+  } catch (const epsilog::InvalidParameter& error) {
+    CAPTURE(error.what());
+    CHECK(std::string(error.what()).starts_with(place + ":"));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("mean tolerance: every digit of the reference table, rounded up",
+          "[mechanisms][tolerance][mean][reference]") {
+  for (const auto& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/tolerance_mean.csv")) {
+    CAPTURE(row.at("epsilon"), row.at("delta"), row.at("lower"), row.at("upper"), row.at("sum"),
+            row.at("count"), row.at("k"));
+    const Rational found = mean_tolerance_up({.epsilon = number(row.at("epsilon")),
+                                              .delta = number(row.at("delta")),
+                                              .lower = number(row.at("lower")),
+                                              .upper = number(row.at("upper")),
+                                              .sum = number(row.at("sum")),
+                                              .count = number(row.at("count")),
+                                              .max_rows = number(row.at("max_rows")).get_num().get_ui(),
+                                              .partitions = number(row.at("partitions")).get_num().get_ui(),
+                                              .flakiness = number(row.at("k"))});
+    const Rational reference = number(row.at("tolerance"));
+    CHECK(found >= reference * (1 - power_of_ten(-58)));
+    CHECK(found <= reference * (1 + power_of_two(-96)));
+  }
+}
+
+TEST_CASE("mean tolerance: no point of the box errs by more, and a corner by as much",
+          "[mechanisms][tolerance][mean]") {
+  for (const char* lower : {"-3", "0", "2"}) {
+    for (const char* width : {"1/3", "6"}) {
+      for (const char* epsilon : {"0.05", "1", "50"}) {
+        for (const int count : {0, 1, 3, 7, 40}) {
+          for (const int part : {0, 1, 2, 5, 8, 9}) {
+            MeanScenario s = scenario();
+            s.epsilon = number(epsilon);
+            s.lower = number(lower);
+            s.upper = s.lower + number(width);
+            s.count = count;
+            s.sum = s.count * (s.lower + (s.upper - s.lower) * part / 9);
+            const Reach reach = laplace_reach(s);
+            const Rational tolerance = mean_tolerance_up(s);
+            Rational worst = 0;
+            for (int i = -4; i <= 4; ++i) {
+              for (int j = -4; j <= 4; ++j) {
+                worst = std::max(worst, mean_error(s, reach.sum * i / 4, reach.count * j / 4));
+              }
+            }
+            CAPTURE(lower, width, epsilon, count, part);
+            // `worst` stands on a tolerance that was itself rounded up.
+            CHECK(worst <= tolerance * (1 + power_of_two(-110)));
+            CHECK(tolerance <= worst * (1 + power_of_two(-110)));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("mean tolerance: a negative sum is least over the least count", "[mechanisms][tolerance][mean]") {
+  MeanScenario s = scenario();
+  s.epsilon = 50;
+  s.lower = -3;
+  s.upper = 3;
+  s.count = 7;
+  s.sum = -7;
+  const Reach reach = laplace_reach(s);
+  REQUIRE(reach.count == 1);
+  // The document puts the least sum over the largest count and the largest sum over the least count.
+  const Rational document =
+      std::max(mean_error(s, -reach.sum, reach.count), mean_error(s, reach.sum, -reach.count));
+  const Rational right = mean_tolerance_up(s);
+  CHECK(right > document * 2);
+  CHECK(std::abs(document.get_d() - 0.01465361935) < 1e-10);
+  CHECK(std::abs(right.get_d() - 0.31867971398) < 1e-10);
+  CHECK(mean_error(s, -reach.sum, -reach.count) > document);
+}
+
+TEST_CASE("mean tolerance: the mean never leaves its range, nor does the tolerance",
+          "[mechanisms][tolerance][mean]") {
+  MeanScenario s = scenario();
+  s.epsilon = number("1e-6");
+  CHECK(mean_tolerance_up(s) == 5);
+  s.sum = 0;
+  CHECK(mean_tolerance_up(s) == 10);
+  s.count = 0;
+  CHECK(mean_tolerance_up(s) == 5);
+  s.epsilon = number("1e6");
+  CHECK(mean_tolerance_up(s) < number("0.0001"));
+}
+
+TEST_CASE("mean tolerance: more rows or partitions a unit mean more noise", "[mechanisms][tolerance][mean]") {
+  MeanScenario s = scenario();
+  for (const char* delta : {"0", "1e-6"}) {
+    s.delta = number(delta);
+    s.max_rows = 1;
+    s.partitions = 1;
+    const Rational one = mean_tolerance_up(s);
+    s.partitions = 4;
+    const Rational four = mean_tolerance_up(s);
+    s.partitions = 1;
+    s.max_rows = s.delta == 0 ? 4 : 2;  // l1 = rows * partitions, l2 = rows * sqrt(partitions)
+    CHECK(four > one);
+    CHECK(abs(mean_tolerance_up(s) - four) <= four * power_of_two(-90));
+  }
+}
+
+TEST_CASE("mean tolerance: each impossible scenario is refused by name",
+          "[mechanisms][tolerance][mean][negative]") {
+  refused("epsilon", [](MeanScenario& s) { s.epsilon = 0; });
+  refused("epsilon", [](MeanScenario& s) { s.epsilon = -1; });
+  refused("delta", [](MeanScenario& s) { s.delta = -1; });
+  refused("delta", [](MeanScenario& s) { s.delta = 1; });
+  refused("lower", [](MeanScenario& s) { s.lower = 10; });
+  refused("lower", [](MeanScenario& s) { s.lower = 11; });
+  refused("sum", [](MeanScenario& s) { s.sum = -1; });
+  refused("sum", [](MeanScenario& s) { s.sum = 5001; });
+  refused("sum", [](MeanScenario& s) { s.count = 0; });
+  refused("count", [](MeanScenario& s) { s.count = -1; });
+  refused("count", [](MeanScenario& s) { s.count = Rational(999, 2); });
+  refused("max_rows", [](MeanScenario& s) { s.max_rows = 0; });
+  refused("partitions", [](MeanScenario& s) { s.partitions = 0; });
+  refused("flakiness", [](MeanScenario& s) { s.flakiness = 0; });
+  refused("flakiness", [](MeanScenario& s) { s.flakiness = -3; });
+}
