@@ -104,12 +104,13 @@ VerbSpec calibrate_snapping() {
       Verb::calibrate_snapping, "calibrate snapping", "the epsilon that a wanted accuracy costs",
       "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1\n"
       "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1 --bound 1000",
-      "epsilon = the least multiple of 10^-12 whose snapping mechanism has an accuracy of at most a: see\n"
-      "epsilog accuracy snapping --help. Rounded up, and certified by calculating that accuracy; the jumps\n"
-      "of Lambda where D/epsilon passes a power of two are allowed for. lambda, grid and a are those of the\n"
-      "mechanism with this epsilon; without --bound it does not clamp.",
+      "epsilon = the least multiple of 10^-12 from which on the snapping mechanism has an accuracy of at\n"
+      "most a (see epsilog accuracy snapping --help), the jumps of Lambda where D/epsilon passes a power of\n"
+      "two allowed for. Rounded up, and certified by calculating that accuracy. lambda, grid and a are "
+      "those\n"
+      "of the mechanism with this epsilon; without --bound it does not clamp.",
       {{{{"--accuracy", true, kAccuracyHelp},
-         {"--alpha", true},
+         {"--alpha", true, "probability in (0,1) that the error is larger than the accuracy"},
          {"--sensitivity", true},
          {"--bound"},
          {"--arithmetic", false, "mpfr needs --bound (default: mpfr with --bound, else exact)"},
@@ -119,11 +120,99 @@ VerbSpec calibrate_snapping() {
         &snapping_epsilon}});
 }
 
+VerbSpec calibrate_gaussian() {
+  constexpr OptionUse kSensitivity{"--sensitivity", true,
+                                   "L2 sensitivity: the largest L2 change by one unit"};
+  return calculator(
+      Verb::calibrate_gaussian, "calibrate gaussian",
+      "sigma of the Gaussian for (epsilon, delta), or delta for sigma",
+      "epsilog calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1\n"
+      "epsilog calibrate gaussian --sigma 4.25 --epsilon 1 --sensitivity 1",
+      "delta(sigma) = Phi(D/(2 sigma) - epsilon sigma/D) - e^epsilon Phi(-D/(2 sigma) - epsilon sigma/D),\n"
+      "D the L2 sensitivity: Balle and Wang, ICML 2018, theorem 8, for every epsilon.\n"
+      "  --delta  sigma = the least with delta(sigma) <= delta; rounded up, and delta(sigma) was verified.\n"
+      "  --sigma  delta = delta(sigma); rounded up.\n"
+      "This is the law of real-valued noise. A release here is a discrete Gaussian on a grid, whose delta\n"
+      "is larger and is charged by its own formula.",
+      {{{{"--epsilon", true}, {"--delta", true}, kSensitivity}, {"sigma", "sigma_hex"}, &gaussian_sigma},
+       {{{"--sigma", true}, {"--epsilon", true}, kSensitivity}, {"delta"}, &gaussian_delta}});
+}
+
+constexpr std::string_view kPartitionsHelp = "partitions tested together (default 1)";
+
+VerbSpec tolerance_laplace() {
+  return calculator(
+      Verb::tolerance_laplace, "tolerance laplace",
+      "what a test may tolerate of Laplace noise, at a stated flakiness",
+      "epsilog tolerance laplace --epsilon 50 --l1 1 --flakiness 23\n"
+      "epsilog tolerance laplace --epsilon 1 --l1 2 --flakiness 15 --integer --partitions 10",
+      "A test of a correct mechanism fails with probability 10^-k at most (Privacy on Beam, \"Tolerance\n"
+      "Calculation for ApproxEquals in Tests\", corrected as docs/tolerance.md says). With b = l1/epsilon:\n"
+      "  tolerance      t = b k ln 10 for one partition: P(|noise| > t) <= 10^-k; rounded up. For n of\n"
+      "                 them, t = -b ln(1 - (1 - 10^-k)^(1/n)). With --integer max(0, ceil(t - 1/2)).\n"
+      "  complementary  t = -b ln(1 - 10^-k) / n: P(some |noise| <= t) <= 10^-k; rounded down. Of\n"
+      "                 real-valued noise; null when it is too small to be written out.",
+      {{{{"--epsilon", true},
+         {"--l1", true},
+         {"--flakiness", true},
+         {"--integer"},
+         {"--partitions", false, kPartitionsHelp}},
+        {"tolerance", "complementary"},
+        &laplace_tolerance}});
+}
+
+VerbSpec tolerance_gaussian() {
+  return calculator(
+      Verb::tolerance_gaussian, "tolerance gaussian",
+      "what a test may tolerate of Gaussian noise, at a stated flakiness",
+      "epsilog tolerance gaussian --epsilon 1 --delta 1e-6 --l2 1 --flakiness 23\n"
+      "epsilog tolerance gaussian --epsilon 1 --delta 1e-6 --l2 2 --flakiness 15 --integer --partitions 10",
+      "As epsilog tolerance laplace, for normal noise with the sigma of epsilog calibrate gaussian:\n"
+      "  tolerance      t = sigma sqrt(2) erfcinv(10^-k) for one partition; rounded up. For n of them\n"
+      "                 10^-k becomes 1 - (1 - 10^-k)^(1/n). With --integer max(0, ceil(t - 1/2)).\n"
+      "  complementary  t = sigma sqrt(2) erfinv(10^-k), for n with the same change; rounded down. Of\n"
+      "                 real-valued noise; null when it is too small to be written out.",
+      {{{{"--epsilon", true},
+         {"--delta", true},
+         {"--l2", true},
+         {"--flakiness", true},
+         {"--integer"},
+         {"--partitions", false, kPartitionsHelp}},
+        {"tolerance", "complementary"},
+        &gaussian_tolerance}});
+}
+
+VerbSpec tolerance_mean() {
+  return calculator(
+      Verb::tolerance_mean, "tolerance mean",
+      "what a test may tolerate of a mean made of a noisy sum and a noisy count",
+      "epsilog tolerance mean --epsilon 1 --lower 0 --upper 10 --sum 500 --count 100 --flakiness 10\n"
+      "epsilog tolerance mean --epsilon 1 --delta 1e-6 --lower 0 --upper 10 --sum 500 --count 100 \\\n"
+      "                       --max-rows 2 --partitions 3 --flakiness 10",
+      "The noisy mean is clamp(c + S/max(1, n)): S the noisy sum about the midpoint c, n the noisy count,\n"
+      "each with half of epsilon and delta; Laplace noise without --delta, Gaussian with it. Sum and count\n"
+      "both stay within their own tolerances t_s and t_c with probability 1 - 10^-k.\n"
+      "  tolerance = the largest |noisy mean - mean| for S within t_s and n within ceil(t_c); rounded up.\n"
+      "--sum and --count are values you make up, never true ones: nothing is charged for what is printed.",
+      {{{{"--epsilon", true, "privacy loss of sum and count together"},
+         {"--delta", false, "delta of both together: Gaussian noise (default: Laplace noise)"},
+         {"--lower", true},
+         {"--upper", true},
+         {"--sum", true, "hypothetical sum of the clamped values"},
+         {"--count", true, "hypothetical number of the values"},
+         {"--max-rows"},
+         {"--partitions", false, "partitions one unit may have values in (default 1)"},
+         {"--flakiness", true}},
+        {"tolerance"},
+        &mean_tolerance}});
+}
+
 }  // namespace
 
 std::vector<VerbSpec> calculator_verbs() {
-  return {accuracy_snapping(), accuracy_discrete_gaussian(), accuracy_discrete_laplace(),
-          calibrate_snapping()};
+  return {
+      accuracy_snapping(),  accuracy_discrete_gaussian(), accuracy_discrete_laplace(), calibrate_snapping(),
+      calibrate_gaussian(), tolerance_laplace(),          tolerance_gaussian(),        tolerance_mean()};
 }
 
 }  // namespace epsilog::command

@@ -22,4 +22,11 @@ namespace epsilog::command {
 [[nodiscard]] Calculation discrete_laplace_scale(const Arguments& arguments);
 [[nodiscard]] Calculation discrete_laplace_alpha(const Arguments& arguments);
 
+[[nodiscard]] Calculation gaussian_sigma(const Arguments& arguments);
+[[nodiscard]] Calculation gaussian_delta(const Arguments& arguments);
+
+[[nodiscard]] Calculation laplace_tolerance(const Arguments& arguments);
+[[nodiscard]] Calculation gaussian_tolerance(const Arguments& arguments);
+[[nodiscard]] Calculation mean_tolerance(const Arguments& arguments);
+
 }  // namespace epsilog::command

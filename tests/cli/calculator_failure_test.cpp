@@ -161,7 +161,7 @@ TEST_CASE("calculators: a misspelt second word gets the nearest", "[cli][calcula
   check_refused(bench.run({"accuracy"}),
                 "'accuracy' needs a second word: accuracy snapping, accuracy discrete-gaussian");
   check_refused(bench.run({"accuracy", "discrete-gausian"}), "did you mean accuracy discrete-gaussian?");
-  check_refused(bench.run({"tolerence", "laplace"}), "did you mean tolerance laplace?");
+  check_refused(bench.run({"tolerence", "laplace"}), "did you mean tolerance?");
 }
 
 TEST_CASE("calculators: help states formula, rounding and source of every one", "[cli][calculator][help]") {

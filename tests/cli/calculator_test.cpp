@@ -202,8 +202,8 @@ void check_figure(const std::string& text, const Expected& expected) {
   CHECK((expected.side == Side::up ? value >= truth - unknown : value <= truth + unknown));
   CHECK(abs(Rational(value - truth)) <= truth * epsilog::accounting::power_of_ten(-17));
   CHECK(text.find('e') == std::string::npos);
-  // Trailing zeros are left out, so that one digit in ten is one shorter.
-  CHECK(significant_digits(text) >= 17);
+  // Trailing zeros are left out: where the reference ends early, so does the text.
+  if (significant_digits(expected.value) >= 40) CHECK(significant_digits(text) >= 17);
 }
 
 }  // namespace
@@ -320,7 +320,7 @@ TEST_CASE("calculators: one table may ask in all forms, and each result is put i
   CHECK(table.at(2, "alpha").substr(0, 10) == "0.05107930");
   CHECK(contains(table.at(3, "error"), "is superfluous"));
   CHECK(table.at(3, "scale") == "1");
-  CHECK(contains(table.at(4, "error"), "--accuracy or --alpha is required"));
+  CHECK(contains(table.at(4, "error"), "--alpha or --accuracy is required"));
 }
 
 TEST_CASE("calculators: an option of the command line leaves only the forms that take it to a table",
