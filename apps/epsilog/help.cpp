@@ -82,6 +82,13 @@ constexpr std::string_view kRootExamples =
     "epsilog budget\n"
     "epsilog audit verify";
 
+constexpr std::string_view kBatch =
+    "A calculator opens no ledger and knows no data. With --batch it reads a CSV table whose first line\n"
+    "names options without their dashes. An empty cell is an option not given; then the one of the command\n"
+    "line holds, which is thus a default for all rows. Printed are the columns of the table, the results "
+    "and\n"
+    "an error, row by row; with --json one object a line. Exit code 3, after all rows, when any was bad.";
+
 constexpr std::string_view kExitCodes =
     "0  done\n"
     "1  internal error, or the answer could not be written\n"
@@ -122,6 +129,7 @@ std::string verb_help(const VerbSpec& verb) {
   help += "\nUsage\n" + indented(usage_of(verb));
   help += "\n" + std::string(verb.words) + ": " + std::string(verb.summary) + "\n";
   if (!verb.details.empty()) help += std::string(verb.details) + "\n";
+  if (!verb.forms.empty()) help += "\n" + std::string(kBatch) + "\n";
   std::vector<Row> rows;
   for (const PositionalSpec& positional : verb.positionals) {
     rows.push_back({std::string(positional.name), positional.help});

@@ -188,5 +188,6 @@ TEST_CASE("calculators: help states formula, rounding and source of every one", 
       CHECK(contains(result.out, part));
     }
     CHECK(contains(result.out, "--batch FILE|-"));
+    CHECK(contains(result.out, "a default for all rows"));
   }
 }

@@ -252,6 +252,17 @@ TEST_CASE("calculators: JSON repeats what was asked, in canonical form", "[cli][
   CHECK(snapping.at("bound").is_null());
   CHECK(snapping.at("arithmetic") == "exact");
   CHECK(snapping.at("accuracy").at(0).at("a") == snapping.at("a"));
+  const json bounded = bench
+                           .run({"calibrate", "snapping", "--accuracy", "40", "--alpha", "0.05",
+                                 "--sensitivity", "1", "--bound", "1000", "--json"})
+                           .json();
+  CHECK(bounded.at("bound") == "1000");
+  CHECK(bounded.at("arithmetic") == "mpfr");  // as accuracy snapping without --arithmetic
+  const json at = bench
+                      .run({"accuracy", "snapping", "--epsilon", "1", "--sensitivity", "1", "--bound", "9",
+                            "--at", "-7/2", "--json"})
+                      .json();
+  CHECK(at.at("at") == "-3.5");
 }
 
 TEST_CASE("calculators: quiet prints the answer alone, as JSON has it", "[cli][calculator]") {
