@@ -16,6 +16,9 @@
 namespace epsilog::command {
 namespace {
 
+/// Read at once: little, so that how far the reading is tells how far the rows are.
+constexpr std::size_t kPieceMax = 4096;
+
 /// The columns of the table that is read, and of the one that is written.
 struct Columns {
   std::vector<const OptionSpec*> inputs;
@@ -167,7 +170,7 @@ ExitCode calculate_batch(const VerbSpec& verb, const Arguments& arguments, Conso
   BatchInput input(*arguments.batch);
   engine::CsvRecords records({}, [&](char* data, std::size_t size) {
     console.flush();
-    return input.read(data, size);
+    return input.read(data, std::min(size, kPieceMax));
   });
   if (!records.next()) throw UsageError("--batch: the table is empty; its first line must name options");
   const Columns columns = columns_of(verb, arguments, records);
