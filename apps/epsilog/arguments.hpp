@@ -22,6 +22,13 @@ enum class Verb {
   audit_verify,
   recover,
   accuracy_snapping,
+  accuracy_discrete_gaussian,
+  accuracy_discrete_laplace,
+  calibrate_snapping,
+  calibrate_gaussian,
+  tolerance_laplace,
+  tolerance_gaussian,
+  tolerance_mean,
 };
 
 struct Arguments {
@@ -49,7 +56,22 @@ struct Arguments {
   std::optional<std::string> arithmetic;
   std::optional<std::string> precision;
   std::optional<std::string> coordinates;
+  std::optional<std::string> at;
+  std::optional<std::string> accuracy;
+  std::optional<std::string> scale;
+  std::optional<std::string> sigma;
+  std::optional<std::string> l1;
+  std::optional<std::string> l2;
+  std::optional<std::string> flakiness;
+  std::optional<std::string> partitions;
+  std::optional<std::string> lower;
+  std::optional<std::string> upper;
+  std::optional<std::string> sum;
+  std::optional<std::string> count;
+  std::optional<std::string> max_rows;
+  std::optional<std::string> batch;
   std::vector<std::string> alphas;
+  bool integer = false;
 
   bool json = false;
   bool quiet = false;

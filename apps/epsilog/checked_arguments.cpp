@@ -16,12 +16,11 @@ namespace {
 constexpr std::size_t kNameMax = 256;
 constexpr std::size_t kValueMax = 4096;
 
-Rational number(const std::string& text, const std::string& option) {
-  try {
-    return accounting::parse_rational(text, option);
-  } catch (const InvalidParameter& error) {
-    throw UsageError(error.what());
-  }
+constexpr std::size_t kShownMax = 60;
+
+[[noreturn]] void refuse_number(const std::string& text, const std::string& option, const std::string& why) {
+  const std::string shown = text.size() > kShownMax ? text.substr(0, kShownMax) + "…" : text;
+  throw UsageError(option + ": '" + shown + "' must " + why);
 }
 
 /// Names end up in the ledger and on terminals, so they must be text on one line.
@@ -86,9 +85,29 @@ std::string ledger_path(const Arguments& arguments) {
   throw UsageError("no ledger named: give --ledger FILE or set EPSILOG_LEDGER");
 }
 
+Rational number_argument(const std::string& text, const std::string& option) {
+  try {
+    return accounting::parse_rational(text, option);
+  } catch (const InvalidParameter& error) {
+    throw UsageError(error.what());
+  }
+}
+
 Rational positive_argument(const std::string& text, const std::string& option) {
-  const Rational value = number(text, option);
-  if (value <= 0) throw UsageError(option + ": '" + text + "' must be greater than 0");
+  const Rational value = number_argument(text, option);
+  if (value <= 0) refuse_number(text, option, "be greater than 0");
+  return value;
+}
+
+Rational non_negative_argument(const std::string& text, const std::string& option) {
+  const Rational value = number_argument(text, option);
+  if (value < 0) refuse_number(text, option, "not be negative");
+  return value;
+}
+
+Rational probability_argument(const std::string& text, const std::string& option) {
+  const Rational value = number_argument(text, option);
+  if (value <= 0 || value >= 1) refuse_number(text, option, "lie between 0 and 1");
   return value;
 }
 
@@ -118,18 +137,19 @@ Rational delta_argument(const std::string& text) {
 std::vector<Rational> alpha_arguments(const Arguments& arguments) {
   if (arguments.alphas.empty()) return {Rational(1, 20)};
   std::vector<Rational> alphas;
-  for (const std::string& text : arguments.alphas) {
-    const Rational alpha = number(text, "--alpha");
-    if (alpha <= 0 || alpha >= 1) throw UsageError("--alpha: '" + text + "' must lie between 0 and 1");
-    alphas.push_back(alpha);
-  }
+  for (const std::string& text : arguments.alphas) alphas.push_back(probability_argument(text, "--alpha"));
   return alphas;
+}
+
+Rational single_alpha_argument(const Arguments& arguments) {
+  if (arguments.alphas.size() != 1) throw UsageError("--alpha: only once here");
+  return probability_argument(arguments.alphas.front(), "--alpha");
 }
 
 engine::EngineOptions engine_options(const Arguments& arguments) {
   engine::EngineOptions options;
   if (!arguments.wait) return options;
-  const Rational seconds = number(*arguments.wait, "--wait");
+  const Rational seconds = number_argument(*arguments.wait, "--wait");
   if (seconds < 0 || seconds > 86'400) {
     throw UsageError("--wait: '" + *arguments.wait + "' must be a number of seconds from 0 to 86400");
   }

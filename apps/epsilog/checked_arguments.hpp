@@ -25,12 +25,20 @@ using accounting::Rational;
 /// Throws  UsageError unless the text is a number in (0, 1) that is at least one step of delta's grid.
 [[nodiscard]] Rational delta_argument(const std::string& text);
 
-/// Throws  UsageError unless the text is a number > 0; `option` names it.
+/// Throws  UsageError unless the text is a number, one > 0, one >= 0, one strictly between 0 and 1;
+///         `option` names it.
+[[nodiscard]] Rational number_argument(const std::string& text, const std::string& option);
 [[nodiscard]] Rational positive_argument(const std::string& text, const std::string& option);
+[[nodiscard]] Rational non_negative_argument(const std::string& text, const std::string& option);
+[[nodiscard]] Rational probability_argument(const std::string& text, const std::string& option);
 
 /// Those of --alpha, or 0.05.
 /// Throws  UsageError unless each lies strictly between 0 and 1.
 [[nodiscard]] std::vector<Rational> alpha_arguments(const Arguments& arguments);
+
+/// The one --alpha of a calculator that requires it.
+/// Throws  UsageError when there are several, and as alpha_arguments.
+[[nodiscard]] Rational single_alpha_argument(const Arguments& arguments);
 
 /// Throws  UsageError unless --wait is a number of seconds from 0 to 86400.
 [[nodiscard]] engine::EngineOptions engine_options(const Arguments& arguments);

@@ -30,12 +30,13 @@ std::string columns(const std::vector<Row>& rows) {
   return result;
 }
 
-Row option_row(std::string_view name) {
-  const OptionSpec& option = *find_option(name);
-  return {std::string(name) + (option.takes_value() ? " " + std::string(option.metavar) : ""), option.help};
+Row option_row(const OptionUse& use) {
+  const OptionSpec& option = *find_option(use.name);
+  return {std::string(use.name) + (option.takes_value() ? " " + std::string(option.metavar) : ""),
+          use.help.empty() ? option.help : use.help};
 }
 
-std::string usage_lines(const VerbSpec& verb) {
+std::string usage_lines(const VerbSpec& verb, const std::vector<OptionUse>& options) {
   constexpr std::size_t kWidth = 96;
   std::string lines = "epsilog " + std::string(verb.words);
   const std::string margin(lines.size(), ' ');
@@ -51,8 +52,15 @@ std::string usage_lines(const VerbSpec& verb) {
   };
   for (const PositionalSpec& positional : verb.positionals)
     add(std::string(positional.name), positional.required);
-  for (const OptionUse& use : verb.options) add(option_row(use.name).left, use.required);
+  for (const OptionUse& use : options) add(option_row(use).left, use.required);
   return lines;
+}
+
+std::string usage_of(const VerbSpec& verb) {
+  if (verb.forms.empty()) return usage_lines(verb, verb.options);
+  std::string lines;
+  for (const Form& form : verb.forms) lines += usage_lines(verb, form.options) + "\n";
+  return lines + "epsilog " + std::string(verb.words) + " --batch FILE|- [options that hold for all rows]";
 }
 
 std::vector<Row> verb_rows(std::string_view group) {
@@ -74,11 +82,18 @@ constexpr std::string_view kRootExamples =
     "epsilog budget\n"
     "epsilog audit verify";
 
+constexpr std::string_view kBatch =
+    "A calculator opens no ledger and knows no data. With --batch it reads a CSV table whose first line\n"
+    "names options without their dashes. An empty cell is an option not given; then the one of the command\n"
+    "line holds, which is thus a default for all rows. Printed are the columns of the table, the results "
+    "and\n"
+    "an error, row by row; with --json one object a line. Exit code 3, after all rows, when any was bad.";
+
 constexpr std::string_view kExitCodes =
     "0  done\n"
     "1  internal error, or the answer could not be written\n"
     "2  flags, missing or unparsable arguments\n"
-    "3  unknown name, underivable statistic, invalid policy, source or ledger\n"
+    "3  unknown name, underivable statistic, invalid policy, source or ledger; a bad row of --batch\n"
     "4  refused\n"
     "6  the ledger failed verification\n"
     "7  locked, full, read-only or poisoned: try again";
@@ -90,8 +105,8 @@ std::string root_help() {
   help += indented(kRootExamples);
   help += "\nVerbs\n" + columns(verb_rows(""));
   help += "\nOptions of every verb, before or after it\n";
-  help += columns({option_row("--json"),
-                   option_row("--quiet"),
+  help += columns({option_row({"--json"}),
+                   option_row({"--quiet"}),
                    {"--help", "help for a verb: epsilog release --help"},
                    {"--version", "the version of epsilog"}});
   help += "\nEnvironment\n";
@@ -111,18 +126,19 @@ std::string group_help(std::string_view group) {
 
 std::string verb_help(const VerbSpec& verb) {
   std::string help = "Examples\n" + indented(verb.examples);
-  help += "\nUsage\n" + indented(usage_lines(verb));
+  help += "\nUsage\n" + indented(usage_of(verb));
   help += "\n" + std::string(verb.words) + ": " + std::string(verb.summary) + "\n";
   if (!verb.details.empty()) help += std::string(verb.details) + "\n";
+  if (!verb.forms.empty()) help += "\n" + std::string(kBatch) + "\n";
   std::vector<Row> rows;
   for (const PositionalSpec& positional : verb.positionals) {
     rows.push_back({std::string(positional.name), positional.help});
   }
   if (!rows.empty()) help += "\nArguments\n" + columns(rows);
   rows.clear();
-  for (const OptionUse& use : verb.options) rows.push_back(option_row(use.name));
-  rows.push_back(option_row("--json"));
-  rows.push_back(option_row("--quiet"));
+  for (const OptionUse& use : verb.options) rows.push_back(option_row(use));
+  rows.push_back(option_row({"--json"}));
+  rows.push_back(option_row({"--quiet"}));
   return help + "\nOptions\n" + columns(rows);
 }
 

@@ -5,7 +5,6 @@
 
 #include "amounts.hpp"
 #include "printable.hpp"
-#include "snapping_report.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -304,34 +303,48 @@ std::string recover_json(const std::string& ledger, const engine::RecoverReport&
       {{"ledger", ledger}, {"was_poisoned", report.was_poisoned}, {"reason", or_null(report.reason)}});
 }
 
-std::string error_json(const Failure& failure) {
+namespace {
+Json failure_json(const Failure& failure) {
   Json error{{"code", failure.code}, {"message", failure.message}};
   if (!failure.faults.empty()) error["faults"] = faults_json(failure.faults);
-  return pretty({{"error", error}});
+  return error;
 }
 
-std::string snapping_json(const SnappingReport& report) {
-  const auto& parameters = report.parameters;
-  const bool exact = parameters.arithmetic == mechanisms::Arithmetic::exact;
-  Json object{{"mechanism", "snapping"},
-              {"arithmetic", exact ? "exact" : "mpfr"},
-              {"precision", exact ? Json(nullptr) : Json(parameters.precision)},
-              {"precision_reason", or_null(parameters.precision_reason)},
-              {"sensitivity", accounting::text(parameters.sensitivity)},
-              {"coordinates", parameters.coordinates},
-              {"bound", accounting::text(parameters.bound)},
-              {"lambda", accounting::text(parameters.lambda)},
-              {"grid", accounting::text(parameters.grid)},
-              {"alpha", accounting::text(report.accuracy.front().alpha)},
-              {"a", accounting::text_up(report.accuracy.front().a, kDigits)},
-              {"accuracy", accuracy_json(report.accuracy)}};
-  object["epsilon"] = {
-      {"requested", accounting::text(report.requested)},
-      {"charged", parameters.charged.text()},
-      {"adjusted", accounting::text(parameters.adjusted)},
-      {"published", parameters.published ? Json(accounting::text(*parameters.published)) : Json(nullptr)},
-      {"published_note", or_null(parameters.published_note)}};
-  return pretty(object);
+Json object_json(const Figures& figures) {
+  struct Value {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(const std::string& text) const { return text; }
+    Json operator()(std::uint64_t count) const { return count; }
+    Json operator()(bool yes) const { return yes; }
+    Json operator()(const Figures& inner) const { return object_json(inner); }
+    Json operator()(const std::vector<Figures>& list) const {
+      Json array = Json::array();
+      for (const Figures& one : list) array.push_back(object_json(one));
+      return array;
+    }
+  };
+  Json object = Json::object();
+  for (const Figure& figure : figures) object[figure.name] = std::visit(Value{}, figure.value);
+  return object;
+}
+}  // namespace
+
+std::string error_json(const Failure& failure) {
+  return pretty({{"error", failure_json(failure)}});
+}
+
+std::string figures_json(const Figures& figures) {
+  return pretty(object_json(figures));
+}
+
+std::string row_json(std::size_t line, const Figures& figures) {
+  Json object{{"line", line}};
+  object.update(object_json(figures));
+  return one_object(object, -1);
+}
+
+std::string row_error_json(std::size_t line, const Failure& failure) {
+  return one_object({{"line", line}, {"error", failure_json(failure)}}, -1);
 }
 
 }  // namespace epsilog::command

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "calculation.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "failure.hpp"
 
@@ -39,7 +40,10 @@ struct DatasetReport {
 [[nodiscard]] std::string recover_json(const std::string& ledger, const engine::RecoverReport& report);
 [[nodiscard]] std::string error_json(const Failure& failure);
 
-struct SnappingReport;
-[[nodiscard]] std::string snapping_json(const SnappingReport& report);
+/// An indented object.
+[[nodiscard]] std::string figures_json(const Figures& figures);
+/// One line with `line` in front, for the rows of --batch.
+[[nodiscard]] std::string row_json(std::size_t line, const Figures& figures);
+[[nodiscard]] std::string row_error_json(std::size_t line, const Failure& failure);
 
 }  // namespace epsilog::command

@@ -37,7 +37,14 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
     case Verb::recover:
       return recover(arguments, console);
     case Verb::accuracy_snapping:
-      return accuracy_snapping(arguments, console);
+    case Verb::accuracy_discrete_gaussian:
+    case Verb::accuracy_discrete_laplace:
+    case Verb::calibrate_snapping:
+    case Verb::calibrate_gaussian:
+    case Verb::tolerance_laplace:
+    case Verb::tolerance_gaussian:
+    case Verb::tolerance_mean:
+      return calculate(arguments, console);
   }
   return ExitCode::internal;
 }

@@ -23,6 +23,6 @@ namespace epsilog::command {
 [[nodiscard]] ExitCode audit_verify(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode recover(const Arguments& arguments, Console& console);
 
-[[nodiscard]] ExitCode accuracy_snapping(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode calculate(const Arguments& arguments, Console& console);  ///< every calculator
 
 }  // namespace epsilog::command

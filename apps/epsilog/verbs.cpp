@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "calculator_verbs.hpp"
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::command {
@@ -36,6 +37,23 @@ std::vector<OptionSpec> make_options() {
       {"--coordinates", "M", "how many coordinates one unit can change (default 1)", &Arguments::coordinates},
       {"--arithmetic", "mpfr|exact", "arithmetic of the mechanism (default mpfr)", &Arguments::arithmetic},
       {"--precision", "P", "auto, binary64 or a number of bits >= 118 (default auto)", &Arguments::precision},
+      {"--at", "Y", "a hypothetical true answer that you make up", &Arguments::at},
+      {"--accuracy", "a", "largest error to be exceeded with probability at most alpha",
+       &Arguments::accuracy},
+      {"--scale", "S", "scale of the noise", &Arguments::scale},
+      {"--sigma", "S", "standard deviation of the noise", &Arguments::sigma},
+      {"--l1", "S", "L1 sensitivity: the largest L1 change by one unit", &Arguments::l1},
+      {"--l2", "S", "L2 sensitivity: the largest L2 change by one unit", &Arguments::l2},
+      {"--flakiness", "K", "a correct mechanism fails with probability at most 10^-K", &Arguments::flakiness},
+      {"--integer", "", "the noise is rounded to the nearest integer", &Arguments::integer},
+      {"--partitions", "P", "number of partitions (default 1)", &Arguments::partitions},
+      {"--lower", "L", "lower bound of the values", &Arguments::lower},
+      {"--upper", "U", "upper bound of the values", &Arguments::upper},
+      {"--sum", "S", "sum of the values", &Arguments::sum},
+      {"--count", "N", "number of the values", &Arguments::count},
+      {"--max-rows", "C", "values one unit can add to a partition (default 1)", &Arguments::max_rows},
+      {"--batch", "FILE|-", "one calculation for each row of a CSV table; - reads standard input",
+       &Arguments::batch},
       {"--limit", "N", "only the last N decisions", &Arguments::limit},
       {"--why", "TEXT", "the reason, kept with every changed limit", &Arguments::why},
       {"--wait", "S", "seconds to wait for the ledger's lock (default 30)", &Arguments::wait},
@@ -152,28 +170,17 @@ std::vector<VerbSpec> make_verbs() {
        "verifies.",
        {},
        {{"--ledger"}}},
-      {Verb::accuracy_snapping,
-       "accuracy snapping",
-       "noise scale, grid and accuracy of the snapping mechanism; needs no ledger",
-       "epsilog accuracy snapping --epsilon 0.1 --sensitivity 1 --bound 20 --alpha 0.05\n"
-       "epsilog accuracy snapping --epsilon 1 --sensitivity 1 --bound 1000 --alpha 0.01 --arithmetic exact",
-       "a is the smallest number such that the release is farther than a from the clamped answer with\n"
-       "probability at most alpha, whatever the answer is; rounded up.",
-       {},
-       {{"--epsilon", true},
-        {"--sensitivity", true},
-        {"--bound", true},
-        {"--alpha"},
-        {"--arithmetic"},
-        {"--precision"},
-        {"--coordinates"}}},
   };
 }
 
 }  // namespace
 
 const std::vector<VerbSpec>& all_verbs() {
-  static const std::vector<VerbSpec> verbs = make_verbs();
+  static const std::vector<VerbSpec> verbs = [] {
+    std::vector<VerbSpec> all = make_verbs();
+    for (VerbSpec& calculator : calculator_verbs()) all.push_back(std::move(calculator));
+    return all;
+  }();
   return verbs;
 }
 

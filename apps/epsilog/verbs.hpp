@@ -36,6 +36,16 @@ struct PositionalSpec {
 struct OptionUse {
   std::string_view name;
   bool required = false;
+  std::string_view help = {};  ///< in place of the option's own, where the verb says it more exactly
+};
+
+struct Calculation;
+
+/// One way to ask a calculator. Which options are given decides between the forms of a verb.
+struct Form {
+  std::vector<OptionUse> options;
+  std::vector<std::string_view> results;  ///< fields of the calculation that --batch adds as columns
+  Calculation (*calculate)(const Arguments& arguments) = nullptr;
 };
 
 struct VerbSpec {
@@ -46,6 +56,7 @@ struct VerbSpec {
   std::string_view details;   ///< lines; "" for none
   std::vector<PositionalSpec> positionals;
   std::vector<OptionUse> options;  ///< those every verb takes are left out
+  std::vector<Form> forms = {};    ///< of a calculator, else empty; `options` is then their union and --batch
 };
 
 /// In the order the help shows them.

@@ -1,4 +1,4 @@
-#include "csv_records.hpp"
+#include "epsilog/engine/csv_records.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "csv_records.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/csv_records.hpp"
 
 namespace epsilog::engine {
 namespace {

@@ -13,8 +13,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "csv_records.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/csv_records.hpp"
 
 namespace epsilog::engine {
 namespace {

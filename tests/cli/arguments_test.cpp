@@ -38,6 +38,13 @@ const std::vector<Words> kVerbs = {{"init"},
                                    {"show"},
                                    {"audit", "verify"},
                                    {"accuracy", "snapping"},
+                                   {"accuracy", "discrete-gaussian"},
+                                   {"accuracy", "discrete-laplace"},
+                                   {"calibrate", "snapping"},
+                                   {"calibrate", "gaussian"},
+                                   {"tolerance", "laplace"},
+                                   {"tolerance", "gaussian"},
+                                   {"tolerance", "mean"},
                                    {"recover"}};
 
 }  // namespace

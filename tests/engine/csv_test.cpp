@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "csv_records.hpp"
+#include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"

@@ -13,7 +13,7 @@ using namespace epsilog::mechanisms;
 using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
-using epsilog::testing::just_beyond;
+using epsilog::test::just_beyond;
 
 namespace {
 
@@ -53,7 +53,7 @@ int accuracy_by_definition(double scale, long double alpha, bool gaussian) {
 TEST_CASE("discrete accuracy: accuracy, tail and scale are the reference values, rounded to the safe side",
           "[mechanisms][discrete_accuracy]") {
   const auto rows =
-      epsilog::testing::reference_table(EPSILOG_SOURCE_DIR "/tests/reference/discrete_accuracy.csv");
+      epsilog::test::reference_table(EPSILOG_SOURCE_DIR "/tests/reference/discrete_accuracy.csv");
   REQUIRE(rows.size() == 360);
   for (const auto& row : rows) {
     CAPTURE(row.at("law"), row.at("scale"), row.at("alpha"));

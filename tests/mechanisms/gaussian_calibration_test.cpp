@@ -13,7 +13,7 @@ using namespace epsilog::mechanisms;
 using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
-using epsilog::testing::just_beyond;
+using epsilog::test::just_beyond;
 
 namespace {
 
@@ -46,7 +46,7 @@ long double discrete_delta_by_definition(double s, double epsilon, int d) {
 TEST_CASE("gaussian calibration: reference values, each on its safe side",
           "[mechanisms][gaussian_calibration]") {
   const auto rows =
-      epsilog::testing::reference_table(EPSILOG_SOURCE_DIR "/tests/reference/gaussian_calibration.csv");
+      epsilog::test::reference_table(EPSILOG_SOURCE_DIR "/tests/reference/gaussian_calibration.csv");
   REQUIRE(rows.size() == 89);
   for (const auto& row : rows) {
     const std::string& quantity = row.at("quantity");
@@ -55,7 +55,7 @@ TEST_CASE("gaussian calibration: reference values, each on its safe side",
     const Rational first = number(row.at("first"));
     const Rational second = number(row.at("second"));
     const Rational expected =
-        std::max(epsilog::testing::reference_value(row.at("value")), power_of_two(-16384));
+        std::max(epsilog::test::reference_value(row.at("value")), power_of_two(-16384));
     if (quantity == "gaussian_delta") {
       CHECK(just_beyond(gaussian_delta_up(first, second, number(third)), expected, kResultError));
     } else if (quantity == "gaussian_sigma") {

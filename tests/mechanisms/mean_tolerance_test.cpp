@@ -11,7 +11,7 @@ using namespace epsilog::mechanisms;
 using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
-using epsilog::testing::reference_table;
+using epsilog::test::reference_table;
 
 namespace {
 

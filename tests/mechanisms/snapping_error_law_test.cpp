@@ -27,7 +27,7 @@ bool agrees_from_above(const Rational& value, const Rational& reference) {
 }
 
 SnappingLaw law_of(const ReferenceRow& row) {
-  return {row.number("lambda"), row.number("grid"), row.number("bound")};
+  return {reference_value(row.at("lambda")), reference_value(row.at("grid")), reference_value(row.at("bound"))};
 }
 
 /// Laws of every shape: bounds below, near and above the grid, multiples of it or not, lambda anywhere
@@ -92,35 +92,35 @@ std::vector<Rational> distances(const SnappingLaw& law, const Rational& y) {
 
 TEST_CASE("accuracy: quantiles agree with the reference, never below it",
           "[mechanisms][snapping][accuracy][exact]") {
-  for (const ReferenceRow& row : reference_table("snapping_accuracy.csv")) {
-    if (row.text("kind") != "quantile") continue;
-    CAPTURE(row.text("lambda"), row.text("bound"), row.text("argument"));
+  for (const ReferenceRow& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
+    if (row.at("kind") != "quantile") continue;
+    CAPTURE(row.at("lambda"), row.at("bound"), row.at("argument"));
     const SnappingLaw law = law_of(row);
-    const Rational alpha = row.number("argument");
-    CHECK(agrees_from_above(smallest_error_up(law, alpha), row.number("value")));
-    CHECK(agrees_from_above(enumerated_smallest_error_up(law, alpha), row.number("value")));
+    const Rational alpha = reference_value(row.at("argument"));
+    CHECK(agrees_from_above(smallest_error_up(law, alpha), reference_value(row.at("value"))));
+    CHECK(agrees_from_above(enumerated_smallest_error_up(law, alpha), reference_value(row.at("value"))));
   }
 }
 
 TEST_CASE("accuracy: tails agree with the reference, never below it",
           "[mechanisms][snapping][accuracy][exact]") {
-  for (const ReferenceRow& row : reference_table("snapping_accuracy.csv")) {
-    if (row.text("kind") != "tail") continue;
-    CAPTURE(row.text("lambda"), row.text("bound"), row.text("argument"));
+  for (const ReferenceRow& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
+    if (row.at("kind") != "tail") continue;
+    CAPTURE(row.at("lambda"), row.at("bound"), row.at("argument"));
     const SnappingLaw law = law_of(row);
-    const Rational tail = probability_up(worst_error(law, row.number("argument")), law.lambda, 1);
-    CHECK(agrees_from_above(tail, row.number("value")));
+    const Rational tail = probability_up(worst_error(law, reference_value(row.at("argument"))), law.lambda, 1);
+    CHECK(agrees_from_above(tail, reference_value(row.at("value"))));
     CHECK(MpfrNumber::rounded(tail, kResultBits, MPFR_RNDN).rational() == tail);
   }
 }
 
 TEST_CASE("accuracy: quantiles at one answer are the distances of the reference",
           "[mechanisms][snapping][accuracy][exact]") {
-  for (const ReferenceRow& row : reference_table("snapping_accuracy.csv")) {
-    if (row.text("kind") != "at") continue;
-    CAPTURE(row.text("lambda"), row.text("bound"), row.text("y"), row.text("argument"));
-    const Rational a = smallest_error_at(law_of(row), row.number("y"), row.number("argument"));
-    CHECK(abs(a - row.number("value")) <= epsilog::accounting::power_of_ten(-58));
+  for (const ReferenceRow& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
+    if (row.at("kind") != "at") continue;
+    CAPTURE(row.at("lambda"), row.at("bound"), row.at("y"), row.at("argument"));
+    const Rational a = smallest_error_at(law_of(row), reference_value(row.at("y")), reference_value(row.at("argument")));
+    CHECK(abs(a - reference_value(row.at("value"))) <= epsilog::accounting::power_of_ten(-58));
   }
 }
 

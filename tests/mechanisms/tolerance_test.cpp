@@ -15,7 +15,7 @@ using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
 using epsilog::accounting::text_down;
 using epsilog::accounting::text_up;
-using epsilog::testing::reference_table;
+using epsilog::test::reference_table;
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "epsilog/accounting/rational.hpp"
 
-namespace epsilog::testing {
+namespace epsilog::test {
 
 using ReferenceRow = std::map<std::string, std::string>;
 
@@ -55,4 +55,4 @@ inline bool just_beyond(const accounting::Rational& value, const accounting::Rat
                       : value <= expected + slack && value >= end - slack;
 }
 
-}  // namespace epsilog::testing
+}  // namespace epsilog::test

@@ -1,0 +1,213 @@
+// accuracy snapping and calibrate snapping.
+#include <fmt/format.h>
+
+#include "calculation.hpp"
+#include "calculator_verbs.hpp"
+#include "checked_arguments.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/mechanisms/snapping_for_accuracy.hpp"
+#include "epsilog/mechanisms/snapping_mechanism.hpp"
+#include "table_output.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using mechanisms::Arithmetic;
+using mechanisms::Precision;
+using mechanisms::SnappingMechanism;
+using Parameters = SnappingMechanism::Parameters;
+
+constexpr std::int64_t kCoordinatesMost = 1'000'000'000'000;
+constexpr std::int64_t kPrecisionMost = 1'000'000;
+
+Arithmetic arithmetic_argument(const Arguments& arguments, const char* otherwise) {
+  const std::string text = arguments.arithmetic.value_or(otherwise);
+  if (text == "mpfr") return Arithmetic::mpfr;
+  if (text == "exact") return Arithmetic::exact;
+  throw UsageError("--arithmetic: '" + text + "' must be mpfr or exact");
+}
+
+Precision precision_argument(const Arguments& arguments) {
+  const std::string text = arguments.precision.value_or("auto");
+  if (text == "auto") return {0};
+  if (text == "binary64") return {53};
+  return {static_cast<unsigned>(whole_number_argument(text, "--precision", kPrecisionMost))};
+}
+
+std::uint64_t coordinates_argument(const Arguments& arguments) {
+  if (!arguments.coordinates) return 1;
+  return static_cast<std::uint64_t>(
+      whole_number_argument(*arguments.coordinates, "--coordinates", kCoordinatesMost));
+}
+
+void set_bound(SnappingMechanism::Options& options, const Rational& bound) {
+  options.lower = -bound;
+  options.upper = bound;
+  options.bound = bound;
+}
+
+SnappingMechanism::Options options_of(const Arguments& arguments, const Rational& epsilon) {
+  SnappingMechanism::Options options;
+  options.epsilon = accounting::Epsilon::from_rational_down(epsilon);
+  options.sensitivity = positive_argument(*arguments.sensitivity, "--sensitivity");
+  set_bound(options, positive_argument(*arguments.bound, "--bound"));
+  options.arithmetic = arithmetic_argument(arguments, "mpfr");
+  options.precision = precision_argument(arguments);
+  options.coordinates = coordinates_argument(arguments);
+  return options;
+}
+
+mechanisms::AccuracyGoal goal_of(const Arguments& arguments) {
+  mechanisms::AccuracyGoal goal;
+  goal.accuracy = positive_argument(*arguments.accuracy, "--accuracy");
+  goal.alpha = single_alpha_argument(arguments);
+  goal.sensitivity = positive_argument(*arguments.sensitivity, "--sensitivity");
+  if (arguments.bound) goal.bound = positive_argument(*arguments.bound, "--bound");
+  goal.arithmetic = arithmetic_argument(arguments, goal.bound ? "mpfr" : "exact");
+  if (!goal.bound && goal.arithmetic == Arithmetic::mpfr) {
+    throw UsageError("--bound is required with --arithmetic mpfr, whose loss depends on it");
+  }
+  goal.precision = precision_argument(arguments);
+  goal.coordinates = coordinates_argument(arguments);
+  return goal;
+}
+
+/// The mechanism that a goal leads to. Without a bound it is one whose bound is too far away to matter: only
+/// errors up to the goal's accuracy are asked about.
+SnappingMechanism mechanism_for(const mechanisms::AccuracyGoal& goal, const accounting::Epsilon& epsilon) {
+  SnappingMechanism::Options options;
+  options.epsilon = epsilon;
+  options.sensitivity = goal.sensitivity;
+  options.coordinates = goal.coordinates;
+  set_bound(options, goal.bound.value_or(4 * goal.accuracy));
+  options.arithmetic = goal.arithmetic;
+  options.precision = goal.precision;
+  return SnappingMechanism(options);
+}
+
+/// Of an error: the probability alpha that it is larger than a.
+struct Confidence {
+  std::string alpha;
+  std::string a;
+};
+
+Figures figures_of(const Parameters& parameters) {
+  const bool exact = parameters.arithmetic == Arithmetic::exact;
+  Figure precision{"precision", {}};
+  if (!exact) precision.value = std::uint64_t{parameters.precision};
+  return {{"mechanism", "snapping"},
+          {"arithmetic", exact ? "exact" : "mpfr"},
+          precision,
+          text_or_nothing("precision_reason", parameters.precision_reason),
+          {"sensitivity", accounting::text(parameters.sensitivity)},
+          {"coordinates", parameters.coordinates},
+          {"bound", accounting::text(parameters.bound)},
+          {"lambda", accounting::text(parameters.lambda)},
+          {"grid", accounting::text(parameters.grid)}};
+}
+
+void add_accuracy(Figures& figures, const std::vector<Confidence>& confidences) {
+  figures.push_back({"alpha", confidences.front().alpha});
+  figures.push_back({"a", confidences.front().a});
+  std::vector<Figures> list;
+  for (const Confidence& one : confidences) list.push_back({{"alpha", one.alpha}, {"a", one.a}});
+  figures.push_back({"accuracy", std::move(list)});
+}
+
+void add_loss(Figures& figures, const Rational& requested, const Parameters& parameters) {
+  figures.push_back(
+      {"epsilon",
+       Figures{
+           {"requested", accounting::text(requested)},
+           {"charged", parameters.charged.text()},
+           {"adjusted", accounting::text(parameters.adjusted)},
+           text_or_nothing("published", parameters.published ? accounting::text(*parameters.published) : ""),
+           text_or_nothing("published_note", parameters.published_note)}});
+}
+
+std::vector<Calculation::Line> lines_of(const Parameters& parameters) {
+  std::vector<Calculation::Line> lines{
+      {"lambda", short_text(parameters.lambda)},
+      {"grid", short_text(parameters.grid)},
+      {"bound", short_text(parameters.bound)},
+      {"loss", "epsilon " + parameters.charged.text() + "; proved " + short_text(parameters.adjusted)}};
+  if (parameters.precision != 0) {
+    lines.push_back(
+        {"precision", fmt::format("{} bits ({})", parameters.precision, parameters.precision_reason)});
+  }
+  return lines;
+}
+
+Calculation::Line confidence_line(const Rational& alpha, const Rational& a, const std::string& answer) {
+  return {"accuracy",
+          fmt::format("with {} % confidence within {} of {}", short_text(Rational(100 - 100 * alpha)),
+                      accounting::text_up(a, 8), answer)};
+}
+
+constexpr const char* kAnyAnswer = "the clamped answer";
+
+std::optional<mechanisms::HypotheticalAnswer> hypothetical_answer(const Arguments& arguments) {
+  if (!arguments.at) return std::nullopt;
+  static_cast<void>(number_argument(*arguments.at, "--at"));  // which names the option
+  return mechanisms::HypotheticalAnswer::typed(*arguments.at);
+}
+
+}  // namespace
+
+Calculation snapping_accuracy(const Arguments& arguments) {
+  const Rational epsilon = epsilon_argument(*arguments.epsilon);
+  const std::vector<Rational> alphas = alpha_arguments(arguments);
+  const auto at = hypothetical_answer(arguments);
+  const std::string answer = at ? "a clamped answer of " + short_text(at->rational()) : kAnyAnswer;
+  const SnappingMechanism mechanism(options_of(arguments, epsilon));
+  Calculation calculation{figures_of(mechanism.parameters()), lines_of(mechanism.parameters()), {}};
+  std::vector<Confidence> confidences;
+  for (const Rational& alpha : alphas) {
+    const Rational a = at ? mechanism.accuracy_at_up(*at, alpha) : mechanism.accuracy_up(alpha);
+    confidences.push_back({accounting::text(alpha), digits_up(a, "a")});
+    calculation.lines.push_back(confidence_line(alpha, a, answer));
+    calculation.answers.push_back(confidences.back().a);
+  }
+  calculation.figures.push_back(text_or_nothing("at", at ? accounting::text(at->rational()) : ""));
+  add_accuracy(calculation.figures, confidences);
+  add_loss(calculation.figures, epsilon, mechanism.parameters());
+  return calculation;
+}
+
+Calculation snapping_alpha(const Arguments& arguments) {
+  const Rational epsilon = epsilon_argument(*arguments.epsilon);
+  const Rational a = non_negative_argument(*arguments.accuracy, "--accuracy");
+  const SnappingMechanism mechanism(options_of(arguments, epsilon));
+  const std::string alpha = digits_up(mechanism.tail_up(a), "alpha");
+  Calculation calculation{figures_of(mechanism.parameters()), lines_of(mechanism.parameters()), {alpha}};
+  calculation.lines.push_back({"alpha", fmt::format("{}: the largest probability of an error above {}",
+                                                    short_text(alpha), short_text(a))});
+  add_accuracy(calculation.figures, {{alpha, accounting::text(a)}});
+  add_loss(calculation.figures, epsilon, mechanism.parameters());
+  return calculation;
+}
+
+Calculation snapping_epsilon(const Arguments& arguments) {
+  const mechanisms::AccuracyGoal goal = goal_of(arguments);
+  const accounting::Epsilon epsilon = mechanisms::snapping_epsilon_for_accuracy_up(goal);
+  const SnappingMechanism mechanism = mechanism_for(goal, epsilon);
+  const Parameters& parameters = mechanism.parameters();
+  const Rational a = mechanism.accuracy_up(goal.alpha);
+  EPSILOG_INVARIANT(a <= goal.accuracy);
+
+  Calculation calculation{{{"epsilon", epsilon.text()}, {"adjusted", accounting::text(parameters.adjusted)}},
+                          lines_of(parameters),
+                          {}};
+  for (Figure& figure : figures_of(parameters)) {
+    if (figure.name == "bound" && !goal.bound) figure.value = std::monostate{};
+    calculation.figures.push_back(std::move(figure));
+  }
+  if (!goal.bound) {
+    std::erase_if(calculation.lines, [](const auto& line) { return line.label == "bound"; });
+  }
+  add_accuracy(calculation.figures, {{accounting::text(goal.alpha), digits_up(a, "a")}});
+  calculation.lines.push_back(confidence_line(goal.alpha, a, goal.bound ? kAnyAnswer : "the answer"));
+  return calculation;
+}
+
+}  // namespace epsilog::command
