@@ -126,7 +126,7 @@ Rational epsilon_argument(const std::string& text) {
 }
 
 Rational delta_argument(const std::string& text) {
-  const Rational value = number(text, "--delta");
+  const Rational value = number_argument(text, "--delta");
   if (value <= 0 || value >= 1) throw UsageError("--delta: '" + text + "' must lie between 0 and 1");
   if (accounting::Delta::from_rational_down(value).units() == 0) {
     throw UsageError("--delta: '" + text + "' is smaller than the smallest one kept, 0.000000000000000001");
