@@ -94,7 +94,7 @@ engine::Request request(std::int64_t number) {
 void durable_release(benchmark::State& state) {
   Workplace workplace;
   engine::Engine engine = workplace.open();
-  mechanisms::SystemBits bits;
+  mechanisms::BufferedBits bits;
   std::int64_t number = 0;
   std::vector<double> raw;
   std::vector<double> released;

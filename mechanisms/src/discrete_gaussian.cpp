@@ -29,20 +29,36 @@ class AccuracySearch final {
   AccuracySearch(const Rational& s, const Rational& alpha)
       : s_(s),
         alpha_(alpha),
-        bits_(44 + static_cast<unsigned>(std::max(0.0, log2_estimate(s)))),
-        bits_max_(kRefinementMax + size_in_bits(s) + size_in_bits(alpha)) {}
+        start_(s * two_sided_normal_quantile_estimate(alpha) + Rational(1, 2)),
+        // Neighbouring tails differ by a part in s or more; exp(-u^2/2) loses 2 log2(u) bits.
+        bits_(64 + static_cast<unsigned>(std::max(0.0, log2_estimate(s)) +
+                                         2 * std::max(0.0, log2_estimate(start_ / s)))),
+        bits_max_(kRefinementMax + size_in_bits(s) + size_in_bits(alpha)),
+        total_(gaussian_total(s, bits_)) {}
 
   [[nodiscard]] Integer find() {
-    const Rational start = s_ * two_sided_normal_quantile_estimate(alpha_) + Rational(1, 2);
-    Integer candidate = std::max(accounting::ceil(start), Integer(1));
+    Integer candidate = std::max(accounting::ceil(start_), Integer(1));
     while (!accepted_ || *accepted_ - rejected_ > 1) candidate = next(candidate, look(candidate));
     return *accepted_;
   }
 
  private:
+  /// P(|X| = x) for x >= 1.
+  [[nodiscard]] Enclosure mass(const Integer& x) const {
+    return exp(Enclosure(-x * x / (2 * s_ * s_), bits_)) * 2 / total_;
+  }
+
+  /// P(|X| >= a): from the neighbour looked at last, if it was one, by a single term.
+  [[nodiscard]] Enclosure tail(const Integer& a) const {
+    if (last_ && last_->a == a + 1) return last_->tail + mass(a);
+    if (last_ && last_->a == a - 1) return last_->tail - mass(a - 1);
+    return mass(a) * gaussian_tail_ratio(s_, a, bits_);
+  }
+
   /// Decides the candidate; returns where Newton's method on ln P puts the boundary.
   Rational look(const Integer& a) {
-    const Enclosure tail = two_sided_tail(s_, a, bits_);
+    const Enclosure tail = this->tail(a);
+    last_ = Look{a, tail};
     const bool decided = tail.certainly_at_most(alpha_) || tail.certainly_above(alpha_);
     const bool accept = decided ? tail.certainly_at_most(alpha_)
                                 : at_most([&](unsigned bits) { return two_sided_tail(s_, a, bits); }, alpha_,
@@ -63,7 +79,7 @@ class AccuracySearch final {
     ++looks_;
     if (!accepted_) {
       step_ *= 2;
-      return std::max(wanted, Integer(last + step_));
+      return std::max(wanted, Integer(last + step_ / 2));
     }
     const Integer gap = *accepted_ - rejected_;
     if (looks_ > kNewtonSteps) return rejected_ + (gap + 1) / 2;
@@ -72,14 +88,21 @@ class AccuracySearch final {
     return std::clamp(wanted, lowest, std::max(lowest, highest));
   }
 
+  struct Look {
+    Integer a;
+    Enclosure tail;
+  };
   static constexpr int kNewtonSteps = 24;
 
   const Rational& s_;
   const Rational& alpha_;
+  Rational start_;
   unsigned bits_;
   unsigned bits_max_;
+  Enclosure total_;
   Integer rejected_ = 0;  // P(|X| >= 0) = 1
   std::optional<Integer> accepted_;
+  std::optional<Look> last_;
   Integer step_ = 1;
   int looks_ = 0;
 };

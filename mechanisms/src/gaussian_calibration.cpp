@@ -88,18 +88,21 @@ Rational best_order_minus_one(const Rational& rho, const Rational& epsilon, unsi
   const auto slope = [&](const Rational& beta) {
     return Enclosure((1 + 2 * beta) * rho - epsilon, bits) - log1p(Enclosure(1 / beta, bits));
   };
+  const auto estimate = [](const Rational& value) {
+    return value > 0 ? std::exp2(static_cast<long double>(log2_estimate(value))) : 0.0L;
+  };
+  const long double rho_estimate = estimate(rho);
+  const long double epsilon_estimate = estimate(epsilon);
   double low = -1000;
   double high = 2 + std::max({0.0, log2_estimate((epsilon + 1) / rho), -log2_estimate(rho)});
-  const auto at = [](double log2_beta) {
-    const double whole = std::floor(log2_beta);
-    return Rational(Rational(std::exp2(log2_beta - whole)) *
-                    accounting::power_of_two(static_cast<long>(whole)));
-  };
-  for (int halving = 0; halving < 24; ++halving) {
+  for (int halving = 0; halving < 48; ++halving) {
     const double middle = (low + high) / 2;
-    (mpfr_sgn(slope(at(middle)).middle().get()) > 0 ? high : low) = middle;
+    const long double beta = std::exp2(static_cast<long double>(middle));
+    const bool rising = (1 + 2 * beta) * rho_estimate - epsilon_estimate > std::log1p(1 / beta);
+    (rising ? high : low) = middle;
   }
-  Rational beta = at(low);
+  const double whole = std::floor(low);
+  Rational beta = Rational(std::exp2(low - whole)) * accounting::power_of_two(static_cast<long>(whole));
   for (int step = 0; step < 6; ++step) {
     const Rational curvature = 2 * rho + 1 / (beta * (1 + beta));
     const Rational next = beta - slope(beta).middle().rational() / curvature;
@@ -192,11 +195,13 @@ Rational zcdp_rho_down(const Rational& epsilon, const Rational& delta) {
   require_positive(epsilon, "epsilon");
   require_probability(delta, "delta");
   const ExponentRange range;
-  // rho + 2 sqrt(rho ln(1/delta)) = epsilon: the simpler conversion, a little below the best.
+  // rho + 2 sqrt(rho ln(1/delta)) = epsilon: the simpler conversion, a little below the best; and for an
+  // epsilon that hardly matters, delta is near sqrt(rho).
   const double log_inverse = -log2_estimate(delta) * std::numbers::ln2;
   const double epsilon_double = std::exp2(std::min(log2_estimate(epsilon), 1000.0));
   const double root = std::sqrt(log_inverse + epsilon_double) + std::sqrt(log_inverse);
-  const Rational start = epsilon * epsilon / (Rational(root) * Rational(root));
+  const Rational start =
+      std::max(Rational(epsilon * epsilon / (Rational(root) * Rational(root))), Rational(delta * delta));
   const unsigned bits = kBits + bits_beyond(-log2_estimate(start)) + bits_beyond(-log2_estimate(1 - delta));
   return last_at_most({.probability = [&](const Rational& rho,
                                           unsigned precision) { return zcdp_delta(rho, epsilon, precision); },

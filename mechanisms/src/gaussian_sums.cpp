@@ -30,9 +30,11 @@ Enclosure mills_series(const Rational& x_squared, unsigned bits) {
     term *= square;
     term /= odd;
     sum += term;
-    // From here on every term is at most half of the one before.
-    if (square.certainly_at_most(Rational(odd) / 2) && mpfr_less_p(term.high().get(), negligible.get()) != 0)
+    // Only where every later term is at most half of the one before does a small term end the sum.
+    if (mpfr_less_p(term.high().get(), negligible.get()) != 0 &&
+        square.certainly_at_most(Rational(odd) / 2)) {
       break;
+    }
   }
   sum += Enclosure(MpfrNumber(bits), term.high());
   return sqrt(pi(bits) / 2) * exp(Enclosure(x_squared / 2, bits)) - sum;
@@ -41,7 +43,7 @@ Enclosure mills_series(const Rational& x_squared, unsigned bits) {
 /// Levels of the continued fraction for `bits` bits, or nullopt if they are more than the series would take.
 /// The error is about n!/(h_n h_{n+1}) with h_{n+1} = x h_n + n h_{n-1}: the denominators of the convergents.
 std::optional<unsigned long> continued_fraction_levels(double x, unsigned bits) {
-  const unsigned long most = bits / 3 + 8;
+  const unsigned long most = bits - bits / 5;
   double log2_error = 0;
   double growth = x;  // h_{n+1} / h_n
   for (unsigned long n = 1; n <= most; ++n) {

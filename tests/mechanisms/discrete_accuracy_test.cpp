@@ -1,3 +1,5 @@
+#include <mpfr.h>
+
 #include <cmath>
 #include <vector>
 
@@ -175,6 +177,25 @@ TEST_CASE("discrete accuracy: an alpha that is the tail itself, rounded up or do
       CHECK(law.accuracy(number(scale), tail) == a);
       CHECK(law.accuracy(number(scale), tail * (1 - kResultError)) == a + 1);
     }
+  }
+}
+
+TEST_CASE("discrete accuracy: a program that narrows MPFR's exponent range gets the same answers",
+          "[mechanisms][discrete_accuracy]") {
+  const Rational alpha = power_of_ten(-380);
+  for (const Law& law : {kGaussian, kLaplace}) {
+    const Integer a = law.accuracy(50, alpha);
+    const Rational tail = law.tail_up(50, a);
+    const Rational scale = law.scale_down(a, alpha);
+    const mpfr_exp_t emin = mpfr_get_emin();
+    mpfr_set_emin(-1073);
+    const Integer a_narrow = law.accuracy(50, alpha);
+    const Rational tail_narrow = law.tail_up(50, a);
+    const Rational scale_narrow = law.scale_down(a, alpha);
+    mpfr_set_emin(emin);
+    CHECK(a_narrow == a);
+    CHECK(tail_narrow == tail);
+    CHECK(scale_narrow == scale);
   }
 }
 

@@ -37,6 +37,14 @@ inline std::vector<ReferenceRow> reference_table(const std::string& path) {
   return rows;
 }
 
+/// The number, whatever its exponent: policies may not say 1e-4189, a probability can.
+inline accounting::Rational reference_value(const std::string& text) {
+  const std::size_t e = text.find('e');
+  const accounting::Rational digits = accounting::parse_rational(text.substr(0, e), "reference value");
+  if (e == std::string::npos) return digits;
+  return digits * accounting::power_of_ten(std::stol(text.substr(e + 1)));
+}
+
 /// Is value in (expected, expected * (1 + relative)] or, for a negative `relative`, on the other side? The
 /// expected value itself is allowed an error of 10^-44 of it, half a unit of its last printed digit.
 inline bool just_beyond(const accounting::Rational& value, const accounting::Rational& expected,

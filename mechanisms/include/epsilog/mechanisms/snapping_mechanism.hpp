@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,8 @@ namespace epsilog::mechanisms {
 
 using accounting::Epsilon;
 using accounting::Rational;
+
+class SnappingSampler;
 
 enum class Arithmetic { mpfr, exact };
 
@@ -111,8 +114,7 @@ class SnappingMechanism final {
 
  private:
   Parameters parameters_;
-  Rational lower_;
-  Rational upper_;
+  std::shared_ptr<const SnappingSampler> sampler_;
 };
 
 }  // namespace epsilog::mechanisms
