@@ -53,7 +53,7 @@ void release(benchmark::State& state, DiscreteNoise noise, const char* epsilon, 
   const DiscreteMechanism mechanism(options(noise, epsilon, count));
   const std::vector<Rational> answers(values, Rational(271'828));
   const auto transaction = std::make_shared<epsilog::accounting::TransactionLiveness>();
-  SystemBits bits;
+  BufferedBits bits;
   for (auto _ : state) {
     auto receipt = epsilog::ledger::Transaction::receipt(mechanism.parameters().charged, transaction);
     benchmark::DoNotOptimize(mechanism.release(answers, std::move(receipt), bits));
@@ -76,7 +76,7 @@ BENCHMARK_CAPTURE(release, gaussian_value_vector_of_1000, DiscreteNoise::gaussia
 
 /// What every release is a ratio to: the bytes of one release, then one logarithm.
 void random_bytes_and_libm_log(benchmark::State& state) {
-  SystemBits bits;
+  BufferedBits bits;
   std::vector<std::byte> buffer(kReleaseBytes);
   double u = 0.3;
   for (auto _ : state) {
@@ -90,7 +90,7 @@ BENCHMARK(random_bytes_and_libm_log);
 
 /// The same share of a value in a vector: blocks of 512 bytes.
 void random_bytes_of_a_block(benchmark::State& state) {
-  SystemBits bits;
+  BufferedBits bits;
   std::vector<std::byte> buffer(512);
   for (auto _ : state) {
     bits.fill(buffer);

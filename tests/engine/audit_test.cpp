@@ -7,7 +7,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog;
-using namespace epsilog::testing;
+using namespace epsilog::test;
 using engine::audit_verify;
 using engine::AuditReport;
 using engine::Engine;

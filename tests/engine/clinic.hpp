@@ -7,7 +7,7 @@
 #include "epsilog/engine/engine.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace epsilog::testing {
+namespace epsilog::test {
 
 inline constexpr const char* kVisits =
     "patient_id,age,cost,ward\n"
@@ -86,4 +86,4 @@ inline std::string spent(const engine::Engine& engine) {
   return "no account";
 }
 
-}  // namespace epsilog::testing
+}  // namespace epsilog::test

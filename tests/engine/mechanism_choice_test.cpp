@@ -7,7 +7,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog;
-using namespace epsilog::testing;
+using namespace epsilog::test;
 using accounting::parse_rational;
 using accounting::Rational;
 using engine::Answer;

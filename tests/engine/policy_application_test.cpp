@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog;
-using namespace epsilog::testing;
+using namespace epsilog::test;
 using engine::Engine;
 
 namespace {

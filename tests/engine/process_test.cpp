@@ -13,7 +13,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog;
-using namespace epsilog::testing;
+using namespace epsilog::test;
 using engine::Answer;
 using engine::Engine;
 

@@ -8,7 +8,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog;
-using namespace epsilog::testing;
+using namespace epsilog::test;
 using accounting::Rational;
 using engine::Answer;
 using engine::Engine;

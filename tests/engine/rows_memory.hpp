@@ -9,7 +9,7 @@
 #include "epsilog/engine/exact_answer.hpp"
 #include "row_answer.hpp"
 
-namespace epsilog::testing {
+namespace epsilog::test {
 
 /// One record: its cells in the order of MemoryTable::columns; empty: a malformed line.
 using MemoryRow = std::vector<std::string>;
@@ -102,4 +102,4 @@ inline engine::Dataset visits() {
 inline const std::vector<std::string> kVisitColumns = {"id",   "age",    "cost", "score",
                                                        "ward", "smoker", "seen"};
 
-}  // namespace epsilog::testing
+}  // namespace epsilog::test

@@ -4,7 +4,7 @@
 
 using namespace epsilog;
 using namespace epsilog::engine;
-using namespace epsilog::testing;
+using namespace epsilog::test;
 using Kind = accounting::PostProcessing::Kind;
 using Quantity = Component::Quantity;
 

@@ -13,7 +13,7 @@
 
 using namespace epsilog;
 using namespace epsilog::engine;
-using namespace epsilog::testing;
+using namespace epsilog::test;
 
 namespace {
 

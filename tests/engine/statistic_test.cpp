@@ -5,7 +5,7 @@
 
 using namespace epsilog;
 using namespace epsilog::engine;
-using epsilog::testing::question;
+using epsilog::test::question;
 
 TEST_CASE("statistic: the verbs are read with their subject", "[engine][statistic][exact]") {
   CHECK(question("count").statistic.kind == StatisticKind::count);

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace epsilog::testing {
+namespace epsilog::test {
 
 class TemporaryFolder {
  public:
@@ -34,4 +34,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace epsilog::testing
+}  // namespace epsilog::test
