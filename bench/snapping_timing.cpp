@@ -71,8 +71,10 @@ Input input(const SnappingSampler& sampler, Secret secret, int which, SeededBits
   bits.fill(std::as_writable_bytes(std::span(&draw, 1)));
   result.answer = draw % 1'000'001;
   if (which == 0 && secret == Secret::noise) {
-    // U just below 1: the noise is nearly nothing.
-    std::fill(result.attempt.begin(), result.attempt.end() - 1, std::byte{0xff});
+    // U in [1 - 2^-21, 1): the noise is nearly nothing, which takes MPFR longest.
+    result.attempt[0] = result.attempt[1] = std::byte{0xff};
+    result.attempt[2] |= std::byte{0xf0};
+    result.attempt[sampler.bytes_per_answer() - kExponentBytes - 1] |= std::byte{0x80};
   }
   if (which == 0 && secret == Secret::answer) result.answer = 0;
   result.position = *sampler.position(result.answer);
