@@ -32,7 +32,13 @@ struct Times {
   std::vector<double> of_class[2];
 };
 
-double welch(Times times) {
+/// How far apart the classes are.
+struct Difference {
+  double t;            ///< Welch's, without sign
+  double nanoseconds;  ///< of the means of one draw, without sign
+};
+
+Difference welch(Times times) {
   // One threshold for both classes, or cropping would itself make a difference.
   std::vector<double> all = times.of_class[0];
   all.insert(all.end(), times.of_class[1].begin(), times.of_class[1].end());
@@ -51,7 +57,8 @@ double welch(Times times) {
     mean[c] = sum / n[c];
     variance[c] = (squares - n[c] * mean[c] * mean[c]) / (n[c] - 1);
   }
-  return (mean[0] - mean[1]) / std::sqrt(variance[0] / n[0] + variance[1] / n[1]);
+  const double apart = std::fabs(mean[0] - mean[1]);
+  return {apart / std::sqrt(variance[0] / n[0] + variance[1] / n[1]), apart / kTogether};
 }
 
 struct Input {
@@ -82,8 +89,8 @@ Input input(const SnappingSampler& sampler, Secret secret, int which, SeededBits
 }
 
 template <class Draw>
-double t_of(const SnappingSampler& sampler, Secret secret, std::size_t measurements, std::uint64_t seed,
-            Draw draw) {
+Difference difference_of(const SnappingSampler& sampler, Secret secret, std::size_t measurements,
+                         std::uint64_t seed, Draw draw) {
   SeededBits bits(seed);
   Times times;
   std::vector<Input> inputs;
@@ -105,6 +112,11 @@ void keep(const Value& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
+void print(const std::string& what, Difference noise, Difference answer) {
+  std::printf("%-20s   |t| %6.1f, %8.2f ns   |t| %6.1f, %8.2f ns\n", what.c_str(), noise.t, noise.nanoseconds,
+              answer.t, answer.nanoseconds);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -115,7 +127,7 @@ int main(int count, char** arguments) {
   options.sensitivity = 1;
   options.lower = 0;
   options.upper = 1'000'000;
-  std::printf("%-22s %12s %12s\n", "|t| of a draw against", "the noise", "the answer");
+  std::printf("%-20s %24s %24s\n", "time of a draw", "against the noise", "against the answer");
   for (const auto& [arithmetic, precision] :
        {std::pair(Arithmetic::mpfr, 53U), {Arithmetic::mpfr, 118U}, {Arithmetic::exact, 0U}}) {
     options.arithmetic = arithmetic;
@@ -136,12 +148,10 @@ int main(int count, char** arguments) {
     };
     const std::string name = precision == 0 ? "exact" : "mpfr " + std::to_string(precision);
     const std::size_t fewer = std::max<std::size_t>(measurements / 20, 100);
-    std::printf("%-22s %12.1f %12.1f\n", (name + ", MPFR").c_str(),
-                std::fabs(t_of(fast, Secret::noise, fewer, seed, with_mpfr)),
-                std::fabs(t_of(fast, Secret::answer, fewer, seed + 1, with_mpfr)));
-    std::printf("%-22s %12.1f %12.1f\n", (name + ", integers").c_str(),
-                std::fabs(t_of(fast, Secret::noise, measurements, seed + 2, with_integers)),
-                std::fabs(t_of(fast, Secret::answer, measurements, seed + 3, with_integers)));
+    print(name + ", MPFR", difference_of(fast, Secret::noise, fewer, seed, with_mpfr),
+          difference_of(fast, Secret::answer, fewer, seed + 1, with_mpfr));
+    print(name + ", integers", difference_of(fast, Secret::noise, measurements, seed + 2, with_integers),
+          difference_of(fast, Secret::answer, measurements, seed + 3, with_integers));
     std::fflush(stdout);
   }
 }
