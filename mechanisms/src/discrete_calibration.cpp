@@ -109,24 +109,42 @@ void calibrate_laplace(Parameters& p) {
   p.rho = 0;
 }
 
+/// Scales and deltas that a search found are kept to this many bits. Where a search ends in its last bits
+/// depends on where floating-point guesses let it start; rounded so far short of its 2^-100 the result does
+/// not, and an auditor with another mathematical library recomputes the same one.
+constexpr unsigned kReproducibleBits = 64;
+
+Rational reproducible_up(const Rational& value) {
+  return MpfrNumber::rounded(value, kReproducibleBits, MPFR_RNDU).rational();
+}
+
+/// A scale in grid steps that keeps delta.
+Rational verified_steps(const Rational& epsilon, const Rational& delta, const Integer& distance) {
+  Rational steps = reproducible_up(discrete_gaussian_scale_up(epsilon, delta, distance));
+  // More noise can cost more (gaussian_calibration.md, section 2), so the rounded scale is asked again.
+  for (long stride = -40; discrete_gaussian_delta_up(steps, epsilon, distance) > delta; ++stride) {
+    steps = reproducible_up(steps * (1 + accounting::power_of_two(stride)));
+  }
+  return steps;
+}
+
 void calibrate_gaussian(Parameters& p) {
   const Rational epsilon = p.charged.epsilon.rational();
   const Rational delta = p.charged.delta.rational();
   Rational certified;
   if (p.coordinates == 1) {
     const Integer distance = ceil_of_root(p.inflated / (p.grid * p.grid));
-    const Rational steps = discrete_gaussian_scale_up(epsilon, delta, distance);
+    const Rational steps = verified_steps(epsilon, delta, distance);
     p.scale = p.grid * steps;
-    p.rho = p.inflated / (2 * p.scale * p.scale);
     certified = discrete_gaussian_delta_up(steps, epsilon, distance);
   } else {
-    p.scale = root_up(p.inflated / (2 * zcdp_rho_down(epsilon, delta)));
-    p.rho = p.inflated / (2 * p.scale * p.scale);
-    certified = zcdp_delta_up(p.rho, epsilon);
+    p.scale = reproducible_up(root_up(p.inflated / (2 * zcdp_rho_down(epsilon, delta))));
+    certified = zcdp_delta_up(p.inflated / (2 * p.scale * p.scale), epsilon);
   }
+  p.rho = p.inflated / (2 * p.scale * p.scale);
   p.adjusted = epsilon;
-  // The scale is certified for `delta`, but what is computed here is itself rounded up.
-  p.adjusted_delta = std::min(certified, delta);
+  // The scale is certified for `delta`; rounding what it costs up must not say otherwise.
+  p.adjusted_delta = std::min(reproducible_up(certified), delta);
 }
 
 }  // namespace

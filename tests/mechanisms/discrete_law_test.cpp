@@ -1,7 +1,7 @@
 // Draws of the discrete samplers against the exact law, by Pearson's chi-square over cells.
 //
 // Statistics  n = 200,000 draws a case, at most 64 cells of expected count at least 1,000 each, alpha =
-//             1e-15 a case by the chi-square tail; 24 cases, so a correct sampler fails a fresh
+//             1e-15 a case by the chi-square tail; 22 cases, so a correct sampler fails a fresh
 //             seed with probability below 1e-13 (the chi-square approximation's own error at these
 //             counts is far below the factor left to 1e-12). The seeds are fixed (ChaCha20).
 // Power       A cell whose probability is off by 10 % of itself contributes more than 10 at 1,000 counts;

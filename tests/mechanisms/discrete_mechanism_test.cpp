@@ -251,7 +251,7 @@ TEST_CASE("discrete mechanism: several coordinates are charged by zCDP", "[mecha
   CHECK(p.inflated == 2);
   CHECK(p.rho == 2 / (2 * p.scale * p.scale));
   CHECK(p.rho <= zcdp_rho_down(1, options.loss.delta.rational()));
-  CHECK(p.rho >= zcdp_rho_down(1, options.loss.delta.rational()) * (1 - power_of_two(-90)));
+  CHECK(p.rho >= zcdp_rho_down(1, options.loss.delta.rational()) * (1 - power_of_two(-61)));
   CHECK(p.adjusted_delta <= options.loss.delta.rational());
   CHECK(p.adjusted_delta >= options.loss.delta.rational() * (1 - power_of_two(-40)));
 }
@@ -402,4 +402,24 @@ TEST_CASE("discrete mechanism: each impossible option is refused by name", "[mec
   refused(with(approximate, [](Options& o) { o.loss.delta = Delta::parse_down("1"); }), "delta");
   refused(with(approximate, [](Options& o) { o.sensitivity_l2_squared = 0; }), "sensitivity_l2_squared");
   refused(with(approximate, [](Options& o) { o.sensitivity_l2_squared = -1; }), "sensitivity_l2_squared");
+}
+
+TEST_CASE("discrete mechanism: a calibrated scale and delta have 64 bits, so that any machine finds the same",
+          "[mechanisms][discrete][exact]") {
+  for (const std::uint64_t coordinates : {1U, 3U}) {
+    DiscreteMechanism::Options options;
+    options.noise = DiscreteNoise::gaussian;
+    options.loss = {epsilog::accounting::Epsilon::parse_down("0.7"),
+                    epsilog::accounting::Delta::parse_down("1e-7")};
+    options.sensitivity = 3;
+    options.sensitivity_l2_squared = 3;
+    options.coordinates = coordinates;
+    options.lower = 0;
+    options.upper = 1000;
+    const auto parameters = DiscreteMechanism(options).parameters();
+    for (const Rational& figure : {parameters.scale, parameters.adjusted_delta}) {
+      CHECK(MpfrNumber::rounded(figure, 64, MPFR_RNDZ).rational() == figure);
+    }
+    CHECK(parameters.adjusted_delta <= options.loss.delta.rational());
+  }
 }
