@@ -68,7 +68,7 @@ TEST_CASE("fixed-point log: on 16 bits every argument is within the proved error
   CAPTURE(errors.lowest, errors.highest);
   CHECK(errors.lowest > -2.15);
   CHECK(errors.highest < 0.19);  // of the lower end of U; the bits not drawn add 2^-4
-  CHECK(errors.lowest < -0.8);  // the bound is not idle
+  CHECK(errors.lowest < -0.8);   // the bound is not idle
 }
 
 TEST_CASE(

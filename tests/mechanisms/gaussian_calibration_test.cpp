@@ -54,8 +54,7 @@ TEST_CASE("gaussian calibration: reference values, each on its safe side",
     CAPTURE(quantity, row.at("first"), row.at("second"), third);
     const Rational first = number(row.at("first"));
     const Rational second = number(row.at("second"));
-    const Rational expected =
-        std::max(epsilog::test::reference_value(row.at("value")), power_of_two(-16384));
+    const Rational expected = std::max(epsilog::test::reference_value(row.at("value")), power_of_two(-16384));
     if (quantity == "gaussian_delta") {
       CHECK(just_beyond(gaussian_delta_up(first, second, number(third)), expected, kResultError));
     } else if (quantity == "gaussian_sigma") {

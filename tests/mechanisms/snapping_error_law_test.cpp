@@ -27,7 +27,8 @@ bool agrees_from_above(const Rational& value, const Rational& reference) {
 }
 
 SnappingLaw law_of(const ReferenceRow& row) {
-  return {reference_value(row.at("lambda")), reference_value(row.at("grid")), reference_value(row.at("bound"))};
+  return {reference_value(row.at("lambda")), reference_value(row.at("grid")),
+          reference_value(row.at("bound"))};
 }
 
 /// Laws of every shape: bounds below, near and above the grid, multiples of it or not, lambda anywhere
@@ -92,7 +93,8 @@ std::vector<Rational> distances(const SnappingLaw& law, const Rational& y) {
 
 TEST_CASE("accuracy: quantiles agree with the reference, never below it",
           "[mechanisms][snapping][accuracy][exact]") {
-  for (const ReferenceRow& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
+  for (const ReferenceRow& row :
+       reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
     if (row.at("kind") != "quantile") continue;
     CAPTURE(row.at("lambda"), row.at("bound"), row.at("argument"));
     const SnappingLaw law = law_of(row);
@@ -104,11 +106,13 @@ TEST_CASE("accuracy: quantiles agree with the reference, never below it",
 
 TEST_CASE("accuracy: tails agree with the reference, never below it",
           "[mechanisms][snapping][accuracy][exact]") {
-  for (const ReferenceRow& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
+  for (const ReferenceRow& row :
+       reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
     if (row.at("kind") != "tail") continue;
     CAPTURE(row.at("lambda"), row.at("bound"), row.at("argument"));
     const SnappingLaw law = law_of(row);
-    const Rational tail = probability_up(worst_error(law, reference_value(row.at("argument"))), law.lambda, 1);
+    const Rational tail =
+        probability_up(worst_error(law, reference_value(row.at("argument"))), law.lambda, 1);
     CHECK(agrees_from_above(tail, reference_value(row.at("value"))));
     CHECK(MpfrNumber::rounded(tail, kResultBits, MPFR_RNDN).rational() == tail);
   }
@@ -116,10 +120,12 @@ TEST_CASE("accuracy: tails agree with the reference, never below it",
 
 TEST_CASE("accuracy: quantiles at one answer are the distances of the reference",
           "[mechanisms][snapping][accuracy][exact]") {
-  for (const ReferenceRow& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
+  for (const ReferenceRow& row :
+       reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
     if (row.at("kind") != "at") continue;
     CAPTURE(row.at("lambda"), row.at("bound"), row.at("y"), row.at("argument"));
-    const Rational a = smallest_error_at(law_of(row), reference_value(row.at("y")), reference_value(row.at("argument")));
+    const Rational a =
+        smallest_error_at(law_of(row), reference_value(row.at("y")), reference_value(row.at("argument")));
     CHECK(abs(a - reference_value(row.at("value"))) <= epsilog::accounting::power_of_ten(-58));
   }
 }

@@ -139,11 +139,13 @@ TEST_CASE("accuracy: a made-up answer is clamped and shifted as a true one is",
 
 TEST_CASE("epsilon for an accuracy: the reference's, to the last unit",
           "[mechanisms][snapping][accuracy][calibration][exact]") {
-  for (const ReferenceRow& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
+  for (const ReferenceRow& row :
+       reference_table(EPSILOG_SOURCE_DIR "/tests/reference/snapping_accuracy.csv")) {
     if (row.at("kind") != "epsilon") continue;
     CAPTURE(row.at("lambda"), row.at("bound"), row.at("argument"), row.at("y"));
-    AccuracyGoal goal{
-        .accuracy = reference_value(row.at("argument")), .alpha = reference_value(row.at("y")), .sensitivity = reference_value(row.at("lambda"))};
+    AccuracyGoal goal{.accuracy = reference_value(row.at("argument")),
+                      .alpha = reference_value(row.at("y")),
+                      .sensitivity = reference_value(row.at("lambda"))};
     if (!row.at("bound").empty()) goal.bound = reference_value(row.at("bound"));
     CHECK(snapping_epsilon_for_accuracy_up(goal).units() == std::stoll(row.at("value")));
   }
