@@ -10,7 +10,9 @@
 namespace epsilog::mechanisms {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kPageBytes = 8192;  // two of the system's, or a part of a larger one
+/// A multiple of the 512 bytes that the vectorised ChaCha20 makes at a time: a remainder costs it far more.
+constexpr std::size_t kStreamBytes = 7680;
 constexpr std::size_t kHeaderBytes = 24;
 
 }  // namespace
@@ -21,7 +23,8 @@ struct KeyStream::Page {
   std::uint64_t since_seed;  ///< bytes of stream made from this seed
   std::uint64_t next;        ///< first byte of `stream` not handed out
   unsigned char key[crypto_stream_chacha20_KEYBYTES];
-  unsigned char stream[kPageBytes - kHeaderBytes - crypto_stream_chacha20_KEYBYTES];
+  unsigned char stream[kStreamBytes];
+  unsigned char unused[kPageBytes - kHeaderBytes - crypto_stream_chacha20_KEYBYTES - kStreamBytes];
 };
 
 KeyStream::KeyStream() noexcept {
