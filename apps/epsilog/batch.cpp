@@ -62,7 +62,8 @@ std::vector<const OptionSpec*> input_columns(const VerbSpec& verb, const engine:
   }
   std::vector<const OptionSpec*> inputs;
   for (const std::string_view field : header.fields()) {
-    const OptionSpec& option = option_of_column(verb, std::string(field));
+    const std::string name(field);
+    const OptionSpec& option = option_of_column(verb, name);
     if (std::find(inputs.begin(), inputs.end(), &option) != inputs.end()) {
       throw UsageError("--batch: the column '" + std::string(field) + "' is there twice");
     }
@@ -95,7 +96,8 @@ void calculate_row(const VerbSpec& verb, const Arguments& defaults, const Column
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     if (!row.cells[i].empty()) set_option(arguments, *columns.inputs[i], row.cells[i]);
   }
-  const Form& form = chosen_form(verb, given_options(verb, arguments));
+  const auto given = given_options(verb, arguments);
+  const Form& form = chosen_form(verb, given);
   row.calculation = form.calculate(arguments);
   row.results = form.results;
 }

@@ -38,7 +38,8 @@ std::string lines_text(const Calculation& calculation) {
 ExitCode calculate(const Arguments& arguments, Console& console) {
   const VerbSpec& verb = spec_of(arguments.verb);
   if (arguments.batch) return calculate_batch(verb, arguments, console);
-  const Form& form = chosen_form(verb, given_options(verb, arguments));
+  const auto given = given_options(verb, arguments);
+  const Form& form = chosen_form(verb, given);
   const Calculation calculation = form.calculate(arguments);
   if (console.json()) {
     console.write(figures_json(calculation.figures));
