@@ -2,9 +2,16 @@
 // Each is monotone, so rounding the argument and the result the same way rounds the whole that way.
 #pragma once
 
-#include "epsilog/mechanisms/mpfr_number.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::ExponentRange;
+using accounting::kSignificandMax;
+using accounting::kSignificandMin;
+using accounting::MpfrNumber;
+using accounting::MpfrView;
+using accounting::Rational;
 
 /// e^x.
 [[nodiscard]] inline Rational exp_directed(const Rational& x, unsigned precision, mpfr_rnd_t direction) {

@@ -3,11 +3,16 @@
 #include <algorithm>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 #include "epsilog/mechanisms/gaussian_calibration.hpp"
-#include "epsilog/mechanisms/mpfr_number.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::ExponentRange;
+using accounting::MpfrNumber;
+using accounting::Rational;
+
 namespace {
 
 using accounting::power_of_two;

@@ -5,12 +5,26 @@
 #include <numbers>
 #include <optional>
 
-#include "certified_crossing.hpp"
-#include "checked_probability.hpp"
 #include "discrete_gaussian_law.hpp"
+#include "epsilog/accounting/certified_crossing.hpp"
+#include "epsilog/accounting/checked_probability.hpp"
 #include "gaussian_sums.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::at_most;
+using accounting::Enclosure;
+using accounting::ExponentRange;
+using accounting::kRefinementMax;
+using accounting::kResultBits;
+using accounting::last_at_most;
+using accounting::log2_estimate;
+using accounting::MpfrNumber;
+using accounting::narrow_up;
+using accounting::require_positive;
+using accounting::require_probability;
+using accounting::size_in_bits;
+
 namespace {
 
 double mills_ratio_estimate(double x) {

@@ -2,10 +2,18 @@
 // Thread-safety: pure functions. The caller holds an ExponentRange.
 #pragma once
 
-#include "enclosure.hpp"
+#include "epsilog/accounting/enclosure.hpp"
 #include "epsilog/accounting/rational.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::Enclosure;
+using accounting::ExponentRange;
+using accounting::kSignificandMax;
+using accounting::kSignificandMin;
+using accounting::MpfrNumber;
+using accounting::MpfrView;
+using accounting::Rational;
 
 /// P(X >= a) with X ~ N_Z(0, s^2), for any integer a. Of about `bits` bits unless the tail is close to 1.
 /// Requires  s > 0.

@@ -2,11 +2,23 @@
 
 #include <algorithm>
 
-#include "certified_crossing.hpp"
-#include "checked_probability.hpp"
+#include "epsilog/accounting/certified_crossing.hpp"
+#include "epsilog/accounting/checked_probability.hpp"
 #include "gaussian_sums.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::Enclosure;
+using accounting::ExponentRange;
+using accounting::kRefinementMax;
+using accounting::kResultBits;
+using accounting::last_at_most;
+using accounting::log2_estimate;
+using accounting::narrow_up;
+using accounting::require_positive;
+using accounting::require_probability;
+using accounting::size_in_bits;
+
 namespace {
 
 /// P(|X| >= a) = 2 q^a / (1 + q), q = exp(-1/s), for a >= 1.

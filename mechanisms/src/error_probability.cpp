@@ -2,9 +2,14 @@
 
 #include <algorithm>
 
-#include "epsilog/mechanisms/mpfr_number.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::ExponentRange;
+using accounting::MpfrNumber;
+using accounting::Rational;
+
 namespace {
 
 constexpr unsigned kFirstBits = 64;

@@ -15,10 +15,17 @@
 #include <limits>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 #include "epsilog/accounting/rational.hpp"
-#include "epsilog/mechanisms/mpfr_number.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::ExponentRange;
+using accounting::kSignificandMax;
+using accounting::kSignificandMin;
+using accounting::MpfrNumber;
+using accounting::MpfrView;
+using accounting::Rational;
 
 template <class Word>
 struct WideWord;

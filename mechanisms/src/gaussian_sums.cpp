@@ -141,14 +141,6 @@ MpfrNumber remainder_up(const Rational& s, const Enclosure& u, unsigned m) {
 
 }  // namespace
 
-double log2_estimate(const Rational& value) {
-  long numerator_exponent = 0;
-  long denominator_exponent = 0;
-  const double numerator = mpz_get_d_2exp(&numerator_exponent, value.get_num_mpz_t());
-  const double denominator = mpz_get_d_2exp(&denominator_exponent, value.get_den_mpz_t());
-  return std::log2(numerator / denominator) + static_cast<double>(numerator_exponent - denominator_exponent);
-}
-
 Enclosure mills_ratio(const Rational& x_squared, unsigned bits) {
   if (x_squared > 0) {
     const double x = std::exp2(log2_estimate(x_squared) / 2);

@@ -7,17 +7,21 @@
 // Thread-safety: pure functions. The caller holds an ExponentRange.
 #pragma once
 
-#include "enclosure.hpp"
+#include "epsilog/accounting/enclosure.hpp"
 #include "epsilog/accounting/rational.hpp"
 
 namespace epsilog::mechanisms {
 
+using accounting::Enclosure;
+using accounting::ExponentRange;
 using accounting::Integer;
-
-/// log2(value) to double precision, for numbers beyond the range of double too. Not certified: for
-/// choosing methods and starting points only.
-/// Requires  value > 0.
-[[nodiscard]] double log2_estimate(const Rational& value);
+using accounting::kSignificandMax;
+using accounting::kSignificandMin;
+using accounting::log2_estimate;
+using accounting::pi;
+using accounting::MpfrNumber;
+using accounting::MpfrView;
+using accounting::Rational;
 
 /// Mills' ratio of the normal law, integral_x^inf exp((x^2 - v^2)/2) dv, at x = sqrt(x_squared).
 /// Requires  x_squared >= 0.

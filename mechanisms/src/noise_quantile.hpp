@@ -7,9 +7,16 @@
 
 #include <cstdint>
 
-#include "epsilog/mechanisms/mpfr_number.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::ExponentRange;
+using accounting::kSignificandMax;
+using accounting::kSignificandMin;
+using accounting::MpfrNumber;
+using accounting::MpfrView;
+using accounting::Rational;
 
 enum class NoiseLaw { laplace, gaussian };
 

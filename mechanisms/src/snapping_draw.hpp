@@ -9,10 +9,17 @@
 
 #include <cstddef>
 
+#include "epsilog/accounting/mpfr_number.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
-#include "epsilog/mechanisms/mpfr_number.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::ExponentRange;
+using accounting::kSignificandMax;
+using accounting::kSignificandMin;
+using accounting::MpfrNumber;
+using accounting::MpfrView;
+using accounting::Rational;
 
 /// Z = RN_p(lambda * RN_p(|ln u_star|)), the magnitude of the noise.
 /// Requires  0 < u_star < 1, lambda > 0 dyadic, p >= 2.

@@ -17,8 +17,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "epsilog/accounting/mpfr_number.hpp"
 #include "epsilog/accounting/rational.hpp"
-#include "epsilog/mechanisms/mpfr_number.hpp"
 #include "snapping_draw.hpp"
 #include "toy_noise.hpp"
 

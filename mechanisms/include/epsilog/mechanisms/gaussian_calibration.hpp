@@ -12,11 +12,14 @@
 #pragma once
 
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/accounting/zcdp.hpp"
 
 namespace epsilog::mechanisms {
 
 using accounting::Integer;
 using accounting::Rational;
+using accounting::zcdp_delta_up;
+using accounting::zcdp_rho_down;
 
 /// The least delta with which Gaussian noise of standard deviation sigma is (epsilon, delta)-DP for an answer
 /// of that L2 sensitivity, dyadic up. Not a bound for discrete Gaussian noise, which needs more.
@@ -52,18 +55,5 @@ using accounting::Rational;
 /// Throws    InvalidParameter naming the argument.
 [[nodiscard]] Rational discrete_gaussian_scale_up(const Rational& epsilon, const Rational& delta,
                                                   const Integer& distance);
-
-/// A delta with which every rho-zCDP mechanism is (epsilon, delta)-DP: the infimum over orders alpha > 1 of
-/// exp((alpha-1)(alpha rho - epsilon)) (1 - 1/alpha)^alpha / (alpha - 1), or 1 if that is larger; of 128
-/// bits, certified to be an upper bound. 0 for rho = 0.
-/// Requires  rho >= 0, epsilon >= 0.
-/// Throws    InvalidParameter naming the argument.
-/// Source    Canonne, Kamath and Steinke, arXiv 2004.00010, proposition 12 and corollary 13.
-[[nodiscard]] Rational zcdp_delta_up(const Rational& rho, const Rational& epsilon);
-
-/// The largest rho with that delta at most `delta`, rounded down to 128 bits, certified.
-/// Requires  epsilon > 0, 0 < delta < 1.
-/// Throws    InvalidParameter naming the argument.
-[[nodiscard]] Rational zcdp_rho_down(const Rational& epsilon, const Rational& delta);
 
 }  // namespace epsilog::mechanisms

@@ -9,10 +9,17 @@
 // Thread-safety: pure functions.
 #pragma once
 
+#include "epsilog/accounting/mpfr_number.hpp"
 #include "epsilog/accounting/rational.hpp"
-#include "epsilog/mechanisms/mpfr_number.hpp"
 
 namespace epsilog::mechanisms {
+
+using accounting::ExponentRange;
+using accounting::kSignificandMax;
+using accounting::kSignificandMin;
+using accounting::MpfrNumber;
+using accounting::MpfrView;
+using accounting::Rational;
 
 /// The multiple of `grid` closest to x; halfway cases go toward +infinity (-1/2 becomes 0, 1/2
 /// becomes 1). Zero comes out as +0 whatever the sign of x.

@@ -1,4 +1,4 @@
-#include "epsilog/mechanisms/mpfr_number.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 
 #include <sodium.h>
 
@@ -7,7 +7,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 
-namespace epsilog::mechanisms {
+namespace epsilog::accounting {
 namespace {
 
 /// MPFR keeps constants and scratch numbers per thread and frees them only when told, so a thread that
@@ -81,7 +81,7 @@ MpfrNumber MpfrNumber::rounded(const Rational& value, unsigned precision, mpfr_r
 
 MpfrNumber MpfrNumber::exactly(const Rational& dyadic) {
   if (mpz_popcount(dyadic.get_den_mpz_t()) != 1) {
-    throw InvalidParameter("not an integer over a power of two: " + accounting::text(dyadic));
+    throw InvalidParameter("not an integer over a power of two: " + text(dyadic));
   }
   const ExponentRange range;
   MpfrNumber result(static_cast<unsigned>(checked_precision(mpz_sizeinbase(dyadic.get_num_mpz_t(), 2))));
@@ -119,4 +119,4 @@ ExponentRange::~ExponentRange() {
   mpfr_set_emax(emax_);
 }
 
-}  // namespace epsilog::mechanisms
+}  // namespace epsilog::accounting

@@ -10,9 +10,7 @@
 
 #include "epsilog/accounting/rational.hpp"
 
-namespace epsilog::mechanisms {
-
-using accounting::Rational;
+namespace epsilog::accounting {
 
 /// Smallest and largest significand, in bits, that this library computes with.
 inline constexpr unsigned kSignificandMin = 1;
@@ -87,4 +85,4 @@ class ExponentRange final {
   mpfr_exp_t emax_;
 };
 
-}  // namespace epsilog::mechanisms
+}  // namespace epsilog::accounting

@@ -1,8 +1,9 @@
-#include "enclosure.hpp"
+#include "epsilog/accounting/enclosure.hpp"
 
+#include <cmath>
 #include <utility>
 
-namespace epsilog::mechanisms {
+namespace epsilog::accounting {
 namespace {
 
 using Function = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
@@ -160,4 +161,12 @@ Enclosure pi(unsigned bits) {
   return {std::move(low), std::move(high)};
 }
 
-}  // namespace epsilog::mechanisms
+double log2_estimate(const Rational& value) {
+  long numerator_exponent = 0;
+  long denominator_exponent = 0;
+  const double numerator = mpz_get_d_2exp(&numerator_exponent, value.get_num_mpz_t());
+  const double denominator = mpz_get_d_2exp(&denominator_exponent, value.get_den_mpz_t());
+  return std::log2(numerator / denominator) + static_cast<double>(numerator_exponent - denominator_exponent);
+}
+
+}  // namespace epsilog::accounting

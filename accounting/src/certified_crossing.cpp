@@ -1,11 +1,11 @@
-#include "certified_crossing.hpp"
+#include "epsilog/accounting/certified_crossing.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 
-namespace epsilog::mechanisms {
+namespace epsilog::accounting {
 namespace {
 
 constexpr unsigned kStepsMax = 400;
@@ -82,7 +82,7 @@ std::optional<bool> at_most(const Enclosed& number, const Rational& limit, unsig
 }
 
 Rational narrow_up(const Enclosed& number, unsigned bits, unsigned bits_max) {
-  const Rational smallest = accounting::power_of_two(kSmallestExponent);
+  const Rational smallest = power_of_two(kSmallestExponent);
   for (unsigned precision = bits;; precision = std::min(2 * precision, bits_max)) {
     const Enclosure enclosure = number(precision);
     if (enclosure.certainly_at_most(smallest)) return smallest;
@@ -111,8 +111,8 @@ Rational near_crossing(const Crossing& crossing, const Rational& start, unsigned
     const bool creeping = step % 3 == 2 && width_before > 0 && width * 4 > width_before;
     if (step % 3 == 2) width_before = width;
     const Rational next = next_point(before, last, low, high, creeping);
-    if (!creeping && abs(next - last.x) * accounting::power_of_two(kSearchBits) <= next) return next;
-    if (low && high && width * accounting::power_of_two(kSearchBits) <= 1) return *low;
+    if (!creeping && abs(next - last.x) * power_of_two(kSearchBits) <= next) return next;
+    if (low && high && width * power_of_two(kSearchBits) <= 1) return *low;
     before = std::move(last);
     last = at(next);
     note(last);
@@ -130,7 +130,7 @@ Rational last_at_most(const Crossing& crossing) {
     return at_most([&](unsigned bits) { return crossing.probability(x, bits); }, crossing.target,
                    crossing.bits, crossing.bits_max);
   };
-  const Rational margin = accounting::power_of_two(-static_cast<long>(kResultErrorBits) - 3);
+  const Rational margin = power_of_two(-static_cast<long>(kResultErrorBits) - 3);
   Rational near = crossing.start;
   for (unsigned bits = crossing.bits;; bits = std::min(2 * bits, crossing.bits_max)) {
     near = near_crossing(crossing, near, bits);
@@ -141,11 +141,10 @@ Rational last_at_most(const Crossing& crossing) {
   }
   // Not decided so close to the boundary: retreat from it until the probability is certain.
   for (long retreat = -static_cast<long>(kResultErrorBits); retreat < 0; ++retreat) {
-    const Rational safe =
-        rounded(towards_failure(near, -accounting::power_of_two(retreat)), kResultBits, inward);
+    const Rational safe = rounded(towards_failure(near, -power_of_two(retreat)), kResultBits, inward);
     if (holds(safe) == true) return safe;
   }
   throw InvalidParameter("the numbers are too extreme for a certified answer");
 }
 
-}  // namespace epsilog::mechanisms
+}  // namespace epsilog::accounting

@@ -1,4 +1,4 @@
-#include "epsilog/mechanisms/mpfr_number.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 
 #include <cmath>
 #include <limits>
@@ -8,13 +8,13 @@
 #include "support/catch.hpp"
 
 using epsilog::InvalidParameter;
+using epsilog::accounting::ExponentRange;
+using epsilog::accounting::MpfrNumber;
 using epsilog::accounting::power_of_two;
-using epsilog::mechanisms::ExponentRange;
-using epsilog::mechanisms::MpfrNumber;
-using epsilog::mechanisms::Rational;
+using epsilog::accounting::Rational;
 
 TEST_CASE("mpfr number: rational to number and back is exact when the number is dyadic",
-          "[mechanisms][mpfr]") {
+          "[accounting][mpfr]") {
   for (const Rational& value : {Rational(0), Rational(1), Rational(-3, 8), Rational(12345678901234567, 1),
                                 power_of_two(-2000), Rational(-power_of_two(900) - power_of_two(-900))}) {
     CHECK(MpfrNumber::exactly(value).rational() == value);
@@ -22,7 +22,7 @@ TEST_CASE("mpfr number: rational to number and back is exact when the number is 
   CHECK_THROWS_AS(MpfrNumber::exactly(Rational(1, 3)), InvalidParameter);
 }
 
-TEST_CASE("mpfr number: rounding goes in the direction that is named", "[mechanisms][mpfr]") {
+TEST_CASE("mpfr number: rounding goes in the direction that is named", "[accounting][mpfr]") {
   const Rational third(1, 3);
   for (const unsigned bits : {1U, 2U, 53U, 118U, 1000U}) {
     const Rational down = MpfrNumber::rounded(third, bits, MPFR_RNDD).rational();
@@ -33,7 +33,7 @@ TEST_CASE("mpfr number: rounding goes in the direction that is named", "[mechani
   }
 }
 
-TEST_CASE("mpfr number: NaN, infinities and impossible precisions are refused", "[mechanisms][mpfr]") {
+TEST_CASE("mpfr number: NaN, infinities and impossible precisions are refused", "[accounting][mpfr]") {
   CHECK_THROWS_AS(MpfrNumber::exactly(std::nan("")), InvalidParameter);
   CHECK_THROWS_AS(MpfrNumber::exactly(std::numeric_limits<double>::infinity()), InvalidParameter);
   CHECK_THROWS_AS(MpfrNumber(0U), InvalidParameter);
@@ -45,7 +45,7 @@ TEST_CASE("mpfr number: NaN, infinities and impossible precisions are refused", 
   CHECK_THROWS_AS(number.rational(), InvalidParameter);
 }
 
-TEST_CASE("mpfr number: copies are equal and independent, moves carry the value", "[mechanisms][mpfr]") {
+TEST_CASE("mpfr number: copies are equal and independent, moves carry the value", "[accounting][mpfr]") {
   MpfrNumber first = MpfrNumber::exactly(0.75);
   MpfrNumber second = first;
   mpfr_set_ui(first.get(), 2, MPFR_RNDN);
@@ -61,7 +61,7 @@ TEST_CASE("mpfr number: copies are equal and independent, moves carry the value"
 }
 
 TEST_CASE("mpfr number: a narrowed exponent range of the program is widened and restored",
-          "[mechanisms][mpfr]") {
+          "[accounting][mpfr]") {
   const mpfr_exp_t before = mpfr_get_emin();
   mpfr_set_emin(-20);
   {

@@ -9,9 +9,9 @@
 #include <functional>
 #include <optional>
 
-#include "enclosure.hpp"
+#include "epsilog/accounting/enclosure.hpp"
 
-namespace epsilog::mechanisms {
+namespace epsilog::accounting {
 
 /// Bits of the numbers handed out; the error of such a number is below kResultError of it.
 inline constexpr unsigned kResultBits = 128;
@@ -58,4 +58,4 @@ struct Crossing {
 /// Throws  InvalidParameter if bits_max do not suffice to certify any number near the crossing.
 [[nodiscard]] Rational last_at_most(const Crossing& crossing);
 
-}  // namespace epsilog::mechanisms
+}  // namespace epsilog::accounting

@@ -8,9 +8,9 @@
 
 #include <utility>
 
-#include "epsilog/mechanisms/mpfr_number.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 
-namespace epsilog::mechanisms {
+namespace epsilog::accounting {
 
 class Enclosure final {
  public:
@@ -82,4 +82,9 @@ class Enclosure final {
 [[nodiscard]] Enclosure sqrt(const Enclosure& x);
 [[nodiscard]] Enclosure pi(unsigned bits);
 
-}  // namespace epsilog::mechanisms
+/// log2(value) to double precision, for numbers beyond the range of double too. Not certified: for
+/// choosing methods and starting points only.
+/// Requires  value > 0.
+[[nodiscard]] double log2_estimate(const Rational& value);
+
+}  // namespace epsilog::accounting
