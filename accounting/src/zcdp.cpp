@@ -64,6 +64,29 @@ Enclosure zcdp_delta(const Rational& rho, const Rational& epsilon, unsigned bits
   return exp(log_of_bound(rho, epsilon, beta, bits + bits_beyond(log2_estimate(size))));
 }
 
+/// The order that makes epsilon smallest, less 1: the zero of rho beta^2 + ln((1 + beta) delta), which rises
+/// in beta. Any order is valid, so it is not certified.
+double best_order_for_epsilon(const Rational& rho, const Rational& delta) {
+  const double log_inverse = -log2_estimate(delta) * std::numbers::ln2;
+  const double log_rho = log2_estimate(rho) * std::numbers::ln2;
+  double low = -1000;  // ln beta
+  double high = std::max({0.0, log_inverse, (std::log(log_inverse + 1) - log_rho) / 2 + 1});
+  for (int halving = 0; halving < 200; ++halving) {
+    const double middle = (low + high) / 2;
+    const double log_order = middle > 30 ? middle : std::log1p(std::exp(middle));
+    const bool rising = std::exp(std::min(log_rho + 2 * middle, 700.0)) + log_order > log_inverse;
+    (rising ? high : low) = middle;
+  }
+  return std::exp(std::min(low, 700.0));
+}
+
+Enclosure zcdp_epsilon(const Rational& rho, const Rational& delta, const Rational& beta, unsigned bits) {
+  const Enclosure order(1 + beta, bits);
+  const Enclosure exact_beta(beta, bits);
+  const Enclosure log_part = log(order * Enclosure(delta, bits)) / exact_beta;
+  return order * Enclosure(rho, bits) - log_part - log1p(Enclosure(1 / beta, bits));
+}
+
 }  // namespace
 
 Rational zcdp_delta_up(const Rational& rho, const Rational& epsilon) {
@@ -95,6 +118,29 @@ Rational zcdp_rho_down(const Rational& epsilon, const Rational& delta) {
                        .start = start,
                        .bits = bits,
                        .bits_max = kRefinementMax + 4 * bits});
+}
+
+Rational zcdp_epsilon_up(const Rational& rho, const Rational& delta) {
+  require_not_negative(rho, "rho");
+  require_probability(delta, "delta");
+  if (rho == 0) return 0;
+  const ExponentRange range;
+  const Rational beta = std::max(Rational(best_order_for_epsilon(rho, delta)), power_of_two(-200));
+  const Enclosure epsilon =
+      zcdp_epsilon(rho, delta, beta, 2 * kBits + bits_beyond(std::abs(log2_estimate(beta))));
+  if (mpfr_sgn(epsilon.high().get()) <= 0) return 0;
+  return MpfrNumber::rounded(epsilon.high().rational(), kResultBits, MPFR_RNDU).rational();
+}
+
+Rational zcdp_rho_of_pure(const Rational& epsilon) {
+  require_not_negative(epsilon, "epsilon");
+  return epsilon * epsilon / 2;
+}
+
+Rational zcdp_rho_of_gaussian(const Rational& sigma, const Rational& sensitivity) {
+  require_positive(sigma, "sigma");
+  require_not_negative(sensitivity, "sensitivity");
+  return sensitivity * sensitivity / (2 * sigma * sigma);
 }
 
 }  // namespace epsilog::accounting
