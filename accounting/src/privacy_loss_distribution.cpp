@@ -1,0 +1,376 @@
+#include "epsilog/accounting/privacy_loss_distribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "epsilog/accounting/certified_crossing.hpp"
+#include "epsilog/accounting/checked_probability.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "schedule.hpp"
+#include "tilted_loss.hpp"
+
+namespace epsilog::accounting {
+namespace {
+
+constexpr unsigned kStartBits = 192;
+/// Cells to the standard deviation of one loss: enough for 0.1 % in epsilon, more while they are cheap. Where
+/// the losses that matter end on the grid, half as many do.
+constexpr double kCellsMin = 10;
+constexpr double kCellsMinAnchored = 5;
+constexpr double kCellsMax = 200;
+constexpr double kCellsMaxGaussian = 40;  // its profile is dearer to evaluate
+constexpr double kCellsTotal = 0x1p17;
+/// Cells of one side of one law.
+constexpr unsigned long kCellsOfLawMax = 4096;
+/// Laws used once are convolved directly until they are this long.
+constexpr std::size_t kConvolvedMax = 768;
+/// ln of what an unbounded law may lose to infinity, relative to delta.
+constexpr double kTailLog = 42;
+constexpr unsigned kLatticeBitsMax = 4096;
+constexpr double kLogDeltaMin = -700;
+
+struct Deviation {
+  double variance = 0;
+  double uses = 0;
+  bool unbounded = false;
+};
+
+Deviation deviation(const Schedule& schedule) {
+  Deviation result;
+  for (const Schedule::Entry& entry : schedule.entries) {
+    result.variance += static_cast<double>(entry.count) * entry.profile.variance_estimate();
+    result.uses += static_cast<double>(entry.count);
+    if (entry.profile.shape() == PrivacyProfile::Shape::gaussian) result.unbounded = true;
+  }
+  return result;
+}
+
+Rational common_divisor(const Rational& a, const Rational& b) {
+  if (a == 0) return b;
+  return Rational(gcd(Integer(a.get_num() * b.get_den()), Integer(b.get_num() * a.get_den())),
+                  Integer(a.get_den() * b.get_den()));
+}
+
+/// The step of which every loss of every law is a multiple, if it is not too fine to work with.
+std::optional<Rational> common_lattice(const Schedule& schedule, double sigma) {
+  Rational step = 0;
+  for (const Schedule::Entry& entry : schedule.entries) {
+    if (entry.profile.largest_loss() == Rational(0)) continue;
+    const auto lattice = entry.profile.lattice();
+    if (!lattice) return std::nullopt;
+    step = common_divisor(step, *lattice);
+    step.canonicalize();
+    if (size_in_bits(step) > kLatticeBitsMax) return std::nullopt;
+  }
+  if (step == 0) return Rational(1);
+  if (step.get_d() * 20'000 < sigma) return std::nullopt;
+  for (const Schedule::Entry& entry : schedule.entries) {
+    const auto largest = entry.profile.largest_loss();
+    const Rational reach = largest ? *largest : Rational(12 * std::sqrt(entry.profile.variance_estimate()));
+    if (reach > step * kCellsOfLawMax) return std::nullopt;
+  }
+  return step;
+}
+
+struct Grid {
+  Rational step;
+  bool exact;  ///< every loss is on it
+};
+
+std::optional<Grid> chosen_grid(const Schedule& schedule) {
+  const Deviation total = deviation(schedule);
+  if (const auto step = common_lattice(schedule, std::sqrt(total.variance))) return Grid{*step, true};
+  const bool anchored = schedule.entries.size() == 1 && schedule.entries[0].profile.largest_loss();
+  const double cells =
+      std::clamp(kCellsTotal / (20 * std::sqrt(total.uses)), anchored ? kCellsMinAnchored : kCellsMin,
+                 total.unbounded ? kCellsMaxGaussian : kCellsMax);
+  double step = std::sqrt(total.variance / total.uses) / cells;
+  std::optional<Rational> anchor;
+  double weight = 0;
+  for (const Schedule::Entry& entry : schedule.entries) {
+    const auto largest = entry.profile.largest_loss();
+    if (!largest || *largest == 0) continue;
+    step = std::fmax(step, largest->get_d() / kCellsOfLawMax);
+    const double share = static_cast<double>(entry.count) * entry.profile.variance_estimate();
+    if (share >= weight) anchor = largest;
+    weight = std::fmax(weight, share);
+  }
+  if (!(step > 1e-120 && step < 1e3)) return std::nullopt;
+  if (!anchor) return Grid{Rational(step), false};
+  // The law that matters most has its largest loss on the grid.
+  return Grid{*anchor / ceil(*anchor / Rational(step)), false};
+}
+
+/// Points of the profile to join: up to its largest loss or to where delta is e^log_delta of nothing.
+std::size_t last_point(const PrivacyProfile& profile, const Rational& step, double log_delta) {
+  if (const auto largest = profile.largest_loss()) {
+    return std::max(1UL, ceil(*largest / step).get_ui());
+  }
+  const double mu = std::sqrt(profile.variance_estimate());
+  const double reach = mu * std::sqrt(2 * (kTailLog - log_delta)) + mu * mu / 2;
+  return static_cast<std::size_t>(std::fmin(reach / step.get_d(), 16.0 * kCellsOfLawMax)) + 2;
+}
+
+std::vector<GridLaw> gridded(const Schedule& schedule, const Grid& grid, double log_delta, Side side) {
+  std::vector<GridLaw> result;
+  std::optional<GridLaw> once;
+  for (const Schedule::Entry& entry : schedule.entries) {
+    const std::size_t last = last_point(entry.profile, grid.step, log_delta);
+    std::optional<GridLaw> law;
+    if (side == Side::up || grid.exact) {
+      law = dots_connected(entry.profile, grid.step, last, side);
+    } else if (entry.profile.shape() <= PrivacyProfile::Shape::response) {
+      law = dots_below(entry.profile, grid.step, last);
+      if (!law) continue;  // a lower bound may leave a law out
+    } else {
+      throw InvalidParameter(
+          "laws: no lower bound for discrete noise whose losses are not on one coarse grid");
+    }
+    law->count = entry.count;
+    if (entry.count > 1 || law->mass.size() > kConvolvedMax / 2) {
+      result.push_back(std::move(*law));
+    } else if (once && once->mass.size() + law->mass.size() <= kConvolvedMax) {
+      once = convolved(*once, *law, side);
+    } else {
+      if (once) result.push_back(std::move(*once));
+      once = std::move(law);
+    }
+  }
+  if (once) result.push_back(std::move(*once));
+  return result;
+}
+
+/// A law whose profile is known outright: used once and alone.
+const PrivacyProfile* closed_form(const Schedule& schedule) {
+  if (schedule.entries.size() != 1 || schedule.entries[0].count != 1) return nullptr;
+  return &schedule.entries[0].profile;
+}
+
+unsigned bits_max(const Rational& a, const Rational& b) {
+  return kRefinementMax + size_in_bits(a) + size_in_bits(b);
+}
+
+/// Deltas are certain to be below it; a number that says where to look.
+double log_delta_guess(const Schedule& schedule, double epsilon) {
+  const double variance = deviation(schedule).variance;
+  const double beyond = std::fmax(0, epsilon - variance / 2);
+  return std::fmax(kLogDeltaMin, -beyond * beyond / (2 * variance) - 20);
+}
+
+Rational sum_with(const Rational& finite, const Rational& infinite) {
+  return std::min(Rational(1), Rational(finite + infinite));
+}
+
+/// Without any grid: every delta is at most the sum of the total variation distances.
+Rational delta_by_total_variation(const Schedule& schedule) {
+  Rational sum = 0;
+  for (const Schedule::Entry& entry : schedule.entries) {
+    sum += Integer(static_cast<unsigned long>(entry.count)) *
+           entry.profile.delta(0, kStartBits).high().rational();
+    if (sum >= 1) return 1;
+  }
+  return sum;
+}
+
+Rational closed_delta(const PrivacyProfile& profile, const Rational& epsilon, Side side) {
+  if (const auto largest = profile.largest_loss(); largest && epsilon >= *largest) {
+    return profile.infinite_mass();
+  }
+  const auto enclosed = [&](unsigned bits) { return profile.delta(epsilon, bits); };
+  const Rational up = narrow_up(enclosed, kStartBits, bits_max(epsilon, profile.mu_squared()));
+  if (side == Side::up) return std::min(up, Rational(1));
+  // Below by as much as the upper bound can be above.
+  if (up <= power_of_two(kSmallestExponent)) return 0;
+  return up * (1 - power_of_two(1 - static_cast<long>(kResultErrorBits)));
+}
+
+/// The composed loss, tilted for the question.
+std::optional<TiltedLoss> composed(const Schedule& schedule, const Grid& grid, Side side, double log_delta,
+                                   std::optional<double> epsilon) {
+  std::vector<GridLaw> laws = gridded(schedule, grid, log_delta, side);
+  if (laws.empty()) return std::nullopt;
+  const double step = grid.step.get_d();
+  const double tilt =
+      epsilon ? tilt_for_epsilon(laws, step, *epsilon) : tilt_for_log_delta(laws, step, log_delta);
+  if (!std::isfinite(tilt) || !(tilt > 0)) return std::nullopt;
+  return TiltedLoss(std::move(laws), grid.step, tilt, side);
+}
+
+Rational pld_delta(std::span<const ComposedLaw> laws, const Rational& epsilon, Side side) {
+  if (epsilon < 0) throw InvalidParameter("epsilon: " + text(epsilon) + " is negative");
+  const ExponentRange range;
+  const Schedule schedule = gathered(laws, side);
+  const Rational& infinite = side == Side::up ? schedule.infinite_up : schedule.infinite_down;
+  if (schedule.largest_loss && epsilon >= *schedule.largest_loss) return infinite;
+  if (const PrivacyProfile* profile = closed_form(schedule)) return closed_delta(*profile, epsilon, side);
+
+  const Rational nothing_known = side == Side::up ? delta_by_total_variation(schedule) : infinite;
+  const std::optional<Grid> grid = chosen_grid(schedule);
+  if (!grid) return nothing_known;
+  const double where = epsilon.get_d();
+  const std::optional<TiltedLoss> loss =
+      composed(schedule, *grid, side, log_delta_guess(schedule, where), where);
+  const std::optional<MpfrNumber> finite = loss ? loss->finite_delta(epsilon) : std::nullopt;
+  if (!finite) return nothing_known;
+  const Rational total = sum_with(finite->rational(), loss->infinite().rational());
+  return side == Side::up ? std::min(total, nothing_known) : std::max(total, nothing_known);
+}
+
+/// Where the profile of one law crosses delta; the side of the result named.
+Rational closed_epsilon(const PrivacyProfile& profile, const Rational& delta, Side side) {
+  const bool none_needed = profile.delta(0, kStartBits).certainly_at_most(delta);
+  if (none_needed) return 0;
+  const auto largest = profile.largest_loss();
+  if (largest && (*largest == 0 || delta <= profile.infinite_mass())) return *largest;
+  const double mu = std::sqrt(profile.variance_estimate());
+  Rational start =
+      largest ? Rational(*largest / 2)
+              : Rational(mu * mu / 2 + mu * std::sqrt(2 * std::log(1 / std::fmax(delta.get_d(), 1e-300))));
+  if (start <= 0) start = 1;
+  const Crossing crossing{[&](const Rational& x, unsigned bits) { return profile.delta(x, bits); },
+                          false,
+                          delta,
+                          start,
+                          kStartBits,
+                          bits_max(delta, profile.mu_squared())};
+  const Rational up = last_at_most(crossing);
+  if (side == Side::up) return largest ? std::min(up, *largest) : up;
+  return up * (1 - power_of_two(1 - static_cast<long>(kResultErrorBits)));
+}
+
+/// The crossing of the bound with delta between an epsilon that is not enough and one that is.
+class EnoughSearch final {
+ public:
+  EnoughSearch(const TiltedLoss& loss, const Rational& delta, const Rational& most, Side side)
+      : loss_(loss), delta_(delta), side_(side), high_(most) {}
+
+  /// Each end returned has been tried, or is one of those given.
+  [[nodiscard]] Rational run() {
+    // From below, nothing can be said far from the centre, and 0 is an answer without being tried.
+    if (side_ == Side::up && tried(0)) return 0;
+    const double guess = loss_.centre();
+    for (double factor = 1; factor < 8 && !tried_high_; factor *= 1.25) try_inside(guess * factor);
+    for (double factor = 0.8; factor > 0.1 && low_ == 0; factor *= 0.8) try_inside(guess * factor);
+    for (int i = 0; i < kSearchMax && (high_ - low_) * kSearchWidth > high_; ++i) {
+      if (!try_inside(i % 4 == 3 ? bisection() : secant(i % 2 == 0))) break;
+    }
+    return side_ == Side::up ? high_ : low_;
+  }
+
+ private:
+  [[nodiscard]] double bisection() const { return Rational((low_ + high_) / 2).get_d(); }
+
+  /// Where ln(delta) crosses on a straight line; a little beyond, so that both ends close in.
+  [[nodiscard]] double secant(bool beyond) const {
+    if (!tried_high_ || !(log_low_ > log_high_)) return bisection();
+    const double low = low_.get_d();
+    const double high = high_.get_d();
+    const double target = log_of(MpfrNumber::rounded(delta_, kBits, MPFR_RNDN));
+    const double at = low + (high - low) * (log_low_ - target) / (log_low_ - log_high_);
+    return at + (beyond ? high : -high) / (2.5 * kSearchWidth);
+  }
+
+  bool try_inside(double epsilon) {
+    if (!std::isfinite(epsilon)) return false;
+    const Rational exact(epsilon);
+    if (exact <= low_ || exact >= high_) return false;
+    tried(exact);
+    return true;
+  }
+
+  /// Is delta kept at this epsilon, as far as the bound of the side can say?
+  bool tried(const Rational& epsilon) {
+    std::optional<MpfrNumber> total = loss_.finite_delta(epsilon);
+    if (total) {
+      const mpfr_rnd_t direction = side_ == Side::up ? MPFR_RNDU : MPFR_RNDD;
+      mpfr_add(total->get(), total->get(), loss_.infinite().get(), direction);
+    }
+    const bool enough = total ? mpfr_cmp_q(total->get(), delta_.get_mpq_t()) <= 0 : side_ == Side::down;
+    if (enough) {
+      high_ = epsilon;
+      tried_high_ = true;
+    } else {
+      low_ = epsilon;
+    }
+    (enough ? log_high_ : log_low_) = total ? log_of(*total) : 0;
+    return enough;
+  }
+
+  static double log_of(const MpfrNumber& value) {
+    MpfrNumber result(value.precision());
+    mpfr_log(result.get(), value.get(), MPFR_RNDN);
+    return std::fmax(result.nearest_double(), -1e6);
+  }
+
+  static constexpr unsigned kBits = 64;
+  static constexpr int kSearchMax = 60;
+  static constexpr long kSearchWidth = 1L << 32;
+
+  const TiltedLoss& loss_;
+  const Rational& delta_;
+  Side side_;
+  Rational low_ = 0;
+  Rational high_;
+  double log_low_ = 0;
+  double log_high_ = 0;
+  bool tried_high_ = false;
+};
+
+/// By simple composition: no grid, and never refused for being far out.
+Rational epsilon_by_addition(const Schedule& schedule, const Rational& delta) {
+  Rational sum = 0;
+  const Rational share = (delta - schedule.infinite_up) / static_cast<unsigned long>(schedule.entries.size());
+  for (const Schedule::Entry& entry : schedule.entries) {
+    const Rational count = Integer(static_cast<unsigned long>(entry.count));
+    const auto largest = entry.profile.largest_loss();
+    sum += count * (largest ? *largest : closed_epsilon(entry.profile, share / count, Side::up));
+  }
+  return sum;
+}
+
+std::optional<Rational> pld_epsilon(std::span<const ComposedLaw> laws, const Rational& delta, Side side) {
+  if (delta < 0 || delta > 1) throw InvalidParameter("delta: " + text(delta) + " is not between 0 and 1");
+  const ExponentRange range;
+  const Schedule schedule = gathered(laws, side);
+  // An infinite mass too long to compare exactly is refused from above and let pass from below.
+  if (delta < (side == Side::up ? schedule.infinite_up : schedule.infinite_down)) return std::nullopt;
+  if (delta == 1) return Rational(0);
+  if (delta <= schedule.infinite_up) {
+    if (schedule.largest_loss && side == Side::up) return schedule.largest_loss;
+    if (!schedule.largest_loss && delta == schedule.infinite_down) return std::nullopt;
+    if (schedule.infinite_down == schedule.infinite_up) return schedule.largest_loss;
+  }
+  if (const PrivacyProfile* profile = closed_form(schedule)) return closed_epsilon(*profile, delta, side);
+
+  const Rational most = schedule.largest_loss ? *schedule.largest_loss : epsilon_by_addition(schedule, delta);
+  const Rational nothing_known = side == Side::up ? most : Rational(0);
+  const std::optional<Grid> grid = chosen_grid(schedule);
+  if (!grid) return nothing_known;
+  const double log_delta =
+      std::fmax(kLogDeltaMin, std::log(Rational(delta - schedule.infinite_down).get_d()));
+  const std::optional<TiltedLoss> loss = composed(schedule, *grid, side, log_delta, std::nullopt);
+  if (!loss) return nothing_known;
+  return EnoughSearch(*loss, delta, most, side).run();
+}
+
+}  // namespace
+
+Rational pld_delta_up(std::span<const ComposedLaw> laws, const Rational& epsilon) {
+  return pld_delta(laws, epsilon, Side::up);
+}
+
+std::optional<Rational> pld_epsilon_up(std::span<const ComposedLaw> laws, const Rational& delta) {
+  return pld_epsilon(laws, delta, Side::up);
+}
+
+Rational pld_delta_down(std::span<const ComposedLaw> laws, const Rational& epsilon) {
+  return pld_delta(laws, epsilon, Side::down);
+}
+
+std::optional<Rational> pld_epsilon_down(std::span<const ComposedLaw> laws, const Rational& delta) {
+  return pld_epsilon(laws, delta, Side::down);
+}
+
+}  // namespace epsilog::accounting
