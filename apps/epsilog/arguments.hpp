@@ -29,6 +29,7 @@ enum class Verb {
   tolerance_laplace,
   tolerance_gaussian,
   tolerance_mean,
+  compose,
 };
 
 struct Arguments {
@@ -71,6 +72,7 @@ struct Arguments {
   std::optional<std::string> max_rows;
   std::optional<std::string> batch;
   std::vector<std::string> alphas;
+  std::vector<std::string> mechanisms;
   bool integer = false;
 
   bool json = false;

@@ -46,6 +46,10 @@ std::string text_of(const Calculation& calculation, std::string_view name) {
   if (std::holds_alternative<std::monostate>(found->value)) return "";
   if (const auto* count = std::get_if<std::uint64_t>(&found->value)) return std::to_string(*count);
   if (const auto* yes = std::get_if<bool>(&found->value)) return *yes ? "true" : "false";
+  if (const auto* inner = std::get_if<Figures>(&found->value)) {
+    EPSILOG_INVARIANT(inner->size() == 1);
+    return text_of({*inner}, inner->front().name);
+  }
   const auto* text = std::get_if<std::string>(&found->value);
   EPSILOG_INVARIANT(text != nullptr);
   return *text;

@@ -30,8 +30,8 @@ struct Calculation {
   std::vector<std::string> answers = {};  ///< what --quiet prints; when empty, the form's first result
 };
 
-/// The figure of that name as text: "" where it does not apply.
-/// Requires  there is one, and it is neither an object nor a list.
+/// The figure of that name as text: "" where it does not apply; an object of one figure is that figure.
+/// Requires  there is one, and it is neither a larger object nor a list.
 [[nodiscard]] std::string text_of(const Calculation& calculation, std::string_view name);
 
 /// Canonical text of an irrational number's certified bound: at least 17 digits, never below, never above

@@ -207,12 +207,51 @@ VerbSpec tolerance_mean() {
         &mean_tolerance}});
 }
 
+VerbSpec compose() {
+  constexpr OptionUse kMechanism{"--mechanism", true};
+  const std::vector<std::string_view> results{"pure", "approximate", "advanced", "optimal",
+                                              "zcdp", "rdp",         "pld"};
+  return calculator(
+      Verb::compose, "compose", "what mechanisms cost together, under every accountant",
+      "epsilog compose --mechanism \"laplace scale=1 sensitivity=1 count=100\" --delta 1e-6\n"
+      "epsilog compose --mechanism \"gaussian sigma=20 sensitivity=1 count=50\" \\\n"
+      "                --mechanism \"pure epsilon=0.1\" --epsilon 1",
+      "  --delta D    epsilon = the least that each accountant proves with this delta; rounded up.\n"
+      "  --epsilon E  delta = the least that each accountant proves with this epsilon; rounded up.\n"
+      "The mechanisms, each with count=N (default 1), several in one text separated by semicolons:\n"
+      "  laplace scale=S sensitivity=D            discrete-laplace scale=S sensitivity=D\n"
+      "  gaussian sigma=S sensitivity=D           discrete-gaussian sigma=S sensitivity=D\n"
+      "  snapping epsilon=E                       snapping lambda=L sensitivity=D [bound=B precision=P]\n"
+      "  pure epsilon=E                           approximate epsilon=E delta=D\n"
+      "The accountants:\n"
+      "  pure         sum of the epsilons, delta 0: Dwork and Roth 2014, theorem 3.14.\n"
+      "  approximate  sums of epsilons and of deltas: the same, theorem 3.16.\n"
+      "  advanced     Kairouz, Oh and Viswanath, arXiv 1311.0776, theorem 3.5.\n"
+      "  optimal      the same, theorem 3.3; of different mechanisms Murtagh and Vadhan, arXiv 1507.03113.\n"
+      "  zcdp         sum of rho, then Canonne, Kamath and Steinke, arXiv 2004.00010, corollary 13.\n"
+      "  rdp          Mironov, arXiv 1702.07476, over 144 orders from 1.0625 to 15361, then the same.\n"
+      "  pld          the distribution of the privacy loss.\n"
+      "An accountant that cannot express a mechanism, or proves nothing there, has null: no Gaussian has\n"
+      "one (epsilon, delta), which the first four need. advanced, optimal and pld hold only for parameters\n"
+      "fixed in advance; the sums also for parameters chosen from earlier answers.",
+      {{{kMechanism, {"--delta", true, "probability in [0,1) left to (epsilon, delta)"}},
+        results,
+        &composed_epsilon},
+       {{kMechanism, {"--epsilon", true, "privacy loss, at least 0"}}, results, &composed_delta}});
+}
+
 }  // namespace
 
 std::vector<VerbSpec> calculator_verbs() {
-  return {
-      accuracy_snapping(),  accuracy_discrete_gaussian(), accuracy_discrete_laplace(), calibrate_snapping(),
-      calibrate_gaussian(), tolerance_laplace(),          tolerance_gaussian(),        tolerance_mean()};
+  return {accuracy_snapping(),
+          accuracy_discrete_gaussian(),
+          accuracy_discrete_laplace(),
+          calibrate_snapping(),
+          calibrate_gaussian(),
+          tolerance_laplace(),
+          tolerance_gaussian(),
+          tolerance_mean(),
+          compose()};
 }
 
 }  // namespace epsilog::command

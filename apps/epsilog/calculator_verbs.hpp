@@ -29,4 +29,7 @@ namespace epsilog::command {
 [[nodiscard]] Calculation gaussian_tolerance(const Arguments& arguments);
 [[nodiscard]] Calculation mean_tolerance(const Arguments& arguments);
 
+[[nodiscard]] Calculation composed_epsilon(const Arguments& arguments);
+[[nodiscard]] Calculation composed_delta(const Arguments& arguments);
+
 }  // namespace epsilog::command

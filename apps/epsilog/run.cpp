@@ -44,6 +44,7 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
     case Verb::tolerance_laplace:
     case Verb::tolerance_gaussian:
     case Verb::tolerance_mean:
+    case Verb::compose:
       return calculate(arguments, console);
   }
   return ExitCode::internal;

@@ -52,6 +52,8 @@ std::vector<OptionSpec> make_options() {
       {"--sum", "S", "sum of the values", &Arguments::sum},
       {"--count", "N", "number of the values", &Arguments::count},
       {"--max-rows", "C", "values one unit can add to a partition (default 1)", &Arguments::max_rows},
+      {"--mechanism", "TEXT", "NAME KEY=VALUE...: \"laplace scale=1 sensitivity=1 count=100\"; repeatable",
+       &Arguments::mechanisms},
       {"--batch", "FILE|-", "one calculation for each row of a CSV table; - reads standard input",
        &Arguments::batch},
       {"--limit", "N", "only the last N decisions", &Arguments::limit},
