@@ -68,7 +68,6 @@ void require_groups(std::span<const LossGroup> groups) {
   std::uint64_t all = 0;
   for (const LossGroup& group : groups) {
     if (group.epsilon < 0) throw InvalidParameter("epsilon: " + text(group.epsilon) + " is negative");
-    if (group.epsilon > 1'000'000) throw InvalidParameter("epsilon: is above 1000000");
     if (group.delta < 0 || group.delta > 1) {
       throw InvalidParameter("delta: " + text(group.delta) + " is not between 0 and 1");
     }

@@ -142,7 +142,7 @@ Calculation composed_epsilon(const Arguments& arguments) {
   if (schedule.has_groups()) {
     if (schedule.delta == 0) pure = accounting::total_epsilon(groups);
     approximate = accounting::basic_epsilon(groups, delta);
-    advanced = accounting::advanced_epsilon_up(groups, delta);
+    advanced = where_defined([&] { return accounting::advanced_epsilon_up(groups, delta); });
     optimal = where_defined([&] { return accounting::optimal_epsilon_up(groups, delta); });
   }
   Bound zcdp;
@@ -174,7 +174,7 @@ Calculation composed_delta(const Arguments& arguments) {
   if (schedule.has_groups()) {
     if (schedule.delta == 0 && accounting::total_epsilon(groups) <= epsilon) pure = Rational(0);
     approximate = accounting::basic_delta(groups, epsilon);
-    advanced = accounting::advanced_delta_up(groups, epsilon);
+    advanced = where_defined([&] { return accounting::advanced_delta_up(groups, epsilon); });
     optimal = where_defined([&] { return accounting::optimal_delta_up(groups, epsilon); });
   }
   const auto with_failures = [&](const Rational& delta) {

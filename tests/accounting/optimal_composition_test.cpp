@@ -201,7 +201,8 @@ TEST_CASE("optimal composition: what is out of range is refused by name",
   refused({group("1", 1, "1.1")});
   refused({group("1", kComposedMax + 1)});
   refused({group("1", kComposedMax), group("2", 1)});
-  refused({group("1000001", 1)});
+  refused({group("100000001", 1)});
+  refused({group("1000001", 100)});
   CHECK_THROWS_AS(optimal_delta_up(Groups{group("1", 1)}, -1), InvalidParameter);
   CHECK_THROWS_AS(optimal_epsilon_up(Groups{group("1", 1)}, number("-0.1")), InvalidParameter);
   CHECK_THROWS_AS(optimal_epsilon_up(Groups{group("1", 1)}, number("1.1")), InvalidParameter);

@@ -36,7 +36,7 @@ enum class OptimalMethod { automatic, sign_classes, grid };
 
 /// The least delta with which the composition of any such mechanisms is (epsilon, delta)-DP.
 /// Ensures   at most 2^-100 of it above the least delta, or wider with the grid; 0 exactly where it is 0; at
-/// most 1. Requires  epsilon >= 0; epsilon of each group in [0, 10^6], delta in [0, 1]; 1 <= count <=
+/// most 1. Requires  epsilon >= 0; epsilon of each group >= 0, at most 10^8 in all, delta in [0, 1]; 1 <= count <=
 /// kComposedMax, also
 ///           in all; sign_classes: at most 2^16 classes.
 /// Throws    InvalidParameter naming the argument.
