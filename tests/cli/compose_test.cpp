@@ -1,0 +1,244 @@
+// compose: every accountant side by side, as text, JSON, quiet and table.
+#include <optional>
+
+#include "csv_table.hpp"
+#include "epsilog/accounting/rational.hpp"
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::accounting::parse_rational;
+using epsilog::accounting::Rational;
+using epsilog::test::contains;
+using epsilog::test::CsvTable;
+using epsilog::test::lines;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::vector<std::string> kAccountants = {"pure", "approximate", "advanced", "optimal",
+                                               "zcdp", "rdp",         "pld"};
+
+json composed(const Workbench& bench, const Words& mechanisms, const Words& options) {
+  Words words{"compose", "--json"};
+  for (const std::string& mechanism : mechanisms) words.insert(words.end(), {"--mechanism", mechanism});
+  words.insert(words.end(), options.begin(), options.end());
+  const Result result = bench.run(words);
+  CAPTURE(words, result.err);
+  REQUIRE(result.exit == 0);
+  return result.json();
+}
+
+std::optional<Rational> bound(const json& answer, const std::string& accountant, const char* measure) {
+  if (answer[accountant].is_null()) return std::nullopt;
+  REQUIRE(answer[accountant].size() == 1);
+  return parse_rational(answer[accountant][measure].get<std::string>(), accountant);
+}
+
+Rational epsilon(const json& answer, const std::string& accountant) {
+  const auto value = bound(answer, accountant, "epsilon");
+  CAPTURE(accountant);
+  REQUIRE(value);
+  return *value;
+}
+
+/// At least the figure but for its last digit, and little above it.
+void check_just_above(const Rational& value, const char* figure, const char* tolerance) {
+  CAPTURE(value.get_d(), figure);
+  const Rational published = parse_rational(figure, "figure");
+  CHECK(value >= published * (1 - Rational(1, 1'000'000'000'000'000)));
+  CHECK(value <= published + parse_rational(tolerance, "tolerance"));
+}
+
+}  // namespace
+
+TEST_CASE("compose: a hundred Laplace releases under every accountant", "[cli][calculator][compose]") {
+  const Workbench bench;
+  const json answer = composed(bench, {"laplace scale=10 sensitivity=1 count=100"}, {"--delta", "1e-6"});
+  CHECK(epsilon(answer, "pure") == 10);
+  CHECK(epsilon(answer, "approximate") == 10);
+  check_just_above(epsilon(answer, "advanced"), "5.756105519335732", "1e-9");
+  check_just_above(epsilon(answer, "zcdp"), "5.221534444530169", "1e-9");  // rho = 0.5
+  CHECK(epsilon(answer, "optimal") < epsilon(answer, "advanced"));
+  CHECK(epsilon(answer, "rdp") < epsilon(answer, "zcdp"));
+  // The law of Laplace noise says more than its epsilon does.
+  CHECK(epsilon(answer, "pld") < epsilon(answer, "optimal"));
+  CHECK(epsilon(answer, "pld") < epsilon(answer, "rdp"));
+  CHECK(answer["delta"] == "0.000001");
+  CHECK(answer["mechanisms"] ==
+        json::array({{{"mechanism", "laplace"}, {"scale", "10"}, {"sensitivity", "1"}, {"count", 100}}}));
+}
+
+TEST_CASE("compose: delta at an epsilon", "[cli][calculator][compose]") {
+  const Workbench bench;
+  const Words mechanism{"pure epsilon=0.1 count=100"};
+  const json five = composed(bench, mechanism, {"--epsilon", "4"});
+  CHECK(five["pure"].is_null());
+  CHECK(five["approximate"].is_null());
+  check_just_above(*bound(five, "optimal", "delta"), "3.422312319196773e-5", "1e-15");
+  for (const char* accountant : {"advanced", "zcdp", "rdp", "pld"}) {
+    CHECK(*bound(five, accountant, "delta") >= parse_rational("3.422312319196772e-5", "delta"));
+  }
+  const json ten = composed(bench, mechanism, {"--epsilon", "10"});
+  for (const char* accountant : {"pure", "approximate", "advanced", "optimal"}) {
+    CHECK(*bound(ten, accountant, "delta") == 0);
+  }
+}
+
+TEST_CASE("compose: what an accountant cannot express is null", "[cli][calculator][compose]") {
+  const Workbench bench;
+  for (const char* gaussian :
+       {"gaussian sigma=20 sensitivity=1", "discrete-gaussian scale=20 sensitivity=1"}) {
+    const json answer = composed(bench, {gaussian, "pure epsilon=0.1"}, {"--delta", "1e-6"});
+    for (const char* accountant : {"pure", "approximate", "advanced", "optimal"}) {
+      CAPTURE(gaussian, accountant);
+      CHECK(answer[accountant].is_null());
+    }
+    for (const char* accountant : {"zcdp", "rdp", "pld"}) CHECK(epsilon(answer, accountant) > 0);
+  }
+  const json approximate =
+      composed(bench, {"approximate epsilon=0.1 delta=1e-7 count=3"}, {"--delta", "1e-6"});
+  CHECK(approximate["pure"].is_null());
+  CHECK(epsilon(approximate, "approximate") == parse_rational("0.3", "epsilon"));
+  const json too_little =
+      composed(bench, {"approximate epsilon=0.1 delta=1e-7 count=3"}, {"--delta", "1e-7"});
+  for (const std::string& accountant : kAccountants) CHECK(too_little[accountant].is_null());
+  const json nothing_left = composed(bench, {"pure epsilon=1 count=30"}, {"--delta", "0"});
+  CHECK(epsilon(nothing_left, "optimal") == 30);
+  CHECK(nothing_left["zcdp"].is_null());
+}
+
+TEST_CASE("compose: the loss of snapping is the proved one", "[cli][calculator][compose]") {
+  const Workbench bench;
+  const json given = composed(bench, {"snapping epsilon=0.1 count=3"}, {"--delta", "1e-6"});
+  CHECK(epsilon(given, "pure") == parse_rational("0.3", "epsilon"));
+  const json exact = composed(bench, {"snapping lambda=10 sensitivity=1"}, {"--delta", "1e-6"});
+  CHECK(epsilon(exact, "pure") == parse_rational("0.1", "epsilon"));
+  const json mpfr =
+      composed(bench, {"snapping lambda=10 sensitivity=1 bound=100 precision=53"}, {"--delta", "1e-6"});
+  // 1/10 + (18 * 10 + 10) 2^-53.
+  check_just_above(epsilon(mpfr, "pure"), "0.10000000000002109423746", "1e-20");
+  CHECK(mpfr["mechanisms"][0]["precision"] == 53);
+}
+
+TEST_CASE("compose: several mechanisms, as options or in one text", "[cli][calculator][compose]") {
+  const Workbench bench;
+  const json options = composed(bench, {"pure epsilon=0.1", "pure epsilon=0.2 count=2"}, {"--delta", "1e-3"});
+  const json text = composed(bench, {"pure epsilon=0.1; pure count=2 epsilon=1/5"}, {"--delta", "0.001"});
+  CHECK(options == text);
+  CHECK(epsilon(options, "pure") == parse_rational("0.5", "epsilon"));
+  const json third = composed(bench, {"pure epsilon=1/3"}, {"--delta", "0"});
+  check_just_above(epsilon(third, "pure"), "0.33333333333333333", "1e-16");
+  CHECK(epsilon(third, "pure") >= Rational(1, 3));
+}
+
+TEST_CASE("compose: quiet prints the least that is proved", "[cli][calculator][compose]") {
+  const Workbench bench;
+  const Words words{"compose", "--mechanism", "laplace scale=10 sensitivity=1 count=100", "--delta", "1e-6"};
+  Words quiet = words;
+  quiet.emplace_back("--quiet");
+  Words as_json = words;
+  as_json.emplace_back("--json");
+  const json answer = bench.run(as_json).json();
+  CHECK(bench.run(quiet).out == answer["pld"]["epsilon"].get<std::string>() + "\n");
+  const Result text = bench.run(words);
+  CHECK(text.exit == 0);
+  CHECK(lines(text.out) == 1 + kAccountants.size());
+  CHECK(contains(text.out, "optimal      epsilon " + answer["optimal"]["epsilon"].get<std::string>()));
+}
+
+TEST_CASE("compose: a table of schedules", "[cli][calculator][compose][batch]") {
+  const Workbench bench;
+  bench.write("schedules.csv",
+              "mechanism,delta,epsilon\n"
+              "pure epsilon=1 count=30,0.1,\n"
+              "gaussian sigma=1 sensitivity=1; pure epsilon=0.1,,1\n"
+              "pure epsilon=1 count=0,0.1,\n"
+              "pure epsilon=1,,\n"
+              "pure epsilon=1,0.1,1\n");
+  const Result result = bench.run({"compose", "--batch", "schedules.csv"});
+  CHECK(result.exit == 3);
+  const CsvTable table = CsvTable::read(result.out);
+  REQUIRE(table.rows.size() == 5);
+  CHECK(table.at(0, "pure") == "30");
+  CHECK(table.at(0, "error").empty());
+  CHECK(table.at(1, "pure").empty());
+  CHECK_FALSE(table.at(1, "rdp").empty());
+  CHECK(contains(table.at(2, "error"), "line 4: --mechanism: pure count: '0' must be a whole number"));
+  CHECK(contains(table.at(3, "error"), "--delta or --epsilon is required"));
+  CHECK(contains(table.at(4, "error"), "superfluous"));
+}
+
+TEST_CASE("compose: bad input is refused in one line that names it", "[cli][calculator][compose][negative]") {
+  const Workbench bench;
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "must name a mechanism"},
+      {"pure epsilon=1;", "must name a mechanism"},
+      {"cauchy scale=1", "unknown mechanism 'cauchy'; there are laplace, gaussian"},
+      {"laplace", "laplace needs scale"},
+      {"laplace scale=1", "laplace needs sensitivity"},
+      {"laplace 1 1", "'1' must be NAME=VALUE"},
+      {"laplace scale=1 sensitivity=1 sigma=1", "laplace takes no 'sigma'"},
+      {"laplace scale=1 scale=1", "'scale' is given twice"},
+      {"laplace scale=0 sensitivity=1", "laplace scale: '0' must be greater than 0"},
+      {"laplace scale=1 sensitivity=-1", "laplace sensitivity: '-1' must be greater than 0"},
+      {"gaussian sigma=0 sensitivity=1", "gaussian sigma: '0' must be greater than 0"},
+      {"gaussian sigma=nan sensitivity=1", "gaussian sigma: 'nan'"},
+      {"gaussian sigma=1 scale=1 sensitivity=1", "gaussian takes no 'scale'"},
+      {"discrete-laplace scale=1 sensitivity=1/2", "must be a whole number"},
+      {"discrete-gaussian sigma=1 sensitivity=1.5", "must be a whole number"},
+      {"pure epsilon=0", "pure epsilon: '0' must be greater than 0"},
+      {"pure epsilon=-0.0", "pure epsilon: '-0.0'"},
+      {"pure epsilon=inf", "pure epsilon: 'inf'"},
+      {"pure epsilon=1 count=0", "pure count: '0' must be a whole number from 1 to 1000000000"},
+      {"pure epsilon=1 count=-1", "pure count: '-1'"},
+      {"pure epsilon=1 count=1.5", "pure count: '1.5'"},
+      {"pure epsilon=1 count=1000000001", "pure count: '1000000001'"},
+      {"pure epsilon=1 count=1000000000; pure epsilon=1", "the counts must add up to at most 1000000000"},
+      {"approximate epsilon=1", "approximate needs delta"},
+      {"approximate epsilon=1 delta=1.1", "approximate delta: must be at most 1"},
+      {"approximate epsilon=1 delta=-0.1", "approximate delta: '-0.1' must not be negative"},
+      {"approximate epsilon=0 delta=0", "approximate epsilon: and delta are both 0"},
+      {"snapping", "snapping needs lambda"},
+      {"snapping epsilon=1 lambda=1", "snapping takes no 'lambda'"},
+      {"snapping lambda=1 sensitivity=1 bound=1", "snapping needs precision"},
+      {"snapping lambda=1 sensitivity=1 bound=1 precision=60", "precision: must be 53 or at least 118"},
+      {"snapping lambda=1 sensitivity=1 bound=1e20 precision=53",
+       "bound: must be at most 2^(precision - 7) lambda"},
+  };
+  for (const auto& [mechanism, part] : cases) {
+    const Result result = bench.run({"compose", "--mechanism", mechanism, "--delta", "1e-6"});
+    CAPTURE(mechanism, result.err);
+    CHECK(result.exit == 2);
+    CHECK(result.out.empty());
+    CHECK(lines(result.err) == 1);
+    CHECK(contains(result.err, "--mechanism"));
+    CHECK(contains(result.err, part));
+  }
+  const auto refused = [&](const Words& options, const char* part) {
+    Words words{"compose", "--mechanism", "pure epsilon=1"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Result result = bench.run(words);
+    CAPTURE(words, result.err);
+    CHECK(result.exit == 2);
+    CHECK(contains(result.err, part));
+  };
+  refused({"--delta", "1"}, "--delta: '1' must be below 1");
+  refused({"--delta", "-0.1"}, "--delta: '-0.1' must not be negative");
+  refused({"--delta", "nan"}, "--delta: 'nan'");
+  refused({"--epsilon", "-1"}, "--epsilon: '-1' must not be negative");
+  refused({}, "--delta or --epsilon is required");
+  refused({"--delta", "0.1", "--epsilon", "1"}, "superfluous");
+  CHECK(contains(bench.run({"compose", "--delta", "0.1"}).err, "--mechanism is required"));
+}
+
+TEST_CASE("compose: outside an accountant's domain it alone has nothing to say",
+          "[cli][calculator][compose]") {
+  const Workbench bench;
+  const json answer = composed(bench, {"laplace scale=1e-9 sensitivity=1"}, {"--delta", "1e-3"});
+  CHECK(epsilon(answer, "pure") == 1'000'000'000);
+  CHECK(answer["optimal"].is_null());
+}
