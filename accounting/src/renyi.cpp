@@ -10,6 +10,7 @@ namespace epsilog::accounting {
 namespace {
 
 constexpr unsigned kBits = 176;
+constexpr unsigned kQuickBits = 80;
 
 void require_not_negative(const Rational& value, const char* name) {
   if (value < 0) throw InvalidParameter(std::string(name) + ": " + text(value) + " is negative");
@@ -23,15 +24,33 @@ Rational rounded_up(const Rational& value) {
   return MpfrNumber::rounded(value, kResultBits, MPFR_RNDU).rational();
 }
 
-/// most + ln(part)/(order - 1), part <= 1: what the divergence lacks of the pure loss.
-Rational below_pure_loss(const Rational& most, const Rational& order, const Enclosed& part) {
-  const auto divergence = [&](unsigned bits) {
+/// A divergence most + ln(part)/(order - 1), part <= 1: `most` is the pure loss, which the rest takes from.
+struct Divergence {
+  Rational most;
+  Rational order;
+  Enclosed part;
+
+  [[nodiscard]] Enclosure operator()(unsigned bits) const {
     return Enclosure(most, bits) + log(part(bits)) / Enclosure(order - 1, bits);
-  };
-  const ExponentRange range;
-  return narrow_up(divergence,
-                   kBits + 2 * static_cast<unsigned>(std::clamp(-log2_estimate(most), 0.0, 30000.0)), 65536);
-}
+  }
+  /// Bits that the difference cancels: the divergence is of the order of most^2.
+  [[nodiscard]] unsigned cancelled_bits() const {
+    return 2 * static_cast<unsigned>(std::clamp(-log2_estimate(most), 0.0, 30000.0));
+  }
+  /// Within 2^-100.
+  [[nodiscard]] Rational narrow() const {
+    const ExponentRange range;
+    return narrow_up(*this, kBits + cancelled_bits(), 65536);
+  }
+  /// Within about 2^-60, in a third of the time.
+  [[nodiscard]] Rational quick() const {
+    const ExponentRange range;
+    const Enclosure value = (*this)(kQuickBits + cancelled_bits());
+    return mpfr_number_p(value.high().get()) != 0 && mpfr_sgn(value.high().get()) > 0
+               ? value.high().rational()
+               : narrow();
+  }
+};
 
 Enclosure exp_of(const Rational& x, unsigned bits) {
   return exp(Enclosure(x, bits));
@@ -57,12 +76,38 @@ void require_curve(std::span<const RenyiPoint> curve) {
   }
 }
 
+Divergence laplace_divergence(const Rational& t, const Rational& order) {
+  const Rational odd = 2 * order - 1;
+  return {t, order, [=](unsigned bits) {
+            return (Enclosure(order, bits) + Enclosure(order - 1, bits) * exp_of(-odd * t, bits)) /
+                   Enclosure(odd, bits);
+          }};
+}
+
+Divergence discrete_laplace_divergence(const Rational& scale, const Integer& distance,
+                                       const Rational& order) {
+  const Rational odd = 2 * order - 1;
+  return {distance / scale, order, [=](unsigned bits) {
+            const Enclosure one(1UL, bits);
+            const Enclosure q = exp_of(-1 / scale, bits);
+            const Enclosure ends = one + exp_of(-odd * distance / scale, bits);
+            return (ends + (one - q) * inner_sum(odd / scale, distance, bits)) / (one + q);
+          }};
+}
+
+Divergence pure_divergence(const Rational& epsilon, const Rational& order) {
+  return {epsilon, order, [=](unsigned bits) {
+            const Enclosure one(1UL, bits);
+            return (one + exp_of((1 - 2 * order) * epsilon, bits)) / (one + exp_of(-epsilon, bits));
+          }};
+}
+
 Rational divergence_up(const ComposedLaw& law, const Rational& order) {
   switch (law.kind) {
     case ComposedLaw::Kind::laplace:
-      return renyi_of_laplace_up(law.scale, law.sensitivity, order);
+      return laplace_divergence(law.sensitivity / law.scale, order).quick();
     case ComposedLaw::Kind::discrete_laplace:
-      return renyi_of_discrete_laplace_up(law.scale, floor(law.sensitivity), order);
+      return discrete_laplace_divergence(law.scale, floor(law.sensitivity), order).quick();
     case ComposedLaw::Kind::gaussian:
     case ComposedLaw::Kind::discrete_gaussian:
       return renyi_of_gaussian(law.scale, law.sensitivity, order);
@@ -70,7 +115,23 @@ Rational divergence_up(const ComposedLaw& law, const Rational& order) {
     case ComposedLaw::Kind::approximate:
       break;
   }
-  return renyi_of_pure_up(law.epsilon, order);
+  return law.epsilon == 0 ? Rational(0) : pure_divergence(law.epsilon, order).quick();
+}
+
+void require_law(const ComposedLaw& law) {
+  if (law.count < 1) throw InvalidParameter("count: must be at least 1");
+  if (law.kind == ComposedLaw::Kind::pure || law.kind == ComposedLaw::Kind::approximate) {
+    require_not_negative(law.epsilon, "epsilon");
+    return;
+  }
+  require_positive(law.scale, "scale");
+  require_positive(law.sensitivity, "sensitivity");
+  const bool discrete =
+      law.kind == ComposedLaw::Kind::discrete_laplace || law.kind == ComposedLaw::Kind::discrete_gaussian;
+  if (discrete && law.sensitivity.get_den() != 1) {
+    throw InvalidParameter("sensitivity: " + text(law.sensitivity) +
+                           " is no integer, which discrete noise needs");
+  }
 }
 
 }  // namespace
@@ -99,12 +160,7 @@ Rational renyi_of_laplace_up(const Rational& scale, const Rational& sensitivity,
   require_not_negative(sensitivity, "sensitivity");
   require_order(order);
   if (sensitivity == 0) return 0;
-  const Rational t = sensitivity / scale;
-  const Rational odd = 2 * order - 1;
-  return below_pure_loss(t, order, [&](unsigned bits) {
-    return (Enclosure(order, bits) + Enclosure(order - 1, bits) * exp_of(-odd * t, bits)) /
-           Enclosure(odd, bits);
-  });
+  return laplace_divergence(sensitivity / scale, order).narrow();
 }
 
 Rational renyi_of_discrete_laplace_up(const Rational& scale, const Integer& distance, const Rational& order) {
@@ -112,33 +168,18 @@ Rational renyi_of_discrete_laplace_up(const Rational& scale, const Integer& dist
   require_not_negative(distance, "distance");
   require_order(order);
   if (distance == 0) return 0;
-  const Rational odd = 2 * order - 1;
-  return below_pure_loss(distance / scale, order, [&](unsigned bits) {
-    const Enclosure one(1UL, bits);
-    const Enclosure q = exp_of(-1 / scale, bits);
-    const Enclosure ends = one + exp_of(-odd * distance / scale, bits);
-    return (ends + (one - q) * inner_sum(odd / scale, distance, bits)) / (one + q);
-  });
+  return discrete_laplace_divergence(scale, distance, order).narrow();
 }
 
 Rational renyi_of_pure_up(const Rational& epsilon, const Rational& order) {
   require_not_negative(epsilon, "epsilon");
   require_order(order);
   if (epsilon == 0) return 0;
-  return below_pure_loss(epsilon, order, [&](unsigned bits) {
-    const Enclosure one(1UL, bits);
-    return (one + exp_of((1 - 2 * order) * epsilon, bits)) / (one + exp_of(-epsilon, bits));
-  });
+  return pure_divergence(epsilon, order).narrow();
 }
 
 RenyiCurve renyi_curve_up(const ComposedLaw& law) {
-  if (law.count < 1) throw InvalidParameter("count: must be at least 1");
-  const bool discrete =
-      law.kind == ComposedLaw::Kind::discrete_laplace || law.kind == ComposedLaw::Kind::discrete_gaussian;
-  if (discrete && law.sensitivity.get_den() != 1) {
-    throw InvalidParameter("sensitivity: " + text(law.sensitivity) +
-                           " is no integer, which discrete noise needs");
-  }
+  require_law(law);
   const Rational count(Integer(static_cast<unsigned long>(law.count)));
   RenyiCurve curve;
   for (const Rational& order : renyi_orders()) {

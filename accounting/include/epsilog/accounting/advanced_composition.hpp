@@ -1,8 +1,7 @@
 // Composition theorems in closed form: the sum, and what a small delta buys over it.
 //
 // Measure   Approximate DP. basic_* and fully_adaptive_* hold when every (epsilon_i, delta_i) is chosen after
-// all
-//           earlier answers; advanced_* only for parameters fixed in advance.
+//           all earlier answers; advanced_* only for parameters fixed in advance.
 // Proof     accounting/proofs/composition.md, section 6.
 // Notation  S = sum of epsilon_i^2, over all mechanisms; D = 1 - prod (1 - delta_i).
 // Rounds    Up. Every result is exact or of 128 bits, within 2^-100 of the formula.
@@ -26,17 +25,17 @@ namespace epsilog::accounting {
 /// The sum of the deltas, at most 1, if the sum of the epsilons is at most epsilon; else nullopt. Exact.
 [[nodiscard]] std::optional<Rational> basic_delta(std::span<const LossGroup> groups, const Rational& epsilon);
 
-/// sum epsilon_i (e^epsilon_i - 1) + sqrt(2 S ln(1/slack)), slack = delta - sum delta_i; nullopt unless slack
-/// > 0. Source  Dwork, Rothblum and Vadhan, "Boosting and differential privacy", FOCS 2010, theorem III.3;
-/// Dwork and
-///         Roth, theorem 3.20.
+/// sum epsilon_i (e^epsilon_i - 1) + sqrt(2 S ln(1/slack)), slack = delta - sum delta_i; nullopt unless that
+/// is positive.
+/// Source  Dwork, Rothblum and Vadhan, "Boosting and differential privacy", FOCS 2010, theorem III.3; Dwork
+///         and Roth, theorem 3.20.
 [[nodiscard]] std::optional<Rational> dwork_rothblum_vadhan_epsilon_up(std::span<const LossGroup> groups,
                                                                        const Rational& delta);
 
 /// The least of the sum of the epsilons, A + sqrt(2 S ln(e + sqrt(S)/slack)) and A + sqrt(2 S ln(1/slack)),
 /// with A = sum epsilon_i (e^epsilon_i - 1)/(e^epsilon_i + 1) and 1 - (1 - slack)(1 - D) = delta; only the
-/// sum when delta = D; nullopt when delta < D. Source  Kairouz, Oh and Viswanath, arXiv 1311.0776,
-/// theorem 3.5.
+/// sum when delta = D; nullopt when delta < D.
+/// Source  Kairouz, Oh and Viswanath, arXiv 1311.0776, theorem 3.5.
 [[nodiscard]] std::optional<Rational> advanced_epsilon_up(std::span<const LossGroup> groups,
                                                           const Rational& delta);
 /// The least delta for which that epsilon is at most `epsilon`, at most 1.

@@ -3,7 +3,8 @@
 // An (epsilon, delta)-DP mechanism is a function of an epsilon-DP one that also, with probability delta,
 // shows everything (Kairouz, Oh and Viswanath, arXiv 1311.0776, section 6; proof:
 // accounting/proofs/composition.md, section 1). So k of them lose everything with probability 1 - prod (1 -
-// delta_i), and are pure otherwise. Thread-safety: pure functions.
+// delta_i), and are pure otherwise.
+// Thread-safety: pure functions.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@ namespace epsilog::accounting {
 /// Throws    InvalidParameter.
 [[nodiscard]] Rational failure_probability_up(std::span<const LossGroup> groups, const Rational& rest);
 
-/// The largest `rest` with which that is at most delta, rounded down; nullopt if there is none.
+/// The largest `rest` with which that is at most delta, rounded down; nullopt if there is none, or
+/// if rounding leaves it below 0.
 /// Requires  groups as optimal_delta_up; 0 <= delta <= 1.
 /// Throws    InvalidParameter.
 [[nodiscard]] std::optional<Rational> remaining_delta_down(std::span<const LossGroup> groups,

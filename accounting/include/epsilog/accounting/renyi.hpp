@@ -1,12 +1,11 @@
 // Renyi differential privacy over a fixed grid of orders.
 //
 // Measure   RDP: at each order alpha > 1 a bound of the Renyi divergence, in nats. Divergences of one order
-// add
-//           under composition; those of different orders do not.
+//           add under composition; those of different orders do not.
 // Orders    Eighteen octaves of alpha - 1 with eight orders each: alpha = 1 + (1 + r/8) 2^q, r = 0..7,
 //           q = -4..13, from 1.0625 to 15361. A fixed grid, so that curves of different mechanisms add.
 // Proof     accounting/proofs/composition.md, section 8.
-// Rounds    Up, within 2^-100 of the formula.
+// Rounds    Up, within 2^-100 of the formula; curves within 2^-60 of it.
 // Throws    of all: InvalidParameter naming the argument.
 // Thread-safety: pure functions.
 #pragma once
@@ -31,8 +30,7 @@ using RenyiCurve = std::vector<RenyiPoint>;
 /// order sensitivity^2/(2 sigma^2), exact; also of discrete Gaussian noise for an integer sensitivity.
 /// Requires  sigma > 0, sensitivity >= 0, order > 1.
 /// Source    Mironov, "Renyi differential privacy", CSF 2017, arXiv 1702.07476, proposition 7; discrete:
-/// Canonne,
-///           Kamath and Steinke, arXiv 2004.00010, proposition 5.
+///           Canonne, Kamath and Steinke, arXiv 2004.00010, proposition 5.
 [[nodiscard]] Rational renyi_of_gaussian(const Rational& sigma, const Rational& sensitivity,
                                          const Rational& order);
 
@@ -52,13 +50,12 @@ using RenyiCurve = std::vector<RenyiPoint>;
 /// epsilon-DP mechanism.
 /// Requires  epsilon >= 0, order > 1.
 /// Source    Mironov, arXiv 1702.07476, proposition 5 with p = 1/(1 + e^-epsilon), of randomised response,
-/// which
-///           dominates every pure mechanism (Kairouz, Oh and Viswanath, arXiv 1311.0776, theorem 3.2).
+///           which dominates every pure mechanism (Kairouz, Oh and Viswanath, arXiv 1311.0776, theorem 3.2).
 [[nodiscard]] Rational renyi_of_pure_up(const Rational& epsilon, const Rational& order);
 
-/// The curve of `count` releases over renyi_orders(), each point rounded up to 128 bits. Of an approximate
-/// law that of its pure part: its delta is charged beside it. Requires  the fields of the law as
-/// composed_law.hpp says; count >= 1.
+/// The curve of `count` releases over renyi_orders(), each point rounded up. Of an approximate law that of
+/// its pure part: its delta is charged beside it.
+/// Requires  the fields of the law as composed_law.hpp says; count >= 1.
 [[nodiscard]] RenyiCurve renyi_curve_up(const ComposedLaw& law);
 
 /// Adds, order by order.
@@ -68,12 +65,13 @@ void compose_renyi(RenyiCurve& sum, const RenyiCurve& next);
 /// The least over the curve's orders of divergence - ln(order delta)/(order - 1) + ln(1 - 1/order), or 0.
 /// Requires  a curve that is not empty; 0 < delta < 1.
 /// Source    Canonne, Kamath and Steinke, arXiv 2004.00010, proposition 12; Balle, Barthe, Gaboardi, Hsu and
-/// Sato,
-///           "Hypothesis testing interpretations and Renyi differential privacy", AISTATS 2020, theorem 21.
+///           Sato, "Hypothesis testing interpretations and Renyi differential privacy", AISTATS 2020, theorem
+///           21.
 [[nodiscard]] Rational renyi_epsilon_up(std::span<const RenyiPoint> curve, const Rational& delta);
 
-/// The least over the orders of e^((order-1)(divergence - epsilon)) (1 - 1/order)^order/(order - 1), at
-/// most 1. Requires  a curve that is not empty; epsilon >= 0. Source    as renyi_epsilon_up.
+/// The least over the orders of e^((order-1)(divergence - epsilon)) (1 - 1/order)^order/(order - 1), or 1.
+/// Requires  a curve that is not empty; epsilon >= 0.
+/// Source    as renyi_epsilon_up.
 [[nodiscard]] Rational renyi_delta_up(std::span<const RenyiPoint> curve, const Rational& epsilon);
 
 }  // namespace epsilog::accounting
