@@ -22,6 +22,8 @@ constexpr double kCellsMinAnchored = 5;
 constexpr double kCellsMax = 200;
 constexpr double kCellsMaxGaussian = 40;  // its profile is dearer to evaluate
 constexpr double kCellsTotal = 0x1p17;
+/// Of all different laws together.
+constexpr double kCellsOfLaws = 10'000;
 /// Cells of one side of one law.
 constexpr unsigned long kCellsOfLawMax = 4096;
 /// Laws used once are convolved directly until they are this long.
@@ -83,9 +85,10 @@ std::optional<Grid> chosen_grid(const Schedule& schedule) {
   const Deviation total = deviation(schedule);
   if (const auto step = common_lattice(schedule, std::sqrt(total.variance))) return Grid{*step, true};
   const bool anchored = schedule.entries.size() == 1 && schedule.entries[0].profile.largest_loss();
-  const double cells =
-      std::clamp(kCellsTotal / (20 * std::sqrt(total.uses)), anchored ? kCellsMinAnchored : kCellsMin,
-                 total.unbounded ? kCellsMaxGaussian : kCellsMax);
+  const double least = anchored ? kCellsMinAnchored : kCellsMin;
+  const double most = std::fmin(total.unbounded ? kCellsMaxGaussian : kCellsMax,
+                                kCellsOfLaws / static_cast<double>(schedule.entries.size()));
+  const double cells = std::clamp(kCellsTotal / (20 * std::sqrt(total.uses)), least, std::fmax(least, most));
   double step = std::sqrt(total.variance / total.uses) / cells;
   std::optional<Rational> anchor;
   double weight = 0;
@@ -98,7 +101,7 @@ std::optional<Grid> chosen_grid(const Schedule& schedule) {
     weight = std::fmax(weight, share);
   }
   if (!(step > 1e-120 && step < 1e3)) return std::nullopt;
-  if (!anchor) return Grid{Rational(step), false};
+  if (!anchor || *anchor < Rational(step)) return Grid{Rational(step), false};
   // The law that matters most has its largest loss on the grid.
   return Grid{*anchor / ceil(*anchor / Rational(step)), false};
 }

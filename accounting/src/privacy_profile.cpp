@@ -147,6 +147,7 @@ Enclosure PrivacyProfile::delta(const Rational& epsilon, unsigned bits) const {
 }
 
 std::vector<Enclosure> PrivacyProfile::deltas(const Rational& step, std::size_t last, unsigned bits) const {
+  if (shape_ == Shape::laplace || shape_ == Shape::response) return exponential_deltas(step, last, bits);
   std::vector<Enclosure> result;
   result.reserve(last + 1);
   std::optional<GaussianTails> tails;
@@ -155,6 +156,30 @@ std::vector<Enclosure> PrivacyProfile::deltas(const Rational& step, std::size_t 
     const Rational epsilon = step * i;
     result.push_back(tails ? discrete_gaussian_delta(*tails, first_, second_, epsilon, bits)
                            : delta(epsilon, bits));
+  }
+  return result;
+}
+
+/// The profile is offset - factor * growth^i up to the largest loss: one product a point.
+std::vector<Enclosure> PrivacyProfile::exponential_deltas(const Rational& step, std::size_t last,
+                                                          unsigned bits) const {
+  const bool laplace = shape_ == Shape::laplace;
+  const Enclosure growth = exp_of(laplace ? Rational(step / 2) : step, bits);
+  const Enclosure infinite(second_, bits);
+  const Enclosure finite(Rational(1 - second_), bits);
+  Enclosure offset = one(bits);
+  Enclosure falling = exp_of(-first_ / 2, bits);
+  if (!laplace) {
+    const Enclosure top = exp_of(first_, bits);
+    falling = finite / (top + one(bits));
+    offset = infinite + top * falling;
+  }
+  std::vector<Enclosure> result;
+  result.reserve(last + 1);
+  for (std::size_t i = 0; i <= last; ++i) {
+    const bool beyond = step * static_cast<unsigned long>(i) >= first_;
+    result.push_back(beyond ? infinite : offset - falling);
+    if (!beyond) falling *= growth;
   }
   return result;
 }

@@ -52,6 +52,8 @@ class PrivacyProfile final {
 
  private:
   PrivacyProfile(Shape shape, Rational first, Rational second);
+  [[nodiscard]] std::vector<Enclosure> exponential_deltas(const Rational& step, std::size_t last,
+                                                          unsigned bits) const;
 
   Shape shape_;
   /// laplace: largest loss. gaussian: mu^2. response: epsilon. Discrete laws: scale.

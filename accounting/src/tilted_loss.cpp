@@ -213,7 +213,10 @@ MpfrNumber TiltedLoss::images_up(const Integer& first) const {
   MpfrNumber bound = exp(Enclosure(Rational(whole / 2), kBits)).high();
   mpfr_mul_d(bound.get(), bound.get(), 1 + 0x1p-8, MPFR_RNDU);
   mpfr_add(bound.get(), bound.get(), beyond_up(first + n, tilt_ + further).get(), MPFR_RNDU);
-  mpfr_add(bound.get(), bound.get(), beyond_up(first - n / 2, tilt_ - further).get(), MPFR_RNDU);
+  const MpfrNumber untilted = beyond_up(first - n / 2, 0);
+  const MpfrNumber below = beyond_up(first - n / 2, tilt_ - further);
+  mpfr_add(bound.get(), bound.get(),
+           mpfr_less_p(untilted.get(), below.get()) != 0 ? untilted.get() : below.get(), MPFR_RNDU);
   MpfrNumber left(kBits);
   mpfr_ui_sub(left.get(), 1, exp(Enclosure(whole, kBits)).high().get(), MPFR_RNDD);
   mpfr_div(bound.get(), bound.get(), left.get(), MPFR_RNDU);
