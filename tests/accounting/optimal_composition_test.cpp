@@ -62,6 +62,27 @@ TEST_CASE("optimal composition: the grid of Kairouz, Oh and Viswanath",
   CHECK(is_just_above(optimal_delta_up(Groups{group("0.01", 1000)}, 2), "1.393482720845995e-11", "1e-14"));
 }
 
+TEST_CASE("optimal composition: the largest epsilon of each that keeps a total, as published",
+          "[accounting][composition][optimal]") {
+  const auto total = [](const char* each, std::uint64_t count, const char* delta, const char* whole) {
+    return epsilon_at({group(each, count, delta)}, whole);
+  };
+  CHECK(total("1", 30, "0", "0") == 30);
+  CHECK(total("1.000001", 30, "0", "0") > 30);
+  // On their grid epsilon_0 = 1 reaches 22 and 0.25 reaches 5.
+  CHECK(optimal_delta_up(Groups{group("1", 30, "0.001")}, 22) <= number("0.06"));
+  CHECK(optimal_delta_up(Groups{group("0.25", 50)}, 5) <= number("0.01"));
+  CHECK(optimal_delta_up(Groups{group("0.26", 50)}, 5) > number("0.01"));
+}
+
+TEST_CASE("optimal composition: one delta among pure losses stays itself",
+          "[accounting][composition][optimal]") {
+  const Groups groups{group("1", 1), group("1", 1, "0.5"), group("5", 1)};
+  CHECK(epsilon_at(groups, "0.5") == 7);
+  CHECK(optimal_delta_up(groups, 7) == number("0.5"));
+  CHECK_FALSE(optimal_epsilon_up(groups, number("0.49")));
+}
+
 TEST_CASE("optimal composition: different mechanisms, as published", "[accounting][composition][optimal]") {
   CHECK(is_just_above(epsilon_at({group("0.5", 1), group("1", 1)}, "0.01"), "1.4777795414415957", "1e-9"));
   CHECK(
@@ -97,7 +118,10 @@ TEST_CASE("optimal composition: three ways to form the law agree", "[accounting]
                                      {group("1/3", 40)},
                                      {group("0.1", 30), group("0.25", 20)},
                                      {group("0.1", 30), group("1/7", 20), group("3", 2)},
-                                     {group("0.02", 500, "1e-15")}};
+                                     {group("0.02", 500, "1e-15")},
+                                     // Without a common divisor that could be the grid.
+                                     {group("0.1234567", 12), group("0.3141593", 9), group("0.271828", 5)},
+                                     {group("0.0123457", 200), group("0.0718281", 100)}};
   for (const Groups& groups : cases) {
     const Rational total = total_epsilon(groups);
     for (const Rational& part : {Rational(0), Rational(1, 10), Rational(1, 4), Rational(1, 2)}) {
