@@ -170,8 +170,9 @@ Rational sum_with(const Rational& finite, const Rational& infinite) {
 Rational delta_by_total_variation(const Schedule& schedule) {
   Rational sum = 0;
   for (const Schedule::Entry& entry : schedule.entries) {
-    sum += Integer(static_cast<unsigned long>(entry.count)) *
-           entry.profile.delta(0, kStartBits).high().rational();
+    // A tiny loss has its whole delta in the digits after a 1.
+    const unsigned bits = kStartBits + std::min(kRefinementMax, size_in_bits(entry.profile.mu_squared()));
+    sum += Integer(static_cast<unsigned long>(entry.count)) * entry.profile.delta(0, bits).high().rational();
     if (sum >= 1) return 1;
   }
   return sum;
