@@ -160,6 +160,9 @@ TEST_CASE("Approximate laws lose what they lose outright", "[pld]") {
   const std::vector<ComposedLaw> thirty{guarantee("1", "0.001", 30)};
   const Rational epsilon = pld_epsilon_up(thirty, number("0.06")).value();
   CHECK(epsilon <= 22);
+  Rational finite = 1;
+  for (int use = 0; use < 30; ++use) finite *= number("0.999");
+  encloses(thirty, 22, 1 - finite * (1 - number("0.0202762455498459618116002004558")), number("1e-10"));
   CHECK(pld_delta_up(std::vector{guarantee("0", "1e-7", 10'000)}, 1) <= number("0.00099950021658"));
   CHECK(pld_delta_down(std::vector{guarantee("0", "1e-7", 10'000)}, 1) >= number("0.00099950021657"));
 }
