@@ -147,6 +147,11 @@ TEST_CASE("zCDP: epsilon, delta and rho are inverse to each other", "[accounting
   }
 }
 
+TEST_CASE("zCDP: delta at the best order, where an optimiser is known to stop early", "[accounting][zcdp]") {
+  // Published with theta = 10^-12 of another relaxation, which adds (1 + e^epsilon) theta: 0.265095482951544.
+  CHECK(is_just_above(zcdp_delta_up(number("0.3"), number("0.5")), "0.26509548294889", "1e-13"));
+}
+
 TEST_CASE("zCDP: how many pure releases fit", "[accounting][zcdp]") {
   const Rational rho = zcdp_rho_down(1, number("1e-6"));
   CHECK(floor(Rational(rho / zcdp_rho_of_pure(number("0.1")))) == 4);
