@@ -8,6 +8,7 @@
 #include "composition_reference.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/failure_probability.hpp"
+#include "epsilog/accounting/privacy_loss_distribution.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -143,6 +144,36 @@ TEST_CASE("optimal composition: three ways to form the law agree", "[accounting]
       CHECK(*grid <= best * Rational(1001, 1000));
     }
   }
+}
+
+TEST_CASE("optimal composition: the distribution of the privacy loss encloses it",
+          "[accounting][composition][optimal]") {
+  using Kind = ComposedLaw::Kind;
+  const auto check = [](const Groups& groups) {
+    std::vector<ComposedLaw> laws;
+    for (const LossGroup& group : groups) {
+      laws.push_back({Kind::approximate, 0, 0, group.epsilon, group.delta, group.count});
+    }
+    const Rational total = total_epsilon(groups);
+    for (const Rational& part : {Rational(1, 10), Rational(1, 4), Rational(1, 2)}) {
+      const Rational best = optimal_delta_up(groups, total * part);
+      const Rational above = pld_delta_up(laws, total * part);
+      const Rational below = pld_delta_down(laws, total * part);
+      CAPTURE(below.get_d(), best.get_d(), above.get_d());
+      CHECK(above >= best * (1 - power_of_two(-90)));
+      CHECK(below <= best);
+    }
+    for (const char* delta : {"0.01", "1e-6"}) {
+      const Rational best = epsilon_at(groups, delta);
+      const Rational above = pld_epsilon_up(laws, number(delta)).value();
+      CAPTURE(best.get_d(), above.get_d());
+      CHECK(above >= best * (1 - power_of_two(-80)));
+      CHECK(above <= best * Rational(1001, 1000));
+    }
+  };
+  check({group("0.1", 100)});
+  check({group("0.1", 30, "1e-9"), group("0.25", 20)});
+  check({group("0.1234567", 12), group("0.3141593", 9), group("0.271828", 5)});
 }
 
 TEST_CASE("optimal composition: epsilon and delta are inverse to each other",
