@@ -10,6 +10,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/failure_probability.hpp"
 #include "epsilog/accounting/mpfr_number.hpp"
+#include "epsilog/accounting/privacy_loss_distribution.hpp"
 #include "epsilog/accounting/renyi.hpp"
 #include "epsilog/accounting/zcdp.hpp"
 
@@ -152,7 +153,7 @@ Calculation composed_epsilon(const Arguments& arguments) {
     zcdp = accounting::zcdp_epsilon_up(total_rho(schedule), left);
     rdp = accounting::renyi_epsilon_up(total_curve(schedule), left);
   }
-  const Bound pld;
+  const Bound pld = where_defined([&] { return accounting::pld_epsilon_up(schedule.laws, delta); });
   return calculation_of(std::move(schedule), {"delta", accounting::text(delta)}, "epsilon",
                         {{"pure", pure},
                          {"approximate", approximate},
@@ -182,7 +183,7 @@ Calculation composed_delta(const Arguments& arguments) {
   };
   const Bound zcdp = with_failures(accounting::zcdp_delta_up(total_rho(schedule), epsilon));
   const Bound rdp = with_failures(accounting::renyi_delta_up(total_curve(schedule), epsilon));
-  const Bound pld;
+  const Bound pld = where_defined([&] { return accounting::pld_delta_up(schedule.laws, epsilon); });
   return calculation_of(std::move(schedule), {"epsilon", accounting::text(epsilon)}, "delta",
                         {{"pure", pure},
                          {"approximate", approximate},
