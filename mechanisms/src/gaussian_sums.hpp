@@ -18,9 +18,9 @@ using accounting::Integer;
 using accounting::kSignificandMax;
 using accounting::kSignificandMin;
 using accounting::log2_estimate;
-using accounting::pi;
 using accounting::MpfrNumber;
 using accounting::MpfrView;
+using accounting::pi;
 using accounting::Rational;
 
 /// Mills' ratio of the normal law, integral_x^inf exp((x^2 - v^2)/2) dv, at x = sqrt(x_squared).
