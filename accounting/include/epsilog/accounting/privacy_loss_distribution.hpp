@@ -2,21 +2,19 @@
 // that is tight but for a grid.
 //
 // Measure   Approximate DP, (epsilon, delta).
-// Validity  The mechanisms, their parameters and their number are fixed in advance. The figure is no filter
-// and
-//           no odometer: it does not cover parameters chosen after seeing releases.
+// Validity  The mechanisms, their parameters and their number are fixed in advance. The figure is no
+//           filter and no odometer: it does not cover parameters chosen after seeing releases.
 // Proof     accounting/proofs/privacy_loss_distribution.md.
 // Source    Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, "Connect the dots: tighter discrete
-// approximations
-//           of privacy loss distributions", PoPETs 2022(4), arXiv 2207.04380, section 4; Zhu, Dong and Wang,
+//           approximations of privacy loss distributions", PoPETs 2022(4), arXiv 2207.04380, section 4;
+//           Zhu, Dong and Wang,
 //           "Optimal accounting of differential privacy via characteristic function", AISTATS 2022, arXiv
 //           2106.08567, theorem 10; for Gaussian laws Balle and Wang, ICML 2018, arXiv 1805.06530, theorem 8.
 // Rounds    As named. One law used once, and any number of continuous Gaussian laws, are answered from their
 //           closed forms, to 2^-100. In all other cases the distance from the truth is that of a grid; it is
 //           known by asking for both sides.
-// Refuses   With InvalidParameter naming `law N` (counted from 1) and the field: no law at all; a count of 0;
-// a
-//           scale, sensitivity or pure epsilon that is not positive; a negative epsilon; a delta outside
+// Refuses   With InvalidParameter naming `law N` (counted from 1) and the field: no law at all; a count of
+//           0; a scale, sensitivity or pure epsilon that is not positive; a negative epsilon; a delta outside
 //           [0, 1]; an approximate law of (0, 0); a sensitivity of a discrete law that is no integer;
 //           discrete Gaussian noise of a scale above 10^4; discrete Laplace noise whose sensitivity exceeds
 //           10^9.
