@@ -33,7 +33,33 @@ std::string_view name(Neighbours neighbours) {
 }
 
 std::string_view name(Measure measure) {
-  return measure == Measure::pure ? "pure" : "approximate";
+  switch (measure) {
+    case Measure::pure:
+      return "pure";
+    case Measure::approximate:
+      return "approximate";
+    case Measure::zcdp:
+      return "zcdp";
+    case Measure::rdp:
+      return "rdp";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::string_view name(CalendarPeriod period) {
+  switch (period) {
+    case CalendarPeriod::day:
+      return "day";
+    case CalendarPeriod::week:
+      return "week";
+    case CalendarPeriod::month:
+      return "month";
+    case CalendarPeriod::quarter:
+      return "quarter";
+    case CalendarPeriod::year:
+      return "year";
+  }
+  EPSILOG_INVARIANT(false);
 }
 
 std::string_view name(StatisticKind kind) {
@@ -125,6 +151,10 @@ Policy Policy::read(const std::string& path) {
   if (stream.bad()) refuse_file(path, std::string("cannot be read: ") + std::strerror(errno));
   content.resize(static_cast<std::size_t>(stream.gcount()));
   return parse(content, path);
+}
+
+const Principal* Policy::principal(std::string_view name) const {
+  return principals_ ? find_named(*principals_, name) : nullptr;
 }
 
 const Dataset& Policy::dataset(std::string_view name) const {

@@ -15,19 +15,9 @@
 
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/engine/budget_policy.hpp"
 
 namespace epsilog::engine {
-
-using accounting::Delta;
-using accounting::Epsilon;
-using accounting::Rational;
-
-/// Where in the policy file something was declared, so that a later check can point at it. Counts
-/// from 1; columns are code points.
-struct Mark {
-  int line = 1;
-  int column = 1;
-};
 
 enum class ColumnType { integer, decimal, real, string, boolean, date };
 
@@ -85,15 +75,6 @@ struct Rows {
   bool exact = false;
 };
 
-enum class Measure { pure, approximate };
-[[nodiscard]] std::string_view name(Measure measure);
-
-struct Budget {
-  Epsilon epsilon;  ///< > 0
-  Delta delta;      ///< 0 for pure
-  Measure measure = Measure::pure;
-};
-
 /// A statistic computed elsewhere and handed in with --value.
 struct NamedQuery {
   std::string name;
@@ -131,15 +112,15 @@ struct ReleaseSettings {
   Mark mark{};  ///< of the entry under `release`; of the dataset's name when there is none
 };
 
-enum class StatisticKind { count, units, sum, mean, variance, value };
-[[nodiscard]] std::string_view name(StatisticKind kind);
-
 /// What may be asked. An absent list allows everything declared.
 struct Allow {
   std::optional<std::vector<StatisticKind>> statistics;
   std::optional<std::vector<std::string>> columns;
   std::optional<std::vector<std::string>> by;
   std::optional<std::vector<std::string>> where;
+  // Of declared principals only; with both, being in one of them is enough.
+  std::optional<std::vector<std::string>> principals = {};
+  std::optional<std::vector<std::string>> roles = {};
 };
 
 struct Dataset {
@@ -149,9 +130,19 @@ struct Dataset {
   UnitOfPrivacy unit;
   Rows rows;
   Neighbours neighbours = Neighbours::add_remove;
-  Budget budget;
-  std::optional<Epsilon> per_release;  ///< cap on one release's epsilon
-  std::vector<Column> columns;         ///< in the order declared
+  Budget
+      budget;  ///< of the dataset; of each block where `blocks` are declared, of each period where it renews
+  std::optional<CalendarPeriod> renews = {};  ///< `budget` starts anew with each such period
+  bool accepts_unbounded_lifetime = false;    ///< a renewing budget without `lifetime`: said on every report
+  std::optional<Budget> lifetime = {};        ///< never renewed, charged in full by every release
+  std::optional<Blocks> blocks = {};          ///< then `lifetime` is there and `renews` is not
+  std::vector<Limit> limits = {};             ///< distinct in (subject, name, measure)
+  std::optional<std::vector<std::string>> purposes = {};  ///< then every request states one of them
+  std::vector<Forbid> forbid = {};
+  std::optional<Approvals> approvals = {};
+  std::int64_t reservation_seconds = 24 * 3600;  ///< until a reservation expires, >= 1
+  std::optional<Epsilon> per_release;            ///< cap on one release's epsilon
+  std::vector<Column> columns;                   ///< in the order declared
   std::vector<NamedQuery> queries;
   Allow allow;
   std::map<std::string, ReleaseSettings> release;  ///< by statistic or query name, plus "default"; complete
@@ -182,12 +173,19 @@ class Policy final {
   [[nodiscard]] const std::vector<Dataset>& datasets() const noexcept { return datasets_; }
   /// Throws  NotFound, with the nearest declared name as a suggestion.
   [[nodiscard]] const Dataset& dataset(std::string_view name) const;
+  /// Who may ask; nothing: everybody.
+  [[nodiscard]] const std::optional<std::vector<Principal>>& principals() const noexcept {
+    return principals_;
+  }
+  /// nullptr when none of that name is declared.
+  [[nodiscard]] const Principal* principal(std::string_view name) const;
   /// The exact bytes that were parsed.
   [[nodiscard]] const std::string& yaml() const noexcept { return yaml_; }
 
  private:
   std::string yaml_;
   std::vector<Dataset> datasets_;
+  std::optional<std::vector<Principal>> principals_;
 };
 
 /// The candidate nearest to `wanted`, for "did you mean"; "" when none is near.
