@@ -1,4 +1,5 @@
 // Amounts of privacy loss as a policy writes them: four measures, lifetime, renewal, blocks.
+#include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/renyi.hpp"
 #include "epsilog/accounting/zcdp.hpp"
 #include "policy_keys.hpp"
@@ -86,6 +87,17 @@ TEST_CASE("budget: one order takes the largest divergence on the grid that keeps
   };
   CHECK(epsilon_of(budget.orders[0].divergence) <= 3);
   CHECK(epsilon_of(Epsilon::from_units(budget.orders[0].divergence.units() + 1)) > 3);
+}
+
+TEST_CASE("budget: (3, 1e-6) holds 37 releases of epsilon 0.1 as rho, and 41 at order 9",
+          "[engine][policy][budget][exact]") {
+  const accounting::LossFacts tenth{accounting::LossFacts::Kind::pure, Rational(1, 10), {}};
+  const Rational rho = budget_of("{measure: zcdp, epsilon: 3, delta: 1e-6}").rho.rational();
+  CHECK(37 * accounting::rho_of_release_up(tenth) <= rho);
+  CHECK(38 * accounting::rho_of_release_up(tenth) > rho);
+  const RenyiLimit limit = budget_of("{measure: rdp, order: 9, epsilon: 3, delta: 1e-6}").orders.at(0);
+  CHECK(41 * accounting::renyi_of_release_up(tenth, limit.order) <= limit.divergence.rational());
+  CHECK(42 * accounting::renyi_of_release_up(tenth, limit.order) > limit.divergence.rational());
 }
 
 TEST_CASE("budget: lifetime has the same measures as the budget, and its own", "[engine][policy][budget]") {
