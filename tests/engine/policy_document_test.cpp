@@ -1,9 +1,12 @@
-// What docs/policy.md shows of policies is accepted as it stands there.
+// What docs/policy.md shows of policies is accepted as it stands there, and docs/filters.md cites what the
+// accounts cite.
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 
+#include "epsilog/accounting/filter_theorem.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
 
@@ -28,6 +31,12 @@ Texts examples(const std::filesystem::path& document) {
     }
   }
   return found;
+}
+
+std::string content(const std::filesystem::path& document) {
+  std::ifstream stream(document, std::ios::binary);
+  REQUIRE(stream);
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 /// A dataset with whatever the examples name, in which the keys of the example stand for its own.
@@ -77,4 +86,18 @@ TEST_CASE("documents: every example of docs/policy.md is a policy, or keys of a 
     CHECK(epsilog::test::faults_of(yaml).empty());
   }
   CHECK(whole == 1);
+}
+
+TEST_CASE("documents: docs/filters.md names the source of every filter", "[engine][policy][configs]") {
+  using accounting::FilterKind;
+  const std::string document = content(std::filesystem::path(EPSILOG_SOURCE_DIR) / "docs" / "filters.md");
+  for (const auto kind : {FilterKind::pure, FilterKind::approximate, FilterKind::zcdp, FilterKind::renyi}) {
+    const std::string theorem(accounting::filter_theorem(kind));
+    const auto opened = theorem.rfind('(');
+    REQUIRE(opened != std::string::npos);
+    const std::string source = theorem.substr(opened + 1, theorem.rfind(')') - opened - 1);
+    CAPTURE(source);
+    CHECK(source.size() > 10);
+    CHECK(document.find(source) != std::string::npos);
+  }
 }
