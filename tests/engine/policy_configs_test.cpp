@@ -91,6 +91,8 @@ TEST_CASE("configs: the hospital with several askers is what its comments say",
   CHECK(hospital.lifetime->epsilon.text() == "3");
   CHECK(hospital.limits.size() == 4);
   CHECK(hospital.limits[3].budget.rho.text() == "0.5");
+  CHECK(hospital.settings("units").mechanism == MechanismChoice::discrete_gaussian);
+  for (const Limit& limit : hospital.limits) CHECK(limit.budget.measure != Measure::pure);
   CHECK(hospital.forbid.size() == 2);
   CHECK(hospital.approvals->above->text() == "0.25");
   CHECK(hospital.approvals->expires_seconds == 3 * 24 * 3600);
