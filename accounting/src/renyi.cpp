@@ -110,6 +110,13 @@ Divergence pure_divergence(const Rational& epsilon, const Rational& order) {
           }};
 }
 
+/// Of Laplace noise and order extra/(order-1) beside it, or of the pure loss: at orders near 1 the latter.
+Rational snapping_divergence_up(const ComposedLaw& law, const Rational& order) {
+  const Rational loss = law.sensitivity / law.scale;
+  const Rational by_laplace = laplace_divergence(loss, order).quick() + order * law.extra / (order - 1);
+  return std::min(by_laplace, pure_divergence(loss + law.extra, order).quick());
+}
+
 Rational divergence_up(const ComposedLaw& law, const Rational& order) {
   switch (law.kind) {
     case ComposedLaw::Kind::laplace:
@@ -119,6 +126,8 @@ Rational divergence_up(const ComposedLaw& law, const Rational& order) {
     case ComposedLaw::Kind::gaussian:
     case ComposedLaw::Kind::discrete_gaussian:
       return renyi_of_gaussian(law.scale, law.sensitivity, order);
+    case ComposedLaw::Kind::snapping:
+      return snapping_divergence_up(law, order);
     case ComposedLaw::Kind::pure:
     case ComposedLaw::Kind::approximate:
       break;
@@ -134,6 +143,7 @@ void require_law(const ComposedLaw& law) {
   }
   require_positive(law.scale, "scale");
   require_positive(law.sensitivity, "sensitivity");
+  if (law.kind == ComposedLaw::Kind::snapping) require_not_negative(law.extra, "extra");
   const bool discrete =
       law.kind == ComposedLaw::Kind::discrete_laplace || law.kind == ComposedLaw::Kind::discrete_gaussian;
   if (discrete && law.sensitivity.get_den() != 1) {
