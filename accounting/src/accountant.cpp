@@ -20,7 +20,7 @@ using Bound = std::optional<Rational>;
 using Kind = ComposedLaw::Kind;
 
 Rational count_of(const KnownLoss& loss) {
-  return Integer(static_cast<unsigned long>(loss.law.count));
+  return Integer(static_cast<unsigned long>(loss.count));
 }
 
 void require_losses(std::span<const KnownLoss> losses) {
@@ -35,7 +35,7 @@ std::vector<LossGroup> groups_of(std::span<const KnownLoss> losses) {
   std::vector<LossGroup> groups;
   for (const KnownLoss& loss : losses) {
     if (!loss.guarantee) return {};
-    groups.push_back({loss.guarantee->epsilon, loss.guarantee->delta, loss.law.count});
+    groups.push_back({loss.guarantee->epsilon, loss.guarantee->delta, loss.count});
   }
   return groups;
 }
@@ -61,8 +61,15 @@ Rational total_rho(std::span<const KnownLoss> losses) {
   return sum;
 }
 
+ComposedLaw counted(const KnownLoss& loss) {
+  if (!loss.law) throw InvalidParameter("loss: its law is not known");
+  ComposedLaw law = *loss.law;
+  law.count = loss.count;
+  return law;
+}
+
 RenyiCurve curve_of(const KnownLoss& loss) {
-  if (!loss.rho) return renyi_curve_up(loss.law);
+  if (!loss.rho) return renyi_curve_up(counted(loss));
   RenyiCurve curve;
   const Rational rho = count_of(loss) * *loss.rho;
   for (const Rational& order : renyi_orders()) {
@@ -79,7 +86,7 @@ RenyiCurve total_curve(std::span<const KnownLoss> losses) {
 
 std::vector<ComposedLaw> laws_of(std::span<const KnownLoss> losses) {
   std::vector<ComposedLaw> laws;
-  for (const KnownLoss& loss : losses) laws.push_back(loss.law);
+  for (const KnownLoss& loss : losses) laws.push_back(counted(loss));
   return laws;
 }
 
@@ -179,16 +186,16 @@ KnownLoss known_loss(const ComposedLaw& law) {
   switch (law.kind) {
     case Kind::gaussian:
     case Kind::discrete_gaussian:
-      return {law, std::nullopt, zcdp_rho_of_gaussian(law.scale, law.sensitivity)};
+      return {law.count, law, std::nullopt, zcdp_rho_of_gaussian(law.scale, law.sensitivity)};
     case Kind::laplace:
     case Kind::discrete_laplace:
     case Kind::snapping:
-      return {law, KnownLoss::Guarantee{law.sensitivity / law.scale + law.extra, 0}, std::nullopt};
+      return {law.count, law, KnownLoss::Guarantee{law.sensitivity / law.scale + law.extra, 0}};
     case Kind::pure:
     case Kind::approximate:
       break;
   }
-  return {law, KnownLoss::Guarantee{law.epsilon, law.delta}, std::nullopt};
+  return {law.count, law, KnownLoss::Guarantee{law.epsilon, law.delta}};
 }
 
 Bound composed_epsilon_up(Accountant accountant, std::span<const KnownLoss> losses, const Rational& delta) {

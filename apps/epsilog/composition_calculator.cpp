@@ -7,7 +7,6 @@
 #include "checked_arguments.hpp"
 #include "composed_mechanism.hpp"
 #include "epsilog/accounting/accountant.hpp"
-#include "epsilog/accounting/mpfr_number.hpp"
 #include "epsilog/accounting/optimal_composition.hpp"
 
 namespace epsilog::command {
@@ -40,15 +39,6 @@ Schedule schedule_of(const Arguments& arguments) {
   }
   schedule.figures.push_back({"mechanisms", std::move(figures)});
   return schedule;
-}
-
-/// A decimal of at least 17 digits, never below the bound, or exact.
-Figure bound_figure(const std::string& accountant, const std::string& measure, const Bound& bound) {
-  if (!bound) return {accountant, {}};
-  const bool finite_decimal = accounting::text(*bound).find('/') == std::string::npos;
-  const Rational value =
-      finite_decimal ? *bound : accounting::MpfrNumber::rounded(*bound, 128, MPFR_RNDU).rational();
-  return {accountant, Figures{{measure, digits_up(value, accountant)}}};
 }
 
 template <typename BoundOf>

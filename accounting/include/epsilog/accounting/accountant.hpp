@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -27,23 +28,26 @@ inline constexpr std::array kAccountants = {
 /// Whether its figures hold only for parameters fixed in advance.
 [[nodiscard]] bool fixed_in_advance(Accountant accountant);
 
-/// `law.count` equal releases, as far as it is known what one of them loses.
+/// `count` equal releases, as far as it is known what one of them loses.
 struct KnownLoss {
-  /// What pld goes by, and rdp where there is no rho.
-  ComposedLaw law;
+  std::uint64_t count = 1;  ///< >= 1
+  /// What pld goes by, and rdp where there is no rho; its own count is not read. nullopt: pld has nothing to
+  /// say, nor rdp without a rho.
+  std::optional<ComposedLaw> law;
   /// An (epsilon, delta) that one release keeps, both >= 0, delta <= 1: what pure, approximate, advanced and
   /// optimal go by. nullopt: no single one was chosen.
   struct Guarantee {
     Rational epsilon;
     Rational delta;
   };
-  std::optional<Guarantee> guarantee;
+  std::optional<Guarantee> guarantee = {};
   /// The divergence of one release at every order a > 1 is at most a rho, rho >= 0: what zcdp and rdp go by.
   /// nullopt: rho is epsilon^2/2 of the guarantee, and its delta is added to what they answer.
-  std::optional<Rational> rho;
+  std::optional<Rational> rho = {};
 };
 
-/// What follows from a law alone. Gaussian laws have a rho and no guarantee, all others a guarantee.
+/// What follows from a law and its count alone. Gaussian laws have a rho and no guarantee, all others a
+/// guarantee.
 [[nodiscard]] KnownLoss known_loss(const ComposedLaw& law);
 
 /// The epsilon that all losses together keep with `delta`. 0 of no losses. nullopt: the accountant cannot
