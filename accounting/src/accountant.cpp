@@ -68,26 +68,33 @@ ComposedLaw counted(const KnownLoss& loss) {
   return law;
 }
 
-RenyiCurve curve_of(const KnownLoss& loss) {
-  if (!loss.rho) return renyi_curve_up(counted(loss));
-  RenyiCurve curve;
-  const Rational rho = count_of(loss) * *loss.rho;
-  for (const Rational& order : renyi_orders()) {
-    curve.push_back({order, MpfrNumber::rounded(order * rho, kResultBits, MPFR_RNDU).rational()});
+/// The divergence of all losses together.
+RenyiDivergence total_divergence(std::span<const KnownLoss> losses) {
+  std::vector<ComposedLaw> laws;
+  Rational rho;
+  for (const KnownLoss& loss : losses) {
+    if (loss.rho) {
+      rho += count_of(loss) * *loss.rho;
+    } else {
+      laws.push_back(counted(loss));
+    }
   }
-  return curve;
-}
-
-RenyiCurve total_curve(std::span<const KnownLoss> losses) {
-  RenyiCurve sum = curve_of(losses.front());
-  for (const KnownLoss& loss : losses.subspan(1)) compose_renyi(sum, curve_of(loss));
-  return sum;
+  return [laws, rho](const Rational& order) {
+    Rational sum = order * rho;
+    for (const ComposedLaw& law : laws) sum += renyi_of_law_up(law, order);
+    return MpfrNumber::rounded(sum, kResultBits, MPFR_RNDU).rational();
+  };
 }
 
 std::vector<ComposedLaw> laws_of(std::span<const KnownLoss> losses) {
   std::vector<ComposedLaw> laws;
   for (const KnownLoss& loss : losses) laws.push_back(counted(loss));
   return laws;
+}
+
+/// Of very many different losses the grid of the optimum is coarse, and may be above the closed forms.
+Bound least_of(const Bound& a, const Bound& b) {
+  return !a || (b && *b < *a) ? b : a;
 }
 
 Bound epsilon_of(Accountant accountant, std::span<const KnownLoss> losses, const Rational& delta) {
@@ -105,11 +112,13 @@ Bound epsilon_of(Accountant accountant, std::span<const KnownLoss> losses, const
     case Accountant::advanced:
       return of_groups([&](const auto& groups) { return advanced_epsilon_up(groups, delta); });
     case Accountant::optimal:
-      return of_groups([&](const auto& groups) { return optimal_epsilon_up(groups, delta); });
+      return of_groups([&](const auto& groups) {
+        return least_of(optimal_epsilon_up(groups, delta), advanced_epsilon_up(groups, delta));
+      });
     case Accountant::zcdp:
       return left > 0 ? Bound(zcdp_epsilon_up(total_rho(losses), left)) : Bound();
     case Accountant::rdp:
-      return left > 0 ? Bound(renyi_epsilon_up(total_curve(losses), left)) : Bound();
+      return left > 0 ? Bound(renyi_epsilon_by_search_up(total_divergence(losses), left)) : Bound();
     case Accountant::pld:
       return pld_epsilon_up(laws_of(losses), delta);
   }
@@ -134,11 +143,13 @@ Bound delta_of(Accountant accountant, std::span<const KnownLoss> losses, const R
     case Accountant::advanced:
       return of_groups([&](const auto& groups) { return advanced_delta_up(groups, epsilon); });
     case Accountant::optimal:
-      return of_groups([&](const auto& groups) { return optimal_delta_up(groups, epsilon); });
+      return of_groups([&](const auto& groups) {
+        return least_of(optimal_delta_up(groups, epsilon), advanced_delta_up(groups, epsilon));
+      });
     case Accountant::zcdp:
       return and_beside(zcdp_delta_up(total_rho(losses), epsilon));
     case Accountant::rdp:
-      return and_beside(renyi_delta_up(total_curve(losses), epsilon));
+      return and_beside(renyi_delta_by_search_up(total_divergence(losses), epsilon));
     case Accountant::pld:
       return pld_delta_up(laws_of(losses), epsilon);
   }
