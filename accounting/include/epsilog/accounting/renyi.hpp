@@ -51,7 +51,8 @@ using RenyiCurve = std::vector<RenyiPoint>;
 /// epsilon-DP mechanism.
 /// Requires  epsilon >= 0, order > 1.
 /// Source    Mironov, arXiv 1702.07476, proposition 5 with p = 1/(1 + e^-epsilon), of randomised response,
-///           which dominates every pure mechanism (Kairouz, Oh and Viswanath, arXiv 1311.0776, theorem 3.2).
+///           which dominates every pure mechanism (Kairouz, Oh and Viswanath, arXiv 1311.0776; proof,
+///           section 1).
 [[nodiscard]] Rational renyi_of_pure_up(const Rational& epsilon, const Rational& order);
 
 /// The divergence of `count` releases at one order, rounded up. Of an approximate law that of its pure part.
