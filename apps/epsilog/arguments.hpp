@@ -21,6 +21,7 @@ enum class Verb {
   show,
   audit_verify,
   audit_replay,
+  audit_reaccount,
   recover,
   accuracy_snapping,
   accuracy_discrete_gaussian,
@@ -73,9 +74,11 @@ struct Arguments {
   std::optional<std::string> count;
   std::optional<std::string> max_rows;
   std::optional<std::string> batch;
+  std::optional<std::string> accountant;
   std::vector<std::string> alphas;
   std::vector<std::string> mechanisms;
   bool integer = false;
+  bool scopes = false;
 
   bool json = false;
   bool quiet = false;

@@ -36,6 +36,8 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return audit_replay(arguments, console);
     case Verb::audit_verify:
       return audit_verify(arguments, console);
+    case Verb::audit_reaccount:
+      return audit_reaccount(arguments, console);
     case Verb::recover:
       return recover(arguments, console);
     case Verb::accuracy_snapping:

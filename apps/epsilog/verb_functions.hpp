@@ -22,6 +22,7 @@ namespace epsilog::command {
 
 [[nodiscard]] ExitCode audit_replay(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode audit_verify(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode audit_reaccount(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode recover(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode calculate(const Arguments& arguments, Console& console);  ///< every calculator
