@@ -21,6 +21,8 @@ enum class Verb {
   show,
   audit_verify,
   recover,
+  migrate,
+  clock_confirm,
   accuracy_snapping,
   accuracy_discrete_gaussian,
   accuracy_discrete_laplace,

@@ -8,6 +8,7 @@
 
 #include "calculation.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "failure.hpp"
 
 namespace epsilog::command {
@@ -37,6 +38,10 @@ struct DatasetReport {
 [[nodiscard]] std::string budget_json(const std::string& ledger_id,
                                       const std::vector<ledger::AccountState>& accounts);
 [[nodiscard]] std::string audit_json(const engine::AuditReport& report);
+[[nodiscard]] std::string migrate_json(const std::string& ledger, const ledger::Migration& migration);
+/// `held_at` "": the calendar was not held.
+[[nodiscard]] std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
+                                             const std::string& now);
 [[nodiscard]] std::string recover_json(const std::string& ledger, const engine::RecoverReport& report);
 [[nodiscard]] std::string error_json(const Failure& failure);
 

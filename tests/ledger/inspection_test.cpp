@@ -1,6 +1,10 @@
 #include "epsilog/ledger/inspection.hpp"
 
+#include <sqlite3.h>
+
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
@@ -239,6 +243,34 @@ TEST_CASE("inspection: a sound ledger with reservations has no faults, and spent
   CHECK(totals[0].spent == accounting::Integer(kTenth.units()));
   CHECK(totals[0].reserved == accounting::Integer(2 * kTenth.units()));
   CHECK(balances_fold(snapshot));
+}
+
+TEST_CASE("inspection: the checks that the format's description gives find nothing wrong, and find a forgery",
+          "[ledger][inspection][lifecycle]") {
+  std::ifstream file(EPSILOG_LEDGER_FORMAT);
+  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  const auto begin = document.find("```sql\n") + 7;
+  const std::string checks = document.substr(begin, document.find("```", begin) - begin);
+  const auto rows = [&](const LedgerFixture& fixture) {
+    std::string printed;
+    sqlite3* db = nullptr;
+    REQUIRE(sqlite3_open_v2(fixture.path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
+    const auto append = [](void* kept, int columns, char** texts, char**) {
+      for (int i = 0; i < columns; ++i) static_cast<std::string*>(kept)->append(texts[i]).append(" ");
+      static_cast<std::string*>(kept)->append("| ");
+      return 0;
+    };
+    const int rc = sqlite3_exec(db, checks.c_str(), append, &printed, nullptr);
+    CAPTURE(sqlite3_errmsg(db));
+    CHECK(rc == SQLITE_OK);
+    sqlite3_close(db);
+    return printed;
+  };
+  const LivedLedger sound;
+  CHECK(rows(sound) == "7 7 7 | ok | ");
+  const LivedLedger forged;
+  forged.tamper("UPDATE account SET reserved = 0; DELETE FROM open_decision");
+  CHECK(rows(forged).size() > std::string("7 7 7 | ok | ").size());
 }
 
 TEST_CASE("inspection: every way in which lives of decisions cannot be is named",

@@ -182,6 +182,8 @@ TEST_CASE("migration: a poisoned ledger is not migrated", "[ledger][migration][p
   const OldLedger old;
   std::ofstream(old.path + ".poisoned") << "{}";
   CHECK_THROWS_AS(ledger::Ledger::migrate(old.path), LedgerIo);
+  CHECK(message_of([&] { ledger::Ledger::migrate(old.path); }).find("with the epsilog that wrote it") !=
+        std::string::npos);
   CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
 }
 
