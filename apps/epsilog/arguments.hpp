@@ -23,6 +23,8 @@ enum class Verb {
   audit_replay,
   audit_reaccount,
   recover,
+  migrate,
+  clock_confirm,
   accuracy_snapping,
   accuracy_discrete_gaussian,
   accuracy_discrete_laplace,

@@ -338,6 +338,21 @@ std::string replay_summary_json(const engine::AuditReport& report, std::int64_t 
                     -1);
 }
 
+std::string migrate_json(const std::string& ledger, const ledger::Migration& migration) {
+  return pretty({{"ledger", ledger},
+                 {"from", migration.from},
+                 {"to", migration.to},
+                 {"copy", or_null(migration.copy)}});
+}
+
+std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
+                               const std::string& now) {
+  return pretty({{"ledger", ledger},
+                 {"was_held", !held_at.empty()},
+                 {"held_at", or_null(held_at)},
+                 {"calendar_time", now}});
+}
+
 std::string recover_json(const std::string& ledger, const engine::RecoverReport& report) {
   return pretty(
       {{"ledger", ledger}, {"was_poisoned", report.was_poisoned}, {"reason", or_null(report.reason)}});

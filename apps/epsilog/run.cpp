@@ -40,6 +40,10 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return audit_reaccount(arguments, console);
     case Verb::recover:
       return recover(arguments, console);
+    case Verb::migrate:
+      return migrate(arguments, console);
+    case Verb::clock_confirm:
+      return clock_confirm(arguments, console);
     case Verb::accuracy_snapping:
     case Verb::accuracy_discrete_gaussian:
     case Verb::accuracy_discrete_laplace:

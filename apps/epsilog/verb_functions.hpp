@@ -24,6 +24,8 @@ namespace epsilog::command {
 [[nodiscard]] ExitCode audit_verify(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode audit_reaccount(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode recover(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode migrate(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode clock_confirm(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode calculate(const Arguments& arguments, Console& console);  ///< every calculator
 

@@ -207,6 +207,22 @@ std::vector<VerbSpec> make_verbs() {
        "verifies.",
        {},
        {{"--ledger"}}},
+      {Verb::migrate,
+       "migrate",
+       "bring a ledger of an older epsilog to this one's schema",
+       "epsilog migrate --ledger clinic.epsilog",
+       "One transaction: after a crash the ledger is whole, in one schema or the other. What it was is kept\n"
+       "beside it, as clinic.epsilog.schema1. Every decision stays as it was recorded.",
+       {},
+       {{"--ledger"}, {"--wait"}}},
+      {Verb::clock_confirm,
+       "clock confirm",
+       "vouch for a clock that jumped forwards, so that budgets renew again",
+       "epsilog clock confirm --ledger clinic.epsilog --as curator",
+       "When the wall clock runs ahead of the time since boot, releases go on but no budget renews until\n"
+       "somebody, by name, confirms that the clock is right. Exit code 7: it stands behind ledger time.",
+       {},
+       {{"--ledger"}, {"--as"}, {"--wait"}}},
   };
 }
 
