@@ -13,6 +13,7 @@ enum class Verb {
   policy_check,
   policy_show,
   policy_apply,
+  policy_diff,
   data_check,
   plan,
   release,
@@ -36,6 +37,7 @@ struct Arguments {
   Verb verb = Verb::init;
 
   std::optional<std::string> policy_file;
+  std::optional<std::string> later_policy_file;
   std::optional<std::string> dataset;
   std::optional<std::string> statistic;
   std::optional<std::string> decision_id;

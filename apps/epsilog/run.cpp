@@ -20,6 +20,8 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return policy_show(arguments, console);
     case Verb::policy_apply:
       return policy_apply(arguments, console);
+    case Verb::policy_diff:
+      return policy_diff(arguments, console);
     case Verb::data_check:
       return data_check(arguments, console);
     case Verb::plan:

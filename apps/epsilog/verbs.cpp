@@ -95,6 +95,20 @@ std::vector<VerbSpec> make_verbs() {
        "neighbours, measure or source, a dataset left out, or a budget below what is spent.",
        {kPolicyFile},
        {{"--policy"}, {"--ledger"}, {"--as"}, {"--why"}, {"--wait"}}},
+      {Verb::policy_diff,
+       "policy diff",
+       "what another policy would make looser and what tighter",
+       "epsilog policy diff clinic.yaml clinic-2025.yaml\n"
+       "epsilog policy diff clinic-2025.yaml --ledger clinic.epsilog",
+       "One line for each difference: FILE:LINE:COLUMN: DIRECTION: PLACE: BEFORE -> AFTER: WHY. The "
+       "direction\n"
+       "is looser, tighter, neutral or incomparable, everything else being as it is. With one file, the\n"
+       "ledger's active policy is compared with it, and what `policy apply` would refuse is said too.\n"
+       "Exit code 0 whenever the two could be compared; 3 when one of them is not valid.",
+       {{"POLICY", true, "the policy to start from; alone, the one to compare with the ledger's",
+         &Arguments::policy_file},
+        {"LATER", false, "the policy that would take its place", &Arguments::later_policy_file}},
+       {{"--ledger"}}},
       {Verb::data_check,
        "data check",
        "report missing, dropped and clamped rows, for the curator only",
