@@ -83,9 +83,15 @@ template <class Named>
 }
 [[nodiscard]] bool contains(const std::vector<std::string>& list, std::string_view wanted);
 
-// One part of a dataset each (policy_diff_budget.cpp, policy_diff_access.cpp).
+/// Whether amounts of the two are compared number by number: a pure budget is an approximate one whose
+/// delta is 0. Between the others a conversion would have to choose a delta.
+[[nodiscard]] bool comparable(Measure one, Measure other);
+[[nodiscard]] Direction direction_between(const Budget& before, const Budget& after);
+
+// One part of a dataset each (policy_diff_budget.cpp, policy_diff_limits.cpp, policy_diff_access.cpp).
 void compare_budgets(const Place& place, const Budget& before, const Budget& after);
 void compare_losses(const Place& dataset, const Dataset& before, const Dataset& after);
+void compare_limits(const Place& place, const std::vector<Limit>& before, const std::vector<Limit>& after);
 void compare_access(const Place& dataset, const Dataset& before, const Dataset& after);
 
 }  // namespace epsilog::engine

@@ -1,6 +1,4 @@
-// How much may be lost: budgets, blocks, renewal, limits.
-#include <algorithm>
-
+// How much may be lost: budgets, budgets, blocks, renewal.
 #include "calendar.hpp"
 #include "policy_changes.hpp"
 
@@ -12,12 +10,6 @@ namespace {
 
 constexpr std::string_view kMore = "more can be lost";
 constexpr std::string_view kLess = "less can be lost";
-
-/// Measures whose amounts are compared number by number: a pure budget is an approximate one whose delta
-/// is 0. Between the others a conversion would have to choose a delta.
-int family(Measure measure) {
-  return measure == Measure::pure ? static_cast<int>(Measure::approximate) : static_cast<int>(measure);
-}
 
 void compare_orders(const Place& place, const std::vector<RenyiLimit>& before,
                     const std::vector<RenyiLimit>& after) {
@@ -103,27 +95,13 @@ void compare_blocks(const Place& place, const std::optional<Blocks>& before,
   }
 }
 
-const Limit* find_exactly(const std::vector<Limit>& limits, const Limit& like,
-                          std::string_view subject_name) {
-  for (const Limit& limit : limits) {
-    const auto& [subject, name, budget, mark] = limit;
-    if (subject == like.subject && name == subject_name && budget.measure == like.budget.measure)
-      return &limit;
-  }
-  return nullptr;
-}
+}  // namespace
 
-/// What became of the limit `like`, one of `from`, in `to`: the one of its measure, else one of a measure
-/// whose amounts can be compared and that did not stand beside it before.
-const Limit* find(const std::vector<Limit>& from, const std::vector<Limit>& to, const Limit& like,
-                  std::string_view subject_name) {
-  if (const Limit* same = find_exactly(to, like, subject_name)) return same;
-  for (const Limit& limit : to) {
-    const bool comparable = limit.subject == like.subject && limit.name == subject_name &&
-                            family(limit.budget.measure) == family(like.budget.measure);
-    if (comparable && find_exactly(from, limit, subject_name) == nullptr) return &limit;
-  }
-  return nullptr;
+bool comparable(Measure one, Measure other) {
+  const auto of_epsilon = [](Measure measure) {
+    return measure == Measure::pure || measure == Measure::approximate;
+  };
+  return one == other || (of_epsilon(one) && of_epsilon(other));
 }
 
 Direction direction_between(const Budget& before, const Budget& after) {
@@ -132,49 +110,10 @@ Direction direction_between(const Budget& before, const Budget& after) {
   return together(changes);
 }
 
-/// A limit by name stands in for the one that each has, so its coming and going is a change of that one.
-void compare_with_each(const Place& place, const Limit* before, const Limit* after) {
-  const Direction direction = direction_between(before->budget, after->budget);
-  std::string_view why = "the same as each has";
-  if (direction == Direction::looser) why = "more than each has, or had";
-  if (direction == Direction::tighter) why = "less than each has, or had";
-  if (direction == Direction::incomparable) why = "neither more nor less than each has, or had";
-  place.report(direction, value_text(*before), value_text(*after), why);
-}
-
-void compare_limits(const Place& place, const std::vector<Limit>& before, const std::vector<Limit>& after) {
-  for (const Limit& old : before) {
-    if (find(before, after, old, old.name) != nullptr) continue;
-    if (const Limit* each = old.name.empty() ? nullptr : find(before, after, old, "")) {
-      compare_with_each(place, &old, each);
-    } else {
-      place.report(Direction::looser, value_text(old), "", "one limit less");
-    }
-  }
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    const Limit& now = after[i];
-    if (const Limit* old = find(after, before, now, now.name)) {
-      compare_budgets(place.at(i), old->budget, now.budget);
-    } else if (const Limit* each = now.name.empty() ? nullptr : find(after, before, now, "")) {
-      compare_with_each(place.at(i), each, &now);
-    } else {
-      place.at(i).report(Direction::tighter, "", value_text(now), "one more limit");
-    }
-  }
-  const auto texts = [](const std::vector<Limit>& limits) {
-    std::vector<std::string> list;
-    for (const Limit& limit : limits) list.push_back(value_text(limit));
-    return list;
-  };
-  place.compare_order(texts(before), texts(after));
-}
-
-}  // namespace
-
 void compare_budgets(const Place& place, const Budget& before, const Budget& after) {
   const auto& [epsilon, delta, measure, rho, orders, target] = before;
   const auto& [epsilon_after, delta_after, measure_after, rho_after, orders_after, target_after] = after;
-  if (family(measure) != family(measure_after)) {
+  if (!comparable(measure, measure_after)) {
     place.report(Direction::incomparable, value_text(before), value_text(after),
                  "no conversion between these measures goes both ways");
     return;

@@ -362,13 +362,14 @@ TEST_CASE("policy diff: a limit by name is compared with the one that each had",
   CHECK(name(only(with("0.5"), before).direction) == "looser");
 }
 
-TEST_CASE("policy diff: a pure limit beside an approximate one of the same name is one more limit",
+TEST_CASE("policy diff: a limit by name in another measure takes away the one that each had",
           "[engine][diff]") {
-  Dataset before = full(), after = full();
-  before.limits = {limit(Limit::Subject::principal, "alice", approximate("2", "1e-9"))};
-  after.limits = before.limits;
+  const Dataset before = full();
+  Dataset after = full();
+  after.limits.push_back(limit(Limit::Subject::principal, "alice", zcdp("0.1")));
+  CHECK(name(only(before, after).direction) == "incomparable");
   after.limits.push_back(limit(Limit::Subject::principal, "alice", pure("1")));
-  CHECK(name(only(before, after).direction) == "tighter");
+  CHECK(name(only(before, after).direction) == "tighter");  // that of each still, and one more
   CHECK(name(only(after, before).direction) == "looser");
 }
 
