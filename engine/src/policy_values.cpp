@@ -2,6 +2,7 @@
 
 #include "calendar.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "policy_faults.hpp"
 #include "yaml_writer.hpp"
 
 namespace epsilog::engine {
@@ -125,7 +126,11 @@ std::string value_text(const Column& column) {
   map.add("type", std::string(name(column.type)));
   if (column.type == ColumnType::decimal) map.add("scale", std::to_string(column.scale));
   if (column.bounds) map.add("bounds", value_text(*column.bounds));
-  if (!column.values.empty()) map.add("values", column.values);
+  if (column.type == ColumnType::string) {
+    if (!column.values.empty()) map.add("values", column.values);
+  } else if (!column.values.empty()) {
+    map.add("values", "[" + joined(column.values) + "]");  // canonical numbers, bools or dates
+  }
   if (column.missing) map.add("missing", text(*column.missing));
   return map.text();
 }

@@ -1,4 +1,6 @@
-// policy diff.
+// policy diff, policy import and policy init.
+#include <filesystem>
+
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
@@ -111,4 +113,112 @@ TEST_CASE("policy diff: an invalid policy on either side ends with 3, a missing 
   CHECK(bench.run({"policy", "diff", "policy.yaml"}).exit == 2);
   CHECK(bench.run({"policy", "diff"}).exit == 2);
   CHECK(bench.with_ledger({"policy", "diff", "policy.yaml", "policy.yaml"}).exit == 2);
+}
+
+namespace {
+
+const char* const kMetadata =
+    "Database:\n"
+    "  clinic:\n"
+    "    visits:\n"
+    "      max_ids: 2\n"
+    "      rows: 1000\n"
+    "      age: {type: int, lower: 0, upper: 110}\n"
+    "      patient: {type: int, private_id: True}\n";
+
+}  // namespace
+
+TEST_CASE("policy import: writes a policy on standard output and what is left to decide on standard error",
+          "[cli]") {
+  const Workbench bench;
+  bench.write("meta.yaml", kMetadata);
+  const Result text = bench.run({"policy", "import", "meta.yaml"});
+  REQUIRE(text.exit == 0);
+  CHECK(contains(text.out, "  visits:\n"));
+  CHECK(contains(text.out, "    unit: {id: patient, max_rows: 2}\n"));
+  CHECK(contains(text.out, "      age: {type: int, bounds: [0, 110]}\n"));
+  CHECK(contains(text.err, ": TODO: budget: "));
+  CHECK(contains(text.err, ": NOTE: rows: 1000 "));
+  CHECK(contains(text.err, "2 things are left to decide; policy check refuses the policy until"));
+  bench.write("draft.yaml", text.out);
+  CHECK(contains(bench.run({"policy", "check", "draft.yaml"}).err, "the key 'budget' is missing"));
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--quiet"}).err.empty());
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--quiet"}).out == text.out);
+
+  const json report = bench.run({"policy", "import", "meta.yaml", "--json"}).json();
+  CHECK(report["policy"] == text.out);
+  CHECK(report["valid"] == false);
+  CHECK(report["output"].is_null());
+  CHECK(report["todos"].size() == 2);
+  CHECK(report["todos"][0]["line"].is_number());
+  CHECK(report["notes"].is_array());
+}
+
+TEST_CASE("policy import: with a budget, a policy that is complete, initialises a ledger", "[cli]") {
+  const Workbench bench;
+  bench.write("meta.yaml", kMetadata);
+  const Result made = bench.run({"policy", "import", "meta.yaml", "--from", "smartnoise", "--epsilon", "1/3",
+                                 "--dataset", "clinic", "--output", "policy.yaml"});
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  CHECK(made.out.empty());
+  CHECK(contains(made.err, "policy.yaml:6: TODO: source: "));
+  CHECK(contains(made.err, "policy check accepts the policy as it stands"));
+  CHECK(contains(bench.read("policy.yaml"), "    budget: {epsilon: 0.333333333333}\n"));
+  CHECK(bench.run({"policy", "check", "policy.yaml"}).exit == 0);
+  CHECK(bench.run({"init", "--policy", "policy.yaml", "--ledger", "L"}).exit == 0);
+}
+
+TEST_CASE("policy import: never overwrites, and one fault with its place for what it does not know",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.write("meta.yaml", kMetadata);
+  bench.write("mine.yaml", "mine");
+  const Result kept = bench.run({"policy", "import", "meta.yaml", "--output", "mine.yaml"});
+  CHECK(kept.exit == 2);
+  CHECK(contains(kept.err, "mine.yaml: exists already"));
+  CHECK(bench.read("mine.yaml") == "mine");
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--output", "nowhere/p.yaml"}).exit == 2);
+
+  const std::vector<std::string> before = bench.files();
+  bench.write("meta.yaml", replaced(replaced(kMetadata, "lower:", "min:"), "private_id", "is_key"));
+  const Result unknown = bench.run({"policy", "import", "meta.yaml", "--output", "p.yaml"});
+  CHECK(unknown.exit == 3);
+  CHECK(contains(unknown.err, "meta.yaml:6:24: unknown key 'min'"));
+  CHECK(lines(unknown.err) == 1);
+  CHECK(bench.run({"policy", "import", "absent.yaml"}).exit == 3);
+  CHECK(bench.files() == before);
+  CHECK(bench.run({"policy", "import"}).exit == 2);
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--from", "opendp"}).exit == 2);
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--delta", "1e-6"}).exit == 2);
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--epsilon", "0"}).exit == 2);
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--dataset", "a b"}).exit == 2);
+}
+
+TEST_CASE("policy init: a draft from a CSV header whose source is found from where the draft is", "[cli]") {
+  const Workbench bench;
+  std::filesystem::create_directory(bench.path("policies"));
+  const Result made = bench.run({"policy", "init", "--from-csv", "visits.csv", "--dataset", "clinic",
+                                 "--output", "policies/clinic.yaml"});
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  CHECK(contains(made.err, ": TODO: unit: "));
+  CHECK(contains(made.err, "policy check refuses the policy until"));
+  const std::string draft = bench.read("policies/clinic.yaml");
+  CHECK(contains(draft, "    source: {csv: \"../visits.csv\"}\n"));
+  CHECK(contains(draft, "confirm each"));
+  CHECK(bench.run({"policy", "check", "policies/clinic.yaml"}).exit == 3);
+  bench.write(
+      "policies/whole.yaml",
+      replaced(
+          draft, "    neighbours: add-remove\n",
+          "    neighbours: add-remove\n    unit: row\n    rows: {max: 100}\n    budget: {epsilon: 1}\n"));
+  CHECK(bench.run({"data", "check", "--policy", "policies/whole.yaml"}).exit == 0);
+
+  const Result printed = bench.run({"policy", "init", "--from-csv", "visits.csv"});
+  CHECK(contains(printed.out, "  visits:\n"));
+  CHECK(contains(printed.out, "    source: {csv: visits.csv}\n"));
+  CHECK(bench.run({"policy", "init", "--from-csv", "absent.csv"}).exit == 3);
+  CHECK(bench.run({"policy", "init"}).exit == 2);
+  CHECK(contains(bench.run({"policy", "init", "--help"}).out, "must be confirmed"));
 }
