@@ -97,6 +97,24 @@ TEST_CASE("policy diff: with a ledger, says what policy apply would refuse, and 
   CHECK(bench.with_ledger({"policy", "apply", "change.yaml"}).exit == 0);
 }
 
+TEST_CASE("policy diff: blocks of a charged dataset may change in their range only, and the diff says so",
+          "[cli]") {
+  const Workbench bench;
+  const std::string policy =
+      replaced(kClinicPolicy, "    budget: {epsilon: 1}\n",
+               "    budget: {epsilon: 1}\n    lifetime: {epsilon: 4}\n    blocks: {by: ward}\n");
+  bench.init(policy);
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5"}).exit == 0);
+  bench.write("change.yaml", replaced(policy, "    blocks: {by: ward}\n", ""));
+  const json report = bench.with_ledger({"policy", "diff", "change.yaml", "--json"}).json();
+  REQUIRE(report["other"].size() == 1);
+  CHECK(report["other"][0]["path"] == "datasets.clinic.blocks");
+  CHECK(report["other"][0]["direction"] == "incomparable");
+  REQUIRE(report["refused_by_apply"].size() >= 1);
+  CHECK(contains(report["refused_by_apply"][0]["message"].get<std::string>(),
+                 "its blocks may change in their range only"));
+}
+
 TEST_CASE("policy diff: an invalid policy on either side ends with 3, a missing side with 2",
           "[cli][negative]") {
   const Workbench bench;
