@@ -13,6 +13,9 @@ enum class Verb {
   policy_check,
   policy_show,
   policy_apply,
+  policy_diff,
+  policy_import,
+  policy_draft,
   data_check,
   plan,
   release,
@@ -40,6 +43,8 @@ struct Arguments {
   Verb verb = Verb::init;
 
   std::optional<std::string> policy_file;
+  std::optional<std::string> later_policy_file;
+  std::optional<std::string> metadata_file;
   std::optional<std::string> dataset;
   std::optional<std::string> statistic;
   std::optional<std::string> decision_id;
@@ -77,6 +82,10 @@ struct Arguments {
   std::optional<std::string> max_rows;
   std::optional<std::string> batch;
   std::optional<std::string> accountant;
+  std::optional<std::string> from;
+  std::optional<std::string> from_csv;
+  std::optional<std::string> dataset_name;
+  std::optional<std::string> output;
   std::vector<std::string> alphas;
   std::vector<std::string> mechanisms;
   bool integer = false;

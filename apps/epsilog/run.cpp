@@ -20,6 +20,12 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return policy_show(arguments, console);
     case Verb::policy_apply:
       return policy_apply(arguments, console);
+    case Verb::policy_diff:
+      return policy_diff(arguments, console);
+    case Verb::policy_import:
+      return policy_import(arguments, console);
+    case Verb::policy_draft:
+      return policy_draft(arguments, console);
     case Verb::data_check:
       return data_check(arguments, console);
     case Verb::plan:

@@ -11,6 +11,9 @@ namespace epsilog::command {
 [[nodiscard]] ExitCode policy_check(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode policy_show(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode policy_apply(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_diff(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_import(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_draft(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode data_check(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode plan(const Arguments& arguments, Console& console);

@@ -62,6 +62,12 @@ std::vector<OptionSpec> make_options() {
       {"--scopes", "", "each scope of the accounts by itself too", &Arguments::scopes},
       {"--limit", "N", "only the last N decisions", &Arguments::limit},
       {"--why", "TEXT", "the reason, kept with every changed limit", &Arguments::why},
+      {"--from", "smartnoise|lomas", "the format of the metadata (default: recognised)", &Arguments::from},
+      {"--from-csv", "FILE", "the CSV file to begin from", &Arguments::from_csv},
+      {"--dataset", "NAME", "the name of the dataset (default: from the table or file)",
+       &Arguments::dataset_name},
+      {"--output", "FILE", "a new file for the policy; nothing is overwritten (default: standard output)",
+       &Arguments::output},
       {"--wait", "S", "seconds to wait for the ledger's lock (default 30)", &Arguments::wait},
       {"--json", "", "JSON on standard output", &Arguments::json},
       {"--quiet", "", "nothing but the answer itself", &Arguments::quiet},
@@ -99,6 +105,49 @@ std::vector<VerbSpec> make_verbs() {
        "neighbours, measure or source, a dataset left out, or a budget below what is spent.",
        {kPolicyFile},
        {{"--policy"}, {"--ledger"}, {"--as"}, {"--why"}, {"--wait"}}},
+      {Verb::policy_diff,
+       "policy diff",
+       "what another policy would make looser and what tighter",
+       "epsilog policy diff clinic.yaml clinic-2025.yaml\n"
+       "epsilog policy diff clinic-2025.yaml --ledger clinic.epsilog",
+       "One line for each difference: FILE:LINE:COLUMN: DIRECTION: PLACE: BEFORE -> AFTER: WHY. The "
+       "direction\n"
+       "is looser, tighter, neutral or incomparable, everything else being as it is. With one file, the\n"
+       "ledger's active policy is compared with it, and what `policy apply` would refuse is said too.\n"
+       "Exit code 0 whenever the two could be compared; 3 when one of them is not valid.",
+       {{"POLICY", true, "the policy to start from; alone, the one to compare with the ledger's",
+         &Arguments::policy_file},
+        {"LATER", false, "the policy that would take its place", &Arguments::later_policy_file}},
+       {{"--ledger"}}},
+      {Verb::policy_import,
+       "policy import",
+       "begin a policy from the metadata of SmartNoise SQL or lomas",
+       "epsilog policy import PUMS.yaml > pums.yaml\n"
+       "epsilog policy import penguin_metadata.yaml --from lomas --epsilon 3 --output penguins.yaml",
+       "Tables become datasets, and columns columns. What the metadata do not say is left as `# TODO:` where "
+       "the\n"
+       "key would stand, what means something else here is a `# NOTE:`; both are listed on standard error.\n"
+       "`epsilog policy check` refuses the policy until what it needs is decided. Numbers are copied "
+       "exactly.\n"
+       "Exit code 3, with FILE:LINE:COLUMN, for a key or value that is not understood.",
+       {{"FILE", true, "the metadata, a YAML file", &Arguments::metadata_file}},
+       {{"--from"},
+        {"--dataset"},
+        {"--epsilon", false, "the budget of each dataset (default: left as TODO)"},
+        {"--delta", false, "the delta of that budget"},
+        {"--output"}}},
+      {Verb::policy_draft,
+       "policy init",
+       "begin a policy from the header of a CSV file",
+       "epsilog policy init --from-csv visits.csv > clinic.yaml\n"
+       "epsilog policy init --from-csv data/visits.csv --dataset clinic --output clinic.yaml",
+       "Types are guessed from the first 1000 rows at most and must be confirmed. Bounds and values are "
+       "never\n"
+       "taken from the data, since that would publish them: they are left as `# TODO:`, like the unit, the "
+       "rows\n"
+       "and the budget, and `epsilog policy check` refuses the policy until these three are decided.",
+       {},
+       {{"--from-csv", true}, {"--dataset"}, {"--output"}}},
       {Verb::data_check,
        "data check",
        "report missing, dropped and clamped rows, for the curator only",

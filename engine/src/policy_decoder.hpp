@@ -19,6 +19,10 @@ struct DecodedPolicy {
   std::optional<std::vector<Principal>> principals;
 };
 
+/// The bytes of a file, at most one more than a policy may have.
+/// Throws  PolicyError: an unreadable file is a fault at 1:1.
+[[nodiscard]] std::string policy_text(const std::string& path);
+
 /// The whole document.
 [[nodiscard]] DecodedPolicy decode_policy(const yaml::Node& root, Faults& faults);
 
@@ -87,6 +91,8 @@ void decode_budget(const yaml::Node& node, const Mark& owner, Dataset& dataset, 
 // One section of a dataset each (policy_source.cpp, policy_columns.cpp, policy_release.cpp,
 // policy_blocks.cpp, policy_limits.cpp, policy_access.cpp, policy_approvals.cpp).
 void decode_source(const yaml::Node& node, const Mark& owner, Dataset& dataset, Faults& faults);
+/// Whether a column can be declared under that name.
+[[nodiscard]] bool is_column_name(std::string_view name);
 [[nodiscard]] std::vector<Column> decode_columns(const yaml::Node& node, Faults& faults);
 [[nodiscard]] std::vector<NamedQuery> decode_queries(const yaml::Node& node, Faults& faults);
 /// Requires  dataset.columns are decoded.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
@@ -140,6 +141,9 @@ class Engine final {
 
   /// Throws  PolicyError when the policy itself or the change is not acceptable.
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
+  /// What apply_policy() would refuse of the change as the ledger stands; changes nothing.
+  /// Throws  PolicyError when the policy itself is not valid.
+  [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
 
  private:
   explicit Engine(std::unique_ptr<State> state);
