@@ -273,15 +273,17 @@ std::string data_check_json(const std::vector<DatasetReport>& reports,
                          {"out_of_bounds", column.out_of_bounds},
                          {"undeclared", column.undeclared}});
     }
-    datasets.push_back({{"dataset", report.dataset},
-                        {"source", report.source},
-                        {"rows", report.data.rows},
-                        {"malformed", report.data.malformed},
-                        {"without_unit", report.data.without_unit},
-                        {"over_max_rows", report.data.over_max_rows},
-                        {"units", report.data.units},
-                        {"beyond_rows_max", report.data.beyond_rows_max},
-                        {"columns", columns}});
+    datasets.push_back(
+        {{"dataset", report.dataset},
+         {"source", report.source},
+         {"rows", report.data.rows},
+         {"malformed", report.data.malformed},
+         {"outside_blocks", report.data.outside_blocks ? Json(*report.data.outside_blocks) : Json()},
+         {"without_unit", report.data.without_unit},
+         {"over_max_rows", report.data.over_max_rows},
+         {"units", report.data.units},
+         {"beyond_rows_max", report.data.beyond_rows_max},
+         {"columns", columns}});
   }
   return pretty({{"ok", true}, {"datasets", datasets}, {"without_source", without_source}});
 }
