@@ -15,6 +15,7 @@ enum class Verb {
   policy_apply,
   data_check,
   plan,
+  forecast,
   release,
   budget,
   history,
