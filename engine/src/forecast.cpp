@@ -41,7 +41,6 @@ class Forecaster {
 
  private:
   [[nodiscard]] Standing planned(const Rational& epsilon);
-  [[nodiscard]] bool fits(const Standing& standing, std::int64_t count) const;
   [[nodiscard]] std::int64_t most_for(const Standing& standing, std::int64_t count) const;
   [[nodiscard]] std::int64_t most_of_one_release() const {
     return dataset_.per_release ? dataset_.per_release->units() : accounting::kUnitsMax;
@@ -108,8 +107,8 @@ Forecast Forecaster::at(const Rational& epsilon, std::span<const Rational> alpha
   return result;
 }
 
-bool Forecaster::fits(const Standing& standing, std::int64_t count) const {
-  if (standing.plan.charged.epsilon.units() > most_of_one_release()) return false;
+/// A cap on one release is not asked for here: it ends the search.
+bool fits(const Standing& standing, std::int64_t count) {
   return std::all_of(standing.debits.begin(), standing.debits.end(), [count](const Debit& debit) {
     if (!debit.ask.expressible) return false;
     return debit.ask.amount == 0 || debits_that_fit(debit.account.balance, debit.ask.amount) >= count;
