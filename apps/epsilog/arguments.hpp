@@ -18,6 +18,7 @@ enum class Verb {
   policy_draft,
   data_check,
   plan,
+  forecast,
   release,
   budget,
   history,

@@ -30,6 +30,8 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return data_check(arguments, console);
     case Verb::plan:
       return plan(arguments, console);
+    case Verb::forecast:
+      return forecast(arguments, console);
     case Verb::release:
       return release(arguments, console);
     case Verb::budget:

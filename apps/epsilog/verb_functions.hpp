@@ -17,6 +17,7 @@ namespace epsilog::command {
 [[nodiscard]] ExitCode data_check(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode plan(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode forecast(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode release(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode budget(const Arguments& arguments, Console& console);

@@ -160,14 +160,43 @@ std::vector<VerbSpec> make_verbs() {
        "plan",
        "what a release would cost and how accurate it would be; spends nothing",
        "epsilog plan clinic count --epsilon 0.1\n"
-       "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01",
-       "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused.",
+       "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
+       "epsilog plan clinic count --epsilon 0.1 --count 52\n"
+       "epsilog plan --batch requests.csv --as alice",
+       "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused.\n"
+       "  --count  also how many more of exactly this fit, and what each of K more could have.\n"
+       "  --batch  a table of requests, planned in order, each against the balances as those before it\n"
+       "           would leave them. Its columns: dataset, statistic, epsilon, delta, by, where, as,\n"
+       "           purpose, key; what it lacks is taken from the command line. Exit code 0: all would\n"
+       "           be granted.",
        {kDataset, kStatistic},
        {{"--epsilon", true},
         {"--delta"},
         {"--by"},
         {"--where"},
         {"--alpha"},
+        {"--as"},
+        {"--purpose"},
+        {"--count", false, "also what each of K more releases could have"},
+        {"--batch", false, "plan a CSV table of requests in order; - reads standard input"},
+        {"--ledger"}}},
+      {Verb::forecast,
+       "forecast",
+       "how many more releases fit, how accurate K more can be, what an accuracy costs",
+       "epsilog forecast clinic count --epsilon 0.1                  # how many more of these\n"
+       "epsilog forecast clinic histogram:ward --count 52            # the best that 52 more can have\n"
+       "epsilog forecast clinic count --accuracy 20 --alpha 0.05     # the least epsilon for it",
+       "Exact under every account that the request would debit, each by its own measure; spends nothing,\n"
+       "reads no data. It holds while nobody else is charged. Exit code 0: at least one more (K more)\n"
+       "would be granted; 4: none.",
+       {kDataset, kStatistic},
+       {{"--epsilon"},
+        {"--count", false, "how many more releases there shall be"},
+        {"--accuracy"},
+        {"--alpha"},
+        {"--delta"},
+        {"--by"},
+        {"--where"},
         {"--as"},
         {"--purpose"},
         {"--ledger"}}},
