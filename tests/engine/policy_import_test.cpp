@@ -164,6 +164,7 @@ TEST_CASE("policy import: whom to protect is never decided for the curator", "[e
       import_metadata(replaced(kSmartNoise, "max_ids: 4", "row_privacy: True"), "m.yaml", budget);
   CHECK_FALSE(draft.valid);
   CHECK(mentions(draft.todos, "'pid' is a private_id"));
+  CHECK(draft.yaml.find("      pid: ") == std::string::npos);  // whatever the unit, nobody may ask about it
   draft = import_metadata(replaced(kLomas, "max_ids: 1", "max_ids: 3"), "m.yaml", budget);
   CHECK_FALSE(draft.valid);
   CHECK(mentions(draft.todos, "max_ids is 3"));
