@@ -157,6 +157,12 @@ TEST_CASE("reaccount: every mechanism by its own law, equal ones counted togethe
   }
   CHECK_FALSE(bound(answer, Accountant::pure));
   CHECK(bound(answer, Accountant::approximate).value() <= number("2.85"));
+
+  // At a delta below the three that were charged, the charges promise nothing.
+  ReaccountQuestion question = everything();
+  question.delta = number("2e-6");
+  CHECK_FALSE(only(clinic, question).charged);
+  CHECK_FALSE(bound(only(clinic, question), Accountant::approximate));
 }
 
 TEST_CASE("reaccount: one accountant, at a delta or at an epsilon", "[engine][reaccount]") {
@@ -241,6 +247,9 @@ TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved lo
   CHECK(several.law->delta == number("1e-6"));
   CHECK(several.rho == number("0.00375"));
 
+  vector.inflated = "4";  // a whole number of steps, but of several coordinates
+  CHECK(recorded_loss("discrete_gaussian", vector).law->kind == ComposedLaw::Kind::approximate);
+
   ledger::ComponentRecord fine = vector;
   fine.inflated = "1";
   fine.coordinates = 1;
@@ -253,6 +262,26 @@ TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved lo
   CHECK(recorded_loss("discrete_laplace", laplace).law->sensitivity == 3);
   laplace.grid = "1/1000000000";
   CHECK(recorded_loss("discrete_laplace", laplace).law->kind == ComposedLaw::Kind::pure);
+}
+
+TEST_CASE("recorded loss: components that lose differently have different keys", "[engine][reaccount]") {
+  const ledger::ComponentRecord one;
+  const std::string key = loss_key("snapping", one);
+  CHECK(loss_key("gaussian", one) != key);
+  for (std::string ledger::ComponentRecord::*field :
+       {&ledger::ComponentRecord::sensitivity, &ledger::ComponentRecord::inflated,
+        &ledger::ComponentRecord::lambda, &ledger::ComponentRecord::grid, &ledger::ComponentRecord::adjusted,
+        &ledger::ComponentRecord::adjusted_delta, &ledger::ComponentRecord::rho}) {
+    ledger::ComponentRecord other = one;
+    other.*field = "7";
+    CHECK(loss_key("snapping", other) != key);
+  }
+  ledger::ComponentRecord several = one;
+  several.coordinates = 2;
+  CHECK(loss_key("snapping", several) != key);
+  ledger::ComponentRecord counted = one;
+  counted.statistic = "count";
+  CHECK(loss_key("snapping", counted) == key);
 }
 
 TEST_CASE("recorded loss: a record of no release is not read", "[engine][reaccount][negative]") {
