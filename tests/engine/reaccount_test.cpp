@@ -11,6 +11,8 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/privacy_loss_distribution.hpp"
 #include "epsilog/accounting/zcdp.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "recorded_loss.hpp"
 #include "support/catch.hpp"
 
@@ -229,6 +231,78 @@ TEST_CASE("reaccount: what is asked wrongly is refused", "[engine][reaccount][ne
   question.delta.reset();
   question.epsilon = Rational(-1);
   CHECK_THROWS_AS(reaccount(clinic.ledger(), question), InvalidParameter);
+}
+
+namespace {
+
+/// Reserves the charges and forfeits them, or leaves them reserved.
+void reserve(const Clinic& clinic, const std::vector<ledger::Charge>& charges, bool forfeit) {
+  ledger::Ledger ledger = ledger::Ledger::open(clinic.ledger(), {});
+  ledger::Transaction transaction = ledger.begin();
+  ledger::DecisionDraft draft;
+  draft.principal = "alice";
+  draft.request = "{}";
+  draft.request_digest = ledger::sha256_hex(draft.request);
+  draft.dataset = "clinic";
+  draft.policy_version = 1;
+  draft.outcome = ledger::Outcome::reserved;
+  draft.reasons = "[]";
+  draft.deadline = "9999-12-31T23:59:59.999Z";
+  transaction.reserve(draft, charges);
+  const std::string parent = ledger.commit(std::move(transaction)).front().id;
+  if (!forfeit) return;
+  ledger::Transaction second = ledger.begin();
+  draft.outcome = ledger::Outcome::forfeited;
+  draft.parent = parent;
+  draft.deadline.clear();
+  second.resolve(draft);
+  static_cast<void>(ledger.commit(std::move(second)));
+}
+
+}  // namespace
+
+TEST_CASE("reaccount: a forfeited reservation counts as any mechanism of its charge, an open one does not",
+          "[engine][reaccount]") {
+  const Clinic clinic("epsilon: 10");
+  Answer last;
+  {
+    Engine engine = clinic.open();
+    for (int i = 0; i < 2; ++i) last = release(engine, request("count", "0.1"));
+  }
+  const std::int64_t account = last.accounts.at(0).id;
+  reserve(clinic, {{account, 250'000'000'000}}, true);
+  reserve(clinic, {{account, 500'000'000'000}}, false);
+  const Reaccount answer = only(clinic, everything());
+  CHECK(answer.releases == 2);
+  CHECK(answer.laws == 2);
+  CHECK(answer.inexpressible == 0);
+  CHECK(answer.charged == number("0.45"));
+  check_figures(answer, {recorded(last, 2), charged_loss({{"epsilon", 250'000'000'000}}).value()});
+}
+
+TEST_CASE("reaccount: charges in rho promise what they convert to", "[engine][reaccount]") {
+  const Clinic clinic("measure: zcdp, rho: 0.5");
+  Engine engine = clinic.open();
+  for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).granted);
+  const Reaccount answer = only(clinic, everything());
+  CHECK(answer.charged == accounting::zcdp_epsilon_up(number("0.06"), number("1e-6")));
+  CHECK(bound(answer, Accountant::zcdp).value() <= answer.charged.value());
+}
+
+TEST_CASE("reaccount: a renewing budget is one history, and each scope by itself if asked",
+          "[engine][reaccount]") {
+  const Clinic clinic("epsilon: 1, renew: month, accept_unbounded_lifetime: true");
+  Engine engine = clinic.open();
+  for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).granted);
+  CHECK(only(clinic, everything()).charged == number("0.6"));
+  ReaccountQuestion question = everything();
+  question.scopes = true;
+  const std::vector<Reaccount> answers = reaccount(clinic.ledger(), question);
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[0].scope.empty());
+  CHECK(answers[1].scope.starts_with("period:"));
+  CHECK(answers[1].charged == answers[0].charged);
+  CHECK(bound(answers[1], Accountant::pld) == bound(answers[0], Accountant::pld));
 }
 
 TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved loss", "[engine][reaccount]") {
