@@ -345,6 +345,14 @@ TEST_CASE("Discrete Gaussian noise on a fine grid: each term of what it may lose
   CHECK_FALSE(pld_epsilon_up(std::vector{fine}, power_of_two(-1800)));
   CHECK(pld_epsilon_up(std::vector{fine}, power_of_two(-1700)));
   CHECK(pld_delta_down(std::vector{fine}, 1) == 0);
+  // What is lost outright is added once for each use.
+  ComposedLaw failing = noise(Kind::gaussian, "5", "1", 2);
+  failing.delta = number("0.01");
+  const ComposedLaw sound = noise(Kind::gaussian, "5", "1", 2);
+  CHECK(pld_delta_up(std::vector{failing}, 1) == pld_delta_up(std::vector{sound}, 1) + number("0.02"));
+  CHECK(pld_epsilon_up(std::vector{failing}, number("0.03")) ==
+        pld_epsilon_up(std::vector{sound}, number("0.01")));
+  CHECK_FALSE(pld_epsilon_up(std::vector{failing}, number("0.019")));
   CHECK_THROWS_AS(fine_grid_gaussian(0, 1, 1), InvalidParameter);
   CHECK_THROWS_AS(fine_grid_gaussian(1, -1, 1), InvalidParameter);
   CHECK_THROWS_AS(fine_grid_gaussian(1, 1, 0), InvalidParameter);
