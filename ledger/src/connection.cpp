@@ -36,17 +36,20 @@ std::string uri_of(const LedgerFiles& files, Connection::Role role) {
   switch (role) {
     case Connection::Role::creator:
     case Connection::Role::writer:
+    case Connection::Role::migrator:
       return uri + "&mode=rw";
     case Connection::Role::reader:
       return uri + "&mode=ro";
     case Connection::Role::immutable:
+    case Connection::Role::archived:
       return uri + "&mode=ro&immutable=1";
   }
   EPSILOG_INVARIANT(false);
 }
 
 bool writes(Connection::Role role) {
-  return role == Connection::Role::creator || role == Connection::Role::writer;
+  return role == Connection::Role::creator || role == Connection::Role::writer ||
+         role == Connection::Role::migrator;
 }
 
 int flags_of(Connection::Role role) {
@@ -182,7 +185,7 @@ std::string Query::column_name(int column) const {
 
 Connection::Connection(const LedgerFiles& files, Role role) try : database_(open_database(files, role)) {
   make_settings(role);
-  if (role != Role::creator) check_identity(files);
+  if (role != Role::creator) check_identity(files, role);
 } catch (const StorageFailure& failure) {
   const bool not_a_database = (failure.code() & 0xff) == SQLITE_NOTADB;
   if (not_a_database && !exists(files.lock()) && !exists(files.wal())) {
@@ -202,10 +205,10 @@ void Connection::make_settings(Role role) {
   require_pragma("trusted_schema", "0");
   require_pragma("cell_size_check", "1");
   require_pragma("mmap_size", "0");
-  require_pragma("foreign_keys", "1");
+  require_pragma("foreign_keys", role == Role::migrator ? "0" : "1");
   require_pragma("recursive_triggers", "1");
   require_pragma("synchronous", "2");
-  if (role == Role::immutable) return;
+  if (role == Role::immutable || role == Role::archived) return;
   require_control(db, SQLITE_FCNTL_POWERSAFE_OVERWRITE, "FCNTL_POWERSAFE_OVERWRITE", 0);
   // Overwriting a WAL is cheaper than growing a new one; at creation nothing may stay behind.
   if (role != Role::creator) require_control(db, SQLITE_FCNTL_PERSIST_WAL, "FCNTL_PERSIST_WAL", 1);
@@ -217,7 +220,7 @@ void Connection::make_settings(Role role) {
   }
 }
 
-void Connection::check_identity(const LedgerFiles& files) {
+void Connection::check_identity(const LedgerFiles& files, Role role) {
   Query identity =
       query("SELECT application_id, user_version FROM pragma_application_id, pragma_user_version");
   EPSILOG_INVARIANT(identity.step());
@@ -233,6 +236,11 @@ void Connection::check_identity(const LedgerFiles& files) {
                          ". Use the newer epsilog that wrote it");
   }
   if (version < 1) throw LedgerCorrupt("ledger " + files.database + " has no schema version");
+  if (version < kSchemaVersion && role != Role::migrator && role != Role::archived) {
+    throw LedgerUnusable("ledger " + files.database + " has schema " + std::to_string(version) +
+                         ", this program needs " + std::to_string(kSchemaVersion) +
+                         "; run `epsilog migrate`");
+  }
 }
 
 void Connection::require_pragma(const char* name, const std::string& value) {
@@ -263,6 +271,12 @@ void Connection::execute(const char* sql) {
   if (sqlite3_exec(handle(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
     throw StorageFailure(sqlite3_extended_errcode(handle()), sqlite3_errmsg(handle()));
   }
+}
+
+std::int64_t Connection::schema_version() {
+  Query row = query("PRAGMA user_version");
+  EPSILOG_INVARIANT(row.step());
+  return row.integer(0);
 }
 
 bool Connection::in_transaction() {

@@ -84,11 +84,13 @@ class Connection final {
   enum class Role {
     creator,    ///< a new, empty file under its temporary name
     writer,     ///< the one that writes and checkpoints
+    migrator,   ///< a writer for an older schema too, without foreign keys: tables are rebuilt
     reader,     ///< mode=ro
     immutable,  ///< a ledger that nobody can be writing to: unwritable directory, no WAL
+    archived,   ///< the same of any schema: the copy that a migration keeps
   };
 
-  /// Throws  LedgerUnusable (not a ledger, newer schema), LedgerCorrupt, LedgerBusy, LedgerIo.
+  /// Throws  LedgerUnusable (not a ledger, another schema), LedgerCorrupt, LedgerBusy, LedgerIo.
   Connection(const LedgerFiles& files, Role role);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -102,13 +104,15 @@ class Connection final {
   void execute(const char* sql);
 
   [[nodiscard]] sqlite3* handle() { return database_.getHandle(); }
+  /// The file's schema version.
+  [[nodiscard]] std::int64_t schema_version();
   [[nodiscard]] bool in_transaction();
   /// Rows changed by the last statement.
   [[nodiscard]] int changes();
 
  private:
   void make_settings(Role role);
-  void check_identity(const LedgerFiles& files);
+  void check_identity(const LedgerFiles& files, Role role);
   void require_pragma(const char* name, const std::string& value);
 
   SQLite::Database database_;

@@ -72,17 +72,19 @@ void require_nothing_there(const LedgerFiles& files) {
 }
 
 void fill(Connection& db, const std::string& ledger_id, PolicyVersion policy,
-          const std::vector<AccountState>& accounts) {
+          const std::vector<AccountState>& accounts, const ClockObservation& clock) {
   policy.version = 1;
-  policy.applied_at = time_text(wall_clock_ms());
+  policy.applied_at = time_text(clock.now_ms);
   db.execute("BEGIN IMMEDIATE");
-  db.execute(kSchemaSql);
+  for (const char* const sql : kSchemaSql) db.execute(sql);
   db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
   db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
   db.query(
-        "INSERT INTO meta(one, ledger_id, created_at, last_time, decisions, policy_versions, limit_changes)"
-        " VALUES(1, ?1, ?2, ?2, 0, 1, 0)")
-      .with(ledger_id, policy.applied_at)
+        "INSERT INTO meta(one, ledger_id, created_at, last_time, decisions, policy_versions, limit_changes,"
+        " clock_events, schema_migrations, wall_clock, boot_id, boot_offset, held_at)"
+        " VALUES(1, ?1, ?2, ?2, 0, 1, 0, 0, 0, ?3, ?4, ?5, '')")
+      .with(ledger_id, policy.applied_at, clock.state.wall_clock, clock.state.boot_id,
+            clock.state.boot_offset)
       .run();
   insert_policy_version(db, policy);
   for (const AccountState& account : accounts) insert_account(db, account);
@@ -110,10 +112,10 @@ void give_final_name(const LedgerFiles& temporary, const LedgerFiles& files) {
 }
 
 void require_distinct(const std::vector<AccountState>& accounts) {
-  std::set<std::pair<std::pair<std::string, std::string>, std::string>> seen;
+  std::set<AccountName> seen;
   for (const AccountState& account : accounts) {
     require_sound_account(account);
-    if (!seen.insert({{account.dataset, account.scope}, account.measure}).second) {
+    if (!seen.insert({account.dataset, account.scope, account.measure}).second) {
       throw InvalidParameter("ledger: an account is wanted twice");
     }
   }
@@ -122,7 +124,7 @@ void require_distinct(const std::vector<AccountState>& accounts) {
 }  // namespace
 
 std::string Ledger::create(const std::string& path, const PolicyVersion& policy,
-                           const std::vector<AccountState>& accounts) {
+                           const std::vector<AccountState>& accounts, const Options& options) {
   require_sound_policy(policy);
   require_distinct(accounts);
   make_directory_if_missing(path);
@@ -132,7 +134,7 @@ std::string Ledger::create(const std::string& path, const PolicyVersion& policy,
   const std::string ledger_id = random_hex_128();
   try {
     Connection db(temporary.files(), Connection::Role::creator);
-    fill(db, ledger_id, policy, accounts);
+    fill(db, ledger_id, policy, accounts, first_observation(options.clock()));
     move_into_main_file(db, temporary.files());
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "creating ledger " + files.database);

@@ -48,7 +48,7 @@ Schema read_schema(SQLite::Database& database) {
 /// What SQLite makes of the shipped text, so that both sides passed through the same parser.
 Schema shipped_schema() {
   SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  database.exec(kSchemaSql);
+  for (const char* const sql : kSchemaSql) database.exec(sql);
   return read_schema(database);
 }
 
@@ -134,22 +134,39 @@ LedgerFacts Inspection::facts() {
         .last_time = meta.last_time,
         .decisions = counts(connection, "seq", "decision", meta.decisions),
         .policy_versions = counts(connection, "version", "policy_version", meta.policy_versions),
-        .limit_changes = counts(connection, "seq", "limit_change", meta.limit_changes)};
+        .limit_changes = counts(connection, "seq", "limit_change", meta.limit_changes),
+        .clock_events = counts(connection, "seq", "clock_event", meta.clock_events),
+        .schema_migrations =
+            counts(connection, "place",
+                   "(SELECT row_number() OVER (ORDER BY version) AS place FROM schema_migration)",
+                   meta.schema_migrations)};
   });
 }
 
 std::vector<OrderFault> Inspection::order_faults() {
   return snapshot_->state_->reading([](Connection& connection) {
-    return faults(
+    std::vector<OrderFault> found =
+        faults(connection,
+               "SELECT seq, CASE"
+               " WHEN seq <> before + 1 THEN 'decision ' || seq || ' follows decision ' || before"
+               " WHEN id <= id_before THEN 'decision ' || seq || ' has an id below that of the one before it'"
+               " ELSE 'decision ' || seq || ' is dated before the one before it' END"
+               " FROM (SELECT seq, id, created_at, lag(seq, 1, 0) OVER w AS before, lag(id, 1, '') OVER w AS "
+               "id_before,"
+               " lag(created_at, 1, '') OVER w AS time_before FROM decision WINDOW w AS (ORDER BY seq))"
+               " WHERE seq <> before + 1 OR id <= id_before OR created_at < time_before");
+    const std::vector<OrderFault> of_clock = faults(
         connection,
-        "SELECT seq, CASE"
-        " WHEN seq <> before + 1 THEN 'decision ' || seq || ' follows decision ' || before"
-        " WHEN id <= id_before THEN 'decision ' || seq || ' has an id below that of the one before it'"
-        " ELSE 'decision ' || seq || ' is dated before the one before it' END"
-        " FROM (SELECT seq, id, created_at, lag(seq, 1, 0) OVER w AS before, lag(id, 1, '') OVER w AS "
-        "id_before,"
-        " lag(created_at, 1, '') OVER w AS time_before FROM decision WINDOW w AS (ORDER BY seq))"
-        " WHERE seq <> before + 1 OR id <= id_before OR created_at < time_before");
+        "SELECT after_decision, CASE"
+        " WHEN seq <> before + 1 THEN 'clock event ' || seq || ' follows clock event ' || before"
+        " WHEN after_decision < after_before THEN 'clock event ' || seq || ' stands before the one before it'"
+        " ELSE 'clock event ' || seq || ' is dated before the one before it' END"
+        " FROM (SELECT seq, after_decision, ledger_time, lag(seq, 1, 0) OVER w AS before,"
+        " lag(after_decision, 1, 0) OVER w AS after_before, lag(ledger_time, 1, '') OVER w AS time_before"
+        " FROM clock_event WINDOW w AS (ORDER BY seq))"
+        " WHERE seq <> before + 1 OR after_decision < after_before OR ledger_time < time_before");
+    found.insert(found.end(), of_clock.begin(), of_clock.end());
+    return found;
   });
 }
 
@@ -162,7 +179,81 @@ std::vector<OrderFault> Inspection::completeness_faults() {
         " CASE WHEN has_release THEN ' and a release' ELSE ' and no release' END"
         " FROM (SELECT seq, outcome, EXISTS(SELECT 1 FROM charge WHERE decision_id = d.id) AS has_charge,"
         " EXISTS(SELECT 1 FROM release WHERE decision_id = d.id) AS has_release FROM decision AS d)"
-        " WHERE has_charge <> (outcome = 'granted') OR has_release <> (outcome = 'granted') ORDER BY seq");
+        " WHERE has_charge <> (outcome IN ('granted', 'reserved', 'forfeited'))"
+        " OR has_release <> (outcome = 'granted') ORDER BY seq");
+  });
+}
+
+std::vector<OrderFault> Inspection::lifecycle_faults() {
+  return snapshot_->state_->reading([](Connection& connection) {
+    // `child` is what is about another decision, `earlier` another child of the same parent.
+    return faults(
+        connection,
+        "SELECT seq, 'decision ' || seq || message FROM ("
+        " SELECT child.seq AS seq, CASE"
+        " WHEN parent.id IS NULL OR parent.seq >= child.seq THEN ' is about a decision that does not precede "
+        "it'"
+        " WHEN parent.dataset <> child.dataset OR parent.policy_version <> child.policy_version"
+        " THEN ' has another dataset or policy version than the one it is about'"
+        " WHEN NOT CASE parent.outcome"
+        " WHEN 'pending' THEN child.outcome IN ('approved', 'rejected', 'voided', 'refused', 'reserved')"
+        " WHEN 'reserved' THEN child.outcome IN ('granted', 'voided', 'forfeited', 'token_issued')"
+        " ELSE 0 END THEN ' was ' || child.outcome || ' about one that was ' || parent.outcome"
+        " WHEN EXISTS(SELECT 1 FROM decision AS earlier WHERE earlier.parent = child.parent"
+        " AND earlier.parent <> '' AND earlier.seq < child.seq"
+        " AND earlier.outcome NOT IN ('approved', 'token_issued')) THEN ' is about one that was resolved "
+        "before'"
+        " WHEN child.outcome IN ('approved', 'rejected') AND EXISTS(SELECT 1 FROM decision AS earlier"
+        " WHERE earlier.parent = child.parent AND earlier.parent <> '' AND earlier.seq < child.seq"
+        " AND earlier.principal = child.principal AND earlier.outcome = 'approved')"
+        " THEN ' is the second vote of its principal'"
+        " WHEN child.outcome IN ('voided', 'token_issued') AND EXISTS(SELECT 1 FROM decision AS earlier"
+        " WHERE earlier.parent = child.parent AND earlier.parent <> '' AND earlier.seq < child.seq"
+        " AND earlier.outcome = 'token_issued') THEN ' was ' || child.outcome || ' after a token was issued'"
+        " WHEN child.outcome IN ('granted', 'forfeited') AND EXISTS("
+        "SELECT account_id, amount FROM charge WHERE decision_id = child.id"
+        " EXCEPT SELECT account_id, amount FROM charge WHERE decision_id = parent.id"
+        " UNION ALL SELECT * FROM (SELECT account_id, amount FROM charge WHERE decision_id = parent.id"
+        " EXCEPT SELECT account_id, amount FROM charge WHERE decision_id = child.id))"
+        " THEN ' has other charges than the one it is about'"
+        " END AS message FROM decision AS child LEFT JOIN decision AS parent ON parent.id = child.parent"
+        " WHERE child.parent <> ''"
+        " UNION ALL"
+        " SELECT d.seq, CASE WHEN o.decision_id IS NULL THEN ' is open and not listed as such'"
+        " ELSE ' is listed as open with another deadline' END"
+        " FROM decision AS d LEFT JOIN open_decision AS o ON o.decision_id = d.id"
+        " WHERE d.outcome IN ('reserved', 'pending') AND o.deadline IS NOT d.deadline"
+        " AND NOT EXISTS(SELECT 1 FROM decision AS child WHERE child.parent = d.id AND child.parent <> ''"
+        " AND child.outcome NOT IN ('approved', 'token_issued'))"
+        " UNION ALL"
+        " SELECT d.seq, ' is listed as open and is not' FROM open_decision AS o JOIN decision AS d"
+        " ON d.id = o.decision_id WHERE d.outcome NOT IN ('reserved', 'pending')"
+        " OR EXISTS(SELECT 1 FROM decision AS child WHERE child.parent = d.id AND child.parent <> ''"
+        " AND child.outcome NOT IN ('approved', 'token_issued'))"
+        ") WHERE message IS NOT NULL ORDER BY seq");
+  });
+}
+
+std::vector<std::string> Inspection::clock_faults() {
+  return snapshot_->state_->reading([](Connection& connection) {
+    std::string held;
+    SQLite::Statement statement = connection.prepare(
+        "SELECT kind, ledger_time FROM clock_event WHERE kind <> 'backwards' ORDER BY seq");
+    Query rows(statement, connection.handle());
+    while (rows.step()) {
+      if (rows.text(0) == "confirmed") {
+        held.clear();
+      } else if (held.empty()) {
+        held = rows.text(1);
+      }
+    }
+    const std::string recorded = read_meta(connection).clock.held_at;
+    if (recorded == held) return std::vector<std::string>{};
+    const auto described = [](const std::string& time) {
+      return time.empty() ? "not held" : "held at " + time;
+    };
+    return std::vector<std::string>{"the calendar is " + described(recorded) +
+                                    ", by the clock events it is " + described(held)};
   });
 }
 
@@ -170,17 +261,26 @@ std::vector<ChargeTotal> Inspection::charge_totals() {
   return snapshot_->state_->reading([](Connection& connection) {
     // Split in two halves, because sum() fails when it leaves int64, and rows may have been tampered with.
     SQLite::Statement statement = connection.prepare(
-        "SELECT account_id, count(*), sum(amount >> 32), sum(amount & 4294967295)"
-        " FROM charge GROUP BY account_id ORDER BY account_id");
+        "SELECT account_id, count(*), sum(spends * (amount >> 32)), sum(spends * (amount & 4294967295)),"
+        " sum(reserves * (amount >> 32)), sum(reserves * (amount & 4294967295)) FROM"
+        " (SELECT c.account_id AS account_id, c.amount AS amount,"
+        " d.outcome IN ('granted', 'forfeited') AS spends,"
+        " d.outcome = 'reserved' AND NOT EXISTS(SELECT 1 FROM decision AS child WHERE child.parent = d.id"
+        " AND child.parent <> '' AND child.outcome NOT IN ('approved', 'token_issued')) AS reserves"
+        " FROM charge AS c LEFT JOIN decision AS d ON d.id = c.decision_id)"
+        " GROUP BY account_id ORDER BY account_id");
     Query rows(statement, connection.handle());
+    const auto whole = [&rows](int high) {
+      if (rows.null(high)) return accounting::Integer(0);  // no charge of it belongs to a decision
+      accounting::Integer sum(rows.integer(high));
+      sum <<= 32;
+      sum += accounting::Integer(rows.integer(high + 1));
+      return sum;
+    };
     std::vector<ChargeTotal> totals;
     while (rows.step()) {
-      ChargeTotal total{.account = rows.integer(0),
-                        .charges = rows.integer(1),
-                        .sum = accounting::Integer(rows.integer(2))};
-      total.sum <<= 32;
-      total.sum += accounting::Integer(rows.integer(3));
-      totals.push_back(std::move(total));
+      totals.push_back(
+          {.account = rows.integer(0), .charges = rows.integer(1), .spent = whole(2), .reserved = whole(4)});
     }
     return totals;
   });

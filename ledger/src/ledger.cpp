@@ -12,7 +12,8 @@ namespace epsilog::ledger {
 namespace {
 
 constexpr const char* kUpdateMeta =
-    "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4";
+    "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4,"
+    " clock_events = ?5, wall_clock = ?6, boot_id = ?7, boot_offset = ?8, held_at = ?9";
 
 std::string advice_for(const RecoveryState& state) {
   if (!state.rebooted) {
@@ -31,12 +32,11 @@ Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
 
 Ledger Ledger::open(const std::string& path, const Options& options) {
-  return Ledger(std::make_shared<LedgerState>(path, LedgerState::Access::read_write, options.wait));
+  return Ledger(std::make_shared<LedgerState>(path, LedgerState::Access::read_write, options));
 }
 
-Ledger Ledger::open_read_only(const std::string& path) {
-  return Ledger(
-      std::make_shared<LedgerState>(path, LedgerState::Access::read_only, std::chrono::milliseconds(0)));
+Ledger Ledger::open_read_only(const std::string& path, const Options& options) {
+  return Ledger(std::make_shared<LedgerState>(path, LedgerState::Access::read_only, options));
 }
 
 const std::string& Ledger::ledger_id() const {
@@ -59,9 +59,11 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
   if (!state.changed) return {};
   try {
     Connection& db = state_->writer();
+    state.insert_noticed_clock_events();
+    const Meta& meta = state.meta;
     db.query(kUpdateMeta)
-        .with(state.meta.last_time, state.meta.decisions, state.meta.policy_versions,
-              state.meta.limit_changes)
+        .with(meta.last_time, meta.decisions, meta.policy_versions, meta.limit_changes, meta.clock_events,
+              meta.clock.wall_clock, meta.clock.boot_id, meta.clock.boot_offset, meta.clock.held_at)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row");
     db.query("COMMIT").run();

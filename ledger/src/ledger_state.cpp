@@ -24,14 +24,15 @@ Deadline deadline_after(std::chrono::milliseconds wait) {
 
 }  // namespace
 
-LedgerState::LedgerState(const std::string& path, Access access, std::chrono::milliseconds wait)
+LedgerState::LedgerState(const std::string& path, Access access, const Options& options)
     : files_(locate(path)),
       identity_(require_single_regular_file(files_)),
       process_(::getpid()),
-      wait_(wait) {
-  if (access == Access::read_write) {
+      options_(options) {
+  if (access != Access::read_only) {
     tighten_mode(files_);
-    writer_ = std::make_unique<Connection>(files_, Connection::Role::writer);
+    writer_ = std::make_unique<Connection>(
+        files_, access == Access::migration ? Connection::Role::migrator : Connection::Role::writer);
     sqlite3_wal_hook(
         writer_->handle(),
         [](void* frames, sqlite3*, const char*, int count) {
@@ -42,7 +43,7 @@ LedgerState::LedgerState(const std::string& path, Access access, std::chrono::mi
   }
   try {
     std::unique_ptr<Connection> reader = writer_ == nullptr ? take_reader() : nullptr;
-    ledger_id_ = read_meta(reader != nullptr ? *reader : *writer_).ledger_id;
+    ledger_id_ = read_ledger_id(reader != nullptr ? *reader : *writer_);
     if (reader != nullptr) give_back_reader(std::move(reader));
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + files_.database);
@@ -92,7 +93,7 @@ void LedgerState::require_usable_for_writing() const {
 Descriptor LedgerState::take_turn() {
   require_own_process();
   if (writer_ == nullptr) throw InvalidParameter("ledger: opened read-only, it cannot be written to");
-  const Deadline deadline = deadline_after(wait_);
+  const Deadline deadline = deadline_after(options_.wait);
   if (!turns_.take(deadline)) {
     throw LedgerBusy("ledger " + files_.database +
                      " is in use by another thread; retry, or wait longer (--wait)");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "connection.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "ledger_files.hpp"
 #include "turnstile.hpp"
 
@@ -19,15 +20,16 @@ namespace epsilog::ledger {
 
 class LedgerState final {
  public:
-  enum class Access { read_only, read_write };
+  enum class Access { read_only, read_write, migration };
 
-  LedgerState(const std::string& path, Access access, std::chrono::milliseconds wait);
+  LedgerState(const std::string& path, Access access, const Options& options);
   ~LedgerState();
   LedgerState(const LedgerState&) = delete;
   LedgerState& operator=(const LedgerState&) = delete;
 
   [[nodiscard]] const LedgerFiles& files() const noexcept { return files_; }
   [[nodiscard]] const std::string& ledger_id() const noexcept { return ledger_id_; }
+  [[nodiscard]] const Clock& clock() const noexcept { return options_.clock; }
   /// Requires  the turn is held.
   [[nodiscard]] Connection& writer() noexcept { return *writer_; }
 
@@ -65,7 +67,7 @@ class LedgerState final {
   const LedgerFiles files_;
   const FileIdentity identity_;
   const pid_t process_;
-  const std::chrono::milliseconds wait_;
+  const Options options_;
   std::string ledger_id_;
   ThreadTurns turns_;
   std::unique_ptr<Connection> writer_;  // null: read-only

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 #include "epsilog/accounting/errors.hpp"
 
@@ -58,6 +59,21 @@ int number(std::string_view text) {
   return value;
 }
 
+/// None unless the text is exactly what time_text writes.
+std::optional<std::int64_t> read_time(std::string_view text) {
+  using namespace std::chrono;
+  if (text.size() != 24) return std::nullopt;
+  const year_month_day date{year{number(text.substr(0, 4))},
+                            month{static_cast<unsigned>(number(text.substr(5, 2)))},
+                            day{static_cast<unsigned>(number(text.substr(8, 2)))}};
+  if (!date.ok()) return std::nullopt;
+  const auto when = sys_days{date} + hours{number(text.substr(11, 2))} + minutes{number(text.substr(14, 2))} +
+                    seconds{number(text.substr(17, 2))} + milliseconds{number(text.substr(20, 3))};
+  const std::int64_t ms = duration_cast<milliseconds>(when.time_since_epoch()).count();
+  if (ms < 0 || time_text(ms) != text) return std::nullopt;
+  return ms;
+}
+
 }  // namespace
 
 std::int64_t wall_clock_ms() {
@@ -81,20 +97,12 @@ std::string time_text(std::int64_t ms) {
 }
 
 std::int64_t parse_time(std::string_view text) {
-  using namespace std::chrono;
-  if (text.size() == 24) {
-    const year_month_day date{year{number(text.substr(0, 4))},
-                              month{static_cast<unsigned>(number(text.substr(5, 2)))},
-                              day{static_cast<unsigned>(number(text.substr(8, 2)))}};
-    if (date.ok()) {
-      const auto when = sys_days{date} + hours{number(text.substr(11, 2))} +
-                        minutes{number(text.substr(14, 2))} + seconds{number(text.substr(17, 2))} +
-                        milliseconds{number(text.substr(20, 3))};
-      const std::int64_t ms = duration_cast<milliseconds>(when.time_since_epoch()).count();
-      if (ms >= 0 && time_text(ms) == text) return ms;
-    }
-  }
+  if (const auto ms = read_time(text)) return *ms;
   throw LedgerCorrupt("'" + std::string(text) + "' is not a time of a ledger");
+}
+
+bool is_time(std::string_view text) {
+  return read_time(text).has_value();
 }
 
 std::string next_id(const std::string& previous, std::int64_t ms) {

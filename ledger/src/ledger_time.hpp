@@ -16,6 +16,9 @@ namespace epsilog::ledger {
 /// Throws  LedgerCorrupt if the text is not exactly of that form.
 [[nodiscard]] std::int64_t parse_time(std::string_view text);
 
+/// Whether parse_time would take it.
+[[nodiscard]] bool is_time(std::string_view text);
+
 /// Ids of decisions: 26 characters of Crockford's base 32 without I, L, O, U, as ULIDs are: 48 bits
 /// of milliseconds, 80 random bits. They order bytewise as the decisions do.
 /// Requires  `previous` is "" or an id.

@@ -1,5 +1,6 @@
 #include "queries.hpp"
 
+#include <array>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
@@ -8,8 +9,10 @@
 namespace epsilog::ledger {
 namespace {
 
+constexpr const char* kLedgerId = "SELECT ledger_id FROM meta";
 constexpr const char* kMeta =
-    "SELECT ledger_id, created_at, last_time, decisions, policy_versions, limit_changes FROM meta";
+    "SELECT ledger_id, created_at, last_time, decisions, policy_versions, limit_changes, clock_events,"
+    " schema_migrations, wall_clock, boot_id, boot_offset, held_at FROM meta";
 constexpr const char* kActivePolicy =
     "SELECT version, yaml, sha256, base_dir, applied_at, applied_by FROM policy_version ORDER BY version "
     "DESC LIMIT 1";
@@ -19,11 +22,38 @@ constexpr const char* kAccountsOfDataset =
 constexpr const char* kAllAccounts =
     "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account ORDER BY dataset, scope, "
     "measure";
+constexpr const char* kAccountByName =
+    "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account"
+    " WHERE dataset = ?1 AND scope = ?2 AND measure = ?3";
+constexpr const char* kAccountById =
+    "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account WHERE id = ?1";
 constexpr const char* kCharges =
     "SELECT account_id, amount FROM charge WHERE decision_id = ?1 ORDER BY account_id";
 constexpr const char* kDecisionByKey =
     EPSILOG_SELECT_DECISION "WHERE d.principal = ?1 AND d.key = ?2 AND d.key <> ''";
 constexpr const char* kDecisionById = EPSILOG_SELECT_DECISION "WHERE d.id = ?1";
+constexpr const char* kChildren =
+    EPSILOG_SELECT_DECISION "WHERE d.parent = ?1 AND d.parent <> '' ORDER BY d.seq";
+
+constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
+    {Outcome::granted, "granted"},
+    {Outcome::refused, "refused"},
+    {Outcome::reserved, "reserved"},
+    {Outcome::pending, "pending"},
+    {Outcome::approved, "approved"},
+    {Outcome::rejected, "rejected"},
+    {Outcome::token_issued, "token_issued"},
+    {Outcome::voided, "voided"},
+    {Outcome::forfeited, "forfeited"},
+}};
+
+AccountState account_of_row(const Query& row) {
+  return {.id = row.integer(0),
+          .dataset = row.text(1),
+          .scope = row.text(2),
+          .measure = row.text(3),
+          .balance = {.limit = row.integer(4), .spent = row.integer(5), .reserved = row.integer(6)}};
+}
 
 std::vector<Charge> read_charges(Connection& connection, const std::string& decision_id) {
   std::vector<Charge> charges;
@@ -34,8 +64,9 @@ std::vector<Charge> read_charges(Connection& connection, const std::string& deci
 }
 
 Outcome outcome_of(const std::string& text) {
-  if (text == "granted") return Outcome::granted;
-  if (text == "refused") return Outcome::refused;
+  for (const auto& [outcome, name] : kOutcomes) {
+    if (text == name) return outcome;
+  }
   throw LedgerCorrupt("column outcome is '" + text + "'");
 }
 
@@ -53,6 +84,8 @@ void read_release(const Query& row, StoredDecision& decision) {
   parse_components(row.text(kFirst + 7), record.components, decision.component_values);
   record.cells = parse_texts(row.text(kFirst + 8));
   decision.post_processing = parse_post_processing(row.text(kFirst + 9));
+  record.unit = row.text(kFirst + 10);
+  record.relation = row.text(kFirst + 11);
   decision.release = std::move(record);
 }
 
@@ -63,6 +96,19 @@ std::optional<StoredDecision> read_single(Connection& connection, Query& query) 
 
 }  // namespace
 
+const char* outcome_name(Outcome outcome) {
+  for (const auto& [known, name] : kOutcomes) {
+    if (known == outcome) return name;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::string read_ledger_id(Connection& connection) {
+  Query row = connection.query(kLedgerId);
+  if (!row.step()) throw LedgerCorrupt("meta: its row is missing");
+  return row.text(0);
+}
+
 Meta read_meta(Connection& connection) {
   Query row = connection.query(kMeta);
   if (!row.step()) throw LedgerCorrupt("meta: its row is missing");
@@ -71,7 +117,13 @@ Meta read_meta(Connection& connection) {
           .last_time = row.text(2),
           .decisions = row.integer(3),
           .policy_versions = row.integer(4),
-          .limit_changes = row.integer(5)};
+          .limit_changes = row.integer(5),
+          .clock_events = row.integer(6),
+          .schema_migrations = row.integer(7),
+          .clock = {.wall_clock = row.text(8),
+                    .boot_id = row.text(9),
+                    .boot_offset = row.integer(10),
+                    .held_at = row.text(11)}};
 }
 
 PolicyVersion policy_of_row(const Query& row) {
@@ -93,18 +145,35 @@ std::vector<AccountState> read_accounts(Connection& connection, const std::strin
   std::vector<AccountState> accounts;
   Query rows = connection.query(dataset.empty() ? kAllAccounts : kAccountsOfDataset);
   if (!dataset.empty()) rows.with(dataset);
-  while (rows.step()) {
-    accounts.push_back(
-        {.id = rows.integer(0),
-         .dataset = rows.text(1),
-         .scope = rows.text(2),
-         .measure = rows.text(3),
-         .balance = {.limit = rows.integer(4), .spent = rows.integer(5), .reserved = rows.integer(6)}});
+  while (rows.step()) accounts.push_back(account_of_row(rows));
+  return accounts;
+}
+
+std::optional<AccountState> find_account(Connection& connection, const AccountName& name) {
+  Query row = connection.query(kAccountByName);
+  row.with(name.dataset, name.scope, name.measure);
+  if (!row.step()) return std::nullopt;
+  return account_of_row(row);
+}
+
+std::optional<AccountState> find_account(Connection& connection, std::int64_t id) {
+  Query row = connection.query(kAccountById);
+  row.with(id);
+  if (!row.step()) return std::nullopt;
+  return account_of_row(row);
+}
+
+std::vector<AccountState> find_accounts(Connection& connection, std::span<const AccountName> names) {
+  std::vector<AccountState> accounts;
+  accounts.reserve(names.size());
+  for (const AccountName& name : names) {
+    if (auto account = find_account(connection, name)) accounts.push_back(std::move(*account));
   }
   return accounts;
 }
 
 StoredDecision read_decision(Connection& connection, const Query& row) {
+  constexpr int kParent = 24;
   StoredDecision decision;
   decision.seq = row.integer(0);
   try {
@@ -117,8 +186,11 @@ StoredDecision read_decision(Connection& connection, const Query& row) {
                       .dataset = row.text(7),
                       .policy_version = row.integer(8),
                       .outcome = outcome_of(row.text(9)),
-                      .reasons = row.text(10)};
+                      .reasons = row.text(10),
+                      .parent = row.text(kParent),
+                      .deadline = row.text(kParent + 1)};
     decision.accounts = parse_accounts(row.text(11), decision.draft.dataset);
+    for (const AccountState& account : decision.accounts) decision.draft.touched.push_back(account.id);
     decision.charges = read_charges(connection, decision.id);
     read_release(row, decision);
   } catch (const LedgerCorrupt& fault) {
@@ -140,6 +212,14 @@ std::optional<StoredDecision> find_decision_by_id(Connection& connection, const 
   Query query = connection.query(kDecisionById);
   query.with(id);
   return read_single(connection, query);
+}
+
+std::vector<StoredDecision> read_children(Connection& connection, const std::string& id) {
+  std::vector<StoredDecision> children;
+  Query rows = connection.query(kChildren);
+  rows.with(id);
+  while (rows.step()) children.push_back(read_decision(connection, rows));
+  return children;
 }
 
 }  // namespace epsilog::ledger

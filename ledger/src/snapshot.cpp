@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "ledger_clock.hpp"
+#include "ledger_time.hpp"
 #include "queries.hpp"
 #include "snapshot_state.hpp"
 
@@ -72,6 +74,29 @@ std::vector<AccountState> Snapshot::accounts(const std::string& dataset) {
   return state_->reading([&](Connection& c) { return read_accounts(c, dataset); });
 }
 
+std::vector<AccountState> Snapshot::accounts(std::span<const AccountName> names) {
+  return state_->reading([&](Connection& c) { return find_accounts(c, names); });
+}
+
+std::vector<StoredDecision> Snapshot::children(const std::string& id) {
+  return state_->reading([&](Connection& c) { return read_children(c, id); });
+}
+
+std::string Snapshot::calendar_time() {
+  return state_->reading([&](Connection& c) {
+    const ClockObservation clock = observe(read_meta(c), state_->ledger->clock()());
+    return clock.state.held_at.empty() ? time_text(clock.now_ms) : clock.state.held_at;
+  });
+}
+
+std::optional<std::string> Snapshot::calendar_held_at() {
+  return state_->reading([&](Connection& c) -> std::optional<std::string> {
+    const ClockObservation clock = observe(read_meta(c), state_->ledger->clock()());
+    if (clock.state.held_at.empty()) return std::nullopt;
+    return clock.state.held_at;
+  });
+}
+
 std::int64_t Snapshot::decisions() {
   return state_->reading([](Connection& c) { return read_meta(c).decisions; });
 }
@@ -130,6 +155,48 @@ void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& 
              .by = rows.text(7),
              .why = rows.text(8)});
     }
+  });
+}
+
+void Snapshot::each_open(const std::string& dataset,
+                         const std::function<void(const StoredDecision&)>& visit) {
+  state_->reading([&](Connection& connection) {
+    SQLite::Statement statement = connection.prepare(EPSILOG_SELECT_DECISION
+                                                     "WHERE d.id IN (SELECT decision_id FROM open_decision) "
+                                                     "AND (?1 = '' OR d.dataset = ?1) ORDER BY d.id");
+    Query rows(statement, connection.handle());
+    rows.with(dataset);
+    while (rows.step()) visit(read_decision(connection, rows));
+  });
+}
+
+void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& visit) {
+  state_->reading([&](Connection& connection) {
+    SQLite::Statement statement = connection.prepare(
+        "SELECT seq, after_decision, kind, ledger_time, wall_clock, by FROM clock_event ORDER BY seq");
+    Query rows(statement, connection.handle());
+    while (rows.step()) {
+      visit({.seq = rows.integer(0),
+             .after_decision = rows.integer(1),
+             .kind = rows.text(2),
+             .ledger_time = rows.text(3),
+             .wall_clock = rows.text(4),
+             .by = rows.text(5)});
+    }
+  });
+}
+
+std::vector<SchemaMigration> Snapshot::schema_migrations() {
+  return state_->reading([](Connection& connection) {
+    SQLite::Statement statement =
+        connection.prepare("SELECT version, after_decision, at FROM schema_migration ORDER BY version");
+    Query rows(statement, connection.handle());
+    std::vector<SchemaMigration> migrations;
+    while (rows.step()) {
+      migrations.push_back(
+          {.version = rows.integer(0), .after_decision = rows.integer(1), .at = rows.text(2)});
+    }
+    return migrations;
   });
 }
 

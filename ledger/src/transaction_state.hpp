@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "epsilog/ledger/ledger.hpp"
+#include "ledger_clock.hpp"
 #include "ledger_state.hpp"
 #include "queries.hpp"
 
@@ -20,28 +21,72 @@ struct Transaction::State {
   /// Kills the receipts, rolls back what is not committed and gives the turn back. Repeatable.
   void end() noexcept;
   void require_open() const;
-  /// Number, id and time of the next decision; its row still to be written.
-  [[nodiscard]] StoredDecision next_decision(const DecisionDraft& draft);
-  void require_recordable(const DecisionDraft& draft, Outcome outcome);
-  void insert_decision(const StoredDecision& decision);
-  void debit(const DecisionDraft& draft, std::span<const Charge> charges,
-             const accounting::ApproximateLoss& loss);
+  /// Takes the values out of a decision recorded here: they come out of commit().
+  void withhold(StoredDecision& decision) const;
+
+  // decisions.cpp
+  /// Holds a draft against everything that can be said without its charges. Returns its parent, if any.
+  std::optional<StoredDecision> require_recordable(const DecisionDraft& draft);
+  StoredDecision require_parent(const DecisionDraft& draft);
+  /// Sorted by account: the order in which a storage with row locks would have to take them.
+  /// `loss` null: reserved, for a loss that is not known yet.
+  std::vector<Charge> checked_charges(const DecisionDraft& draft, std::span<const Charge> charges,
+                                      const accounting::ApproximateLoss* loss);
+  /// One UPDATE of account a charge, each of exactly one row.
+  void move(const char* update, const std::vector<Charge>& charges, const char* otherwise);
+  [[nodiscard]] std::vector<AccountState> accounts_after(const DecisionDraft& draft,
+                                                         const std::vector<Charge>& moved);
+  /// Numbers, dates and inserts a decision; opens it, or closes its parent. `moved` are the charges whose
+  /// accounts it changed, `charged` those that are its own. Returns its id.
+  std::string record(const DecisionDraft& draft, const std::vector<Charge>& moved,
+                     std::vector<Charge> charged);
+  accounting::ChargeReceipt owe(const accounting::ApproximateLoss& loss);
+
+  // transaction.cpp
   void insert_limit_change(const AccountState& before, std::int64_t new_limit, const PolicyVersion& version,
                            const std::string& why);
+  void insert_clock_event(ClockEvent event);
+  /// Writes what was noticed of the clocks at the beginning, unless that is done.
+  void insert_noticed_clock_events();
 
   std::shared_ptr<LedgerState> ledger;
   Descriptor lock;
   std::shared_ptr<accounting::TransactionLiveness> liveness =
       std::make_shared<accounting::TransactionLiveness>();
-  Meta meta;                // as it will be written
-  std::string last_id;      // of the last decision, "" when there is none
-  std::int64_t now_ms = 0;  // ledger time of everything in this transaction
+  Meta meta;               // as it will be written
+  std::string last_id;     // of the last decision, "" when there is none
+  ClockObservation clock;  // at the beginning; its now_ms is the time of everything in this transaction
+  ClockReading reading;    // that it was made from
   std::int64_t policy_version = 0;
+  std::int64_t decisions_before = 0;  // how many there were at the beginning
   bool changed = false;
   bool owing = false;                   // a granted decision waits for its release
   accounting::ApproximateLoss receipt;  // what the receipt of that decision covers
   std::vector<StoredDecision> recorded;
 };
+
+/// Runs one step. Whatever it throws ends the transaction: a half-done step must not be committed.
+template <class Operation>
+auto Transaction::guarded(const char* doing, Operation operation) {
+  State& state = *state_;
+  state.require_open();
+  try {
+    return operation(state);
+  } catch (const StorageFailure& failure) {
+    try {
+      state.ledger->fail(failure, doing);
+    } catch (...) {
+      state.end();
+      throw;
+    }
+  } catch (...) {
+    state.end();
+    throw;
+  }
+}
+
+/// Throws  InvalidParameter unless the condition holds.
+void require(bool condition, const std::string& message);
 
 /// Inserts and updates shared by creation and `policy apply`.
 void insert_policy_version(Connection& connection, const PolicyVersion& version);

@@ -109,7 +109,7 @@ TEST_CASE("inspection: removed, orphaned and half recorded decisions are found",
   SECTION("charges beyond int64 are still added exactly") {
     fixture.tamper("UPDATE charge SET amount = 9223372036854775807");
     auto snapshot = fixture.look();
-    CHECK(ledger::Inspection(snapshot).charge_totals().at(0).sum ==
+    CHECK(ledger::Inspection(snapshot).charge_totals().at(0).spent ==
           accounting::Integer("18446744073709551614"));
   }
   SECTION("ids and times out of order") {

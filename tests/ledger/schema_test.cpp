@@ -87,10 +87,11 @@ TEST_CASE("schema: an account keeps its identity, its spend and its row", "[ledg
 TEST_CASE("schema: numbers leave no gap, ids ascend, keys do not repeat", "[ledger][schema]") {
   const FilledLedger fixture;
   const auto insert = [&](const std::string& seq, const std::string& id, const std::string& key) {
-    return run_sql(fixture.path,
-                   "INSERT INTO decision SELECT " + seq + ", " + id + ", created_at, principal, " + key +
-                       ", request_digest, request, dataset, policy_version, outcome, reasons, accounts"
-                       " FROM decision WHERE seq = 2");
+    return run_sql(
+        fixture.path,
+        "INSERT INTO decision SELECT " + seq + ", " + id + ", created_at, principal, " + key +
+            ", request_digest, request, dataset, policy_version, outcome, reasons, accounts, parent,"
+            " deadline FROM decision WHERE seq = 2");
   };
   const std::string last = "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'";
   CHECK(insert("4", last, "''") == "decisions are numbered without gaps and their ids ascend");
@@ -117,9 +118,10 @@ TEST_CASE("schema: meta only moves forward", "[ledger][schema]") {
     CHECK(run_sql(fixture.path, std::string("UPDATE meta SET ") + change) == "meta only moves forward");
   }
   CHECK(run_sql(fixture.path, "DELETE FROM meta") == "meta cannot be deleted");
-  CHECK_FALSE(
-      run_sql(fixture.path, "INSERT INTO meta SELECT 2, ledger_id, created_at, last_time, 0, 1, 0 FROM meta")
-          .empty());
+  CHECK(run_sql(fixture.path,
+                "INSERT INTO meta SELECT 2, ledger_id, created_at, last_time, 0, 1, 0, 0, 0, '', '', 0, '' "
+                "FROM meta")
+            .find("CHECK constraint failed") == 0);
 }
 
 TEST_CASE("schema: no column takes a NULL or another type", "[ledger][schema]") {
@@ -141,7 +143,8 @@ TEST_CASE("schema: a row cannot refer to a row that is not there", "[ledger][sch
        {"INSERT INTO charge VALUES('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 1, 5)",
         "INSERT INTO charge SELECT id, 99, 5 FROM decision WHERE seq = 2",
         "INSERT INTO decision SELECT 3, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', created_at, principal, '',"
-        " request_digest, request, dataset, 99, outcome, reasons, accounts FROM decision WHERE seq = 2"}) {
+        " request_digest, request, dataset, 99, outcome, reasons, accounts, '', '' FROM decision WHERE seq = "
+        "2"}) {
     CAPTURE(sql);
     CHECK(run_sql(fixture.path, kRecursive + sql) == "FOREIGN KEY constraint failed");
   }

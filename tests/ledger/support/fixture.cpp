@@ -92,6 +92,39 @@ ledger::DecisionDraft refused(const std::string& key) {
   return draft;
 }
 
+ledger::DecisionDraft draft_of(ledger::Outcome outcome, const std::string& parent) {
+  ledger::DecisionDraft draft = outcome == ledger::Outcome::refused ? refused() : granted();
+  draft.outcome = outcome;
+  draft.parent = parent;
+  if (outcome == ledger::Outcome::reserved || outcome == ledger::Outcome::pending)
+    draft.deadline = "9999-01-01T00:00:00.000Z";
+  return draft;
+}
+
+std::string record_outcome(ledger::Transaction& transaction, const ledger::DecisionDraft& draft,
+                           Epsilon epsilon) {
+  using ledger::Outcome;
+  switch (draft.outcome) {
+    case Outcome::granted: {
+      auto receipt = draft.parent.empty() ? transaction.charge(draft, charge_of(epsilon), epsilon)
+                                          : transaction.post(draft, epsilon);
+      std::vector<accounting::SealedRelease> sealed;
+      sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), epsilon, {Rational(42)}));
+      transaction.attach(record_of(epsilon), std::move(sealed), {});
+      return "";
+    }
+    case Outcome::refused:
+      return transaction.refuse(draft);
+    case Outcome::reserved:
+      return transaction.reserve(draft, charge_of(epsilon));
+    case Outcome::voided:
+    case Outcome::forfeited:
+      return transaction.resolve(draft);
+    default:
+      return transaction.note(draft);
+  }
+}
+
 ledger::ReleaseRecord record_of(Epsilon epsilon) {
   ledger::ReleaseRecord record;
   record.mechanism = "snapping";
@@ -182,10 +215,14 @@ std::string explain_sql(const std::string& path, const std::string& sql) {
 }
 
 bool balances_fold(ledger::Snapshot& snapshot) {
-  std::map<std::int64_t, accounting::Integer> sums;
-  for (const auto& total : ledger::Inspection(snapshot).charge_totals()) sums[total.account] = total.sum;
+  std::map<std::int64_t, ledger::ChargeTotal> totals;
+  for (const auto& total : ledger::Inspection(snapshot).charge_totals()) totals[total.account] = total;
   for (const auto& state : snapshot.accounts("")) {
-    if (!state.balance.valid() || sums[state.id] != accounting::Integer(state.balance.spent)) return false;
+    const ledger::ChargeTotal& total = totals[state.id];
+    if (!state.balance.valid() || total.spent != accounting::Integer(state.balance.spent) ||
+        total.reserved != accounting::Integer(state.balance.reserved)) {
+      return false;
+    }
   }
   return true;
 }

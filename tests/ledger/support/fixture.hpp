@@ -61,11 +61,17 @@ struct LedgerFixture {
 
 [[nodiscard]] ledger::DecisionDraft granted(const std::string& key = "");
 [[nodiscard]] ledger::DecisionDraft refused(const std::string& key = "");
+/// A draft that can be recorded: refused with a reason, reserved and pending due in the year 9999.
+[[nodiscard]] ledger::DecisionDraft draft_of(ledger::Outcome outcome, const std::string& parent = "");
 /// A scalar release of one component, charged at `epsilon`.
 [[nodiscard]] ledger::ReleaseRecord record_of(Epsilon epsilon);
 /// What account 1 of the fixture is charged.
 [[nodiscard]] std::vector<ledger::Charge> charge_of(Epsilon epsilon, std::int64_t account = 1);
 
+/// Records a draft by the call that is for its outcome, charging account 1, releasing 42; returns its id,
+/// "" of a grant.
+std::string record_outcome(ledger::Transaction& transaction, const ledger::DecisionDraft& draft,
+                           Epsilon epsilon);
 /// charge, seal and attach within a transaction.
 void record_release(ledger::Transaction& transaction, Epsilon epsilon, const Rational& value,
                     const std::string& key = "");

@@ -31,6 +31,8 @@ struct LedgerFacts {
   Counts decisions;
   Counts policy_versions;
   Counts limit_changes;
+  Counts clock_events;
+  Counts schema_migrations;  ///< numbered here by position, not by version
 };
 
 /// A number missing, or a decision out of order with the one before it.
@@ -39,11 +41,12 @@ struct OrderFault {
   std::string message;
 };
 
-/// What the charges of an account add up to.
+/// What the charges of an account add up to; exact, also if the rows were tampered with.
 struct ChargeTotal {
   std::int64_t account = 0;
   std::int64_t charges = 0;
-  accounting::Integer sum;  ///< exact, also if the rows were tampered with
+  accounting::Integer spent;     ///< by granted and forfeited decisions
+  accounting::Integer reserved;  ///< by reserved decisions that are open
 };
 
 class Inspection final {
@@ -59,10 +62,17 @@ class Inspection final {
   /// Rows that refer to a row that is not there.
   [[nodiscard]] std::vector<std::string> reference_faults();
   [[nodiscard]] LedgerFacts facts();
-  /// Where seq leaves a gap, ids do not ascend or times go back; at most 100.
+  /// Where seq leaves a gap, ids do not ascend or times go back; at most 100 of the decisions, then as
+  /// many of the clock events, each named by the decision it came after.
   [[nodiscard]] std::vector<OrderFault> order_faults();
-  /// Granted without a release or a charge, refused with either; ids of at most 100.
+  /// A release or charges missing, or there where the outcome has none; at most 100.
   [[nodiscard]] std::vector<OrderFault> completeness_faults();
+  /// What is about another decision and cannot be, or moves other charges than it; what is resolved twice,
+  /// approved twice by one principal, or voided after its token was issued; what is listed as open and is
+  /// not, or the other way round; at most 100.
+  [[nodiscard]] std::vector<OrderFault> lifecycle_faults();
+  /// A calendar held, or not, other than the clock events say.
+  [[nodiscard]] std::vector<std::string> clock_faults();
   /// Ordered by account.
   [[nodiscard]] std::vector<ChargeTotal> charge_totals();
 

@@ -12,26 +12,38 @@
 //        one transaction holds decision, charges and release.
 //   (2)  For every account 0 <= spent, 0 <= reserved, spent + reserved <= budget. A conditional UPDATE
 //        decides, exactly one changed row is required, and a CHECK of the table stands behind both.
-//   (3)  account.spent = sum of charge.amount of that account.
-//   (4)  A granted decision has at least one charge, one of them against measure "epsilon" of at least
-//        the epsilon its receipt covered, one against "delta" likewise unless that is zero, and exactly
-//        one release. A refused one has neither.
+//   (3)  account.spent = sum of the charges of that account by granted and forfeited decisions,
+//        account.reserved = sum of those by reserved decisions that are open.
+//   (4)  A granted decision has at least one charge, one of them against a measure other than "delta",
+//        and exactly one release. Each charge against "epsilon" is at least the epsilon its receipt
+//        covered, and beside it one against "delta" of the same scope likewise unless that is zero. With
+//        a parent its charges are the parent's. A reserved one has such charges and no release, a
+//        forfeited one the charges of its parent and no release. No other has either.
 //   (5)  Decisions are numbered 1, 2, … without gaps; ids ascend bytewise with the number; times never
 //        go back: ledger time is max(last, wall clock).
 //   (6)  A (principal, key) with key <> '' names at most one decision, for ever.
-//   (7)  Rows of decision, charge, release, policy_version and limit_change never change.
+//   (7)  Rows of decision, charge, release, policy_version, limit_change, clock_event and
+//        schema_migration never change.
 //   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn.
 //   (9)  Every connection has journal_mode WAL, synchronous FULL, power-safe overwrite off, foreign
 //        keys on, and was refused otherwise: the settings were read back.
 //   (10) While L.poisoned exists nobody writes.
 //   (11) L is one regular file with one name, and no code of this process opens it but SQLite.
 //   (12) A value stored equals post_process(recipe stored, component values stored).
+//   (13) A decision is resolved at most once; what is about it comes after it and before that, has its
+//        dataset and its policy version, and is of a kind that may follow it (Outcome). A principal
+//        approves or rejects a decision once. A reservation whose token was issued is not voided.
+//   (14) Rows of open_decision are the reserved and pending decisions that are not resolved.
+//   (15) Calendar time, by which budgets renew, is ledger time unless the calendar is held: since the
+//        wall clock was found more than five minutes ahead of what it was trusted with in this boot
+//        plus CLOCK_BOOTTIME since, it is the ledger time before that, until confirm_clock().
 //
 // States of a transaction, and who moves it
 //   begin()             -> open        turn taken, BEGIN IMMEDIATE done, time fixed
-//   charge()            open -> owing  debit applied, receipt out; only attach() may follow
+//   charge()            open -> owing  debit applied, receipt out; nothing may be recorded before attach()
 //   attach()            owing -> open  release stored, still sealed
-//   refuse(), apply_policy(), find_key() …   open -> open
+//   post()              open -> owing  reservation turned into spend, receipt out; as after charge()
+//   refuse(), reserve(), resolve(), note(), apply_policy(), find_key() …   open -> open
 //   commit()            open -> over   COMMIT returned; values visible
 //   any exception, ~Transaction, commit() while owing   -> over   rolled back, nothing happened
 //   I/O error           -> over, and the ledger -> poisoned
@@ -39,6 +51,7 @@
 //
 // States of a ledger
 //   absent -> usable    create(); never overwrites
+//   schema 1 -> usable  migrate(); every other call finds it unusable
 //   usable -> poisoned  SQLITE_IOERR*, CORRUPT or NOTADB while writing, COMMIT included: L.poisoned is
 //                       written and synced before the turn ends (docs/recovery.md)
 //   poisoned -> usable  clear_poison(), after a reboot
@@ -57,6 +70,7 @@
 
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/clock.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::ledger {
@@ -69,7 +83,8 @@ class Snapshot;
 /// One BEGIN IMMEDIATE … COMMIT under the ledger's turn. Rolls back when destroyed uncommitted.
 ///
 /// Every function throws LedgerBusy, LedgerIo or LedgerCorrupt when the storage fails, and
-/// InvalidParameter when the transaction is over; after any exception it is over.
+/// InvalidParameter when the transaction is over; after any exception it is over. What records a decision
+/// and returns no receipt returns its id, so that another one can be about it.
 /// Thread-safety: one owner.
 class Transaction final {
  public:
@@ -85,17 +100,66 @@ class Transaction final {
   [[nodiscard]] PolicyVersion active_policy();
   /// All accounts of a dataset, ordered by (scope, measure).
   [[nodiscard]] std::vector<AccountState> accounts(const std::string& dataset);
+  /// Those of the named accounts that exist, in the order of `names`; one look-up each.
+  [[nodiscard]] std::vector<AccountState> accounts(std::span<const AccountName> names);
+  /// Ledger time of everything in this transaction.
+  [[nodiscard]] std::string now() const;
+  /// What renewals of budgets go by: now(), or the time at which the calendar is held (invariant 15).
+  [[nodiscard]] std::string calendar_time() const;
+  /// As find_key, by id.
+  [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
+  /// The decisions about one, by seq; values withheld as by find_key.
+  [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
+  /// Ids of the open decisions with a deadline of now() or before, by (deadline, seq).
+  [[nodiscard]] std::vector<std::string> overdue();
+
+  /// A new account with that name and limit, nothing spent.
+  /// Requires  state open; a dataset, a measure and a limit in 0..2^61; no account of that name.
+  /// Throws    InvalidParameter.
+  AccountState open_account(const AccountState& fresh);
 
   /// Records a granted decision and debits every charge. `loss` is what the receipt covers.
-  /// Requires  state open; outcome granted, reasons "[]", the active policy version, a free key;
-  ///           distinct accounts of the draft's dataset; a charge of at least its part of
-  ///           `loss` against every account named with measure "epsilon" or "delta"; an account of
-  ///           measure "epsilon", and one of measure "delta" unless the loss is pure; epsilon > 0.
+  /// Requires  state open; outcome granted, no parent, reasons "[]", the active policy version, a free
+  ///           key; distinct accounts of the draft's dataset, one of a measure other than "delta"; a charge
+  ///           of at least its part of `loss` against every account named with measure "epsilon" or
+  ///           "delta"; for a loss with a delta, beside each account of measure "epsilon" that of measure
+  ///           "delta" of the same scope; epsilon > 0; touched accounts of the draft's dataset.
   /// Ensures   state owing.
   /// Throws    InvalidParameter; LedgerCorrupt if a debit does not apply.
   [[nodiscard]] accounting::ChargeReceipt charge(const DecisionDraft& granted,
                                                  std::span<const Charge> charges,
                                                  const accounting::ApproximateLoss& loss);
+  /// Records a reservation and reserves every charge.
+  /// Requires  state open; outcome reserved, a deadline after now(); without a parent the active policy
+  ///           version, or an open pending parent, which this resolves; otherwise as charge() of a draft,
+  ///           and of charges without a loss.
+  /// Throws    InvalidParameter; LedgerCorrupt if a reservation does not apply.
+  std::string reserve(const DecisionDraft& reserved, std::span<const Charge> charges);
+  /// Records a grant that posts its parent: the parent's charges, exactly, turn from reserved to spent.
+  /// Requires  state open; outcome granted, an open reserved parent, of which the charges are enough for
+  ///           `loss` as charge() demands; a free key.
+  /// Ensures   state owing; the parent is resolved.
+  /// Throws    InvalidParameter; LedgerCorrupt if the parent's charges are not reserved.
+  [[nodiscard]] accounting::ChargeReceipt post(const DecisionDraft& granted,
+                                               const accounting::ApproximateLoss& loss);
+  /// Ends an open decision without a release: what a voided reservation kept is given back, what a
+  /// forfeited one kept is spent.
+  /// Requires  state open; outcome voided with an open pending parent, or an open reserved one whose
+  ///           token was not issued; or outcome forfeited with an open reserved parent; a free key.
+  /// Throws    InvalidParameter; LedgerCorrupt if the parent's charges are not reserved.
+  std::string resolve(const DecisionDraft& voided_or_forfeited);
+  /// Records what moves no balance.
+  /// Requires  state open; outcome pending, with a deadline after now(), no parent and the active policy
+  ///           version; or approved or rejected with an open pending parent this principal has neither
+  ///           approved nor rejected; or token_issued with an open reserved parent that has none; a free key.
+  /// Throws    InvalidParameter.
+  std::string note(const DecisionDraft& noted);
+  /// Lets renewals go on after the wall clock jumped forwards: whoever calls vouches for it.
+  /// Requires  state open; the calendar is held; the wall clock does not stand more than a second before
+  ///           ledger time, for then it was the jump that was wrong; `by` not "".
+  /// Throws    InvalidParameter.
+  void confirm_clock(const std::string& by);
+
   /// Stores the drawn values of the decision just charged; still sealed to everybody else.
   /// Requires  state owing; one sealed release a component of the record, paid for by that decision,
   ///           of the stated epsilon and delta, together exactly what the receipt covered; as many values
@@ -104,9 +168,10 @@ class Transaction final {
   void attach(const ReleaseRecord& record, std::vector<accounting::SealedRelease> components,
               const accounting::PostProcessing& post_processing);
   /// Records a refusal; costs nothing.
-  /// Requires  state open; outcome refused, reasons not "[]", the active policy version, a free key.
+  /// Requires  state open; outcome refused, reasons not "[]", a free key; the active policy version, or
+  ///           an open pending parent, which this resolves.
   /// Throws    InvalidParameter.
-  void refuse(const DecisionDraft& refused);
+  std::string refuse(const DecisionDraft& refused);
 
   /// `policy apply`: a new version, new accounts, changed limits (limit_change rows). The version's
   /// number and time are assigned here; accounts not wanted any more stay as they are.
@@ -146,7 +211,15 @@ class Snapshot final {
   [[nodiscard]] PolicyVersion active_policy();
   /// Ordered by (dataset, scope, measure); `dataset` "" = all.
   [[nodiscard]] std::vector<AccountState> accounts(const std::string& dataset);
+  /// Those of the named accounts that exist, in the order of `names`; one look-up each.
+  [[nodiscard]] std::vector<AccountState> accounts(std::span<const AccountName> names);
   [[nodiscard]] std::int64_t decisions();  ///< how many
+  /// The decisions about one, by seq.
+  [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
+  /// What Transaction::calendar_time() would be if one began now and saw this snapshot.
+  [[nodiscard]] std::string calendar_time();
+  /// The time at which the calendar is held until confirm_clock(), if one began now.
+  [[nodiscard]] std::optional<std::string> calendar_held_at();
   /// Why nobody may write, if so; readers should warn.
   [[nodiscard]] std::optional<std::string> poisoned() const;
 
@@ -160,6 +233,13 @@ class Snapshot final {
   void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);
   /// In order of application.
   void each_limit_change(const std::function<void(const LimitChange&)>& visit);
+  /// The reserved and pending decisions that are not resolved, by seq; `dataset` "" = all. The callbacks
+  /// may use this snapshot.
+  void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit);
+  /// By seq.
+  void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
+  /// By version.
+  [[nodiscard]] std::vector<SchemaMigration> schema_migrations();
 
  private:
   friend class Inspection;
@@ -171,6 +251,14 @@ class Snapshot final {
 
 struct Options {
   std::chrono::milliseconds wait{30'000};  ///< for the turn, then LedgerBusy; 0: do not wait
+  Clock clock = system_clock_reading;      ///< another one only in tests
+};
+
+/// What migrate() did.
+struct Migration {
+  std::int64_t from = 0;  ///< schema found
+  std::int64_t to = 0;    ///< schema left; equal: there was nothing to do
+  std::string copy;       ///< path of the copy of the old file; "" when there was nothing to do
 };
 
 /// Whether and why a ledger is poisoned, and whether that may be cleared.
@@ -190,14 +278,20 @@ class Ledger final {
   /// Throws  LedgerUnusable (something is there), InvalidParameter (accounts or policy make no sense),
   ///         LedgerBusy, LedgerIo.
   static std::string create(const std::string& path, const PolicyVersion& policy,
-                            const std::vector<AccountState>& accounts);
+                            const std::vector<AccountState>& accounts, const Options& options = {});
+  /// Brings a ledger of an older schema to this one's, in one transaction under the turn; its rows stay
+  /// what they were. The old file is kept as L.schema1, mode 0400, durable before the ledger is touched.
+  /// Repeatable: after a crash the ledger is whole in either schema, and the copy may be made again.
+  /// Throws  LedgerUnusable (no ledger, newer schema, something else lies at L.schema1), LedgerCorrupt,
+  ///         LedgerBusy, LedgerIo (poisoned, or now is).
+  static Migration migrate(const std::string& path, const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
-  /// Throws  LedgerUnusable (no ledger, not one, newer schema, a symbolic link, several hard links),
+  /// Throws  LedgerUnusable (no ledger, not one, newer or older schema, a link),
   ///         LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold). Opening
   ///         a poisoned ledger succeeds; begin() refuses.
   [[nodiscard]] static Ledger open(const std::string& path, const Options& options);
   /// Only snapshot() works. Also for directories one cannot write to.
-  [[nodiscard]] static Ledger open_read_only(const std::string& path);
+  [[nodiscard]] static Ledger open_read_only(const std::string& path, const Options& options = {});
 
   /// What `epsilog recover` decides on. Writes nothing.
   /// Throws  as open_read_only.

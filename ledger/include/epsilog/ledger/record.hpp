@@ -2,6 +2,7 @@
 // is a true answer, a random bit or a property of a source.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,12 +14,21 @@
 
 namespace epsilog::ledger {
 
+/// Names an account for ever.
+struct AccountName {
+  std::string dataset;
+  std::string scope;    ///< '' = the dataset as a whole
+  std::string measure;  ///< "epsilon", "delta", "rho", "rdp(8)"
+
+  friend auto operator<=>(const AccountName&, const AccountName&) = default;
+};
+
 /// One budget of one dataset under one measure.
 struct AccountState {
   std::int64_t id = 0;  ///< 0 when not stored yet
   std::string dataset;
-  std::string scope;            ///< '' = the dataset as a whole
-  std::string measure;          ///< "epsilon", "delta"
+  std::string scope;            ///< as in AccountName
+  std::string measure;          ///< as in AccountName
   accounting::Balance balance;  ///< grid units of the measure
 };
 
@@ -71,22 +81,45 @@ struct ReleaseRecord {
   std::string published;   ///< exact sum over the components; "" for exact
   std::vector<ComponentRecord> components;
   std::vector<std::string> cells;  ///< keys of `by`; empty for a scalar
+  std::string unit = {};           ///< of privacy: "patient_id max_rows=3", "row"; "" in rows of schema 1
+  std::string relation = {};       ///< of neighbours: "add-remove", "replace-one"; "" in rows of schema 1
 
   friend bool operator==(const ReleaseRecord&, const ReleaseRecord&) = default;
 };
 
-enum class Outcome { granted, refused };
+/// What a decision says. `parent` is the decision it is about; one is open from when it is recorded until
+/// a child resolves it, and it is resolved once.
+enum class Outcome {
+  granted,       ///< spends, and has a release; with a parent: posts that reservation, spending its charges
+  refused,       ///< costs nothing; with a parent: resolves a pending decision that no longer fits
+  reserved,      ///< open; keeps its charges reserved; with a parent: resolves a pending decision
+  pending,       ///< open; waits for approvals and debits nothing
+  approved,      ///< about a pending decision, which stays open; once a principal
+  rejected,      ///< resolves a pending decision
+  token_issued,  ///< about a reservation, which stays open but is no longer given back; at most one
+  voided,        ///< resolves a pending decision, or a reservation and gives back what it reserved
+  forfeited,     ///< resolves a reservation: what it reserved is spent, without a release
+};
+
+/// "granted", "token_issued", …: as the ledger stores it.
+/// Thread-safety: pure function.
+[[nodiscard]] const char* outcome_name(Outcome outcome);
 
 /// A decision about to be recorded.
 struct DecisionDraft {
   std::string principal;
-  std::string key;             ///< '' = none
-  std::string request_digest;  ///< lower-case hex SHA-256 of `request`
-  std::string request;         ///< canonical JSON without --value
-  std::string dataset;
-  std::int64_t policy_version = 0;
+  std::string key;                  ///< '' = none
+  std::string request_digest;       ///< lower-case hex SHA-256 of `request`
+  std::string request;              ///< canonical JSON without --value
+  std::string dataset;              ///< with a parent: the parent's
+  std::int64_t policy_version = 0;  ///< the active one; with a parent: the parent's
   Outcome outcome = Outcome::refused;
-  std::string reasons;  ///< JSON array; "[]" when granted
+  std::string reasons;        ///< JSON array; "[]" unless refused
+  std::string parent = {};    ///< id of the decision this one is about; '' = none
+  std::string deadline = {};  ///< ledger time at which a reserved or pending one is overdue; '' otherwise
+  /// Ids of the accounts whose balances after the decision are stored with it, in this order. Empty: those
+  /// it moves; of a grant or refusal without a parent, all of the dataset.
+  std::vector<std::int64_t> touched = {};
 };
 
 /// A decision as stored. Everything a replay answers with.
@@ -95,7 +128,7 @@ struct StoredDecision {
   std::string id;        ///< 26 characters, bytewise time-ordered
   std::string created_at;
   DecisionDraft draft;
-  std::vector<AccountState> accounts;  ///< of the dataset, as they stood after the decision
+  std::vector<AccountState> accounts;  ///< draft.touched, as they stood after the decision
   std::vector<Charge> charges;
   std::optional<ReleaseRecord> release;
   std::vector<std::vector<accounting::Rational>> component_values;  ///< [component][cell]
@@ -114,6 +147,23 @@ struct LimitChange {
   std::string changed_at;
   std::string by;
   std::string why;
+};
+
+/// Something the clocks of the machine did that ledger time does not follow (ledger.hpp), or its end.
+struct ClockEvent {
+  std::int64_t seq = 0;             ///< 1, 2, …
+  std::int64_t after_decision = 0;  ///< the last decision seq before it was noticed
+  std::string kind;                 ///< "backwards", "forwards", "confirmed"
+  std::string ledger_time;          ///< before a step of the clock; of a confirmation, its own
+  std::string wall_clock;           ///< what it showed then
+  std::string by;                   ///< who confirmed; "" otherwise
+};
+
+/// When a later schema was applied: decisions up to `after_decision` were written by an earlier one.
+struct SchemaMigration {
+  std::int64_t version = 0;
+  std::int64_t after_decision = 0;
+  std::string at;
 };
 
 }  // namespace epsilog::ledger

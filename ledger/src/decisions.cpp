@@ -1,0 +1,371 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "epsilog/accounting/composition.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "ledger_time.hpp"
+#include "row_codec.hpp"
+#include "transaction_state.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+using accounting::ApproximateLoss;
+using accounting::SealedRelease;
+
+constexpr const char* kEpsilonMeasure = accounting::EpsilonMeasure::name;
+constexpr const char* kDeltaMeasure = accounting::DeltaMeasure::name;
+
+constexpr const char* kSpend =
+    "UPDATE account SET spent = spent + ?1 WHERE id = ?2 AND ?1 <= budget - spent - reserved";
+constexpr const char* kReserve =
+    "UPDATE account SET reserved = reserved + ?1 WHERE id = ?2 AND ?1 <= budget - spent - reserved";
+constexpr const char* kSpendReserved =
+    "UPDATE account SET spent = spent + ?1, reserved = reserved - ?1 WHERE id = ?2 AND ?1 <= reserved";
+constexpr const char* kGiveBack =
+    "UPDATE account SET reserved = reserved - ?1 WHERE id = ?2 AND ?1 <= reserved";
+constexpr const char* kNoRoom = "units it was found to hold a moment ago";
+constexpr const char* kNotReserved = "units reserved that an open decision reserved";
+
+constexpr const char* kInsertDecision =
+    "INSERT INTO decision(seq, id, created_at, principal, key, request_digest, request, dataset,"
+    " policy_version, outcome, reasons, accounts, parent, deadline)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+constexpr const char* kInsertCharge =
+    "INSERT INTO charge(decision_id, account_id, amount) VALUES(?1, ?2, ?3)";
+constexpr const char* kInsertRelease =
+    "INSERT INTO release(decision_id, mechanism, arithmetic, precision, sensitivity, bound, scale, grid,"
+    " requested, charged, adjusted, published, value, components, cells, post_processing, unit, relation)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+constexpr const char* kKeyTaken = "SELECT 1 FROM decision WHERE principal = ?1 AND key = ?2 AND key <> ''";
+constexpr const char* kResolved = "SELECT 1 FROM decision WHERE parent = ?1 AND " EPSILOG_RESOLVES;
+constexpr const char* kVoted =
+    "SELECT 1 FROM decision WHERE parent = ?1 AND principal = ?2 AND outcome IN ('approved', 'rejected')";
+constexpr const char* kTokenIssued = "SELECT 1 FROM decision WHERE parent = ?1 AND outcome = 'token_issued'";
+constexpr const char* kOpen = "INSERT INTO open_decision(decision_id, deadline) VALUES(?1, ?2)";
+constexpr const char* kClose = "DELETE FROM open_decision WHERE decision_id = ?1";
+
+bool is_digest(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool opens(Outcome outcome) {
+  return outcome == Outcome::reserved || outcome == Outcome::pending;
+}
+
+/// Whether a decision with that outcome leaves its parent resolved.
+bool resolves(Outcome outcome) {
+  return outcome != Outcome::approved && outcome != Outcome::token_issued;
+}
+
+bool may_follow(Outcome outcome, Outcome parent) {
+  switch (outcome) {
+    case Outcome::approved:
+    case Outcome::rejected:
+    case Outcome::refused:
+    case Outcome::reserved:
+      return parent == Outcome::pending;
+    case Outcome::voided:
+      return parent == Outcome::pending || parent == Outcome::reserved;
+    case Outcome::granted:
+    case Outcome::token_issued:
+    case Outcome::forfeited:
+      return parent == Outcome::reserved;
+    case Outcome::pending:
+      return false;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+bool may_stand_alone(Outcome outcome) {
+  return opens(outcome) || outcome == Outcome::granted || outcome == Outcome::refused;
+}
+
+void require_outcome(const DecisionDraft& draft, std::initializer_list<Outcome> wanted) {
+  require(std::find(wanted.begin(), wanted.end(), draft.outcome) != wanted.end(),
+          "the draft's outcome is not one that is recorded so");
+}
+
+/// A charge below what is proved would let the receipt cover more than was paid.
+void require_covered(const std::vector<AccountState>& accounts, const std::vector<Charge>& charges,
+                     const ApproximateLoss& loss) {
+  std::set<std::string> with_delta;  // scopes
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    const AccountState& account = accounts[i];
+    if (account.measure == kEpsilonMeasure) {
+      require(charges[i].amount >= loss.epsilon.units(),
+              "a charge is below the loss its receipt would cover");
+    } else if (account.measure == kDeltaMeasure) {
+      require(charges[i].amount >= loss.delta.units(), "a charge is below the delta its receipt would cover");
+      with_delta.insert(account.scope);
+    }
+  }
+  if (loss.pure()) return;
+  for (const AccountState& account : accounts) {
+    require(account.measure != kEpsilonMeasure || with_delta.contains(account.scope),
+            "the loss has a delta and no account of measure delta is charged beside one of epsilon");
+  }
+}
+
+/// The column of a release that only means something when there is one component.
+std::string of_single(const ReleaseRecord& record, std::string ComponentRecord::*field) {
+  return record.components.size() == 1 ? record.components.front().*field : "";
+}
+
+void require_components_paid(const ReleaseRecord& record, const std::vector<SealedRelease>& components,
+                             std::int64_t decision, const ApproximateLoss& receipt) {
+  require(!components.empty() && components.size() == record.components.size(),
+          "as many sealed releases as components are to be attached");
+  std::vector<ApproximateLoss> losses;
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    require(components[i].decision() == decision, "a sealed release was paid for by another decision");
+    const ApproximateLoss& paid = components[i].charged();
+    require(paid.epsilon.text() == record.components[i].epsilon,
+            "a component's epsilon is not what was paid for it");
+    require((paid.pure() ? "" : paid.delta.text()) == record.components[i].delta,
+            "a component's delta is not what was paid for it");
+    require(components[i].size() == std::max<std::size_t>(record.cells.size(), 1),
+            "a sealed release has another number of values than there are cells");
+    losses.push_back(paid);
+  }
+  require(accounting::compose_sequential(losses) == receipt, "the components do not use up the receipt");
+  require(record.charged == receipt.epsilon.text(), "the record's charged epsilon is not the receipt's");
+}
+
+}  // namespace
+
+StoredDecision Transaction::State::require_parent(const DecisionDraft& draft) {
+  Connection& db = ledger->writer();
+  auto parent = find_decision_by_id(db, draft.parent);
+  require(parent.has_value(), "the decision it is about does not exist");
+  require(may_follow(draft.outcome, parent->draft.outcome),
+          std::string("a decision that is ") + outcome_name(draft.outcome) + " cannot be about one that is " +
+              outcome_name(parent->draft.outcome));
+  require(!db.query(kResolved).with(draft.parent).step(), "the decision it is about is resolved already");
+  require(draft.dataset == parent->draft.dataset && draft.policy_version == parent->draft.policy_version,
+          "it has another dataset or policy version than the decision it is about");
+  if (draft.outcome == Outcome::approved || draft.outcome == Outcome::rejected) {
+    require(!db.query(kVoted).with(draft.parent, draft.principal).step(),
+            "this principal has approved or rejected it already");
+  }
+  if (draft.outcome == Outcome::voided || draft.outcome == Outcome::token_issued) {
+    require(!db.query(kTokenIssued).with(draft.parent).step(),
+            "its token was issued: it can only be posted or forfeited");
+  }
+  return std::move(*parent);
+}
+
+std::optional<StoredDecision> Transaction::State::require_recordable(const DecisionDraft& draft) {
+  require(!owing, "the decision charged before still waits for its release");
+  require((draft.reasons == "[]") == (draft.outcome != Outcome::refused),
+          "a refusal has reasons and nothing else has");
+  require(!draft.principal.empty() && !draft.dataset.empty(), "a decision needs a principal and a dataset");
+  require(is_digest(draft.request_digest), "the request digest is not a SHA-256 in lower-case hexadecimal");
+  require(draft.deadline.empty() != opens(draft.outcome),
+          "a reserved or pending decision has a deadline and nothing else has");
+  if (!draft.deadline.empty()) {
+    require(is_time(draft.deadline) && draft.deadline > meta.last_time,
+            "a deadline is a time after " + meta.last_time);
+  }
+  if (!draft.key.empty()) {
+    require(!ledger->writer().query(kKeyTaken).with(draft.principal, draft.key).step(),
+            "the idempotency key already names a decision");
+  }
+  if (!draft.parent.empty()) return require_parent(draft);
+  require(may_stand_alone(draft.outcome),
+          std::string("a decision that is ") + outcome_name(draft.outcome) + " is about another one");
+  require(draft.policy_version == policy_version, "the decision was made under another policy version");
+  return std::nullopt;
+}
+
+std::vector<Charge> Transaction::State::checked_charges(const DecisionDraft& draft,
+                                                        std::span<const Charge> charges,
+                                                        const ApproximateLoss* loss) {
+  std::vector<Charge> sorted(charges.begin(), charges.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Charge& a, const Charge& b) { return a.account < b.account; });
+  const auto twice = std::adjacent_find(
+      sorted.begin(), sorted.end(), [](const Charge& a, const Charge& b) { return a.account == b.account; });
+  require(twice == sorted.end(), "an account is charged twice by one decision");
+  std::vector<AccountState> accounts;
+  accounts.reserve(sorted.size());
+  for (const Charge& charge : sorted) {
+    auto account = find_account(ledger->writer(), charge.account);
+    require(account && account->dataset == draft.dataset, "a charge names an account of another dataset");
+    require(charge.amount >= 1 && charge.amount <= accounting::kUnitsMax, "a charge is outside 1..2^61");
+    accounts.push_back(std::move(*account));
+  }
+  require(std::any_of(accounts.begin(), accounts.end(),
+                      [](const AccountState& account) { return account.measure != kDeltaMeasure; }),
+          "no account is charged but those of measure delta");
+  if (loss != nullptr) require_covered(accounts, sorted, *loss);
+  return sorted;
+}
+
+void Transaction::State::move(const char* update, const std::vector<Charge>& charges, const char* otherwise) {
+  Connection& db = ledger->writer();
+  for (const Charge& charge : charges) {
+    db.query(update).with(charge.amount, charge.account).run();
+    if (db.changes() != 1) {
+      throw LedgerCorrupt("ledger: account " + std::to_string(charge.account) + " does not hold the " +
+                          std::to_string(charge.amount) + " " + otherwise);
+    }
+  }
+}
+
+std::vector<AccountState> Transaction::State::accounts_after(const DecisionDraft& draft,
+                                                             const std::vector<Charge>& moved) {
+  const bool whole_dataset = draft.touched.empty() && draft.parent.empty() && !opens(draft.outcome);
+  if (whole_dataset) return read_accounts(ledger->writer(), draft.dataset);
+  std::vector<std::int64_t> ids = draft.touched;
+  if (ids.empty()) {
+    std::transform(moved.begin(), moved.end(), std::back_inserter(ids),
+                   [](const Charge& charge) { return charge.account; });
+  }
+  std::vector<AccountState> accounts;
+  accounts.reserve(ids.size());
+  for (const std::int64_t id : ids) {
+    auto account = find_account(ledger->writer(), id);
+    require(account && account->dataset == draft.dataset, "a touched account is not one of the dataset");
+    accounts.push_back(std::move(*account));
+  }
+  return accounts;
+}
+
+std::string Transaction::State::record(const DecisionDraft& draft, const std::vector<Charge>& moved,
+                                       std::vector<Charge> charged) {
+  StoredDecision decision;
+  decision.seq = meta.decisions + 1;
+  decision.id = next_id(last_id, clock.now_ms);
+  decision.created_at = meta.last_time;
+  decision.draft = draft;
+  decision.accounts = accounts_after(draft, moved);
+  decision.draft.touched.clear();
+  for (const AccountState& account : decision.accounts) decision.draft.touched.push_back(account.id);
+  decision.charges = std::move(charged);
+
+  Connection& db = ledger->writer();
+  db.query(kInsertDecision)
+      .with(decision.seq, decision.id, decision.created_at, draft.principal, draft.key, draft.request_digest,
+            draft.request, draft.dataset, draft.policy_version, std::string(outcome_name(draft.outcome)),
+            draft.reasons, accounts_json(decision.accounts), draft.parent, draft.deadline)
+      .run();
+  for (const Charge& charge : decision.charges) {
+    db.query(kInsertCharge).with(decision.id, charge.account, charge.amount).run();
+  }
+  if (opens(draft.outcome)) db.query(kOpen).with(decision.id, draft.deadline).run();
+  if (!draft.parent.empty() && resolves(draft.outcome)) {
+    db.query(kClose).with(draft.parent).run();
+    if (db.changes() != 1)
+      throw LedgerCorrupt("ledger: decision " + draft.parent + " is not resolved, yet not listed as open");
+  }
+  meta.decisions = decision.seq;
+  last_id = decision.id;
+  recorded.push_back(std::move(decision));
+  return last_id;
+}
+
+accounting::ChargeReceipt Transaction::State::owe(const ApproximateLoss& loss) {
+  owing = true;
+  receipt = loss;
+  return accounting::ChargeReceipt(meta.decisions, loss, liveness);
+}
+
+accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std::span<const Charge> charges,
+                                              const ApproximateLoss& loss) {
+  return guarded("recording a charge", [&](State& state) {
+    require_outcome(granted, {Outcome::granted});
+    require(granted.parent.empty(), "a grant about a reservation posts that and charges nothing else");
+    static_cast<void>(state.require_recordable(granted));
+    require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
+    std::vector<Charge> checked = state.checked_charges(granted, charges, &loss);
+    state.changed = true;
+    state.move(kSpend, checked, kNoRoom);
+    static_cast<void>(state.record(granted, checked, checked));
+    return state.owe(loss);
+  });
+}
+
+std::string Transaction::reserve(const DecisionDraft& reserved, std::span<const Charge> charges) {
+  return guarded("recording a reservation", [&](State& state) {
+    require_outcome(reserved, {Outcome::reserved});
+    static_cast<void>(state.require_recordable(reserved));
+    const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr);
+    state.changed = true;
+    state.move(kReserve, checked, kNoRoom);
+    return state.record(reserved, checked, checked);
+  });
+}
+
+accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const ApproximateLoss& loss) {
+  return guarded("posting a reservation", [&](State& state) {
+    require_outcome(granted, {Outcome::granted});
+    const auto parent = state.require_recordable(granted);
+    require(parent.has_value(), "it does not say which reservation is posted");
+    require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
+    const std::vector<Charge> checked = state.checked_charges(granted, parent->charges, &loss);
+    state.changed = true;
+    state.move(kSpendReserved, checked, kNotReserved);
+    static_cast<void>(state.record(granted, checked, checked));
+    return state.owe(loss);
+  });
+}
+
+std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
+  return guarded("resolving a decision", [&](State& state) {
+    require_outcome(voided_or_forfeited, {Outcome::voided, Outcome::forfeited});
+    const auto parent = state.require_recordable(voided_or_forfeited);
+    EPSILOG_INVARIANT(parent.has_value());
+    const bool spends = voided_or_forfeited.outcome == Outcome::forfeited;
+    state.changed = true;
+    state.move(spends ? kSpendReserved : kGiveBack, parent->charges, kNotReserved);
+    return state.record(voided_or_forfeited, parent->charges,
+                        spends ? parent->charges : std::vector<Charge>{});
+  });
+}
+
+std::string Transaction::note(const DecisionDraft& noted) {
+  return guarded("recording a decision", [&](State& state) {
+    require_outcome(noted, {Outcome::pending, Outcome::approved, Outcome::rejected, Outcome::token_issued});
+    static_cast<void>(state.require_recordable(noted));
+    state.changed = true;
+    return state.record(noted, {}, {});
+  });
+}
+
+std::string Transaction::refuse(const DecisionDraft& refused) {
+  return guarded("recording a refusal", [&](State& state) {
+    require_outcome(refused, {Outcome::refused});
+    static_cast<void>(state.require_recordable(refused));
+    state.changed = true;
+    return state.record(refused, {}, {});
+  });
+}
+
+void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease> components,
+                         const accounting::PostProcessing& post_processing) {
+  guarded("recording a release", [&](State& state) {
+    require(state.owing, "there is no charged decision to attach a release to");
+    StoredDecision& decision = state.recorded.back();
+    require_components_paid(record, components, decision.seq, state.receipt);
+    for (SealedRelease& component : components)
+      decision.component_values.push_back(std::move(component.values_));
+    decision.values = accounting::post_process(post_processing, decision.component_values);
+    decision.post_processing = post_processing;
+    decision.release = record;
+    const std::int64_t precision = record.components.size() == 1 ? record.components.front().precision : 0;
+    state.ledger->writer()
+        .query(kInsertRelease)
+        .with(decision.id, record.mechanism, record.arithmetic, precision,
+              of_single(record, &ComponentRecord::sensitivity), of_single(record, &ComponentRecord::bound),
+              of_single(record, &ComponentRecord::lambda), of_single(record, &ComponentRecord::grid),
+              record.requested, record.charged, record.adjusted, record.published,
+              rationals_json(decision.values), components_json(record.components, decision.component_values),
+              texts_json(record.cells), post_processing_json(post_processing), record.unit, record.relation)
+        .run();
+    state.owing = false;
+  });
+}
+
+}  // namespace epsilog::ledger

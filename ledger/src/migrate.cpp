@@ -1,0 +1,145 @@
+// A ledger of an older schema is brought to this one's in one transaction. Before that, what it was is
+// copied beside it: the migration is the one thing that rewrites history's table.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "ledger_clock.hpp"
+#include "ledger_state.hpp"
+#include "ledger_time.hpp"
+#include "queries.hpp"
+#include "schema.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+/// Makes an empty file of our own, which SQLite then fills; gone unless it got its final name.
+class PendingCopy final {
+ public:
+  explicit PendingCopy(const std::string& final_name) : name_(final_name + ".creating-" + random_hex_128()) {
+    const Descriptor placeholder(::open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!placeholder.valid() || ::fchmod(placeholder.get(), 0600) != 0) {
+      throw LedgerBusy(system_message("cannot create " + name_, errno));
+    }
+  }
+  PendingCopy(const PendingCopy&) = delete;
+  PendingCopy& operator=(const PendingCopy&) = delete;
+  ~PendingCopy() { ::unlink(name_.c_str()); }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  /// Ensures  the content and the name are durable, and nobody writes to it by accident.
+  void give_name(const std::string& final_name, const std::string& directory) const {
+    const Descriptor file(::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.valid() || ::fchmod(file.get(), 0400) != 0 || ::fsync(file.get()) != 0) {
+      throw LedgerIo(system_message("cannot make " + name_ + " durable; the ledger is untouched", errno));
+    }
+    if (::rename(name_.c_str(), final_name.c_str()) != 0) {
+      throw LedgerBusy(system_message("cannot give the copy its name " + final_name, errno));
+    }
+    sync_directory(directory);
+  }
+
+ private:
+  std::string name_;
+};
+
+/// A copy left by a migration that crashed may be replaced: history only grows, so the ledger holds it
+/// all. Anything else is not ours to touch.
+void require_replaceable(const LedgerFiles& files, const std::string& copy, const std::string& ledger_id) {
+  if (!exists(copy)) return;
+  LedgerFiles earlier = files;
+  earlier.database = copy;
+  try {
+    static_cast<void>(require_single_regular_file(earlier));
+    Connection connection(earlier, Connection::Role::archived);
+    if (read_ledger_id(connection) == ledger_id && connection.schema_version() < kSchemaVersion) return;
+  } catch (const Error&) {
+  } catch (const StorageFailure&) {
+  }
+  throw LedgerUnusable("there is something at " + copy +
+                       " that is no copy of this ledger; move it away. Nothing was migrated");
+}
+
+void keep_copy(LedgerState& ledger, const std::string& copy) {
+  require_replaceable(ledger.files(), copy, ledger.ledger_id());
+  const PendingCopy pending(copy);
+  try {
+    ledger.writer().query("VACUUM INTO ?1").with(pending.name()).run();
+  } catch (const StorageFailure& failure) {  // the ledger was only read: nothing to poison
+    throw_translated(failure, "ledger " + ledger.files().database + ": copying it to " + copy);
+  }
+  pending.give_name(copy, ledger.files().directory);
+}
+
+void require_references(Connection& db) {
+  SQLite::Statement statement = db.prepare("PRAGMA foreign_key_check");
+  Query broken(statement, db.handle());
+  if (!broken.step()) return;
+  throw LedgerCorrupt("ledger: a row of " + broken.text(0) + " refers to a missing row of " + broken.text(2) +
+                      "; nothing was migrated");
+}
+
+/// Requires  the turn is held.
+void apply_later_schemas(Connection& db, const Clock& clock) {
+  db.execute("BEGIN IMMEDIATE");
+  const std::int64_t from = db.schema_version();
+  for (auto version = from + 1; version <= kSchemaVersion; ++version) {
+    db.execute(kSchemaSql.at(static_cast<std::size_t>(version - 1)));
+  }
+  const Meta meta = read_meta(db);
+  const ClockObservation now = observe(meta, clock());
+  for (auto version = from + 1; version <= kSchemaVersion; ++version) {
+    db.query("INSERT INTO schema_migration(version, after_decision, at) VALUES(?1, ?2, ?3)")
+        .with(version, meta.decisions, time_text(now.now_ms))
+        .run();
+  }
+  db.query("UPDATE meta SET last_time = ?1, schema_migrations = schema_migrations + ?2")
+      .with(time_text(now.now_ms), kSchemaVersion - from)
+      .run();
+  require_references(db);
+  db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
+  db.execute("COMMIT");
+}
+
+/// Ends the turn and whatever is not committed.
+class Turn final {
+ public:
+  explicit Turn(LedgerState& ledger) : ledger_(&ledger), lock_(ledger.take_turn()) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    ledger_->roll_back();
+    ledger_->end_turn(std::move(lock_));
+  }
+
+ private:
+  LedgerState* ledger_;
+  Descriptor lock_;
+};
+
+}  // namespace
+
+Migration Ledger::migrate(const std::string& path, const Options& options) {
+  LedgerState ledger(path, LedgerState::Access::migration, options);
+  Migration migration{.from = kSchemaVersion, .to = kSchemaVersion, .copy = ""};
+  const Turn turn(ledger);
+  try {
+    migration.from = ledger.writer().schema_version();  // somebody else may have been first
+    if (migration.from == kSchemaVersion) return migration;
+    migration.copy = ledger.files().database + ".schema" + std::to_string(migration.from);
+    keep_copy(ledger, migration.copy);
+    apply_later_schemas(ledger.writer(), ledger.clock());
+  } catch (const StorageFailure& failure) {
+    ledger.fail(failure, "migrating");
+  }
+  return migration;
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,261 @@
+// Reservations and approvals: what may follow what, and what each does to the balances.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "ledger/support/fixture.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::ledger_tests;
+using ledger::Outcome;
+
+namespace {
+
+const Epsilon kTenth = Epsilon::parse_down("0.1");
+const std::string kFarFuture = "9999-01-01T00:00:00.000Z";
+
+const std::vector<Outcome> kOutcomes = {Outcome::granted,      Outcome::refused,  Outcome::reserved,
+                                        Outcome::pending,      Outcome::approved, Outcome::rejected,
+                                        Outcome::token_issued, Outcome::voided,   Outcome::forfeited};
+
+/// The states a parent can be in, and how a ledger gets there.
+enum class ParentState {
+  none,  ///< no parent is named
+  absent,
+  granted,
+  refused,
+  pending,
+  pending_approved,
+  pending_rejected,
+  pending_voided,
+  pending_refused,
+  pending_reserved,  ///< resolved by a reservation
+  approved,          ///< the approval itself
+  token,             ///< the token itself
+  reserved,
+  reserved_with_token,
+  reserved_posted,
+  reserved_voided,
+  reserved_forfeited,
+};
+
+const std::map<ParentState, const char*> kStates = {{ParentState::none, "none"},
+                                                    {ParentState::absent, "absent"},
+                                                    {ParentState::granted, "granted"},
+                                                    {ParentState::refused, "refused"},
+                                                    {ParentState::pending, "pending"},
+                                                    {ParentState::pending_approved, "pending, approved"},
+                                                    {ParentState::pending_rejected, "pending, rejected"},
+                                                    {ParentState::pending_voided, "pending, voided"},
+                                                    {ParentState::pending_refused, "pending, refused"},
+                                                    {ParentState::pending_reserved, "pending, reserved"},
+                                                    {ParentState::approved, "approved"},
+                                                    {ParentState::token, "token"},
+                                                    {ParentState::reserved, "reserved"},
+                                                    {ParentState::reserved_with_token, "reserved, token"},
+                                                    {ParentState::reserved_posted, "reserved, posted"},
+                                                    {ParentState::reserved_voided, "reserved, voided"},
+                                                    {ParentState::reserved_forfeited, "reserved, forfeited"}};
+
+ledger::StoredDecision recorded(ledger::Ledger& ledger, const ledger::DecisionDraft& draft,
+                                Epsilon epsilon = kTenth) {
+  auto transaction = ledger.begin();
+  static_cast<void>(record_outcome(transaction, draft, epsilon));
+  return ledger.commit(std::move(transaction)).at(0);
+}
+
+/// Brings a ledger into that state and returns the parent's id.
+std::string reach(ledger::Ledger& ledger, ParentState state) {
+  const auto follow = [&](const std::string& parent, Outcome outcome) {
+    recorded(ledger, draft_of(outcome, parent));
+    return parent;
+  };
+  const auto start = [&](Outcome outcome) { return recorded(ledger, draft_of(outcome)).id; };
+  switch (state) {
+    case ParentState::none:
+      return "";
+    case ParentState::absent:
+      return "7ZZZZZZZZZZZZZZZZZZZZZZZZZ";
+    case ParentState::granted:
+      return start(Outcome::granted);
+    case ParentState::refused:
+      return start(Outcome::refused);
+    case ParentState::pending:
+      return start(Outcome::pending);
+    case ParentState::pending_approved:
+      return follow(start(Outcome::pending), Outcome::approved);
+    case ParentState::pending_rejected:
+      return follow(start(Outcome::pending), Outcome::rejected);
+    case ParentState::pending_voided:
+      return follow(start(Outcome::pending), Outcome::voided);
+    case ParentState::pending_refused:
+      return follow(start(Outcome::pending), Outcome::refused);
+    case ParentState::pending_reserved:
+      return follow(start(Outcome::pending), Outcome::reserved);
+    case ParentState::approved:
+      return recorded(ledger, draft_of(Outcome::approved, start(Outcome::pending))).id;
+    case ParentState::token:
+      return recorded(ledger, draft_of(Outcome::token_issued, start(Outcome::reserved))).id;
+    case ParentState::reserved:
+      return start(Outcome::reserved);
+    case ParentState::reserved_with_token:
+      return follow(start(Outcome::reserved), Outcome::token_issued);
+    case ParentState::reserved_posted:
+      return follow(start(Outcome::reserved), Outcome::granted);
+    case ParentState::reserved_voided:
+      return follow(start(Outcome::reserved), Outcome::voided);
+    case ParentState::reserved_forfeited:
+      return follow(start(Outcome::reserved), Outcome::forfeited);
+  }
+  throw std::logic_error("no such state");
+}
+
+/// The whole table: what may be recorded about a parent in that state.
+bool allowed(Outcome outcome, ParentState state) {
+  const auto is = [&](std::initializer_list<Outcome> outcomes) {
+    return std::find(outcomes.begin(), outcomes.end(), outcome) != outcomes.end();
+  };
+  switch (state) {
+    case ParentState::none:
+      return is({Outcome::granted, Outcome::refused, Outcome::reserved, Outcome::pending});
+    case ParentState::pending:
+      return is({Outcome::approved, Outcome::rejected, Outcome::voided, Outcome::refused, Outcome::reserved});
+    case ParentState::pending_approved:  // by the same principal
+      return is({Outcome::voided, Outcome::refused, Outcome::reserved});
+    case ParentState::reserved:
+      return is({Outcome::granted, Outcome::voided, Outcome::forfeited, Outcome::token_issued});
+    case ParentState::reserved_with_token:
+      return is({Outcome::granted, Outcome::forfeited});
+    default:
+      return false;
+  }
+}
+
+accounting::Balance balance(const ledger::Ledger& ledger) {
+  return ledger.snapshot().accounts("clinic").at(0).balance;
+}
+
+std::vector<std::string> open_ids(const ledger::Ledger& ledger, const std::string& dataset = "") {
+  std::vector<std::string> ids;
+  auto snapshot = ledger.snapshot();
+  snapshot.each_open(dataset, [&](const ledger::StoredDecision& decision) { ids.push_back(decision.id); });
+  return ids;
+}
+
+void check_sound(const ledger::Ledger& ledger) {
+  auto snapshot = ledger.snapshot();
+  CHECK(balances_fold(snapshot));
+  ledger::Inspection inspection(snapshot);
+  CHECK(inspection.lifecycle_faults().empty());
+  CHECK(inspection.completeness_faults().empty());
+  CHECK(inspection.order_faults().empty());
+  CHECK(inspection.clock_faults().empty());
+}
+
+}  // namespace
+
+TEST_CASE("lifecycle: every outcome about a parent in every state is recorded or rejected as the table says",
+          "[ledger][lifecycle]") {
+  int recorded_at_all = 0;
+  for (const auto& [state, name] : kStates) {
+    for (const Outcome outcome : kOutcomes) {
+      CAPTURE(name, ledger::outcome_name(outcome));
+      const LedgerFixture fixture;
+      auto ledger = fixture.open();
+      const std::string parent = reach(ledger, state);
+      const std::int64_t before = ledger.snapshot().decisions();
+      const accounting::Balance balance_before = balance(ledger);
+      auto transaction = ledger.begin();
+      if (allowed(outcome, state)) {
+        record_outcome(transaction, draft_of(outcome, parent), kTenth);
+        CHECK(ledger.commit(std::move(transaction)).size() == 1);
+        CHECK(ledger.snapshot().decisions() == before + 1);
+        ++recorded_at_all;
+      } else {
+        CHECK_THROWS_AS(record_outcome(transaction, draft_of(outcome, parent), kTenth), InvalidParameter);
+        CHECK(ledger.snapshot().decisions() == before);
+        CHECK(balance(ledger).spent == balance_before.spent);
+        CHECK(balance(ledger).reserved == balance_before.reserved);
+      }
+      check_sound(ledger);
+    }
+  }
+  CHECK(recorded_at_all == 18);
+}
+
+TEST_CASE("lifecycle: a reservation keeps its charges aside until it is posted, voided or forfeited",
+          "[ledger][lifecycle][exact]") {
+  const LedgerFixture fixture("0.25");
+  auto ledger = fixture.open();
+  const std::int64_t tenth = kTenth.units();
+  const auto first = recorded(ledger, draft_of(Outcome::reserved));
+  CHECK(first.draft.deadline == kFarFuture);
+  CHECK(first.accounts.at(0).balance.reserved == tenth);
+  CHECK(first.charges.at(0).amount == tenth);
+  const auto second = recorded(ledger, draft_of(Outcome::reserved));
+  CHECK(balance(ledger).reserved == 2 * tenth);
+  CHECK(open_ids(ledger) == std::vector<std::string>{first.id, second.id});
+  {
+    auto transaction = ledger.begin();  // what is left is less than a third one
+    CHECK_THROWS_AS(record_outcome(transaction, draft_of(Outcome::reserved), kTenth), LedgerCorrupt);
+  }
+  {
+    auto transaction = ledger.begin();  // nor may it be spent past the reservations
+    CHECK_THROWS_AS(record_outcome(transaction, draft_of(Outcome::granted), kTenth), LedgerCorrupt);
+  }
+
+  const auto posted = recorded(ledger, draft_of(Outcome::granted, first.id));
+  CHECK(posted.draft.parent == first.id);
+  CHECK(posted.release.has_value());
+  CHECK(posted.values == std::vector<Rational>{42});
+  CHECK(posted.charges.at(0).amount == tenth);
+  CHECK(balance(ledger).spent == tenth);
+  CHECK(balance(ledger).reserved == tenth);
+  CHECK(open_ids(ledger) == std::vector<std::string>{second.id});
+
+  const auto voided = recorded(ledger, draft_of(Outcome::voided, second.id));
+  CHECK(voided.charges.empty());
+  CHECK(voided.accounts.at(0).balance.reserved == 0);
+  CHECK(balance(ledger).spent == tenth);
+  CHECK(open_ids(ledger).empty());
+
+  const auto third = recorded(ledger, draft_of(Outcome::reserved));
+  const auto forfeited = recorded(ledger, draft_of(Outcome::forfeited, third.id));
+  CHECK(forfeited.charges.at(0).amount == tenth);
+  CHECK_FALSE(forfeited.release);
+  CHECK(balance(ledger).spent == 2 * tenth);
+  CHECK(balance(ledger).reserved == 0);
+  check_sound(ledger);
+
+  auto snapshot = ledger.snapshot();
+  const auto children = snapshot.children(first.id);
+  REQUIRE(children.size() == 1);
+  CHECK(children[0].id == posted.id);
+  CHECK(children[0].values == posted.values);
+  CHECK(snapshot.find_id(first.id)->draft.deadline == kFarFuture);
+}
+
+TEST_CASE("lifecycle: a pending request debits nothing until its approval reserves", "[ledger][lifecycle]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const auto pending = recorded(ledger, draft_of(Outcome::pending));
+  CHECK(pending.charges.empty());
+  CHECK(balance(ledger).reserved == 0);
+  auto vote = draft_of(Outcome::approved, pending.id);
+  vote.principal = "carol";
+  recorded(ledger, vote);
+  vote.principal = "grace";
+  recorded(ledger, vote);
+  CHECK(open_ids(ledger) == std::vector<std::string>{pending.id});
+  const auto reserved = recorded(ledger, draft_of(Outcome::reserved, pending.id));
+  CHECK(open_ids(ledger) == std::vector<std::string>{reserved.id});
+  CHECK(balance(ledger).reserved == kTenth.units());
+  CHECK(ledger.snapshot().children(pending.id).size() == 3);
+  recorded(ledger, draft_of(Outcome::granted, reserved.id));
+  CHECK(balance(ledger).spent == kTenth.units());
+  CHECK(open_ids(ledger).empty());
+  check_sound(ledger);
+}
