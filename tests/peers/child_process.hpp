@@ -12,12 +12,12 @@
 
 namespace epsilog::test {
 
-/// Runs `work` in a child; what it returns is the exit status, 99 after an exception.
+/// Runs `work` in a child; what it returns is the exit status, 255 after an exception.
 template <class Work>
 pid_t start_child(Work work) {
   const pid_t child = fork();
   if (child != 0) return child;
-  int status = 99;
+  int status = 255;
   try {
     status = work();
   } catch (const std::exception& error) {
