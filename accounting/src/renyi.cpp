@@ -76,6 +76,14 @@ void require_curve(std::span<const RenyiPoint> curve) {
   }
 }
 
+/// What the conversion takes from a divergence: ln(order delta)/(order-1) - ln(1 - 1/order), most often
+/// negative.
+Enclosure conversion_term(const Rational& order, const Rational& delta, unsigned bits) {
+  const Enclosure log_part =
+      log(Enclosure(order, bits) * Enclosure(delta, bits)) / Enclosure(order - 1, bits);
+  return log_part + log1p(Enclosure(1 / (order - 1), bits));
+}
+
 Divergence laplace_divergence(const Rational& t, const Rational& order) {
   const Rational odd = 2 * order - 1;
   return {t, order, [=](unsigned bits) {
@@ -205,14 +213,32 @@ Rational renyi_epsilon_up(std::span<const RenyiPoint> curve, const Rational& del
   const unsigned bits = 2 * kBits;
   std::optional<Rational> least;
   for (const RenyiPoint& point : curve) {
-    const Rational beta = point.order - 1;
-    const Enclosure log_part =
-        log(Enclosure(point.order, bits) * Enclosure(delta, bits)) / Enclosure(beta, bits);
-    const Enclosure epsilon = Enclosure(point.divergence, bits) - log_part - log1p(Enclosure(1 / beta, bits));
+    const Enclosure epsilon = Enclosure(point.divergence, bits) - conversion_term(point.order, delta, bits);
     const Rational bound = rounded_up(epsilon.high().rational());
     if (!least || bound < *least) least = bound;
   }
   return std::max(*least, Rational(0));
+}
+
+Rational renyi_divergence_down(const Rational& order, const Rational& epsilon, const Rational& delta) {
+  require_order(order);
+  require_positive(epsilon, "epsilon");
+  require_probability(delta, "delta");
+  const ExponentRange range;
+  // Of 128 bits, as the epsilon that comes back from the divergence will be.
+  const Rational target = MpfrNumber::rounded(epsilon, kResultBits, MPFR_RNDD).rational();
+  for (unsigned bits = 2 * kBits; bits <= kRefinementMax; bits *= 2) {
+    const Enclosure divergence = Enclosure(target, bits) + conversion_term(order, delta, bits);
+    if (mpfr_sgn(divergence.high().get()) <= 0) break;
+    if (divergence.narrow(kResultBits)) {
+      return MpfrNumber::rounded(divergence.low().rational(), kResultBits, MPFR_RNDD).rational();
+    }
+  }
+  const Enclosure least = -conversion_term(order, delta, 2 * kBits);
+  throw InvalidParameter("order: at order " + text(order) + " and delta " + text(delta) +
+                         " a mechanism is (epsilon, delta)-DP only for an epsilon above " +
+                         text_up(least.high().rational(), 4) + ", whatever its divergence; epsilon is " +
+                         text(epsilon));
 }
 
 Rational renyi_delta_up(std::span<const RenyiPoint> curve, const Rational& epsilon) {

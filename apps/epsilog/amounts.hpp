@@ -9,11 +9,7 @@
 
 namespace epsilog::command {
 
-/// Canonical decimal: 100000000000 units of epsilon are "0.1".
-/// Requires  measure is "epsilon", "delta" or "rho".
-/// Throws    LedgerCorrupt for another measure.
-[[nodiscard]] std::string amount_text(std::string_view measure, std::int64_t units);
-
+/// As engine::amount_text, of everything there is to an account.
 struct AccountTexts {
   std::string limit;
   std::string spent;

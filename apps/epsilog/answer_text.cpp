@@ -158,6 +158,30 @@ std::string accounts_text(const std::vector<ledger::AccountState>& accounts, con
   return table.text(style);
 }
 
+std::string notes_text(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += "\nnote: " + printable(note) + "\n";
+  return text;
+}
+
+namespace {
+
+/// The accounts a request touched, the scarcest first and no more than one can see at once.
+std::string touched_text(const engine::Answer& answer, const Style& style) {
+  constexpr std::size_t kMost = 20;
+  std::vector<ledger::AccountState> shown = answer.accounts;
+  if (shown.size() <= kMost) return accounts_text(shown, style) + notes_text(answer.notes);
+  std::stable_sort(shown.begin(), shown.end(), [](const auto& first, const auto& second) {
+    return first.balance.remaining() < second.balance.remaining();
+  });
+  shown.resize(kMost);
+  return accounts_text(shown, style) +
+         fmt::format("and {} accounts in which more remains\n", answer.accounts.size() - kMost) +
+         notes_text(answer.notes);
+}
+
+}  // namespace
+
 std::string plan_text(const engine::Answer& answer, const Style& style) {
   std::string text = answer.granted ? style.good("would be granted") : style.bad("would be refused");
   text += ": " + subject(answer) + "\n";
@@ -165,7 +189,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
     text += field("cost", cost_text(answer)) + accuracy_text(answer) +
             mechanism_text(answer, Detail::with_reasons);
   }
-  text += "\n" + accounts_text(answer.accounts, style);
+  text += "\n" + touched_text(answer, style);
   if (!answer.granted) text += "\n" + refusal_text(answer, style);
   return text;
 }
@@ -180,7 +204,7 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
   text += accuracy_text(answer) + field("cost", cost_text(answer)) + mechanism_text(answer, Detail::brief);
   text += field("decision", answer.decision_id + " at " + answer.created_at +
                                 (answer.replayed ? ", stored earlier and free now" : ""));
-  return text + "\n" + accounts_text(answer.accounts, style);
+  return text + "\n" + touched_text(answer, style);
 }
 
 std::string bare_values(const engine::Answer& answer) {
@@ -208,7 +232,9 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
                  {"over by", Table::Align::right},
                  {"largest that fits", Table::Align::right}});
   for (const engine::Reason& reason : answer.reasons) {
-    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason.message) + "\n";
+    const std::string when = engine::changes_at(reason);
+    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason.message) +
+            (when.empty() ? "" : "; a new period begins at " + when) + "\n";
     if (reason.limit.empty()) continue;
     amounts.add({reason.scope.empty() ? answer.dataset : reason.scope, reason.measure, reason.limit,
                  reason.spent.empty() ? "-" : reason.spent, reason.asked, reason.over_by, reason.fits});

@@ -27,4 +27,7 @@ namespace epsilog::command {
 [[nodiscard]] std::string accounts_text(const std::vector<ledger::AccountState>& accounts,
                                         const Style& style);
 
+/// What a reader of figures has to know beside them; "" when there is nothing.
+[[nodiscard]] std::string notes_text(const std::vector<std::string>& notes);
+
 }  // namespace epsilog::command

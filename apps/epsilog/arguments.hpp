@@ -20,6 +20,7 @@ enum class Verb {
   history,
   show,
   audit_verify,
+  audit_replay,
   recover,
   accuracy_snapping,
   accuracy_discrete_gaussian,
@@ -44,6 +45,7 @@ struct Arguments {
   std::optional<std::string> ledger;
   std::optional<std::string> wait;
   std::optional<std::string> principal;
+  std::optional<std::string> purpose;
   std::optional<std::string> why;
   std::optional<std::string> epsilon;
   std::optional<std::string> delta;

@@ -182,6 +182,7 @@ engine::Request request_of(const Arguments& arguments) {
   if (arguments.delta) request.delta = delta_argument(*arguments.delta);
   request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
   request.principal = principal_argument(arguments);
+  if (arguments.purpose) request.purpose = name(*arguments.purpose, "--purpose");
   if (arguments.key) request.key = name(*arguments.key, "--key");
   request.supplied = supplied_value(arguments, request.question);
   return request;

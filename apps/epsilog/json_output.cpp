@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "amounts.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "printable.hpp"
 
 namespace epsilog::command {
@@ -34,9 +35,15 @@ Json hex_or_null(const Rational& value) {
 
 Json account_json(const ledger::AccountState& account) {
   const AccountTexts amounts = texts(account);
-  return {{"dataset", account.dataset},    {"scope", account.scope}, {"measure", account.measure},
-          {"limit", amounts.limit},        {"spent", amounts.spent}, {"reserved", amounts.reserved},
-          {"remaining", amounts.remaining}};
+  return {{"dataset", account.dataset},
+          {"scope", account.scope},
+          {"measure", account.measure},
+          {"limit", amounts.limit},
+          {"spent", amounts.spent},
+          {"reserved", amounts.reserved},
+          {"remaining", amounts.remaining},
+          {"kind", "filter"},
+          {"theorem", engine::filter_theorem(account.measure)}};
 }
 
 Json accounts_json(const std::vector<ledger::AccountState>& accounts) {
@@ -54,9 +61,11 @@ Json reason_list(const std::vector<engine::Reason>& reasons) {
                     {"measure", or_null(reason.measure)},
                     {"limit", or_null(reason.limit)},
                     {"spent", or_null(reason.spent)},
+                    {"reserved", or_null(reason.reserved)},
                     {"asked", or_null(reason.asked)},
                     {"over_by", or_null(reason.over_by)},
                     {"fits", or_null(reason.fits)},
+                    {"changes_at", or_null(engine::changes_at(reason))},
                     {"message", reason.message}});
   }
   return list;
@@ -196,7 +205,8 @@ std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
               {"dataset", answer.dataset},
               {"statistic", answer.statistic},
               {"by", or_null(answer.by)},
-              {"where", or_null(answer.where)}};
+              {"where", or_null(answer.where)},
+              {"purpose", or_null(answer.purpose)}};
   add_values(object, answer.record.cells, answer.values);
   object["epsilon"] = epsilon_json(answer, kind);
   object["delta"] = delta_json(answer, kind);
@@ -205,7 +215,10 @@ std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
   for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
     object["components"].push_back(component_json(answer, i, kind));
   }
+  object["unit"] = or_null(answer.record.unit);
+  object["relation"] = or_null(answer.record.relation);
   object["accounts"] = accounts_json(answer.accounts);
+  object["notes"] = answer.notes;
   object["reasons"] = reason_list(answer.reasons);
   return one_object(object, kind == AnswerKind::history ? -1 : 2);
 }
@@ -250,8 +263,8 @@ std::string policy_apply_json(const engine::ApplyReport& report, const std::stri
     changes.push_back({{"dataset", account->dataset},
                        {"scope", account->scope},
                        {"measure", account->measure},
-                       {"old_limit", amount_text(account->measure, change.old_limit)},
-                       {"new_limit", amount_text(account->measure, change.new_limit)},
+                       {"old_limit", engine::amount_text(account->measure, change.old_limit)},
+                       {"new_limit", engine::amount_text(account->measure, change.new_limit)},
                        {"by", change.by},
                        {"why", change.why}});
   }
@@ -286,16 +299,43 @@ std::string data_check_json(const std::vector<DatasetReport>& reports,
   return pretty({{"ok", true}, {"datasets", datasets}, {"without_source", without_source}});
 }
 
-std::string budget_json(const std::string& ledger_id, const std::vector<ledger::AccountState>& accounts) {
-  return pretty({{"ledger_id", ledger_id}, {"accounts", accounts_json(accounts)}});
+std::string budget_json(const std::string& ledger_id, const std::vector<ledger::AccountState>& accounts,
+                        const std::vector<std::string>& notes) {
+  return pretty({{"ledger_id", ledger_id}, {"accounts", accounts_json(accounts)}, {"notes", notes}});
 }
 
-std::string audit_json(const engine::AuditReport& report) {
-  Json faults = Json::array();
-  for (const engine::AuditFault& fault : report.faults) {
-    faults.push_back({{"record", fault.record}, {"code", fault.code}, {"message", fault.message}});
+namespace {
+Json audit_faults(const std::vector<engine::AuditFault>& faults) {
+  Json list = Json::array();
+  for (const engine::AuditFault& fault : faults) {
+    list.push_back({{"record", fault.record}, {"code", fault.code}, {"message", fault.message}});
   }
-  return pretty({{"ok", report.ok}, {"records", report.records}, {"faults", faults}});
+  return list;
+}
+}  // namespace
+
+std::string audit_json(const engine::AuditReport& report) {
+  return pretty({{"ok", report.ok}, {"records", report.records}, {"faults", audit_faults(report.faults)}});
+}
+
+std::string replayed_json(const engine::ReplayedDecision& decision) {
+  return one_object({{"decision_id", decision.decision_id},
+                     {"seq", decision.seq},
+                     {"created_at", decision.created_at},
+                     {"outcome", decision.outcome},
+                     {"policy_version", decision.policy_version},
+                     {"policy_sha256", or_null(decision.policy_sha256)},
+                     {"same", decision.faults.empty()},
+                     {"faults", audit_faults(decision.faults)}},
+                    -1);
+}
+
+std::string replay_summary_json(const engine::AuditReport& report, std::int64_t same) {
+  return one_object({{"ok", report.ok},
+                     {"records", report.records},
+                     {"same", same},
+                     {"faults", audit_faults(report.faults)}},
+                    -1);
 }
 
 std::string recover_json(const std::string& ledger, const engine::RecoverReport& report) {

@@ -35,8 +35,12 @@ struct DatasetReport {
                                           const std::vector<std::string>& without_source);
 
 [[nodiscard]] std::string budget_json(const std::string& ledger_id,
-                                      const std::vector<ledger::AccountState>& accounts);
+                                      const std::vector<ledger::AccountState>& accounts,
+                                      const std::vector<std::string>& notes);
 [[nodiscard]] std::string audit_json(const engine::AuditReport& report);
+/// One line each; the summary comes last.
+[[nodiscard]] std::string replayed_json(const engine::ReplayedDecision& decision);
+[[nodiscard]] std::string replay_summary_json(const engine::AuditReport& report, std::int64_t same);
 [[nodiscard]] std::string recover_json(const std::string& ledger, const engine::RecoverReport& report);
 [[nodiscard]] std::string error_json(const Failure& failure);
 

@@ -19,8 +19,9 @@ ExitCode budget(const Arguments& arguments, Console& console) {
   // An unknown name is an error with a suggestion, not an empty table.
   if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
   const std::vector<ledger::AccountState> accounts = engine.budget(arguments.dataset.value_or(""));
-  console.write(console.json() ? budget_json(engine.ledger_id(), accounts)
-                               : accounts_text(accounts, console.style()));
+  const std::vector<std::string> notes = engine.notes(arguments.dataset.value_or(""));
+  console.write(console.json() ? budget_json(engine.ledger_id(), accounts, notes)
+                               : accounts_text(accounts, console.style()) + notes_text(notes));
   return ExitCode::done;
 }
 
@@ -83,6 +84,31 @@ ExitCode audit_verify(const Arguments& arguments, Console& console) {
     console.write(audit_json(report));
   } else if (!console.quiet()) {
     console.write(audit_text(report, console.style()));
+  }
+  return report.ok ? ExitCode::done : ExitCode::not_verified;
+}
+
+ExitCode audit_replay(const Arguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  std::int64_t same = 0;
+  const auto print = [&](const engine::ReplayedDecision& decision) {
+    same += decision.faults.empty() ? 1 : 0;
+    if (console.json()) {
+      console.write(replayed_json(decision));
+    } else if (!console.quiet()) {
+      console.write(fmt::format("{}  {}  {:<12}  policy {} {:.12}  {}\n", decision.decision_id,
+                                decision.created_at, decision.outcome, decision.policy_version,
+                                decision.policy_sha256,
+                                decision.faults.empty() ? "same" : console.style().bad("differs")));
+    }
+  };
+  const engine::AuditReport report = engine::audit_replay(ledger, print, console.progress("replaying"));
+  console.end_progress();
+  if (console.json()) {
+    console.write(replay_summary_json(report, same));
+  } else if (!console.quiet()) {
+    console.write(fmt::format("\n{} of {} the same\n", same, report.records));
+    if (!report.ok) console.write(audit_text(report, console.style()));
   }
   return report.ok ? ExitCode::done : ExitCode::not_verified;
 }

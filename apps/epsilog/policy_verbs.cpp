@@ -5,6 +5,7 @@
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "json_output.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
@@ -65,8 +66,8 @@ std::string apply_text(const engine::ApplyReport& report, const std::vector<ledg
   for (const ledger::LimitChange& change : report.limit_changes) {
     for (const ledger::AccountState& account : accounts) {
       if (account.id != change.account) continue;
-      table.add({account.dataset, account.measure, amount_text(account.measure, change.old_limit),
-                 amount_text(account.measure, change.new_limit)});
+      table.add({account.dataset, account.measure, engine::amount_text(account.measure, change.old_limit),
+                 engine::amount_text(account.measure, change.new_limit)});
     }
   }
   return table.empty() ? text : text + "\n" + table.text(style);

@@ -32,6 +32,8 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return history(arguments, console);
     case Verb::show:
       return show(arguments, console);
+    case Verb::audit_replay:
+      return audit_replay(arguments, console);
     case Verb::audit_verify:
       return audit_verify(arguments, console);
     case Verb::recover:

@@ -20,6 +20,7 @@ namespace epsilog::command {
 [[nodiscard]] ExitCode history(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode show(const Arguments& arguments, Console& console);
 
+[[nodiscard]] ExitCode audit_replay(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode audit_verify(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode recover(const Arguments& arguments, Console& console);
 

@@ -31,8 +31,29 @@ void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults)
   check_count("limit changes", facts.limit_changes, faults);
 }
 
-void check_history(ledger::Snapshot& view, AuditReport& report, const Progress& progress) {
+using Visit = std::function<void(const ReplayedDecision&)>;
+
+/// What the fold says of one decision, apart from what it said before.
+ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
+                          const std::vector<AuditFault>& faults) {
+  const std::size_t before = faults.size();
+  fold.decision(stored);
+  ReplayedDecision result;
+  result.seq = stored.seq;
+  result.decision_id = stored.id;
+  result.created_at = stored.created_at;
+  result.outcome = ledger::outcome_name(stored.draft.outcome);
+  result.policy_version = stored.draft.policy_version;
+  result.policy_sha256 = fold.policy_sha256(stored.draft.policy_version);
+  result.faults.assign(faults.begin() + static_cast<std::ptrdiff_t>(before), faults.end());
+  return result;
+}
+
+void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& visit,
+                   const Progress& progress) {
   AuditFold fold(report.faults);
+  for (const ledger::SchemaMigration& migration : view.schema_migrations()) fold.schema_migration(migration);
+  view.each_clock_event([&fold](const ledger::ClockEvent& event) { fold.clock_event(event); });
   view.each_policy_version([&fold](const ledger::PolicyVersion& version) { fold.policy_version(version); });
   view.each_limit_change([&fold](const ledger::LimitChange& change) { fold.limit_change(change); });
   fold.accounts(view.accounts(""));
@@ -40,7 +61,8 @@ void check_history(ledger::Snapshot& view, AuditReport& report, const Progress& 
   view.each_decision(
       "", 0,
       [&](const ledger::StoredDecision& stored) {
-        fold.decision(stored);
+        const ReplayedDecision decision = replayed(fold, stored, report.faults);
+        if (visit) visit(decision);
         ++report.records;
         if (progress && report.records % 1024 == 0) {
           progress(static_cast<double>(report.records) / static_cast<double>(total));
@@ -56,19 +78,23 @@ void check_history(ledger::Snapshot& view, AuditReport& report, const Progress& 
 
 }  // namespace
 
-AuditReport audit_verify(const std::string& ledger_path, const Progress& progress) {
+AuditReport audit_replay(const std::string& ledger_path, const Visit& visit, const Progress& progress) {
   const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
   ledger::Snapshot view = ledger.snapshot();
   AuditReport report;
   try {
     ledger::Inspection inspection(view);
     check_file(inspection, report.faults);
-    check_history(view, report, progress);
+    check_history(view, report, visit, progress);
   } catch (const LedgerCorrupt& error) {
     report.faults.push_back({"storage", "storage_damaged", error.what()});
   }
   report.ok = report.faults.empty();
   return report;
+}
+
+AuditReport audit_verify(const std::string& ledger_path, const Progress& progress) {
+  return audit_replay(ledger_path, {}, progress);
 }
 
 RecoverReport recover(const std::string& ledger_path) {

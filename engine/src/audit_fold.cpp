@@ -12,9 +12,6 @@ namespace {
 std::string policy_record(std::int64_t version) {
   return "policy " + std::to_string(version);
 }
-std::string account_record(std::int64_t id) {
-  return "account " + std::to_string(id);
-}
 
 }  // namespace
 
@@ -41,75 +38,39 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
   policies_[version.version] = applied;
 }
 
+void AuditFold::schema_migration(const ledger::SchemaMigration& migration) {
+  if (migration.version == 2) last_of_schema_1_ = migration.after_decision;
+}
+
+bool AuditFold::of_schema_1(const ledger::StoredDecision& stored) const {
+  return stored.seq <= last_of_schema_1_;
+}
+
+std::string AuditFold::policy_sha256(std::int64_t version) const {
+  const auto found = policies_.find(version);
+  return found == policies_.end() || !found->second ? "" : found->second->version.sha256;
+}
+
+void AuditFold::clock_event(const ledger::ClockEvent& event) {
+  calendar_.clock_event(event);
+}
+
 void AuditFold::limit_change(const ledger::LimitChange& change) {
-  limit_changes_[change.policy_version].push_back(change);
+  balances_.limit_change(change);
 }
 
 void AuditFold::accounts(const std::vector<ledger::AccountState>& stored) {
-  stored_accounts_ = stored;
-  for (const ledger::AccountState& account : stored) {
-    ids_[{account.dataset, account.scope, account.measure}] = account.id;
-    if (!account.balance.valid()) {
-      fault(account_record(account.id), "account_invalid", "spent and reserved do not fit its limit");
-    }
-  }
+  balances_.accounts(stored);
 }
 
-/// Moves the folded limits from one policy version to the next, and holds the recorded limit changes
-/// against what the policies say.
 void AuditFold::advance_policy(std::int64_t version, std::int64_t after_decision) {
   while (policy_ < version) {
     ++policy_;
     const auto found = policies_.find(policy_);
     if (found == policies_.end() || !found->second) continue;  // named already
-    std::map<AccountName, std::int64_t> wanted;
-    for (const ledger::AccountState& account : accounts_wanted(found->second->policy)) {
-      wanted[{account.dataset, account.scope, account.measure}] = account.balance.limit;
-    }
-    std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> expected;  // account id -> old, new
-    for (auto& [name, balance] : folded_) {
-      const auto now = wanted.find(name);
-      const std::int64_t limit = now == wanted.end() ? 0 : now->second;
-      if (limit != balance.limit) expected[ids_[name]] = {balance.limit, limit};
-      balance.limit = limit;
-    }
-    for (const auto& [name, limit] : wanted) folded_.try_emplace(name, accounting::Balance{.limit = limit});
-
-    for (const ledger::LimitChange& change : limit_changes_[policy_]) {
-      if (change.after_decision != after_decision) {
-        fault(account_record(change.account), "limit_change_moved",
-              "limit change " + std::to_string(change.seq) + " stands after decision " +
-                  std::to_string(change.after_decision) + ", its policy came after " +
-                  std::to_string(after_decision));
-      }
-      const auto entry = expected.find(change.account);
-      if (entry == expected.end() || entry->second != std::pair(change.old_limit, change.new_limit)) {
-        fault(
-            account_record(change.account), "limit_change_unfounded",
-            "limit change " + std::to_string(change.seq) + " does not follow from " + policy_record(policy_));
-      } else {
-        expected.erase(entry);
-      }
-    }
-    for (const auto& [account, limits] : expected) {
-      fault(account_record(account), "limit_change_missing",
-            policy_record(policy_) + " changed its limit, but no limit change was recorded");
-    }
+    const std::string time = calendar_.at(found->second->version.applied_at, after_decision);
+    balances_.policy(policy_, found->second->policy, time, after_decision);
   }
-}
-
-std::vector<ledger::AccountState> AuditFold::balances(const std::string& dataset) const {
-  std::vector<ledger::AccountState> result;
-  for (auto entry = folded_.lower_bound({dataset, "", ""});
-       entry != folded_.end() && entry->first.dataset == dataset; ++entry) {
-    const auto id = ids_.find(entry->first);
-    result.push_back({.id = id == ids_.end() ? 0 : id->second,
-                      .dataset = dataset,
-                      .scope = entry->first.scope,
-                      .measure = entry->first.measure,
-                      .balance = entry->second});
-  }
-  return result;
 }
 
 void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
@@ -173,14 +134,16 @@ void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& p
 
 void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& plan) {
   if (!stored.release) return fault(stored.id, "release_missing", "was granted but holds no release");
-  if (*stored.release != plan.record) {
+  ledger::ReleaseRecord expected = plan.record;
+  if (of_schema_1(stored)) expected.unit = expected.relation = "";  // which it did not record yet
+  if (*stored.release != expected) {
     fault(stored.id, "release_changed", "its release is not the one that its policy and request give");
   }
   check_values(stored, plan);
 }
 
 /// Decides the stored request again, on the balances that the charges before it add up to.
-void AuditFold::check_again(const ledger::StoredDecision& stored) {
+std::vector<Ask> AuditFold::check_again(const ledger::StoredDecision& stored) {
   const StoredRequest parsed = parse_stored_request(stored.draft.request);
   Request request = parsed.request;
   request.principal = stored.draft.principal;
@@ -194,8 +157,10 @@ void AuditFold::check_again(const ledger::StoredDecision& stored) {
   const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
   const auto plan = plans_.plan(applied, request, canonical_request(request));
   const Dataset& dataset = applied.policy.dataset(request.dataset);
-  const auto before = balances(request.dataset);
-  const Decision decision = decide(dataset, request, *plan, before, conflict);
+  const std::vector<Ask> asked =
+      asks(applied.policy, dataset, request, *plan, calendar_.at(stored.created_at, stored.seq - 1));
+  const std::vector<Debit> before = debits(asked, balances_.present(asked));
+  const Decision decision = decide(applied.policy, dataset, request, *plan, before, conflict);
   const bool granted = stored.draft.outcome == ledger::Outcome::granted;
   if (decision.granted() != granted || reasons_json(decision.reasons()) != stored.draft.reasons) {
     fault(stored.id, "decision_differs",
@@ -203,35 +168,27 @@ void AuditFold::check_again(const ledger::StoredDecision& stored) {
               reasons_json(decision.reasons()) + ", recorded is " + (granted ? "granted " : "refused ") +
               stored.draft.reasons);
   }
-  const auto owed = granted ? charges(*plan, before) : std::vector<ledger::Charge>{};
-  const bool same = std::equal(owed.begin(), owed.end(), stored.charges.begin(), stored.charges.end(),
-                               [](const ledger::Charge& first, const ledger::Charge& second) {
-                                 return first.account == second.account && first.amount == second.amount;
-                               });
+  if (granted) balances_.open(asked);
+  const auto owed =
+      granted ? charges(debits(asked, balances_.present(asked))) : std::vector<ledger::Charge>{};
+  const bool same =
+      std::is_permutation(owed.begin(), owed.end(), stored.charges.begin(), stored.charges.end(),
+                          [](const ledger::Charge& first, const ledger::Charge& second) {
+                            return first.account == second.account && first.amount == second.amount;
+                          });
   if (!same) fault(stored.id, "charge_changed", "its charges are not what its plan costs");
   if (granted) {
     check_release(stored, *plan);
   } else if (stored.release) {
     fault(stored.id, "release_unfounded", "was refused but holds a release");
   }
+  return asked;
 }
 
-void AuditFold::check_balances_after(const ledger::StoredDecision& stored) {
-  for (const ledger::Charge& charge : stored.charges) {
-    const auto account =
-        std::find_if(stored_accounts_.begin(), stored_accounts_.end(),
-                     [&charge](const auto& candidate) { return candidate.id == charge.account; });
-    if (account == stored_accounts_.end()) {
-      fault(stored.id, "charge_changed", "charges an account that does not exist");
-      continue;
-    }
-    accounting::Balance& balance = folded_[{account->dataset, account->scope, account->measure}];
-    balance.spent += charge.amount;
-    if (!balance.valid()) {
-      fault(stored.id, "overspent", "spends more than the limit of " + account_record(account->id));
-    }
-  }
-  const auto expected = balances(stored.draft.dataset);
+void AuditFold::check_balances_after(const ledger::StoredDecision& stored, const std::vector<Ask>& asked) {
+  // Where none of its accounts is there yet, a refusal is stored with all of the dataset.
+  std::vector<ledger::AccountState> expected = balances_.present(asked);
+  if (of_schema_1(stored) || expected.empty()) expected = balances_.of_dataset(stored.draft.dataset);
   const bool same = std::equal(
       expected.begin(), expected.end(), stored.accounts.begin(), stored.accounts.end(),
       [](const ledger::AccountState& first, const ledger::AccountState& second) {
@@ -252,43 +209,19 @@ void AuditFold::decision(const ledger::StoredDecision& stored) {
     return fault(stored.id, "policy_missing", "was decided under a policy that is missing or invalid");
   }
   advance_policy(stored.draft.policy_version, stored.seq - 1);
+  std::optional<std::vector<Ask>> asked;
   try {
-    check_again(stored);
+    asked = check_again(stored);
   } catch (const Error& error) {
     fault(stored.id, "decision_unreadable", error.what());
   }
-  check_balances_after(stored);
+  for (const ledger::Charge& charge : stored.charges) balances_.apply(stored.id, charge, charge.amount, 0);
+  if (asked) check_balances_after(stored, *asked);
 }
 
 void AuditFold::finish() {
   if (!policies_.empty()) advance_policy(policies_.rbegin()->first, last_seq_);
-  for (const ledger::AccountState& account : stored_accounts_) {
-    const auto entry = folded_.find({account.dataset, account.scope, account.measure});
-    if (entry == folded_.end()) {
-      fault(account_record(account.id), "account_unfounded", "no policy version declares it");
-      continue;
-    }
-    const accounting::Balance& expected = entry->second;
-    if (account.balance.spent != expected.spent) {
-      fault(account_record(account.id), "balance_changed",
-            account.measure + " of '" + account.dataset + "': spent is recorded as " +
-                std::to_string(account.balance.spent) + " units, its charges add up to " +
-                std::to_string(expected.spent));
-    }
-    if (account.balance.limit != expected.limit) {
-      fault(account_record(account.id), "limit_changed",
-            account.measure + " of '" + account.dataset + "': its limit is not the one its policy declares");
-    }
-    if (account.balance.reserved != 0) {
-      fault(account_record(account.id), "reservation_unfounded", "holds a reservation that nothing made");
-    }
-  }
-  for (const auto& [name, balance] : folded_) {
-    if (!ids_.contains(name)) {
-      fault("account of '" + name.dataset + "'", "account_missing",
-            "its " + name.measure + " account is not there");
-    }
-  }
+  balances_.finish();
 }
 
 }  // namespace epsilog::engine

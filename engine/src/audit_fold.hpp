@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "audit_balances.hpp"
+#include "audit_calendar.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 
@@ -16,23 +18,22 @@ namespace epsilog::engine {
 
 class AuditFold {
  public:
-  explicit AuditFold(std::vector<AuditFault>& faults) : faults_(faults) {}
+  explicit AuditFold(std::vector<AuditFault>& faults) : faults_(faults), balances_(faults) {}
 
-  /// Call in this order: every policy version, every limit change, the accounts as they stand, every
-  /// decision by seq, then finish().
+  /// Call in this order: every schema migration, clock event, policy version and limit change, the accounts
+  /// as they stand, every decision by seq, then finish().
+  void schema_migration(const ledger::SchemaMigration& migration);
+  void clock_event(const ledger::ClockEvent& event);
   void policy_version(const ledger::PolicyVersion& version);
   void limit_change(const ledger::LimitChange& change);
   void accounts(const std::vector<ledger::AccountState>& stored);
   void decision(const ledger::StoredDecision& stored);
   void finish();
 
-  [[nodiscard]] std::int64_t decisions() const noexcept { return last_seq_; }
+  /// "" for a version that is not there.
+  [[nodiscard]] std::string policy_sha256(std::int64_t version) const;
 
  private:
-  struct AccountName {
-    std::string dataset, scope, measure;
-    friend auto operator<=>(const AccountName&, const AccountName&) = default;
-  };
   struct Binding {
     std::string id;
     std::string digest;
@@ -41,20 +42,21 @@ class AuditFold {
   void fault(const std::string& record, const char* code, std::string message);
   void advance_policy(std::int64_t version, std::int64_t after_decision);
   void check_sequence(const ledger::StoredDecision& stored);
-  void check_again(const ledger::StoredDecision& stored);
+  /// What the request asked.
+  std::vector<Ask> check_again(const ledger::StoredDecision& stored);
   void check_release(const ledger::StoredDecision& stored, const Plan& plan);
   void check_values(const ledger::StoredDecision& stored, const Plan& plan);
-  void check_balances_after(const ledger::StoredDecision& stored);
+  void check_balances_after(const ledger::StoredDecision& stored, const std::vector<Ask>& asked);
   [[nodiscard]] std::optional<KeyConflict> bound_key(const ledger::StoredDecision& stored,
                                                      const std::string& conflicting_key);
-  [[nodiscard]] std::vector<ledger::AccountState> balances(const std::string& dataset) const;
+  /// Whether it was written before decisions stored only the accounts they touch.
+  [[nodiscard]] bool of_schema_1(const ledger::StoredDecision& stored) const;
 
   std::vector<AuditFault>& faults_;
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
-  std::map<std::int64_t, std::vector<ledger::LimitChange>> limit_changes_;  // by policy version
-  std::vector<ledger::AccountState> stored_accounts_;
-  std::map<AccountName, std::int64_t> ids_;
-  std::map<AccountName, accounting::Balance> folded_;
+  AuditBalances balances_;
+  AuditCalendar calendar_;
+  std::int64_t last_of_schema_1_ = 0;
   std::map<std::pair<std::string, std::string>, Binding> keys_;  // (principal, key)
   PlanCache plans_;
   std::int64_t policy_ = 0;

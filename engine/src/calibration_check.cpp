@@ -1,7 +1,9 @@
 #include "calibration_check.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "epsilog/accounting/concentrated_loss.hpp"
 #include "plan.hpp"
 
 namespace epsilog::engine {
@@ -33,12 +35,48 @@ bool is_declared(const ReleaseSettings& settings) {
   return settings.precision.bits != 0 || settings.bound || settings.grid;
 }
 
+/// Whether the budget holds one pure release of that epsilon.
+bool holds(const Budget& budget, Epsilon epsilon) {
+  const accounting::LossFacts loss{accounting::LossFacts::Kind::pure, epsilon.rational(), {}};
+  switch (budget.measure) {
+    case Measure::pure:
+    case Measure::approximate:
+      return epsilon <= budget.epsilon;
+    case Measure::zcdp:
+      return accounting::rho_of_release_up(loss) <= budget.rho.rational();
+    case Measure::rdp:
+      return std::all_of(budget.orders.begin(), budget.orders.end(), [&loss](const RenyiLimit& limit) {
+        return accounting::renyi_of_release_up(loss, limit.order) <= limit.divergence.rational();
+      });
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+/// The largest epsilon that the budget holds at once: what a release costs grows with its epsilon.
+Epsilon largest_epsilon(const Budget& budget) {
+  std::int64_t held = 0;
+  std::int64_t too_large = accounting::kUnitsMax;
+  if (holds(budget, Epsilon::from_units(too_large))) return Epsilon::from_units(too_large);
+  while (too_large - held > 1) {
+    const std::int64_t middle = held + (too_large - held) / 2;
+    (holds(budget, Epsilon::from_units(middle)) ? held : too_large) = middle;
+  }
+  return Epsilon::from_units(held);
+}
+
+/// The largest epsilon that anybody can ask of one release.
+Epsilon largest_epsilon(const Dataset& dataset) {
+  Epsilon most = largest_epsilon(dataset.budget);
+  if (dataset.lifetime) most = std::min(most, largest_epsilon(*dataset.lifetime));
+  return dataset.per_release ? std::min(most, *dataset.per_release) : most;
+}
+
 }  // namespace
 
 std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets, const std::string& file) {
   std::vector<PolicyFault> faults;
   for (const Dataset& dataset : datasets) {
-    const Epsilon most = dataset.per_release.value_or(dataset.budget.epsilon);
+    std::optional<Epsilon> most;  // few policies declare what needs it
     for (const Statistic& statistic : statistics_of(dataset)) {
       const bool named = statistic.kind == StatisticKind::value;
       const ReleaseSettings& settings =
@@ -51,9 +89,11 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
       Request request;
       request.dataset = dataset.name;
       request.question.statistic = statistic;
-      request.epsilon = std::min(most, dataset.budget.epsilon).rational();
+      if (!most) most = largest_epsilon(dataset);
+      request.epsilon = most->rational();
       if (needs_delta(settings.mechanism)) {
-        if (dataset.budget.measure == Measure::pure) continue;  // refused whatever the calibration gives
+        // Refused by a pure budget whatever the calibration gives; the others set no largest delta.
+        if (dataset.budget.measure != Measure::approximate) continue;
         request.delta = dataset.budget.delta.rational();
       }
       try {

@@ -12,6 +12,7 @@ nlohmann::json members(const Request& request) {
                          {"epsilon", accounting::text(request.epsilon)},
                          {"statistic", request.question.statistic.text()}};
   if (request.delta) json["delta"] = accounting::text(*request.delta);
+  if (!request.purpose.empty()) json["purpose"] = request.purpose;
   if (request.question.by) json["by"] = *request.question.by;
   if (request.question.where) json["where"] = request.question.where->text();
   return json;
@@ -44,6 +45,7 @@ StoredRequest parse_stored_request(std::string_view text) {
     }
     stored.request.question = parse_question(json.at("statistic").get<std::string>(), optional_member("by"),
                                              optional_member("where"));
+    stored.request.purpose = optional_member("purpose").value_or("");
     stored.conflicting_key = optional_member("conflicting_key").value_or("");
     return stored;
   } catch (const nlohmann::json::exception& error) {

@@ -128,6 +128,15 @@ Rational ComponentMechanism::adjusted_delta() const {
   return discrete != nullptr ? discrete->parameters().adjusted_delta : Rational(0);
 }
 
+accounting::LossFacts ComponentMechanism::loss_facts() const {
+  using Kind = accounting::LossFacts::Kind;
+  const auto* discrete = std::get_if<DiscreteMechanism>(&mechanism_);
+  if (discrete != nullptr && discrete->parameters().noise == DiscreteNoise::gaussian) {
+    return {.kind = Kind::gaussian, .epsilon = 0, .rho = discrete->parameters().rho};
+  }
+  return {.kind = Kind::pure, .epsilon = charged().epsilon.rational(), .rho = 0};
+}
+
 std::optional<Rational> ComponentMechanism::published() const {
   const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_);
   return snapping != nullptr ? snapping->parameters().published : std::nullopt;

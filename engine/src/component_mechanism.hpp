@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/engine/statistic.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
@@ -34,6 +35,8 @@ class ComponentMechanism final {
   /// Proved losses, at most what is charged.
   [[nodiscard]] Rational adjusted() const;
   [[nodiscard]] Rational adjusted_delta() const;
+  /// What it loses, for measures other than the one it was calibrated in.
+  [[nodiscard]] accounting::LossFacts loss_facts() const;
   /// By the published formula; nothing for mechanisms whose loss is exact.
   [[nodiscard]] std::optional<Rational> published() const;
   /// Which rule of `precision: auto` decided; "" where there is no precision.

@@ -1,12 +1,14 @@
 // plan + accounts -> decision. A function of public facts alone (guarantee G7).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "plan.hpp"
+#include "scopes.hpp"
 
 namespace epsilog::engine {
 
@@ -16,20 +18,27 @@ struct KeyConflict {
   std::string decision_id;
 };
 
+/// What a request asks of one account, and how that account stands. The id is 0 for one that is not there
+/// yet: it would be opened with the policy's limit.
+struct Debit {
+  Ask ask;
+  ledger::AccountState account;
+};
+
+/// Requires  `present` are the accounts of the asks that exist, in any order.
+/// Ensures   one for each ask, in their order.
+[[nodiscard]] std::vector<Debit> debits(const std::vector<Ask>& asks,
+                                        const std::vector<ledger::AccountState>& present);
+[[nodiscard]] std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks);
+[[nodiscard]] std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debits);
+
 /// Checks every rule and limit that applies, so that a refusal names them all.
-///
-/// Requires  `accounts` are those of the dataset, as they stand.
-[[nodiscard]] Decision decide(const Dataset& dataset, const Request& request, const Plan& plan,
-                              const std::vector<ledger::AccountState>& accounts,
+[[nodiscard]] Decision decide(const Policy& policy, const Dataset& dataset, const Request& request,
+                              const Plan& plan, const std::vector<Debit>& debits,
                               const std::optional<KeyConflict>& conflict);
 
-/// The debits of a granted plan.
-/// Throws  LedgerCorrupt if the dataset has no account for a measure the plan charges.
-[[nodiscard]] std::vector<ledger::Charge> charges(const Plan& plan,
-                                                  const std::vector<ledger::AccountState>& accounts);
-
-/// Canonical decimal text of grid units of a measure.
-/// Throws  LedgerCorrupt for an unknown measure.
-[[nodiscard]] std::string amount_text(const std::string& measure, std::int64_t units);
+/// What a granted request takes from accounts that are there: everything that is not zero.
+/// Requires  every account with an amount has an id.
+[[nodiscard]] std::vector<ledger::Charge> charges(const std::vector<Debit>& debits);
 
 }  // namespace epsilog::engine

@@ -5,17 +5,27 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/predicate.hpp"
+#include "scopes.hpp"
 
 namespace epsilog::engine {
 namespace {
 
-constexpr std::array<std::pair<RefusalCode, std::string_view>, 6> kNames{{
+constexpr std::array<std::pair<RefusalCode, std::string_view>, 14> kNames{{
+    {RefusalCode::principal_not_allowed, "principal_not_allowed"},
+    {RefusalCode::purpose_not_allowed, "purpose_not_allowed"},
+    {RefusalCode::forbidden, "forbidden"},
     {RefusalCode::statistic_not_allowed, "statistic_not_allowed"},
     {RefusalCode::column_not_allowed, "column_not_allowed"},
     {RefusalCode::key_conflict, "key_conflict"},
     {RefusalCode::measure_not_expressible, "measure_not_expressible"},
     {RefusalCode::per_release_exceeded, "per_release_exceeded"},
     {RefusalCode::dataset_budget_exceeded, "dataset_budget_exceeded"},
+    {RefusalCode::block_budget_exceeded, "block_budget_exceeded"},
+    {RefusalCode::lifetime_exceeded, "lifetime_exceeded"},
+    {RefusalCode::principal_limit_exceeded, "principal_limit_exceeded"},
+    {RefusalCode::role_limit_exceeded, "role_limit_exceeded"},
+    {RefusalCode::purpose_limit_exceeded, "purpose_limit_exceeded"},
 }};
 
 }  // namespace
@@ -34,6 +44,12 @@ RefusalCode parse_refusal_code(std::string_view text) {
   throw InvalidParameter("unknown refusal code '" + std::string(text) + "'");
 }
 
+std::string changes_at(const Reason& reason) {
+  if (reason.limit.empty()) return "";
+  const auto period = named_period(reason.scope);
+  return period ? date_text(period->last + 1) + "T00:00:00.000Z" : "";
+}
+
 std::string reasons_json(const std::vector<Reason>& reasons) {
   nlohmann::json array = nlohmann::json::array();
   for (const Reason& reason : reasons) {
@@ -46,6 +62,8 @@ std::string reasons_json(const std::vector<Reason>& reasons) {
                      {"over_by", reason.over_by},
                      {"fits", reason.fits},
                      {"message", reason.message}});
+    // Left out when nothing is: reasons of before there were reservations stay as they were written.
+    if (!reason.reserved.empty()) array.back()["reserved"] = reason.reserved;
   }
   return array.dump();
 }
@@ -60,6 +78,7 @@ std::vector<Reason> parse_reasons(std::string_view text) {
                          .measure = member("measure"),
                          .limit = member("limit"),
                          .spent = member("spent"),
+                         .reserved = json.value("reserved", ""),
                          .asked = member("asked"),
                          .over_by = member("over_by"),
                          .fits = member("fits"),

@@ -1,6 +1,8 @@
 #include "epsilog/engine/engine.hpp"
 
+#include "budget_notes.hpp"
 #include "canonical_request.hpp"
+#include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "release_path.hpp"
@@ -27,8 +29,11 @@ Answer Engine::plan(const Request& request, std::span<const Rational> alphas) co
   const Dataset& dataset = applied->policy.dataset(request.dataset);
   const auto plan = state_->plans.plan(*applied, request, canonical_request(request));
   Answer answer = state_->described(request, *plan, applied->version.version, alphas);
-  answer.accounts = view.accounts(request.dataset);
-  const Decision decision = decide(dataset, request, *plan, answer.accounts, std::nullopt);
+  const Policy& policy = applied->policy;
+  const std::vector<Ask> asked = asks(policy, dataset, request, *plan, view.calendar_time());
+  const std::vector<Debit> standing = debits(asked, view.accounts(account_names(asked)));
+  answer.accounts = account_states(standing);
+  const Decision decision = decide(policy, dataset, request, *plan, standing, std::nullopt);
   answer.granted = decision.granted();
   answer.reasons = decision.reasons();
   return answer;
@@ -75,10 +80,23 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
 std::vector<ledger::AccountState> Engine::budget(const std::string& dataset) const {
   ledger::Snapshot view = state_->snapshot();
   auto accounts = view.accounts(dataset);
+  const auto applied = state_->active_policy(view);
   if (accounts.empty() && !dataset.empty()) {
-    (void)state_->active_policy(view)->policy.dataset(dataset);  // NotFound, with the nearest name
+    (void)applied->policy.dataset(dataset);  // NotFound, with the nearest name
   }
+  add_current_periods(applied->policy, dataset, view.calendar_time(), accounts);
   return accounts;
+}
+
+std::vector<std::string> Engine::notes(const std::string& dataset) const {
+  ledger::Snapshot view = state_->snapshot();
+  std::vector<std::string> notes;
+  const auto applied = state_->active_policy(view);
+  for (const Dataset& declared : applied->policy.datasets()) {
+    if (!dataset.empty() && declared.name != dataset) continue;
+    for (const std::string& note : budget_notes(declared)) notes.push_back(declared.name + ": " + note);
+  }
+  return notes;
 }
 
 void Engine::history(const std::string& dataset, std::int64_t limit,

@@ -1,8 +1,5 @@
 #include "engine_state.hpp"
 
-#include <algorithm>
-#include <tuple>
-
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 
@@ -11,7 +8,7 @@ namespace epsilog::engine {
 Engine::State::State(std::string path, const EngineOptions& engine_options)
     : ledger_path(std::move(path)),
       options(engine_options),
-      reader_(ledger::Ledger::open_read_only(ledger_path)) {
+      reader_(ledger::Ledger::open_read_only(ledger_path, {.wait = options.wait, .clock = options.clock})) {
   ledger_id = reader_.ledger_id();
 }
 
@@ -22,7 +19,8 @@ ledger::Snapshot Engine::State::snapshot() {
 
 ledger::Ledger& Engine::State::writer() {
   const std::lock_guard lock(mutex_);
-  if (!writer_) writer_.emplace(ledger::Ledger::open(ledger_path, {.wait = options.wait}));
+  if (!writer_)
+    writer_.emplace(ledger::Ledger::open(ledger_path, {.wait = options.wait, .clock = options.clock}));
   return *writer_;
 }
 
@@ -72,6 +70,7 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
   answer.statistic = request.question.statistic.text();
   answer.by = request.question.by.value_or("");
   answer.where = request.question.where ? request.question.where->text() : "";
+  answer.purpose = request.purpose;
   answer.policy_version = policy_version;
   answer.record = plan.record;
   answer.delta = plan.delta;
@@ -79,6 +78,7 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
     answer.precision_reasons.push_back(mechanism.precision_reason());
   }
   answer.accuracy = accuracies(plan, alphas);
+  answer.notes = plan.notes;
   return answer;
 }
 
@@ -113,28 +113,6 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   if (stored.release) answer.record = *stored.release;
   answer.component_values = stored.component_values;
   answer.values = stored.values;
-}
-
-std::vector<ledger::AccountState> accounts_wanted(const Policy& policy) {
-  std::vector<ledger::AccountState> wanted;
-  const auto add = [&wanted](const Dataset& dataset, const char* measure, std::int64_t limit) {
-    ledger::AccountState account;
-    account.dataset = dataset.name;
-    account.measure = measure;
-    account.balance.limit = limit;
-    wanted.push_back(std::move(account));
-  };
-  for (const Dataset& dataset : policy.datasets()) {
-    if (dataset.budget.measure == Measure::approximate) {
-      add(dataset, accounting::DeltaMeasure::name, dataset.budget.delta.units());
-    }
-    add(dataset, accounting::EpsilonMeasure::name, dataset.budget.epsilon.units());
-  }
-  std::sort(wanted.begin(), wanted.end(), [](const auto& first, const auto& second) {
-    return std::tie(first.dataset, first.scope, first.measure) <
-           std::tie(second.dataset, second.scope, second.measure);
-  });
-  return wanted;
 }
 
 }  // namespace epsilog::engine

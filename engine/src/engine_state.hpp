@@ -52,7 +52,4 @@ struct Engine::State {
 /// Fills in what only a recorded decision has.
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
 
-/// The accounts a policy's budgets ask for, unspent, ordered by (dataset, scope, measure).
-[[nodiscard]] std::vector<ledger::AccountState> accounts_wanted(const Policy& policy);
-
 }  // namespace epsilog::engine

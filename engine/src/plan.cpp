@@ -1,7 +1,10 @@
 #include "plan.hpp"
 
+#include "blocks.hpp"
+#include "budget_notes.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "loss_amounts.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -102,6 +105,11 @@ ledger::ReleaseRecord release_record(const Request& request, const Plan& plan,
   return record;
 }
 
+/// Whose loss the release is charged as.
+std::string unit_text(const UnitOfPrivacy& unit) {
+  return unit.is_row() ? "row" : unit.id + " max_rows=" + std::to_string(unit.max_rows);
+}
+
 }  // namespace
 
 Plan make_plan(const Dataset& dataset, const Request& request) {
@@ -126,6 +134,11 @@ Plan make_plan(const Dataset& dataset, const Request& request) {
   }
   EPSILOG_INVARIANT(accounting::compose_sequential(parts) == plan.charged);
   plan.record = release_record(request, plan, settings);
+  plan.record.unit = unit_text(dataset.unit);
+  plan.record.relation = std::string(name(dataset.neighbours));
+  if (dataset.blocks) plan.blocks = covered_blocks(dataset, request.question.where);
+  plan.notes = budget_notes(dataset);
+  plan.amounts = loss_amounts(dataset, plan.mechanisms, plan.charged);
   if (request.delta) plan.delta = delta_cost(request, plan);
   return plan;
 }

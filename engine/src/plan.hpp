@@ -1,6 +1,7 @@
 // policy + request -> plan: which mechanisms would run, what they cost, what is recorded.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,10 @@ struct Plan {
   std::vector<ComponentMechanism> mechanisms;  ///< one a component
   accounting::ApproximateLoss charged;         ///< sum over the mechanisms
   ledger::ReleaseRecord record;
-  std::optional<DeltaCost> delta;  ///< nothing for a pure mechanism
+  std::optional<DeltaCost> delta;   ///< nothing for a pure mechanism
+  std::vector<std::string> blocks;  ///< that the request covers, in order; empty where none are declared
+  std::vector<std::string> notes;   ///< what reports say about the dataset's budgets
+  std::map<std::string, std::int64_t> amounts;  ///< what it costs, by measure of the dataset's accounts
 };
 
 /// Ensures   the mechanisms' charges add to `charged` exactly, in both parts; these are the largest grid

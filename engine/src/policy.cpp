@@ -129,9 +129,11 @@ const ReleaseSettings& Dataset::settings(std::string_view statistic_or_query) co
 Policy Policy::parse(std::string_view yaml, const std::string& file) {
   Faults faults(file);
   const yaml::Node root = yaml::read(yaml, faults);
-  Policy policy;
-  policy.datasets_ = decode_policy(root, faults);
+  DecodedPolicy decoded = decode_policy(root, faults);
   if (!faults.none()) throw faults.error();
+  Policy policy;
+  policy.datasets_ = std::move(decoded.datasets);
+  policy.principals_ = std::move(decoded.principals);
   if (std::vector<PolicyFault> found = calibration_faults(policy.datasets_, file); !found.empty()) {
     throw PolicyError(std::move(found));
   }

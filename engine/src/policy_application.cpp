@@ -1,11 +1,15 @@
 // init and `policy apply`: how a policy enters the ledger, and which changes it may not make.
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
-#include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "loss_amounts.hpp"
+#include "scopes.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -30,6 +34,12 @@ std::string source_identity(const Dataset& dataset, const std::string& base_dir)
   return "none";
 }
 
+/// Whether what was summed under one budget is still a sum of the same thing under the other.
+bool same_measure(const Budget& first, const Budget& second) {
+  return std::ranges::equal(measure_limits(first), measure_limits(second), {}, &MeasureLimit::measure,
+                            &MeasureLimit::measure);
+}
+
 /// Collects what an already charged dataset may not change: each of these would alter what the
 /// recorded losses mean, or let them be forgotten.
 class ChangeCheck {
@@ -38,7 +48,8 @@ class ChangeCheck {
               std::string file)
       : before_(before), after_(after), version_(version), file_(std::move(file)) {}
 
-  std::vector<PolicyFault> faults(const std::vector<ledger::AccountState>& accounts) {
+  std::vector<PolicyFault> faults(const std::vector<ledger::AccountState>& accounts,
+                                  const std::string& calendar_time) {
     std::map<std::string, bool> charged;
     for (const ledger::AccountState& account : accounts) {
       charged[account.dataset] |= account.balance.spent > 0 || account.balance.reserved > 0;
@@ -46,7 +57,8 @@ class ChangeCheck {
     for (const Dataset& dataset : before_.policy.datasets()) {
       if (charged[dataset.name]) check_charged(dataset);
     }
-    for (const ledger::AccountState& wanted : accounts_wanted(after_)) check_limit(wanted, accounts);
+    const LimitsAfter limits(after_, calendar_time);
+    for (const ledger::AccountState& account : accounts) check_limit(account, limits);
     return std::move(faults_);
   }
 
@@ -70,24 +82,41 @@ class ChangeCheck {
       fault(now, subject + "its unit may not change");
     }
     if (now->neighbours != old.neighbours) fault(now, subject + "its neighbours may not change");
-    if (now->budget.measure != old.budget.measure) fault(now, subject + "its measure may not change");
+    if (!same_measure(now->budget, old.budget)) fault(now, subject + "its measure may not change");
+    if (now->renews != old.renews) fault(now, subject + "when its budget renews may not change");
+    check_blocks(*now, old, subject);
+    check_lifetime(*now, old, subject);
     if (source_identity(*now, version_.base_dir) != source_identity(old, before_.version.base_dir)) {
       fault(now, subject + "its source may not change");
     }
   }
 
-  void check_limit(const ledger::AccountState& wanted, const std::vector<ledger::AccountState>& accounts) {
-    for (const ledger::AccountState& account : accounts) {
-      if (account.dataset != wanted.dataset || account.scope != wanted.scope ||
-          account.measure != wanted.measure) {
-        continue;
-      }
-      const std::int64_t used = account.balance.spent + account.balance.reserved;
-      if (wanted.balance.limit >= used) continue;
-      fault(find(wanted.dataset), account.measure + " budget of dataset '" + wanted.dataset + "': " +
-                                      amount_text(account.measure, wanted.balance.limit) + " is below the " +
-                                      amount_text(account.measure, used) + " already spent");
+  void check_blocks(const Dataset& now, const Dataset& old, const std::string& subject) {
+    const bool same =
+        now.blocks.has_value() == old.blocks.has_value() &&
+        (!now.blocks || (now.blocks->by == old.blocks->by && now.blocks->per == old.blocks->per));
+    if (!same) fault(&now, subject + "its blocks may change in their range only");
+  }
+
+  /// An account of a lifetime begins with the dataset, or it would not hold what was spent before.
+  void check_lifetime(const Dataset& now, const Dataset& old, const std::string& subject) {
+    if (!now.lifetime) return;
+    if (!old.lifetime) {
+      fault(&now, subject + "a lifetime budget cannot be added, it would not count what was spent before");
+    } else if (!same_measure(*now.lifetime, *old.lifetime)) {
+      fault(&now, subject + "the measure of its lifetime budget may not change");
     }
+  }
+
+  void check_limit(const ledger::AccountState& account, const LimitsAfter& limits) {
+    const std::int64_t limit = limits.of(account.name(), account.balance);
+    const std::int64_t used = account.balance.spent + account.balance.reserved;
+    if (limit >= used) return;
+    fault(find(account.dataset), account.measure + " budget of dataset '" + account.dataset + "'" +
+                                     (account.scope.empty() ? "" : ", " + account.scope) + ": " +
+                                     amount_text(account.measure, limit) + " is below the " +
+                                     amount_text(account.measure, used) + " already spent" +
+                                     (account.balance.reserved == 0 ? "" : " or reserved"));
   }
 
   const AppliedPolicy& before_;
@@ -97,21 +126,18 @@ class ChangeCheck {
   std::vector<PolicyFault> faults_;
 };
 
-/// What the accounts shall be after the change. A dataset that was never charged and is gone keeps
-/// its row, because accounts are history too, with nothing left to spend.
-std::vector<ledger::AccountState> accounts_after(const Policy& policy,
+/// What the accounts shall be after the change, those that cannot be listed included: accounts are history
+/// and never go.
+std::vector<ledger::AccountState> accounts_after(const LimitsAfter& limits,
                                                  const std::vector<ledger::AccountState>& existing) {
-  std::vector<ledger::AccountState> wanted = accounts_wanted(policy);
-  const std::size_t declared = wanted.size();
-  for (const ledger::AccountState& account : existing) {
-    bool kept = false;
-    for (std::size_t i = 0; i < declared; ++i) {
-      kept |= wanted[i].dataset == account.dataset && wanted[i].scope == account.scope &&
-              wanted[i].measure == account.measure;
-    }
-    if (kept) continue;
-    wanted.push_back(account);
-    wanted.back().balance.limit = 0;
+  std::vector<ledger::AccountState> wanted = existing;
+  std::set<ledger::AccountName> there;
+  for (ledger::AccountState& account : wanted) {
+    account.balance.limit = limits.of(account.name(), account.balance);
+    there.insert(account.name());
+  }
+  for (const ledger::AccountState& account : limits.listed()) {
+    if (!there.contains(account.name())) wanted.push_back(account);
   }
   return wanted;
 }
@@ -144,9 +170,11 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   if (before.version.sha256 == version.sha256 && before.version.base_dir == version.base_dir) return report;
 
   const std::vector<ledger::AccountState> existing = transaction.accounts("");
-  std::vector<PolicyFault> faults = ChangeCheck(before, policy, version, policy_path).faults(existing);
+  std::vector<PolicyFault> faults =
+      ChangeCheck(before, policy, version, policy_path).faults(existing, transaction.calendar_time());
   if (!faults.empty()) throw PolicyError(std::move(faults));
-  transaction.apply_policy(version, accounts_after(policy, existing), why);
+  transaction.apply_policy(version,
+                           accounts_after(LimitsAfter(policy, transaction.calendar_time()), existing), why);
   (void)ledger.commit(std::move(transaction));
 
   report.changed = true;

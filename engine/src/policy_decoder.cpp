@@ -42,47 +42,33 @@ Rows decode_rows(const Node& node, const Mark& owner, Faults& faults) {
   return rows;
 }
 
-std::optional<Measure> decode_measure(const Node& node, Faults& faults) {
-  if (node.kind == Node::Kind::scalar && (node.text == "zcdp" || node.text == "rdp")) {
-    faults.add(node.mark, "budget.measure: " + shown(node.text) +
-                              " is not supported by this version, which has pure and approximate only");
-    return std::nullopt;
-  }
-  const auto choice = choice_of(node, keys::measures, "budget.measure", faults);
-  if (!choice) return std::nullopt;
-  return *choice == 0 ? Measure::pure : Measure::approximate;
-}
-
-Budget decode_budget(const Node& node, const Mark& owner, Faults& faults) {
-  const Fields fields(node, keys::budget, "budget", owner, faults);
-  Budget budget;
-  if (const Node* epsilon = fields["epsilon"]) {
-    budget.epsilon = amount_of<Epsilon>(*epsilon, "budget.epsilon", faults).value_or(Epsilon{});
-  }
-  if (const Node* delta = fields["delta"]) {
-    const auto amount = amount_of<Delta>(*delta, "budget.delta", faults);
-    if (amount && amount->rational() == 1) {
-      faults.add(delta->mark, "budget.delta: a delta of 1 protects nobody; it must be below 1");
-    }
-    budget.delta = amount.value_or(Delta{});
-  }
-  budget.measure = fields.has("delta") ? Measure::approximate : Measure::pure;
-  const Node* written = fields["measure"];
-  const std::optional<Measure> measure = written != nullptr ? decode_measure(*written, faults) : std::nullopt;
-  if (measure && *measure != budget.measure) {
-    faults.add(written->mark, *measure == Measure::pure
-                                  ? "budget.measure: pure has no delta; remove delta or write approximate"
-                                  : "budget.measure: approximate needs a delta; add delta or write pure");
-  }
-  return budget;
-}
-
 void decode_neighbours(const Node& node, Dataset& dataset, Faults& faults) {
   const auto choice = choice_of(node, keys::neighbours, "neighbours", faults);
   if (choice) dataset.neighbours = *choice == 0 ? Neighbours::add_remove : Neighbours::replace_one;
 }
 
-Dataset decode_dataset(const yaml::Entry& entry, Faults& faults) {
+/// Who may ask for what, and with whose consent.
+void decode_askers_sections(const Fields& fields, const Askers& askers, Dataset& dataset, Faults& faults) {
+  const std::size_t faults_before = faults.size();
+  if (const Node* purposes = fields["purposes"]) dataset.purposes = decode_purposes(*purposes, faults);
+  // What names a purpose would be reported a second time.
+  const bool purposes_readable = faults.size() == faults_before;
+  const Node* limits = purposes_readable ? fields["limits"] : nullptr;
+  const Node* forbid = purposes_readable ? fields["forbid"] : nullptr;
+  if (limits != nullptr) decode_limits(*limits, askers, dataset, faults);
+  if (const Node* allow = fields["allow"]) {
+    decode_allow(*allow, fields.mark_of("allow"), askers, dataset, faults);
+  }
+  if (forbid != nullptr) decode_forbid(*forbid, askers, dataset, faults);
+  if (const Node* approvals = fields["approvals"]) {
+    dataset.approvals = decode_approvals(*approvals, fields.mark_of("approvals"), askers, faults);
+  }
+  if (const Node* reservations = fields["reservations"]) {
+    decode_reservations(*reservations, fields.mark_of("reservations"), dataset, faults);
+  }
+}
+
+Dataset decode_dataset(const yaml::Entry& entry, const Askers& askers, Faults& faults) {
   Dataset dataset;
   dataset.name = entry.key;
   dataset.mark = entry.mark;
@@ -97,7 +83,12 @@ Dataset decode_dataset(const yaml::Entry& entry, Faults& faults) {
   section("unit", [&](const Node& n, const Mark& m) { dataset.unit = decode_unit(n, m, faults); });
   section("rows", [&](const Node& n, const Mark& m) { dataset.rows = decode_rows(n, m, faults); });
   section("neighbours", [&](const Node& n, const Mark&) { decode_neighbours(n, dataset, faults); });
-  section("budget", [&](const Node& n, const Mark& m) { dataset.budget = decode_budget(n, m, faults); });
+  SectionMarks marks;
+  marks.unit = fields.mark_of("unit");
+  marks.rows = fields.mark_of("rows");
+  section("budget", [&](const Node& n, const Mark& m) { decode_budget(n, m, dataset, marks, faults); });
+  section("lifetime",
+          [&](const Node& n, const Mark& m) { dataset.lifetime = decode_lifetime(n, m, faults); });
   section("per_release", [&](const Node& n, const Mark& m) {
     const Fields cap(n, keys::per_release, "per_release", m, faults);
     if (const Node* epsilon = cap["epsilon"]) {
@@ -114,11 +105,12 @@ Dataset decode_dataset(const yaml::Entry& entry, Faults& faults) {
                "dataset '" + entry.key +
                    "': the key 'rows' is missing; write rows: {max: N}, or {exact: N} if the size is public");
   }
-  if (const Node* allow = fields["allow"]) decode_allow(*allow, fields.mark_of("allow"), dataset, faults);
+  section("blocks",
+          [&](const Node& n, const Mark& m) { dataset.blocks = decode_blocks(n, m, dataset, faults); });
+  decode_askers_sections(fields, askers, dataset, faults);
   decode_release(fields["release"], dataset, faults);
   // Rules between sections would misread a section that could not be read.
-  if (faults.size() == faults_before)
-    check_rules(dataset, {fields.mark_of("unit"), fields.mark_of("rows")}, faults);
+  if (faults.size() == faults_before) check_rules(dataset, marks, faults);
   return dataset;
 }
 
@@ -134,23 +126,32 @@ bool is_version_one(const Node& root, Faults& faults) {
 
 }  // namespace
 
-std::vector<Dataset> decode_policy(const Node& root, Faults& faults) {
-  std::vector<Dataset> datasets;
+DecodedPolicy decode_policy(const Node& root, Faults& faults) {
+  DecodedPolicy policy;
   // Under another version the same keys may mean something else: every further fault would mislead.
-  if (!is_version_one(root, faults)) return datasets;
+  if (!is_version_one(root, faults)) return policy;
   const Fields fields(root, keys::policy, "", root.mark, faults);
+  Askers askers;
+  const Node* principals = fields["principals"];
+  if (principals != nullptr) {
+    askers = decode_principals(*principals, fields.mark_of("principals"), faults);
+  } else {
+    askers.readable = !fields.has("principals");
+  }
   const Node* declared = fields["datasets"];
   if (declared == nullptr ||
       !expect(*declared, Node::Kind::map, "datasets", "a map of datasets by name", faults)) {
-    return datasets;
+    return policy;
   }
   if (declared->entries.empty() && faults.none())
     faults.add(declared->mark, "datasets: declare at least one dataset");
   for (const yaml::Entry& entry : declared->entries) {
     if (!expect_name(entry.key, entry.mark, "dataset", faults)) continue;
-    datasets.push_back(decode_dataset(entry, faults));
+    policy.datasets.push_back(decode_dataset(entry, askers, faults));
   }
-  return datasets;
+  if (principals != nullptr && faults.none()) check_principal_purposes(*principals, policy.datasets, faults);
+  policy.principals = std::move(askers.principals);
+  return policy;
 }
 
 }  // namespace epsilog::engine

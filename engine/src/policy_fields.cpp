@@ -1,6 +1,7 @@
 #include "policy_fields.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace epsilog::engine {
 
@@ -57,10 +58,9 @@ Fields::Fields(const Node& node, const KeyTable& table, std::string path, const 
     : node_(node), path_(std::move(path)), owner_(owner) {
   const std::vector<std::string> names = table.names();
   if (!expect(node, Node::Kind::map, place_of(path_), "a map with the keys " + joined(names), faults)) return;
-  std::vector<std::string> misspelled;
   for (const yaml::Entry& entry : node.entries) {
     if (table.find(entry.key) != nullptr) continue;
-    misspelled.push_back(nearest(entry.key, names));
+    misspelled_.push_back(nearest(entry.key, names));
     const std::string allowed = " in " + place_of(path_) + "; allowed: " + joined(names) + ".";
     if (keys::is_of_a_later_version(entry.key)) {
       faults.add(entry.mark, "the key " + shown(entry.key) + " is not supported by this version" + allowed);
@@ -70,9 +70,7 @@ Fields::Fields(const Node& node, const KeyTable& table, std::string path, const 
     }
   }
   for (const Key& key : table.keys) {
-    // A slip in a required key is one mistake, not an unknown and a missing key.
-    const bool named = std::find(misspelled.begin(), misspelled.end(), key.name) != misspelled.end();
-    if (!key.required || has(key.name) || named) continue;
+    if (!key.required || !lacks(key.name)) continue;
     faults.add(owner_, place_of(path_) + ": the key '" + std::string(key.name) + "' is missing; write " +
                            std::string(key.hint));
   }
@@ -91,7 +89,14 @@ Mark Fields::mark_of(std::string_view key) const {
 }
 
 std::string Fields::path(std::string_view key) const {
+  if (key.empty()) return path_;
   return path_.empty() ? std::string(key) : path_ + "." + std::string(key);
+}
+
+bool Fields::lacks(std::string_view key) const {
+  // A slip in a key that is needed is one mistake, not an unknown and a missing key.
+  return node_.kind == Node::Kind::map && !has(key) &&
+         std::find(misspelled_.begin(), misspelled_.end(), key) == misspelled_.end();
 }
 
 bool expect(const Node& node, Node::Kind kind, std::string_view what, std::string_view expected,
@@ -194,6 +199,30 @@ std::optional<Quantity> amount_of(const Node& node, std::string_view what, Fault
 }
 template std::optional<Epsilon> amount_of<Epsilon>(const Node&, std::string_view, Faults&);
 template std::optional<Delta> amount_of<Delta>(const Node&, std::string_view, Faults&);
+template std::optional<Rho> amount_of<Rho>(const Node&, std::string_view, Faults&);
+
+std::optional<std::int64_t> duration_of(const Node& node, std::string_view what, Faults& faults) {
+  constexpr std::int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
+  constexpr std::int64_t kLeast = kMinute, kMost = 365 * kDay;
+  constexpr std::size_t kDigitsMax = 9;
+  if (!expect(node, Node::Kind::scalar, what, "a duration, 90m, 72h or 7d", faults)) return std::nullopt;
+  const std::string_view text = node.text;
+  const std::string_view digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
+  const bool whole = !digits.empty() && digits.size() <= kDigitsMax && digits[0] != '0' &&
+                     std::all_of(digits.begin(), digits.end(), is_digit);
+  const std::size_t unit = text.empty() ? std::string_view::npos : std::string_view("smhd").find(text.back());
+  if (!whole || unit == std::string_view::npos) {
+    faults.add(node.mark,
+               std::string(what) + ": " + shown(text) +
+                   " is not a duration: write a whole number and s, m, h or d, as in 90m, 72h or 7d");
+    return std::nullopt;
+  }
+  constexpr std::int64_t kSeconds[] = {1, kMinute, kHour, kDay};
+  const std::int64_t seconds = std::stoll(std::string(digits)) * kSeconds[unit];
+  if (seconds >= kLeast && seconds <= kMost) return seconds;
+  faults.add(node.mark, std::string(what) + ": " + shown(text) + " is not from 1m to 365d");
+  return std::nullopt;
+}
 
 std::optional<Bounds> bounds_of(const Node& node, std::string_view what, Faults& faults) {
   if (!expect(node, Node::Kind::sequence, what, "[LOWER, UPPER]", faults)) return std::nullopt;
@@ -220,6 +249,23 @@ std::optional<std::size_t> choice_of(const Node& node, const Vocabulary& vocabul
   faults.add(node.mark, std::string(what) + ": " + shown(node.text) + " is not one of " + allowed + "." +
                             faults.suggestion(node.text, vocabulary.words));
   return std::nullopt;
+}
+
+std::vector<std::string> names_of(const Node& node, std::string_view what, Faults& faults,
+                                  const std::function<bool(const Node&)>& accept) {
+  std::vector<std::string> names;
+  if (!expect(node, Node::Kind::sequence, what, "a list of names", faults)) return names;
+  std::unordered_set<std::string> seen;
+  for (const Node& item : node.items) {
+    const auto name = text_of(item, what, faults);
+    if (!name || !accept(item)) continue;
+    if (seen.insert(*name).second) {
+      names.push_back(*name);
+    } else {
+      faults.add(item.mark, std::string(what) + ": " + shown(*name) + " is listed twice");
+    }
+  }
+  return names;
 }
 
 bool expect_name(std::string_view name, const Mark& mark, std::string_view kind, Faults& faults) {

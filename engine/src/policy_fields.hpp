@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,12 +32,18 @@ class Fields final {
   [[nodiscard]] bool has(std::string_view key) const { return node_.find(key) != nullptr; }
   /// The place of a key that was written; the owner's otherwise.
   [[nodiscard]] Mark mark_of(std::string_view key) const;
+  /// "budget.epsilon"; the map itself for "".
   [[nodiscard]] std::string path(std::string_view key) const;
+  /// Where the map is reported when something is missing from it.
+  [[nodiscard]] const Mark& owner() const noexcept { return owner_; }
+  /// Whether the key was not written, not even with a slip that was reported.
+  [[nodiscard]] bool lacks(std::string_view key) const;
 
  private:
   const yaml::Node& node_;
   std::string path_;
   Mark owner_;
+  std::vector<std::string> misspelled_;
 };
 
 /// Reports and returns false unless the node is of that kind; silent for a refused one.
@@ -65,11 +72,19 @@ template <class Quantity>
                                                 Faults& faults);
 extern template std::optional<Epsilon> amount_of<Epsilon>(const yaml::Node&, std::string_view, Faults&);
 extern template std::optional<Delta> amount_of<Delta>(const yaml::Node&, std::string_view, Faults&);
+extern template std::optional<Rho> amount_of<Rho>(const yaml::Node&, std::string_view, Faults&);
+/// Seconds, from 60 to 365 days: digits and one of s, m, h, d.
+[[nodiscard]] std::optional<std::int64_t> duration_of(const yaml::Node& node, std::string_view what,
+                                                      Faults& faults);
 /// [LOWER, UPPER] with LOWER < UPPER.
 [[nodiscard]] std::optional<Bounds> bounds_of(const yaml::Node& node, std::string_view what, Faults& faults);
 /// The index of the word in the vocabulary.
 [[nodiscard]] std::optional<std::size_t> choice_of(const yaml::Node& node, const Vocabulary& vocabulary,
                                                    std::string_view what, Faults& faults);
+
+/// The distinct scalars of a list, each accepted by `accept`, which reports what it does not accept.
+[[nodiscard]] std::vector<std::string> names_of(const yaml::Node& node, std::string_view what, Faults& faults,
+                                                const std::function<bool(const yaml::Node&)>& accept);
 
 /// Whether `name` can be written on a command line and in a predicate: [A-Za-z_][A-Za-z0-9_]*, at
 /// most 64 characters. `kind` says of what it is the name.

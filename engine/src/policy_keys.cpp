@@ -17,7 +17,10 @@ std::vector<std::string> KeyTable::names() const {
 
 namespace keys {
 
-const KeyTable policy{"", {{"version", true, "version: 1"}, {"datasets", true, "datasets: {NAME: {…}}"}}};
+const KeyTable policy{
+    "", {{"version", true, "version: 1"}, {"principals"}, {"datasets", true, "datasets: {NAME: {…}}"}}};
+
+const KeyTable principal{"principal", {{"roles"}, {"purposes"}}};
 
 const KeyTable dataset{"dataset",
                        {{"source"},
@@ -25,10 +28,17 @@ const KeyTable dataset{"dataset",
                         {"rows"},
                         {"neighbours", true, "neighbours: add-remove or replace-one"},
                         {"budget", true, "budget: {epsilon: E}"},
+                        {"lifetime"},
+                        {"blocks"},
+                        {"limits"},
                         {"per_release"},
                         {"columns"},
                         {"queries"},
+                        {"purposes"},
                         {"allow"},
+                        {"forbid"},
+                        {"approvals"},
+                        {"reservations"},
                         {"release"},
                         {"mean_split"}}};
 
@@ -44,7 +54,34 @@ const KeyTable unit{"unit",
 
 const KeyTable rows{"rows", {{"max"}, {"exact"}}};
 
-const KeyTable budget{"budget", {{"epsilon", true, "epsilon: E"}, {"delta"}, {"measure"}}};
+// Which of the keys of an amount are needed depends on its measure: policy_budget.cpp.
+const KeyTable budget{"budget",
+                      {{"epsilon"},
+                       {"delta"},
+                       {"measure"},
+                       {"rho"},
+                       {"orders"},
+                       {"order"},
+                       {"renew"},
+                       {"accept_unbounded_lifetime"}}};
+
+const KeyTable lifetime{"lifetime", {{"epsilon"}, {"delta"}, {"measure"}, {"rho"}, {"orders"}, {"order"}}};
+
+const KeyTable limit{"limit",
+                     {{"each"},
+                      {"principal"},
+                      {"role"},
+                      {"purpose"},
+                      {"epsilon"},
+                      {"delta"},
+                      {"measure"},
+                      {"rho"},
+                      {"orders"},
+                      {"order"}}};
+
+const KeyTable blocks{
+    "blocks",
+    {{"by", true, "by: COLUMN, a date column or one with declared values"}, {"per"}, {"from"}, {"to"}}};
 
 const KeyTable per_release{"per_release", {{"epsilon", true, "epsilon: E"}}};
 
@@ -64,32 +101,49 @@ const KeyTable release{
     "release_settings",
     {{"mechanism"}, {"arithmetic"}, {"precision"}, {"bound"}, {"binding_probability"}, {"grid"}}};
 
-const KeyTable allow{"allow", {{"statistics"}, {"columns"}, {"by"}, {"where"}}};
+const KeyTable allow{"allow", {{"statistics"}, {"columns"}, {"by"}, {"where"}, {"principals"}, {"roles"}}};
+
+const KeyTable forbid{
+    "forbid", {{"principals"}, {"roles"}, {"purposes"}, {"statistics"}, {"columns"}, {"by"}, {"where"}}};
+
+const KeyTable approvals{"approvals",
+                         {{"required", true, "required: N, how many others must agree"},
+                          {"by", true, "by: {principals: […]} or {roles: […]}, who may approve"},
+                          {"above"},
+                          {"expires"}}};
+
+const KeyTable approvers{"approvers", {{"principals"}, {"roles"}}};
+
+const KeyTable above{"above", {{"epsilon", true, "epsilon: E"}}};
+
+const KeyTable reservations{"reservations", {{"expires", true, "expires: 24h"}}};
 
 const Vocabulary column_types{"column_type", {"int", "decimal", "double", "string", "bool", "date"}};
 const Vocabulary neighbours{"neighbours", {"add-remove", "replace-one"}};
-const Vocabulary measures{"measure", {"pure", "approximate"}};
+const Vocabulary measures{"measure", {"pure", "approximate", "zcdp", "rdp"}};
+const Vocabulary periods{"period", {"day", "week", "month", "quarter", "year"}};
+const Vocabulary limit_subjects{"limit_subject", {"principal", "role", "purpose"}};
 const Vocabulary mechanisms{"mechanism", {"snapping", "discrete_laplace", "discrete_gaussian", "gaussian"}};
 const Vocabulary arithmetics{"arithmetic", {"mpfr", "exact"}};
 const Vocabulary statistics{"statistic", {"count", "units", "sum", "mean", "variance", "value"}};
 const Vocabulary release_names{"release_name", {"default", "count", "units", "sum", "mean", "variance"}};
 
 bool is_of_a_later_version(std::string_view key) {
-  static constexpr std::string_view kLater[] = {"lifetime",  "blocks", "principals", "limits",
-                                                "approvals", "forbid", "publish",    "bins"};
+  static constexpr std::string_view kLater[] = {"publish", "bins"};
   return std::find(std::begin(kLater), std::end(kLater), key) != std::end(kLater);
 }
 
 std::span<const KeyTable* const> tables() {
-  static const KeyTable* const kAll[] = {&policy, &dataset, &csv_source, &sqlite_source,
-                                         &unit,   &rows,    &budget,     &per_release,
-                                         &column, &query,   &release,    &allow};
+  static const KeyTable* const kAll[] = {
+      &policy,  &principal, &dataset, &csv_source, &sqlite_source, &unit,   &rows,
+      &budget,  &lifetime,  &limit,   &blocks,     &per_release,   &column, &query,
+      &release, &allow,     &forbid,  &approvals,  &approvers,     &above,  &reservations};
   return kAll;
 }
 
 std::span<const Vocabulary* const> vocabularies() {
-  static const Vocabulary* const kAll[] = {&column_types, &neighbours,  &measures,
-                                           &mechanisms,   &arithmetics, &statistics};
+  static const Vocabulary* const kAll[] = {&column_types,   &neighbours, &measures,    &periods,
+                                           &limit_subjects, &mechanisms, &arithmetics, &statistics};
   return kAll;
 }
 

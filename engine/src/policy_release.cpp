@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <functional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "policy_decoder.hpp"
@@ -42,44 +40,6 @@ bool is_reserved(std::string_view name) {
   const auto& words = keys::statistics.words;
   return name == "default" || name == "histogram" ||
          std::find(words.begin(), words.end(), name) != words.end();
-}
-
-/// The distinct scalars of a list, each accepted by `accept`.
-std::vector<std::string> decode_names(const Node& node, const std::string& what, Faults& faults,
-                                      const std::function<bool(const Node&)>& accept) {
-  std::vector<std::string> names;
-  if (!expect(node, Node::Kind::sequence, what, "a list of names", faults)) return names;
-  std::unordered_set<std::string> seen;
-  for (const Node& item : node.items) {
-    const auto name = text_of(item, what, faults);
-    if (!name || !accept(item)) continue;
-    if (seen.insert(*name).second) {
-      names.push_back(*name);
-    } else {
-      faults.add(item.mark, what + ": " + shown(*name) + " is listed twice");
-    }
-  }
-  return names;
-}
-
-std::vector<StatisticKind> decode_statistics(const Node& node, Faults& faults) {
-  constexpr StatisticKind kKinds[] = {StatisticKind::count, StatisticKind::units,    StatisticKind::sum,
-                                      StatisticKind::mean,  StatisticKind::variance, StatisticKind::value};
-  std::vector<StatisticKind> kinds;
-  const std::string what = "allow.statistics";
-  const std::vector<std::string> names = decode_names(node, what, faults, [&](const Node& item) {
-    if (item.text == "histogram") {
-      faults.add(item.mark,
-                 what + ": a histogram is a count by a column; list count here and the column under by");
-      return false;
-    }
-    return choice_of(item, keys::statistics, what, faults).has_value();
-  });
-  for (const std::string& name : names) {
-    const auto& words = keys::statistics.words;
-    kinds.push_back(kKinds[std::find(words.begin(), words.end(), name) - words.begin()]);
-  }
-  return kinds;
 }
 
 /// A key that was written and belongs to some mechanisms only.
@@ -251,40 +211,6 @@ std::vector<NamedQuery> decode_queries(const Node& node, Faults& faults) {
     queries.push_back(decode_query(entry, faults));
   }
   return queries;
-}
-
-void decode_allow(const Node& node, const Mark& owner, Dataset& dataset, Faults& faults) {
-  const Fields fields(node, keys::allow, "allow", owner, faults);
-  std::unordered_map<std::string_view, const Column*> declared;
-  std::vector<std::string> names;
-  for (const Column& column : dataset.columns) {
-    declared.emplace(column.name, &column);
-    names.push_back(column.name);
-  }
-  const auto columns_under = [&](std::string_view key,
-                                 bool to_group_by) -> std::optional<std::vector<std::string>> {
-    const Node* list = fields[key];
-    if (list == nullptr) return std::nullopt;
-    const std::string what = fields.path(key);
-    return decode_names(*list, what, faults, [&](const Node& item) {
-      const auto found = declared.find(item.text);
-      if (found == declared.end()) {
-        faults.add(item.mark, what + ": " + shown(item.text) + " is not a declared column." +
-                                  faults.suggestion(item.text, names));
-        return false;
-      }
-      if (!to_group_by || !found->second->values.empty()) return true;
-      faults.add(item.mark,
-                 what + ": the column " + shown(item.text) +
-                     " declares no values; groups must be public, so declare values or remove it here");
-      return false;
-    });
-  };
-  if (const Node* statistics = fields["statistics"])
-    dataset.allow.statistics = decode_statistics(*statistics, faults);
-  dataset.allow.columns = columns_under("columns", false);
-  dataset.allow.by = columns_under("by", true);
-  dataset.allow.where = columns_under("where", false);
 }
 
 void decode_release(const Node* node, Dataset& dataset, Faults& faults) {

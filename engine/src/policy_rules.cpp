@@ -41,11 +41,61 @@ void check_values_can_occur(const Dataset& dataset, Faults& faults) {
   }
 }
 
+/// The rows of one unit may lie in any number of blocks, and each block has a budget to lose.
+void check_blocks(const Dataset& dataset, const SectionMarks& marks, Faults& faults) {
+  if (!dataset.blocks) return;
+  const Mark& mark = dataset.blocks->mark;
+  if (!dataset.lifetime) {
+    faults.add(
+        mark,
+        "blocks: a unit with rows in several blocks may lose the budget of each; add lifetime: {epsilon: "
+        "E}, which bounds what it loses in all");
+  }
+  if (dataset.renews) {
+    faults.add(marks.renew,
+               "budget.renew: blocks renew by new data, not by the calendar; remove renew, or remove blocks");
+  }
+  if (!dataset.has_source()) {
+    faults.add(mark,
+               "blocks: without a source there are no rows to assign to blocks; add a source, or remove "
+               "blocks");
+    return;
+  }
+  if (dataset.rows.exact) {
+    faults.add(marks.rows,
+               "rows: under blocks, rows outside the declared range are left out, so their number is not "
+               "public; write {max: N}");
+  }
+}
+
+void check_renewal(const Dataset& dataset, const SectionMarks& marks, Faults& faults) {
+  const std::optional<Mark>& accepted = marks.accepts_unbounded_lifetime;
+  if (!dataset.renews) {
+    if (accepted) {
+      faults.add(*accepted,
+                 "budget.accept_unbounded_lifetime: only a budget with renew is unbounded; remove it");
+    }
+    return;
+  }
+  if (dataset.blocks) return;
+  if (dataset.lifetime && dataset.accepts_unbounded_lifetime) {
+    faults.add(*accepted,
+               "budget.accept_unbounded_lifetime: lifetime bounds the loss already; remove one of the two");
+  }
+  if (!dataset.lifetime && !dataset.accepts_unbounded_lifetime) {
+    faults.add(marks.renew, "budget.renew: the same people may lose the budget again in every " +
+                                std::string(name(*dataset.renews)) +
+                                "; add lifetime: {epsilon: E}, or accept_unbounded_lifetime: true");
+  }
+}
+
 }  // namespace
 
 void check_rules(const Dataset& dataset, const SectionMarks& marks, Faults& faults) {
   check_exact_rows(dataset, marks, faults);
   check_values_can_occur(dataset, faults);
+  check_blocks(dataset, marks, faults);
+  check_renewal(dataset, marks, faults);
 }
 
 }  // namespace epsilog::engine

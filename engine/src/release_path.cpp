@@ -26,6 +26,7 @@ void check_request(const Request& request) {
   if (request.principal.empty()) throw InvalidParameter("principal: must not be empty");
   check_name(request.principal, "principal");
   check_name(request.key, "key");
+  check_name(request.purpose, "purpose");
   if (request.epsilon <= 0) throw InvalidParameter("epsilon: must be positive");
   if (request.supplied && request.question.statistic.kind != StatisticKind::value) {
     throw InvalidParameter("value: only value:NAME takes a supplied value; '" +
@@ -43,7 +44,17 @@ void check_supplied(const Dataset& dataset, const Request& request) {
   (void)parse_supplied_value(*request.supplied, *dataset.query(request.question.statistic.subject));
 }
 
-ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, bool conflict) {
+/// The accounts a decision is stored with, of those that are there.
+std::vector<std::int64_t> touched(const std::vector<Debit>& debits) {
+  std::vector<std::int64_t> ids;
+  for (const Debit& debit : debits) {
+    if (debit.account.id != 0) ids.push_back(debit.account.id);
+  }
+  return ids;
+}
+
+ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision,
+                            const std::vector<Debit>& debits, bool conflict) {
   ledger::DecisionDraft result;
   result.principal = prepared.request.principal;
   // The conflicting key stays bound to its first decision.
@@ -54,15 +65,38 @@ ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, 
   result.policy_version = prepared.applied->version.version;
   result.outcome = decision.granted() ? ledger::Outcome::granted : ledger::Outcome::refused;
   result.reasons = reasons_json(decision.reasons());
+  result.touched = touched(debits);
   return result;
+}
+
+/// What the request asks of each account, as it stands where `reader` looks.
+template <class Reader>
+std::vector<Debit> debits_of(Reader& reader, const Prepared& prepared) {
+  const std::vector<Ask> asked = asks(prepared.applied->policy, *prepared.dataset, prepared.request,
+                                      *prepared.plan, reader.calendar_time());
+  return debits(asked, reader.accounts(account_names(asked)));
+}
+
+Decision decided(const Prepared& prepared, const std::vector<Debit>& debits,
+                 const std::optional<KeyConflict>& conflict) {
+  return decide(prepared.applied->policy, *prepared.dataset, prepared.request, *prepared.plan, debits,
+                conflict);
+}
+
+/// Accounts that no list of the policy names are made by the first request that is granted.
+void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits) {
+  for (Debit& debit : debits) {
+    if (debit.account.id == 0) debit.account = transaction.open_account(debit.account);
+  }
 }
 
 /// plan + receipt -> release, still sealed.
 void draw(ledger::Transaction& transaction, const Prepared& prepared, const Decision& decision,
-          const std::vector<ledger::AccountState>& accounts, mechanisms::BitSource& bits) {
+          std::vector<Debit>& debits, mechanisms::BitSource& bits) {
   const Plan& plan = *prepared.plan;
+  open_missing(transaction, debits);
   accounting::ChargeReceipt receipt =
-      transaction.charge(draft(prepared, decision, false), charges(plan, accounts), plan.charged);
+      transaction.charge(draft(prepared, decision, debits, false), charges(debits), plan.charged);
   std::vector<accounting::SealedRelease> sealed;
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     const auto& mechanism = plan.mechanisms[i];
@@ -88,12 +122,12 @@ Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mech
     }
     if (earlier) conflict = KeyConflict{prepared.request.key, earlier->id};
   }
-  const auto accounts = transaction.accounts(prepared.request.dataset);
-  const Decision decision = decide(*prepared.dataset, prepared.request, *prepared.plan, accounts, conflict);
+  std::vector<Debit> debits = debits_of(transaction, prepared);
+  const Decision decision = decided(prepared, debits, conflict);
   if (!decision.granted()) {
-    transaction.refuse(draft(prepared, decision, conflict.has_value()));
+    transaction.refuse(draft(prepared, decision, debits, conflict.has_value()));
   } else if (prepared.exact) {
-    draw(transaction, prepared, decision, accounts, bits);
+    draw(transaction, prepared, decision, debits, bits);
   } else {
     return {Recorded::Kind::outdated, std::nullopt};
   }
@@ -124,8 +158,7 @@ Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<
   result.dataset = &result.applied->policy.dataset(request.dataset);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
   check_supplied(*result.dataset, request);
-  result.looks_granted =
-      decide(*result.dataset, request, *result.plan, view.accounts(request.dataset), conflict).granted();
+  result.looks_granted = decided(result, debits_of(view, result), conflict).granted();
   return result;
 }
 

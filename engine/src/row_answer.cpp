@@ -90,7 +90,7 @@ class RowRules {
         counts_units_(question.statistic.kind == StatisticKind::units),
         bound_(dataset.unit.max_rows) {
     const std::vector<std::string> columns = wanted_columns(dataset, question);
-    if (question.where) filter_ = RowFilter(dataset, *question.where, columns);
+    if (question.where) filter_ = RowFilter(dataset, question.where->comparisons(), columns);
     if (question.by) {
       const Column& column = *dataset.column(*question.by);
       group_.emplace(

@@ -9,16 +9,31 @@ namespace {
 
 using Operator = Comparison::Operator;
 
+bool is_listed(Operator op) {
+  return op == Operator::equal || op == Operator::in;
+}
+
+/// Readies a list of constants for a search: no cell equals one that lies between two cells.
+template <class Place>
+void make_searchable(Operator op, std::vector<Place>& places) {
+  if (!is_listed(op)) return;
+  std::erase_if(places, [](const Place& place) { return place.up != place.down; });
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.up < b.up; });
+}
+
 /// Compares a cell with a constant that lies in [down, up], two adjacent cells or twice the same.
 template <class Value, class Place>
-bool compares(Operator op, Value value, const std::vector<Place>& places) {
-  const auto equals = [&](const Place& place) { return place.up == place.down && value == place.up; };
+bool compares(Operator op, const Value& value, const std::vector<Place>& places) {
   switch (op) {
     case Operator::equal:
-    case Operator::in:
-      return std::any_of(places.begin(), places.end(), equals);
+    case Operator::in: {
+      const auto found =
+          std::lower_bound(places.begin(), places.end(), value,
+                           [](const Place& place, const Value& cell) { return place.up < cell; });
+      return found != places.end() && found->up == value;
+    }
     case Operator::not_equal:
-      return !equals(places.front());
+      return places.front().up != places.front().down || value != places.front().up;
     case Operator::less:
       return value < places.front().up;
     case Operator::less_equal:
@@ -32,7 +47,7 @@ bool compares(Operator op, Value value, const std::vector<Place>& places) {
 }
 
 bool compares_text(Operator op, std::string_view value, const std::vector<std::string>& texts) {
-  const bool found = std::find(texts.begin(), texts.end(), value) != texts.end();
+  const bool found = std::binary_search(texts.begin(), texts.end(), value);
   return op == Operator::not_equal ? !found : found;
 }
 
@@ -47,7 +62,8 @@ bool compares_exactly(Operator op, const Rational& value,
     const auto& number = std::get<Rational>(constant);
     places.push_back({number, number});
   }
-  return compares<const Rational&>(op, value, places);
+  make_searchable(op, places);
+  return compares(op, value, places);
 }
 
 FixedPlace fixed_place(const Comparison::Constant& constant, unsigned scale) {
@@ -60,9 +76,9 @@ FixedPlace fixed_place(const Comparison::Constant& constant, unsigned scale) {
 
 }  // namespace
 
-RowFilter::RowFilter(const Dataset& dataset, const Predicate& predicate,
+RowFilter::RowFilter(const Dataset& dataset, std::span<const Comparison> comparisons,
                      const std::vector<std::string>& wanted) {
-  for (const Comparison& comparison : predicate.comparisons()) {
+  for (const Comparison& comparison : comparisons) {
     const Column* column = dataset.column(comparison.column);
     const auto found = std::find(wanted.begin(), wanted.end(), comparison.column);
     EPSILOG_INVARIANT(column != nullptr && found != wanted.end());
@@ -83,6 +99,9 @@ RowFilter::RowFilter(const Dataset& dataset, const Predicate& predicate,
         test.fixed.push_back(fixed_place(constant, column->scale));
       }
     }
+    make_searchable(test.op, test.fixed);
+    make_searchable(test.op, test.real);
+    std::sort(test.texts.begin(), test.texts.end());
     tests_.push_back(std::move(test));
   }
 }

@@ -17,9 +17,11 @@ class RowFilter final {
  public:
   /// Keeps every row.
   RowFilter() = default;
-  /// Requires  derive() accepted the predicate; `wanted` is the order of a row's cells and holds
-  ///           every column the predicate names.
-  RowFilter(const Dataset& dataset, const Predicate& predicate, const std::vector<std::string>& wanted);
+  /// Keeps the rows that satisfy every comparison.
+  /// Requires  derive() accepted a predicate with these comparisons; `wanted` is the order of a row's
+  ///           cells and holds every column they name.
+  RowFilter(const Dataset& dataset, std::span<const Comparison> comparisons,
+            const std::vector<std::string>& wanted);
 
   [[nodiscard]] bool keeps(std::span<const RawCell> cells) const;
 
@@ -29,10 +31,10 @@ class RowFilter final {
     CellReader reader;
     ColumnType type;
     Comparison::Operator op;
-    std::vector<FixedPlace> fixed;
-    std::vector<RealPlace> real;
-    std::vector<std::string> texts;
-    bool when_missing;  ///< what the stand-in gives; false without one
+    std::vector<FixedPlace> fixed;   ///< of = and in: those that are cells, ascending
+    std::vector<RealPlace> real;     ///< likewise
+    std::vector<std::string> texts;  ///< ascending
+    bool when_missing;               ///< what the stand-in gives; false without one
   };
 
   [[nodiscard]] static bool holds(const Test& test, const RawCell& raw);

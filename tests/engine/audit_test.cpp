@@ -1,10 +1,9 @@
-#include <sqlite3.h>
-
 #include <filesystem>
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
+#include "tampering.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
@@ -13,32 +12,6 @@ using engine::AuditReport;
 using engine::Engine;
 
 namespace {
-
-/// Does to the file what its owner could do: foreign keys and triggers stand in nobody's way.
-void tamper(const std::string& path, const std::string& sql) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
-  const std::string drop_triggers =
-      "SELECT 'DROP TRIGGER ' || name || ';' FROM sqlite_master WHERE type = 'trigger'";
-  std::string drops;
-  const auto collect = [](void* out, int, char** values, char**) {
-    *static_cast<std::string*>(out) += values[0];
-    return 0;
-  };
-  sqlite3_exec(database, drop_triggers.c_str(), collect, &drops, nullptr);
-  // Putting the triggers back afterwards leaves the schema as shipped: the change itself must be seen.
-  std::string restore;
-  sqlite3_exec(database, "SELECT sql || ';' FROM sqlite_master WHERE type = 'trigger'", collect, &restore,
-               nullptr);
-  char* message = nullptr;
-  const int status =
-      sqlite3_exec(database, ("PRAGMA ignore_check_constraints=ON;" + drops + sql + ";" + restore).c_str(),
-                   nullptr, nullptr, &message);
-  INFO(sql << ": " << (message ? message : ""));
-  REQUIRE(status == SQLITE_OK);
-  REQUIRE(sqlite3_total_changes(database) > 0);
-  sqlite3_close(database);
-}
 
 /// A ledger with every kind of record: grants, refusals, keys, a conflict, a raise.
 class History {

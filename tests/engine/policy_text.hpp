@@ -17,10 +17,13 @@ struct PolicyText {
   std::string neighbours = "add-remove";
   std::string budget = "{epsilon: 3}";
   std::string columns = "{age: {type: int, bounds: [0, 110]}, ward: {type: string, values: [A, B]}}";
-  std::string more = {};  ///< further keys of the dataset, "mean_split: 1/3"
+  std::string more = {};        ///< further keys of the dataset, "mean_split: 1/3"
+  std::string principals = {};  ///< at the top, "{alice: {}}"
 
   [[nodiscard]] std::string yaml() const {
-    std::string text = "version: 1\ndatasets:\n  clinic:\n";
+    std::string text = "version: 1\n";
+    if (!principals.empty()) text += "principals: " + principals + "\n";
+    text += "datasets:\n  clinic:\n";
     const auto add = [&](const std::string& key, const std::string& value) {
       if (!value.empty()) text += "    " + key + ": " + value + "\n";
     };

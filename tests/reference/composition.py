@@ -7,6 +7,7 @@ Each figure is computed twice at 100 digits by unlike methods, which must agree 
   optimal_epsilon  bisection of that sum, and the logarithm of (P - delta)/Q on the piece where the solution lies
   zcdp_epsilon     the stationary order by bisection, and a golden-section search of the bound
   laplace_renyi    Mironov's closed form, and the integral of its definition
+  renyi_limit      the conversion to epsilon solved for the divergence, and bisection of the conversion to delta; "order:epsilon:1"
 Run:  python3 tests/reference/composition.py > tests/reference/composition.csv
 """
 from fractions import Fraction
@@ -94,6 +95,21 @@ def laplace_renyi(t, a):
     return closed
 
 
+def renyi_limit(a, e, d):
+    closed = e + log(a * d) / (a - 1) - log(1 - 1 / a)
+    if closed <= 0:
+        return None
+    low, high = mpf(0), 2 * closed
+    for _ in range(330):
+        r = (low + high) / 2
+        if exp((a - 1) * (r - e)) * (1 - 1 / a)**a / (a - 1) > d:
+            high = r
+        else:
+            low = r
+    assert abs(closed - low) < mpf(10)**-60 * closed, (closed, low)
+    return closed
+
+
 def row(quantity, groups, given, value):
     text = nstr(value, 65, strip_zeros=False, min_fixed=-5, max_fixed=40)
     margin = abs(value) * mpf(10)**-60
@@ -124,3 +140,8 @@ for rho in ('1/32', '0.1', '0.5', '1', '2.63', '1e-6', '50'):
 for t in ('1', '1/2', '1/10', '5'):
     for a in ('1.5', '2', '10', '64'):
         row('laplace_renyi', [(t, '0', 1)], a, laplace_renyi(m(t), m(a)))
+for a in ('1.0625', '2', '5/2', '8', '64', '15361'):
+    for e, d in (('3', '1e-6'), ('0.1', '1e-6'), ('1/3', '1e-3'), ('13', '1e-6'), ('50', '1e-12'), ('1', '1/4')):
+        value = renyi_limit(m(a), m(e), m(d))
+        if value is not None:
+            row('renyi_limit', [(a, e, 1)], d, value)

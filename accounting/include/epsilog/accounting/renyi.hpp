@@ -5,7 +5,7 @@
 // Orders    Eighteen octaves of alpha - 1 with eight orders each: alpha = 1 + (1 + r/8) 2^q, r = 0..7,
 //           q = -4..13, from 1.0625 to 15361. A fixed grid, so that curves of different mechanisms add.
 // Proof     accounting/proofs/composition.md, section 8.
-// Rounds    Up, within 2^-100 of the formula; curves within 2^-60 of it.
+// Rounds    Up, within 2^-100 of the formula, and curves within 2^-60 of it; limits (_down) down.
 // Throws    of all: InvalidParameter naming the argument.
 // Thread-safety: pure functions.
 #pragma once
@@ -68,6 +68,17 @@ void compose_renyi(RenyiCurve& sum, const RenyiCurve& next);
 ///           Sato, "Hypothesis testing interpretations and Renyi differential privacy", AISTATS 2020, theorem
 ///           21.
 [[nodiscard]] Rational renyi_epsilon_up(std::span<const RenyiPoint> curve, const Rational& delta);
+
+/// The largest divergence at this one order with which a mechanism is (epsilon, delta)-DP by that conversion:
+/// epsilon + ln(order delta)/(order - 1) - ln(1 - 1/order), rounded down. A limit for a filter.
+/// Ensures   positive, at most 2^-100 of itself below the formula; renyi_epsilon_up({order, it}, delta) <=
+///           epsilon.
+/// Requires  order > 1, epsilon > 0, 0 < delta < 1, and a formula that is positive: at small orders a small
+///           delta takes all of epsilon.
+/// Throws    InvalidParameter naming the argument; where no divergence is left it is the order, and the
+///           message says from which epsilon on there is one.
+[[nodiscard]] Rational renyi_divergence_down(const Rational& order, const Rational& epsilon,
+                                             const Rational& delta);
 
 /// The least over the orders of e^((order-1)(divergence - epsilon)) (1 - 1/order)^order/(order - 1), or 1.
 /// Requires  a curve that is not empty; epsilon >= 0.

@@ -15,6 +15,7 @@
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/statistic.hpp"
+#include "epsilog/ledger/clock.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 
@@ -27,6 +28,7 @@ struct Request {
   Rational epsilon;                     ///< as asked, > 0
   std::optional<Rational> delta = {};   ///< as asked, in (0, 1); for the Gaussian mechanisms only
   std::string principal;                ///< not empty
+  std::string purpose = {};             ///< "" = none stated
   std::string key;                      ///< idempotency key; "" = none
   std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
 };
@@ -58,12 +60,14 @@ struct Answer {
   std::string statistic;  ///< "mean:cost"
   std::string by;         ///< "" without
   std::string where;      ///< canonical; "" without
+  std::string purpose;    ///< "" without
   std::int64_t policy_version = 0;
   ledger::ReleaseRecord record;                 ///< as planned, refusals included
   std::optional<DeltaCost> delta;               ///< nothing for a pure mechanism
   std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
   std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
-  std::vector<ledger::AccountState> accounts;   ///< after the decision; for plan as they stand
+  std::vector<ledger::AccountState> accounts;   ///< those touched, after the decision; for plan as they stand
+  std::vector<std::string> notes;               ///< what every report says about these budgets
   std::vector<Reason> reasons;
   std::vector<std::vector<Rational>> component_values;  ///< [component][cell]; empty unless released
   std::vector<Rational> values;                         ///< [cell]; empty unless released
@@ -96,6 +100,7 @@ struct AuditReport {
 
 struct EngineOptions {
   std::chrono::milliseconds wait{30'000};
+  ledger::Clock clock = ledger::system_clock_reading;  ///< another one only in tests
 };
 
 class Engine final {
@@ -123,6 +128,8 @@ class Engine final {
                                                  std::span<const Rational> alphas);
 
   [[nodiscard]] std::vector<ledger::AccountState> budget(const std::string& dataset) const;  ///< "" = all
+  /// What every report says about the budgets of a dataset, "" = of all, each sentence named after its own.
+  [[nodiscard]] std::vector<std::string> notes(const std::string& dataset) const;
   void history(const std::string& dataset, std::int64_t limit,
                const std::function<void(const Answer&)>& visit) const;
   /// Throws  NotFound.
@@ -150,6 +157,22 @@ struct RecoverReport {
 /// Ensures   the file's structure and every record were verified first.
 /// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed).
 RecoverReport recover(const std::string& ledger_path);
+
+/// One decision, decided again from the policy, the request and the balances of its place in history.
+struct ReplayedDecision {
+  std::int64_t seq = 0;
+  std::string decision_id;
+  std::string created_at;
+  std::string outcome;             ///< as recorded: "granted", "refused", …
+  std::int64_t policy_version = 0;
+  std::string policy_sha256;       ///< of the version it was decided under
+  std::vector<AuditFault> faults;  ///< empty: the same again, every text and every integer
+};
+
+/// As audit_verify, telling of each decision in order. What is wrong elsewhere is in the report only.
+AuditReport audit_replay(const std::string& ledger_path,
+                         const std::function<void(const ReplayedDecision&)>& visit,
+                         const Progress& progress = {});
 
 /// Recomputes everything from the charges up and re-decides every decision. Trusts no balance.
 /// Throws  LedgerUnusable if it cannot be opened at all; what is wrong inside is a fault.

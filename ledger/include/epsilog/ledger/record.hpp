@@ -30,6 +30,8 @@ struct AccountState {
   std::string scope;            ///< as in AccountName
   std::string measure;          ///< as in AccountName
   accounting::Balance balance;  ///< grid units of the measure
+
+  [[nodiscard]] AccountName name() const { return {dataset, scope, measure}; }
 };
 
 /// One debit.

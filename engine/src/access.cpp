@@ -1,0 +1,151 @@
+#include "access.hpp"
+
+#include <algorithm>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+template <class T>
+bool contains(const std::vector<T>& list, const T& wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+template <class T>
+bool contains_any(const std::vector<T>& list, const std::vector<T>& wanted) {
+  return std::any_of(wanted.begin(), wanted.end(), [&list](const T& one) { return contains(list, one); });
+}
+
+/// A list that is absent says nothing.
+template <class T>
+bool allows(const std::optional<std::vector<T>>& list, const T& wanted) {
+  return !list || contains(*list, wanted);
+}
+
+Reason rule(RefusalCode code, std::string message) {
+  Reason reason;
+  reason.code = code;
+  reason.message = std::move(message);
+  return reason;
+}
+
+std::vector<std::string> roles_of(const Policy& policy, const std::string& name) {
+  const Principal* principal = policy.principal(name);
+  return principal != nullptr ? principal->roles : std::vector<std::string>();
+}
+
+/// The columns a question aggregates: one or none.
+std::vector<std::string> aggregated(const Question& question) {
+  const StatisticKind kind = question.statistic.kind;
+  const bool of_column =
+      kind == StatisticKind::sum || kind == StatisticKind::mean || kind == StatisticKind::variance;
+  return of_column ? std::vector{question.statistic.subject} : std::vector<std::string>();
+}
+
+/// The columns of the condition, each once, in the order written.
+std::vector<std::string> compared(const Question& question) {
+  std::vector<std::string> columns;
+  if (!question.where) return columns;
+  for (const Comparison& comparison : question.where->comparisons()) {
+    if (!contains(columns, comparison.column)) columns.push_back(comparison.column);
+  }
+  return columns;
+}
+
+std::optional<Reason> against_principal(const Policy& policy, const Dataset& dataset,
+                                        const Request& request) {
+  if (!policy.principals()) return std::nullopt;
+  const Principal* principal = policy.principal(request.principal);
+  if (principal == nullptr) {
+    return rule(RefusalCode::principal_not_allowed,
+                "'" + request.principal + "' is not among the principals that the policy declares");
+  }
+  const Allow& allow = dataset.allow;
+  const bool by_name = allow.principals && contains(*allow.principals, request.principal);
+  const bool by_role = allow.roles && contains_any(*allow.roles, principal->roles);
+  if ((!allow.principals && !allow.roles) || by_name || by_role) return std::nullopt;
+  return rule(RefusalCode::principal_not_allowed,
+              "'" + request.principal + "' is not among those who may ask '" + dataset.name + "'");
+}
+
+std::optional<Reason> against_purpose(const Policy& policy, const Dataset& dataset, const Request& request) {
+  const auto refuse = [](std::string message) {
+    return rule(RefusalCode::purpose_not_allowed, std::move(message));
+  };
+  if (!dataset.purposes) {
+    if (request.purpose.empty()) return std::nullopt;
+    return refuse("'" + dataset.name + "' declares no purposes, so that none can be stated");
+  }
+  if (request.purpose.empty()) return refuse("'" + dataset.name + "' is asked for a stated purpose only");
+  if (!contains(*dataset.purposes, request.purpose)) {
+    return refuse("'" + request.purpose + "' is not among the purposes of '" + dataset.name + "'");
+  }
+  const Principal* principal = policy.principal(request.principal);
+  if (principal == nullptr || allows(principal->purposes, request.purpose)) return std::nullopt;
+  return refuse("'" + request.principal + "' may not ask for the purpose '" + request.purpose + "'");
+}
+
+/// A rule forbids when every list it has applies.
+bool applies(const Forbid& forbid, const Policy& policy, const Request& request) {
+  const Question& question = request.question;
+  const auto any = [](const auto& list, const std::vector<std::string>& of_request) {
+    return !list || contains_any(*list, of_request);
+  };
+  const auto optional = [](const std::optional<std::string>& one) {
+    return one ? std::vector{*one} : std::vector<std::string>();
+  };
+  return allows(forbid.principals, request.principal) &&
+         any(forbid.roles, roles_of(policy, request.principal)) && allows(forbid.purposes, request.purpose) &&
+         allows(forbid.statistics, question.statistic.kind) && any(forbid.columns, aggregated(question)) &&
+         any(forbid.by, optional(question.by)) && any(forbid.where, compared(question));
+}
+
+void check_forbidden(const Policy& policy, const Dataset& dataset, const Request& request,
+                     std::vector<Reason>& reasons) {
+  for (std::size_t i = 0; i < dataset.forbid.size(); ++i) {
+    if (!applies(dataset.forbid[i], policy, request)) continue;
+    reasons.push_back(rule(RefusalCode::forbidden, "rule " + std::to_string(i + 1) + " under forbid of '" +
+                                                       dataset.name + "' applies to this request"));
+  }
+}
+
+void check_allowed(const Dataset& dataset, const Question& question, std::vector<Reason>& reasons) {
+  const StatisticKind kind = question.statistic.kind;
+  if (!allows(dataset.allow.statistics, kind)) {
+    reasons.push_back(rule(RefusalCode::statistic_not_allowed, "statistic '" + std::string(name(kind)) +
+                                                                   "' is not among the statistics that '" +
+                                                                   dataset.name + "' allows"));
+  }
+  const auto refuse_column = [&](const std::string& column, const char* use) {
+    reasons.push_back(rule(RefusalCode::column_not_allowed,
+                           "column '" + column + "' of '" + dataset.name + "' may not be " + use));
+  };
+  for (const std::string& column : aggregated(question)) {
+    if (!allows(dataset.allow.columns, column)) refuse_column(column, "aggregated");
+  }
+  if (question.by && !allows(dataset.allow.by, *question.by)) refuse_column(*question.by, "grouped by");
+  for (const std::string& column : compared(question)) {
+    if (!allows(dataset.allow.where, column)) refuse_column(column, "used in a condition");
+  }
+}
+
+}  // namespace
+
+std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset, const Request& request) {
+  if (auto reason = against_principal(policy, dataset, request)) return {std::move(*reason)};
+  if (auto reason = against_purpose(policy, dataset, request)) return {std::move(*reason)};
+  std::vector<Reason> reasons;
+  check_forbidden(policy, dataset, request, reasons);
+  check_allowed(dataset, request.question, reasons);
+  return reasons;
+}
+
+bool closes_the_door(const std::vector<Reason>& reasons) {
+  return std::any_of(reasons.begin(), reasons.end(), [](const Reason& reason) {
+    return reason.code == RefusalCode::principal_not_allowed ||
+           reason.code == RefusalCode::purpose_not_allowed;
+  });
+}
+
+}  // namespace epsilog::engine

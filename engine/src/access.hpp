@@ -1,0 +1,19 @@
+// Who may ask what: the rules of a policy that no amount of budget can overcome.
+#pragma once
+
+#include <vector>
+
+#include "epsilog/engine/decision.hpp"
+#include "epsilog/engine/engine.hpp"
+
+namespace epsilog::engine {
+
+/// Every rule that stands against the request. Whoever may not ask at all, or not for this purpose, learns
+/// nothing else.
+[[nodiscard]] std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset,
+                                                 const Request& request);
+
+/// Whether access_reasons() holds one after which a refusal says nothing of limits and balances.
+[[nodiscard]] bool closes_the_door(const std::vector<Reason>& reasons);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,82 @@
+// What waits, and how long: `approvals` and `reservations`.
+#include <algorithm>
+
+#include "policy_decoder.hpp"
+
+namespace epsilog::engine {
+
+using yaml::Node;
+
+namespace {
+
+bool may_approve(const Principal& principal, const Approvals& approvals) {
+  const auto& named = approvals.principals;
+  return std::find(named.begin(), named.end(), principal.name) != named.end() ||
+         Askers::has_role(principal, approvals.roles);
+}
+
+/// Whether the approvers could be read.
+bool decode_approvers(const Node& node, const Mark& owner, const Askers& askers, Approvals& approvals,
+                      Faults& faults) {
+  const std::size_t faults_before = faults.size();
+  const Fields fields(node, keys::approvers, "approvals.by", owner, faults);
+  if (node.kind != Node::Kind::map) return false;
+  if (fields.lacks("principals") && fields.lacks("roles")) {
+    faults.add(owner, "approvals.by: say who may approve: {principals: [NAME]} or {roles: [NAME]}");
+  }
+  if (const Node* principals = fields["principals"]) {
+    approvals.principals = principals_of(*principals, fields.path("principals"), askers, faults);
+  }
+  if (const Node* roles = fields["roles"]) {
+    approvals.roles = roles_of(*roles, fields.path("roles"), askers, faults);
+  }
+  return askers.readable && faults.size() == faults_before;
+}
+
+void check_enough(const Approvals& approvals, const Askers& askers, const Mark& mark, Faults& faults) {
+  const auto count = static_cast<std::uint64_t>(
+      std::count_if(askers.principals->begin(), askers.principals->end(),
+                    [&](const Principal& principal) { return may_approve(principal, approvals); }));
+  if (count >= approvals.required) return;
+  faults.add(mark, "approvals.required: " + std::to_string(approvals.required) + " must agree, and only " +
+                       std::to_string(count) +
+                       " of the declared principals may; lower it, or name more under by");
+}
+
+}  // namespace
+
+std::optional<Approvals> decode_approvals(const Node& node, const Mark& owner, const Askers& askers,
+                                          Faults& faults) {
+  const Fields fields(node, keys::approvals, "approvals", owner, faults);
+  if (node.kind != Node::Kind::map) return std::nullopt;
+  Approvals approvals;
+  approvals.mark = owner;
+  const Node* required = fields["required"];
+  const auto count = required != nullptr ? count_of(*required, "approvals.required", faults) : std::nullopt;
+  approvals.required = count.value_or(1);
+  if (const Node* by = fields["by"]) {
+    const bool readable = decode_approvers(*by, fields.mark_of("by"), askers, approvals, faults);
+    if (readable && count) check_enough(approvals, askers, required->mark, faults);
+  }
+  if (const Node* above = fields["above"]) {
+    const Fields threshold(*above, keys::above, "approvals.above", fields.mark_of("above"), faults);
+    if (const Node* epsilon = threshold["epsilon"]) {
+      approvals.above = amount_of<Epsilon>(*epsilon, threshold.path("epsilon"), faults);
+    }
+  }
+  if (const Node* expires = fields["expires"]) {
+    approvals.expires_seconds =
+        duration_of(*expires, "approvals.expires", faults).value_or(approvals.expires_seconds);
+  }
+  return approvals;
+}
+
+void decode_reservations(const Node& node, const Mark& owner, Dataset& dataset, Faults& faults) {
+  const Fields fields(node, keys::reservations, "reservations", owner, faults);
+  if (const Node* expires = fields["expires"]) {
+    dataset.reservation_seconds =
+        duration_of(*expires, "reservations.expires", faults).value_or(dataset.reservation_seconds);
+  }
+}
+
+}  // namespace epsilog::engine

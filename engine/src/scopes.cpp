@@ -1,0 +1,267 @@
+#include "scopes.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "blocks.hpp"
+#include "calendar.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "loss_amounts.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+constexpr std::string_view kLifetime = "lifetime";
+constexpr std::string_view kPeriod = "period:";
+constexpr std::string_view kBlock = "block:";
+constexpr std::string_view kPrincipal = "principal:";
+constexpr std::string_view kRole = "role:";
+constexpr std::string_view kPurpose = "purpose:";
+
+std::string scope(std::string_view kind, std::string_view name) {
+  return std::string(kind).append(name);
+}
+
+/// What follows `kind` in a scope of that kind.
+std::optional<std::string> named(std::string_view kind, std::string_view scope) {
+  if (!scope.starts_with(kind)) return std::nullopt;
+  return std::string(scope.substr(kind.size()));
+}
+
+std::string_view kind_of(Limit::Subject subject) {
+  switch (subject) {
+    case Limit::Subject::principal:
+      return kPrincipal;
+    case Limit::Subject::role:
+      return kRole;
+    case Limit::Subject::purpose:
+      return kPurpose;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+RefusalCode code_of(Limit::Subject subject) {
+  switch (subject) {
+    case Limit::Subject::principal:
+      return RefusalCode::principal_limit_exceeded;
+    case Limit::Subject::role:
+      return RefusalCode::role_limit_exceeded;
+    case Limit::Subject::purpose:
+      return RefusalCode::purpose_limit_exceeded;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+/// The budgets that limit one principal, role or purpose: those that name it, else those of each.
+std::vector<const Budget*> limits_on(const Dataset& dataset, Limit::Subject subject,
+                                     const std::string& name) {
+  std::vector<const Budget*> own;
+  std::vector<const Budget*> of_each;
+  for (const Limit& limit : dataset.limits) {
+    if (limit.subject != subject) continue;
+    if (limit.name == name) own.push_back(&limit.budget);
+    if (limit.name.empty()) of_each.push_back(&limit.budget);
+  }
+  return own.empty() ? of_each : own;
+}
+
+std::vector<std::string> declared_roles(const Policy& policy) {
+  std::vector<std::string> roles;
+  if (!policy.principals()) return roles;
+  for (const Principal& principal : *policy.principals()) {
+    roles.insert(roles.end(), principal.roles.begin(), principal.roles.end());
+  }
+  std::sort(roles.begin(), roles.end());
+  roles.erase(std::unique(roles.begin(), roles.end()), roles.end());
+  return roles;
+}
+
+/// Collects what one request asks.
+class Asking {
+ public:
+  Asking(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
+
+  void of(const std::string& scope, const Budget& budget, RefusalCode code) {
+    const bool expressible = expresses(budget, plan_.charged);
+    for (const MeasureLimit& limit : measure_limits(budget)) {
+      asks_.push_back({.account = {dataset_.name, scope, limit.measure},
+                       .limit = limit.units,
+                       .amount = plan_.amounts.at(limit.measure),
+                       .expressible = expressible,
+                       .code = code});
+    }
+  }
+  void of_subject(Limit::Subject subject, const std::string& name) {
+    for (const Budget* budget : limits_on(dataset_, subject, name)) {
+      of(scope(kind_of(subject), name), *budget, code_of(subject));
+    }
+  }
+  [[nodiscard]] std::vector<Ask> take() { return std::move(asks_); }
+
+ private:
+  const Dataset& dataset_;
+  const Plan& plan_;
+  std::vector<Ask> asks_;
+};
+
+void add_account(std::vector<ledger::AccountState>& accounts, const Dataset& dataset,
+                 const std::string& scope, const Budget& budget) {
+  for (const MeasureLimit& limit : measure_limits(budget)) {
+    ledger::AccountState account;
+    account.dataset = dataset.name;
+    account.scope = scope;
+    account.measure = limit.measure;
+    account.balance.limit = limit.units;
+    accounts.push_back(std::move(account));
+  }
+}
+
+void add_subjects(std::vector<ledger::AccountState>& accounts, const Dataset& dataset, Limit::Subject subject,
+                  const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    for (const Budget* budget : limits_on(dataset, subject, name)) {
+      add_account(accounts, dataset, scope(kind_of(subject), name), *budget);
+    }
+  }
+}
+
+/// The names that limits of principals apply to, as far as they can be listed.
+std::vector<std::string> listed_principals(const Policy& policy, const Dataset& dataset) {
+  std::vector<std::string> names;
+  if (policy.principals()) {
+    for (const Principal& principal : *policy.principals()) names.push_back(principal.name);
+    return names;
+  }
+  for (const Limit& limit : dataset.limits) {
+    const bool one = limit.subject == Limit::Subject::principal && !limit.name.empty();
+    if (one && std::find(names.begin(), names.end(), limit.name) == names.end()) names.push_back(limit.name);
+  }
+  return names;
+}
+
+std::vector<ledger::AccountState> accounts_wanted_of(const Policy& policy, const Dataset& dataset) {
+  std::vector<ledger::AccountState> accounts;
+  if (dataset.blocks) {
+    for (const std::string& block : block_names(dataset)) {
+      add_account(accounts, dataset, scope(kBlock, block), dataset.budget);
+    }
+  } else if (!dataset.renews) {
+    add_account(accounts, dataset, "", dataset.budget);
+  }
+  if (dataset.lifetime) add_account(accounts, dataset, std::string(kLifetime), *dataset.lifetime);
+  add_subjects(accounts, dataset, Limit::Subject::principal, listed_principals(policy, dataset));
+  add_subjects(accounts, dataset, Limit::Subject::role, declared_roles(policy));
+  add_subjects(accounts, dataset, Limit::Subject::purpose,
+               dataset.purposes.value_or(std::vector<std::string>()));
+  return accounts;
+}
+
+std::optional<std::int64_t> limit_in(const std::vector<const Budget*>& budgets, const std::string& measure) {
+  for (const Budget* budget : budgets) {
+    for (const MeasureLimit& limit : measure_limits(*budget)) {
+      if (limit.measure == measure) return limit.units;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The budgets of a scope that accounts_wanted() cannot list; none for any other.
+std::vector<const Budget*> unlisted_budgets(const Policy& policy, const Dataset& dataset,
+                                            const std::string& scope) {
+  if (const auto period = named(kPeriod, scope)) {
+    return dataset.renews ? std::vector{&dataset.budget} : std::vector<const Budget*>{};
+  }
+  const auto principal = named(kPrincipal, scope);
+  if (!principal || policy.principals()) return {};
+  return limits_on(dataset, Limit::Subject::principal, *principal);
+}
+
+}  // namespace
+
+std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Request& request, const Plan& plan,
+                      const std::string& calendar_time) {
+  Asking asking(dataset, plan);
+  if (dataset.blocks) {
+    for (const std::string& block : plan.blocks) {
+      asking.of(scope(kBlock, block), dataset.budget, RefusalCode::block_budget_exceeded);
+    }
+  } else {
+    asking.of(dataset.renews ? scope(kPeriod, current_period(dataset, calendar_time)) : "", dataset.budget,
+              RefusalCode::dataset_budget_exceeded);
+  }
+  if (dataset.lifetime) {
+    asking.of(std::string(kLifetime), *dataset.lifetime, RefusalCode::lifetime_exceeded);
+  }
+  asking.of_subject(Limit::Subject::principal, request.principal);
+  if (const Principal* principal = policy.principal(request.principal)) {
+    for (const std::string& role : principal->roles) asking.of_subject(Limit::Subject::role, role);
+  }
+  if (!request.purpose.empty()) asking.of_subject(Limit::Subject::purpose, request.purpose);
+  return asking.take();
+}
+
+std::vector<ledger::AccountState> accounts_wanted(const Policy& policy) {
+  std::vector<ledger::AccountState> wanted;
+  for (const Dataset& dataset : policy.datasets()) {
+    for (ledger::AccountState& account : accounts_wanted_of(policy, dataset)) {
+      wanted.push_back(std::move(account));
+    }
+  }
+  std::sort(wanted.begin(), wanted.end(), [](const auto& first, const auto& second) {
+    return std::tie(first.dataset, first.scope, first.measure) <
+           std::tie(second.dataset, second.scope, second.measure);
+  });
+  return wanted;
+}
+
+LimitsAfter::LimitsAfter(const Policy& policy, std::string calendar_time)
+    : policy_(policy), calendar_time_(std::move(calendar_time)), listed_(accounts_wanted(policy)) {}
+
+std::int64_t LimitsAfter::of(const ledger::AccountName& account, const accounting::Balance& balance) const {
+  const auto found = std::lower_bound(listed_.begin(), listed_.end(), account,
+                                      [](const auto& state, const ledger::AccountName& wanted) {
+                                        return std::tie(state.dataset, state.scope, state.measure) <
+                                               std::tie(wanted.dataset, wanted.scope, wanted.measure);
+                                      });
+  if (found != listed_.end() && found->name() == account) return found->balance.limit;
+  for (const Dataset& dataset : policy_.datasets()) {
+    if (dataset.name != account.dataset) continue;
+    const auto period = named(kPeriod, account.scope);
+    if (period && dataset.renews && *period != current_period(dataset, calendar_time_)) return balance.limit;
+    const auto limit = limit_in(unlisted_budgets(policy_, dataset, account.scope), account.measure);
+    if (limit) return *limit;
+  }
+  return balance.spent + balance.reserved;
+}
+
+std::string current_period(const Dataset& dataset, const std::string& instant) {
+  constexpr std::size_t kDateLength = 10;
+  std::int64_t day = 0;
+  EPSILOG_INVARIANT(dataset.renews && instant.size() > kDateLength &&
+                    parse_date(instant.substr(0, kDateLength), day));
+  return period_name(*dataset.renews, day);
+}
+
+std::optional<DayRange> named_period(const std::string& scope) {
+  const auto name = named(kPeriod, scope);
+  if (!name) return std::nullopt;
+  for (const auto kind : {CalendarPeriod::day, CalendarPeriod::week, CalendarPeriod::month,
+                          CalendarPeriod::quarter, CalendarPeriod::year}) {
+    if (const auto days = parse_period(kind, *name)) return days;  // each kind is written in its own way
+  }
+  return std::nullopt;
+}
+
+void add_current_periods(const Policy& policy, const std::string& dataset, const std::string& calendar_time,
+                         std::vector<ledger::AccountState>& accounts) {
+  for (const Dataset& declared : policy.datasets()) {
+    if (!declared.renews || (!dataset.empty() && declared.name != dataset)) continue;
+    const std::string current = scope(kPeriod, current_period(declared, calendar_time));
+    const bool opened = std::any_of(accounts.begin(), accounts.end(), [&](const auto& account) {
+      return account.dataset == declared.name && account.scope == current;
+    });
+    if (!opened) add_account(accounts, declared, current, declared.budget);
+  }
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,77 @@
+// Which accounts a request touches, and what it asks of each.
+//
+// An account is named by (dataset, scope, measure). Scopes are texts that never change their meaning:
+//
+//   ""                 the dataset                       "principal:NAME"  one asker
+//   "period:2026-11"   its budget of one period          "role:NAME"       all who have the role, together
+//   "lifetime"         what is never renewed             "purpose:NAME"    all requests for the purpose
+//   "block:2024-01"    one block of the data
+//
+// Everything here is a function of policy, request and ledger time: charges never depend on data
+// (guarantee G7).
+// Thread-safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calendar.hpp"
+#include "epsilog/engine/decision.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "plan.hpp"
+
+namespace epsilog::engine {
+
+/// One account and what a request would debit from it.
+struct Ask {
+  ledger::AccountName account;
+  std::int64_t limit = 0;   ///< as the policy has it; an account that is not there yet is opened with it
+  std::int64_t amount = 0;  ///< grid units of the measure; 0: nothing of this measure is lost
+  /// False: the account's budget has no part for all that the release loses, and `amount` is what there is
+  /// a part for.
+  bool expressible = true;
+  RefusalCode code = RefusalCode::dataset_budget_exceeded;  ///< when it does not fit
+};
+
+/// Every account that the request debits, all or none, in the order refusals list them: what holds for the
+/// dataset, then its askers.
+/// Requires  plan = make_plan(dataset, request); `calendar_time` RFC 3339 UTC, which decides the period of a
+///           budget that renews.
+[[nodiscard]] std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Request& request,
+                                    const Plan& plan, const std::string& calendar_time);
+
+/// The accounts that can be listed without a request, unspent, ordered by (dataset, scope, measure): all but
+/// those of periods, and of principals where none are declared.
+[[nodiscard]] std::vector<ledger::AccountState> accounts_wanted(const Policy& policy);
+
+/// What accounts that are there are limited to when the policy becomes active. One that the policy declares
+/// no more has nothing left to spend; those of past periods stay as they were.
+class LimitsAfter final {
+ public:
+  /// Requires  the policy outlives this.
+  LimitsAfter(const Policy& policy, std::string calendar_time);
+  [[nodiscard]] std::int64_t of(const ledger::AccountName& account, const accounting::Balance& balance) const;
+  /// accounts_wanted(policy).
+  [[nodiscard]] const std::vector<ledger::AccountState>& listed() const noexcept { return listed_; }
+
+ private:
+  const Policy& policy_;
+  std::string calendar_time_;
+  std::vector<ledger::AccountState> listed_;
+};
+
+/// The name of the period of a renewing budget in which an instant lies.
+/// Requires  dataset.renews; RFC 3339 UTC.
+[[nodiscard]] std::string current_period(const Dataset& dataset, const std::string& instant);
+
+/// The renewing budgets of the present whose accounts nobody has opened yet, appended unspent.
+/// `dataset` "" = all.
+void add_current_periods(const Policy& policy, const std::string& dataset, const std::string& calendar_time,
+                         std::vector<ledger::AccountState>& accounts);
+
+/// The days of the period that a scope names; nothing for every other scope.
+[[nodiscard]] std::optional<DayRange> named_period(const std::string& scope);
+
+}  // namespace epsilog::engine

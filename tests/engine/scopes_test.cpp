@@ -1,0 +1,532 @@
+#include <algorithm>
+#include <map>
+
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "support/catch.hpp"
+#include "tampering.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using accounting::Rational;
+using engine::Answer;
+using engine::Engine;
+using engine::Reason;
+using engine::RefusalCode;
+
+namespace {
+
+constexpr const char* kDatedVisits =
+    "patient_id,visited,cost,ward\n"
+    "p1,2024-01-05,120.50,A\n"
+    "p1,2024-02-10,80.00,B\n"
+    "p2,2024-02-11,4000.25,A\n"
+    "p3,2024-03-01,99.99,C\n"
+    "p4,2023-12-31,10.00,A\n";
+
+/// `top` stands before `datasets`, `budgets` in the place of a dataset's `budget`.
+std::string policy(const std::string& budgets, const std::string& top = "") {
+  return "version: 1\n" + top +
+         "datasets:\n"
+         "  clinic:\n"
+         "    source: {csv: visits.csv}\n"
+         "    unit: {id: patient_id, max_rows: 3}\n"
+         "    rows: {max: 100000}\n"
+         "    neighbours: add-remove\n" +
+         budgets +
+         "    columns:\n"
+         "      visited: {type: date}\n"
+         "      cost: {type: decimal, scale: 2, bounds: [0, 5000]}\n"
+         "      ward: {type: string, values: [A, B, C]}\n"
+         "    queries:\n"
+         "      score: {bounds: [0, 10], sensitivity: 1}\n";
+}
+
+constexpr const char* kPrincipals =
+    "principals:\n"
+    "  alice: {roles: [research], purposes: [planning, quality]}\n"
+    "  bob: {roles: [research, audit], purposes: [planning]}\n"
+    "  carol: {}\n";
+
+constexpr const char* kRoles =
+    "principals:\n"
+    "  alice: {roles: [research]}\n"
+    "  bob: {roles: [research, audit]}\n"
+    "  carol: {}\n";
+
+class Scoped {
+ public:
+  explicit Scoped(const std::string& text) {
+    folder.write("visits.csv", kDatedVisits);
+    folder.write("policy.yaml", text);
+    static_cast<void>(Engine::init(folder.path("policy.yaml"), ledger(), "curator"));
+  }
+  [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
+  [[nodiscard]] Engine open() const { return Engine::open(ledger()); }
+  void apply(const std::string& text) {
+    folder.write("policy.yaml", text);
+    Engine engine = open();
+    static_cast<void>(engine.apply_policy(folder.path("policy.yaml"), "curator", "test"));
+  }
+
+  TemporaryFolder folder;
+};
+
+using Amounts = std::map<std::pair<std::string, std::string>, std::int64_t>;  // (scope, measure)
+
+Amounts spent_by_scope(const Engine& engine) {
+  Amounts spent;
+  for (const auto& account : engine.budget("clinic")) {
+    spent[{account.scope, account.measure}] = account.balance.spent;
+  }
+  return spent;
+}
+
+constexpr std::int64_t kTenth = 100'000'000'000;
+
+engine::Request asked_by(const std::string& who, const std::string& epsilon, const std::string& purpose = "",
+                         std::optional<std::string> where = std::nullopt) {
+  engine::Request result = request("count", epsilon, "", std::nullopt, std::move(where));
+  result.principal = who;
+  result.purpose = purpose;
+  return result;
+}
+
+std::vector<std::pair<RefusalCode, std::string>> codes(const Answer& answer) {
+  std::vector<std::pair<RefusalCode, std::string>> result;
+  for (const Reason& reason : answer.reasons) result.emplace_back(reason.code, reason.scope);
+  return result;
+}
+
+void require_verified(const std::string& ledger) {
+  const engine::AuditReport report = engine::audit_verify(ledger);
+  for (const auto& fault : report.faults)
+    UNSCOPED_INFO(fault.record + " " + fault.code + ": " + fault.message);
+  REQUIRE(report.ok);
+}
+
+}  // namespace
+
+TEST_CASE("One request debits dataset, lifetime, asker, each of her roles and the purpose together",
+          "[engine][scopes]") {
+  const Scoped clinic(
+      policy("    budget: {epsilon: 3}\n"
+             "    lifetime: {epsilon: 10}\n"
+             "    purposes: [planning, quality]\n"
+             "    limits:\n"
+             "      - {each: principal, epsilon: 1}\n"
+             "      - {each: role, epsilon: 2}\n"
+             "      - {purpose: planning, epsilon: 0.5}\n",
+             kPrincipals));
+  Engine engine = clinic.open();
+  const Answer answer = release(engine, asked_by("bob", "0.1", "planning"));
+  REQUIRE(answer.granted);
+  std::vector<std::string> scopes;
+  for (const auto& account : answer.accounts) scopes.push_back(account.scope);
+  CHECK(scopes == std::vector<std::string>{"", "lifetime", "principal:bob", "role:research", "role:audit",
+                                           "purpose:planning"});
+  const Amounts spent = spent_by_scope(engine);
+  for (const auto& [account, amount] : spent) {
+    const bool touched = std::find(scopes.begin(), scopes.end(), account.first) != scopes.end();
+    CHECK(amount == (touched ? kTenth : 0));
+  }
+  CHECK(spent.contains({"principal:alice", "epsilon"}));
+  CHECK_FALSE(spent.contains({"purpose:quality", "epsilon"}));
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A refusal names every scope that does not hold the ask and debits none",
+          "[engine][scopes][negative]") {
+  const Scoped clinic(
+      policy("    budget: {epsilon: 1}\n"
+             "    lifetime: {epsilon: 10}\n"
+             "    purposes: [planning, quality]\n"
+             "    limits:\n"
+             "      - {each: principal, epsilon: 0.3}\n"
+             "      - {principal: alice, epsilon: 0.6}\n"
+             "      - {role: research, epsilon: 0.5}\n"
+             "      - {each: purpose, epsilon: 0.45}\n",
+             kPrincipals));
+  Engine engine = clinic.open();
+  REQUIRE(release(engine, asked_by("alice", "0.4", "planning")).granted);
+  const Amounts before = spent_by_scope(engine);
+
+  const Answer refused = release(engine, asked_by("alice", "0.7", "planning"));
+  CHECK_FALSE(refused.granted);
+  CHECK(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
+                              {RefusalCode::dataset_budget_exceeded, ""},
+                              {RefusalCode::principal_limit_exceeded, "principal:alice"},
+                              {RefusalCode::role_limit_exceeded, "role:research"},
+                              {RefusalCode::purpose_limit_exceeded, "purpose:planning"}});
+  CHECK(refused.reasons[1].limit == "0.6");
+  CHECK(refused.reasons[1].spent == "0.4");
+  CHECK(refused.reasons[1].asked == "0.7");
+  CHECK(refused.reasons[1].over_by == "0.5");
+  CHECK(refused.reasons[1].fits == "0.2");
+  CHECK(refused.reasons[3].fits == "0.05");
+  CHECK(spent_by_scope(engine) == before);
+
+  // Nothing is retired: the least of what fits passes, to the last unit, and then nothing more.
+  REQUIRE(release(engine, asked_by("alice", "0.05", "planning")).granted);
+  CHECK(codes(release(engine, asked_by("alice", "0.000000000001", "planning"))) ==
+        std::vector<std::pair<RefusalCode, std::string>>{
+            {RefusalCode::purpose_limit_exceeded, "purpose:planning"}});
+  REQUIRE(release(engine, asked_by("alice", "0.05", "quality")).granted);
+  // bob has the limit of each principal, not that of alice, and shares the role with her
+  CHECK(codes(release(engine, asked_by("bob", "0.31", "planning"))) ==
+        std::vector<std::pair<RefusalCode, std::string>>{
+            {RefusalCode::principal_limit_exceeded, "principal:bob"},
+            {RefusalCode::role_limit_exceeded, "role:research"},
+            {RefusalCode::purpose_limit_exceeded, "purpose:planning"}});
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("Each asker has an account of her own where no principals are declared", "[engine][scopes]") {
+  const Scoped clinic(policy("    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 0.1}]\n"));
+  Engine engine = clinic.open();
+  CHECK_FALSE(spent_by_scope(engine).contains({"principal:dora", "epsilon"}));
+  REQUIRE(release(engine, asked_by("dora", "0.1")).granted);
+  REQUIRE(release(engine, asked_by("emil", "0.1")).granted);
+  CHECK(codes(release(engine, asked_by("dora", "0.1"))) ==
+        std::vector<std::pair<RefusalCode, std::string>>{
+            {RefusalCode::principal_limit_exceeded, "principal:dora"}});
+  CHECK(spent_by_scope(engine) == Amounts{{{"", "epsilon"}, 2 * kTenth},
+                                          {{"principal:dora", "epsilon"}, kTenth},
+                                          {{"principal:emil", "epsilon"}, kTenth}});
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A request debits every block its condition covers, whether a row lies there or not",
+          "[engine][scopes][blocks]") {
+  const Scoped clinic(
+      policy("    budget: {epsilon: 0.2}\n"
+             "    lifetime: {epsilon: 1}\n"
+             "    blocks: {by: visited, per: month, from: 2024-01, to: 2024-05}\n"));
+  Engine engine = clinic.open();
+  REQUIRE(release(engine, asked_by("alice", "0.1", "", "visited >= 2024-02-15 and visited < 2024-05-01"))
+              .granted);
+  CHECK(spent_by_scope(engine) == Amounts{{{"block:2024-01", "epsilon"}, 0},
+                                          {{"block:2024-02", "epsilon"}, kTenth},
+                                          {{"block:2024-03", "epsilon"}, kTenth},
+                                          {{"block:2024-04", "epsilon"}, kTenth},
+                                          {{"block:2024-05", "epsilon"}, 0},
+                                          {{"lifetime", "epsilon"}, kTenth}});
+  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  const Answer refused = release(engine, asked_by("alice", "0.1"));
+  CHECK(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
+                              {RefusalCode::block_budget_exceeded, "block:2024-02"},
+                              {RefusalCode::block_budget_exceeded, "block:2024-03"},
+                              {RefusalCode::block_budget_exceeded, "block:2024-04"}});
+  REQUIRE(release(engine, asked_by("alice", "0.1", "", "visited = 2024-01-05")).granted);
+  REQUIRE(refused.notes.size() == 1);
+  CHECK(refused.notes[0].find("may lose j") != std::string::npos);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A lifetime budget is never renewed by new blocks", "[engine][scopes][blocks][negative]") {
+  const std::string range =
+      "    budget: {epsilon: 0.2}\n    lifetime: {epsilon: 0.3}\n    blocks: {by: visited, per: month, from: "
+      "2024-01, to: ";
+  Scoped clinic(policy(range + "2024-01}\n"));
+  {
+    Engine engine = clinic.open();
+    REQUIRE(release(engine, asked_by("alice", "0.2")).granted);
+    CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+  }
+  clinic.apply(policy(range + "2024-02}\n"));
+  Engine engine = clinic.open();
+  const std::string february = "visited >= 2024-02-01";
+  REQUIRE(release(engine, asked_by("alice", "0.1", "", february)).granted);
+  const Answer refused = release(engine, asked_by("alice", "0.1", "", february));
+  CHECK(codes(refused) ==
+        std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::lifetime_exceeded, "lifetime"}});
+  require_verified(clinic.ledger());
+}
+
+namespace {
+
+constexpr std::int64_t kDayMs = 86'400'000;
+
+/// A machine whose clocks go as the test says.
+class Clocks {
+ public:
+  [[nodiscard]] engine::EngineOptions options() const {
+    engine::EngineOptions result;
+    result.clock = [this] { return reading; };
+    return result;
+  }
+  /// Time passes.
+  void pass(std::int64_t ms) {
+    reading.wall_ms += ms;
+    reading.boot_ms += ms;
+  }
+  /// Somebody sets the wall clock.
+  void set_forward(std::int64_t ms) { reading.wall_ms += ms; }
+
+  ledger::ClockReading reading = [] {
+    ledger::ClockReading now = ledger::system_clock_reading();
+    now.wall_ms += kDayMs;  // after the ledger was made, by a clock that is not this one
+    now.boot_ms += kDayMs;
+    return now;
+  }();
+};
+
+}  // namespace
+
+TEST_CASE("A budget that renews starts anew with each period and says so on every report",
+          "[engine][scopes][renewal]") {
+  const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day, accept_unbounded_lifetime: true}\n"));
+  Clocks clocks;
+  Engine engine = Engine::open(clinic.ledger(), clocks.options());
+  CHECK(engine.budget("clinic").size() == 1);  // of today, though nobody opened it
+  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  const Answer refused = release(engine, asked_by("alice", "0.1"));
+  REQUIRE(codes(refused).size() == 1);
+  CHECK(refused.reasons[0].code == RefusalCode::dataset_budget_exceeded);
+  CHECK(refused.reasons[0].scope.starts_with("period:2"));
+  const std::string when = engine::changes_at(refused.reasons[0]);
+  CHECK(when > refused.created_at);
+  CHECK(when.ends_with("T00:00:00.000Z"));
+  REQUIRE(refused.notes.size() == 1);
+  CHECK(refused.notes[0].find("without limit") != std::string::npos);
+
+  clocks.pass(kDayMs);
+  const Answer next = release(engine, asked_by("alice", "0.1"));
+  CHECK(next.granted);
+  CHECK(next.created_at >= when);
+  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+  CHECK(engine.budget("clinic").size() == 2);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A clock that somebody sets forward opens no new period", "[engine][scopes][renewal][negative]") {
+  const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day, accept_unbounded_lifetime: true}\n"));
+  Clocks clocks;
+  Engine engine = Engine::open(clinic.ledger(), clocks.options());
+  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  clocks.set_forward(3 * kDayMs);
+  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+  clocks.set_forward(-3 * kDayMs);
+  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A lifetime beside a budget that renews bounds the sum", "[engine][scopes][renewal]") {
+  const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day}\n    lifetime: {epsilon: 0.15}\n"));
+  Clocks clocks;
+  Engine engine = Engine::open(clinic.ledger(), clocks.options());
+  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  clocks.pass(kDayMs);
+  CHECK(codes(release(engine, asked_by("alice", "0.1"))) ==
+        std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::lifetime_exceeded, "lifetime"}});
+  CHECK(release(engine, asked_by("alice", "0.05")).granted);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A zCDP budget is charged epsilon squared halves of a pure release and rho of a Gaussian one",
+          "[engine][scopes][measures]") {
+  const Scoped clinic(
+      policy("    budget: {measure: zcdp, rho: 0.03}\n"
+             "    release: {units: {mechanism: discrete_gaussian}}\n"));
+  Engine engine = clinic.open();
+  const Answer pure = release(engine, asked_by("alice", "0.1"));
+  REQUIRE(pure.granted);
+  CHECK(spent_by_scope(engine) == Amounts{{{"", "rho"}, 5'000'000'000'000}});
+  engine::Request gaussian = request("units", "0.5");
+  gaussian.delta = Rational(1, 1'000'000);
+  const Answer answer = release(engine, gaussian);
+  REQUIRE(answer.granted);
+  const Rational rho = accounting::parse_rational(answer.record.components.at(0).rho, "rho");
+  const auto charged = accounting::Rho::from_rational_up(rho).units();
+  CHECK(spent_by_scope(engine) == Amounts{{{"", "rho"}, 5'000'000'000'000 + charged}});
+  const std::int64_t left = 30'000'000'000'000 - 5'000'000'000'000 - charged;
+  for (std::int64_t i = 0; i < left / 5'000'000'000'000; ++i) {
+    REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  }
+  const Answer refused = release(engine, asked_by("alice", "0.1"));
+  CHECK_FALSE(refused.granted);
+  CHECK(refused.reasons.at(0).fits == accounting::Rho::from_units(left % 5'000'000'000'000).text());
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("Every listed order of a Renyi budget must hold", "[engine][scopes][measures]") {
+  // At order 2 a 0.1-DP release loses ln((e^0.2 + e^-0.1)/(1 + e^0.1)) = 0.00997…, at order 32 far more.
+  const Scoped clinic(policy("    budget: {measure: rdp, orders: {2: 1, 32: 0.15}}\n"));
+  Engine engine = clinic.open();
+  int granted = 0;
+  Answer last;
+  while ((last = release(engine, asked_by("alice", "0.1"))).granted) ++granted;
+  CHECK(granted >= 1);
+  CHECK(codes(last) ==
+        std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::dataset_budget_exceeded, ""}});
+  CHECK(last.reasons[0].measure == "rdp(32)");
+  const Amounts spent = spent_by_scope(engine);
+  CHECK(spent.at({"", "rdp(2)"}) > 0);
+  CHECK(spent.at({"", "rdp(32)"}) % granted == 0);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A budget that cannot express a release refuses it by name, whichever scope it belongs to",
+          "[engine][scopes][measures][negative]") {
+  const Scoped clinic(
+      policy("    budget: {measure: zcdp, rho: 5}\n"
+             "    lifetime: {epsilon: 10}\n"
+             "    release: {units: {mechanism: discrete_gaussian}}\n"));
+  Engine engine = clinic.open();
+  engine::Request gaussian = request("units", "0.5");
+  gaussian.delta = Rational(1, 1'000'000);
+  const Answer refused = release(engine, gaussian);
+  REQUIRE(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
+                                {RefusalCode::measure_not_expressible, "lifetime"}});
+  CHECK(refused.reasons[0].message.find("discrete_gaussian") != std::string::npos);
+  CHECK(refused.reasons[0].message.find("pure") != std::string::npos);
+  CHECK(release(engine, asked_by("alice", "0.1")).granted);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("Who is not declared, not admitted, or states no admitted purpose learns nothing of the budget",
+          "[engine][scopes][access][negative]") {
+  const Scoped clinic(
+      policy("    budget: {epsilon: 0.1}\n"
+             "    purposes: [planning, quality]\n"
+             "    allow: {roles: [research]}\n",
+             kPrincipals));
+  Engine engine = clinic.open();
+  const auto only = [](RefusalCode code) {
+    return std::vector<std::pair<RefusalCode, std::string>>{{code, ""}};
+  };
+  CHECK(codes(release(engine, asked_by("mallory", "5", "planning"))) ==
+        only(RefusalCode::principal_not_allowed));
+  CHECK(codes(release(engine, asked_by("carol", "5", "planning"))) ==
+        only(RefusalCode::principal_not_allowed));
+  CHECK(codes(release(engine, asked_by("bob", "5", "quality"))) == only(RefusalCode::purpose_not_allowed));
+  CHECK(codes(release(engine, asked_by("bob", "5"))) == only(RefusalCode::purpose_not_allowed));
+  CHECK(codes(release(engine, asked_by("bob", "5", "gossip"))) == only(RefusalCode::purpose_not_allowed));
+  CHECK(codes(release(engine, asked_by("bob", "5", "planning"))) ==
+        only(RefusalCode::dataset_budget_exceeded));
+  CHECK(release(engine, asked_by("bob", "0.1", "planning")).granted);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("What is forbidden stays forbidden though everything else allows it",
+          "[engine][scopes][access][negative]") {
+  const Scoped clinic(
+      policy("    budget: {epsilon: 3}\n"
+             "    forbid:\n"
+             "      - {roles: [audit], columns: [cost]}\n"
+             "      - {principals: [alice], where: [ward], statistics: [count]}\n",
+             kRoles));
+  Engine engine = clinic.open();
+  const auto by = [](const std::string& who, engine::Request asked) {
+    asked.principal = who;
+    return asked;
+  };
+  CHECK(codes(release(engine, by("bob", request("sum:cost", "0.1"))))[0].first == RefusalCode::forbidden);
+  CHECK(release(engine, by("alice", request("sum:cost", "0.1"))).granted);
+  CHECK(release(engine, by("bob", request("count", "0.1"))).granted);
+  const std::string in_a = "ward = 'A'";
+  CHECK(codes(release(engine, by("alice", request("count", "0.1", "", std::nullopt, in_a))))[0].first ==
+        RefusalCode::forbidden);
+  CHECK(release(engine, by("bob", request("count", "0.1", "", std::nullopt, in_a))).granted);
+  CHECK(release(engine, by("alice", request("units", "0.1", "", std::nullopt, in_a))).granted);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A purpose stated where none are declared is refused", "[engine][scopes][access][negative]") {
+  const Scoped clinic(policy("    budget: {epsilon: 3}\n"));
+  Engine engine = clinic.open();
+  CHECK(codes(release(engine, asked_by("alice", "0.1", "planning")))[0].first ==
+        RefusalCode::purpose_not_allowed);
+}
+
+TEST_CASE("A limit that is taken away keeps what was spent under it, for when it comes back",
+          "[engine][scopes][policy]") {
+  const std::string with =
+      policy("    budget: {epsilon: 3}\n    limits: [{principal: alice, epsilon: 0.5}]\n", kRoles);
+  Scoped clinic(with);
+  {
+    Engine engine = clinic.open();
+    REQUIRE(release(engine, asked_by("alice", "0.4")).granted);
+  }
+  clinic.apply(policy("    budget: {epsilon: 3}\n", kRoles));
+  {
+    Engine engine = clinic.open();
+    REQUIRE(release(engine, asked_by("alice", "1")).granted);
+  }
+  clinic.apply(with);
+  Engine engine = clinic.open();
+  const Answer refused = release(engine, asked_by("alice", "0.2"));
+  REQUIRE(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
+                                {RefusalCode::principal_limit_exceeded, "principal:alice"}});
+  CHECK(refused.reasons[0].spent == "0.4");
+  CHECK(release(engine, asked_by("alice", "0.1")).granted);
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("A charged dataset keeps its periods, blocks and the beginning of its lifetime",
+          "[engine][scopes][policy][negative]") {
+  struct Row {
+    const char* before;
+    const char* after;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"    budget: {epsilon: 3}\n", "    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n", "lifetime"},
+      {"    budget: {epsilon: 3}\n",
+       "    budget: {epsilon: 3, renew: month, accept_unbounded_lifetime: true}\n", "renews"},
+      {"    budget: {epsilon: 3, renew: year}\n    lifetime: {epsilon: 9}\n",
+       "    budget: {epsilon: 3, renew: day}\n    lifetime: {epsilon: 9}\n", "renews"},
+      {"    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n    blocks: {by: ward}\n",
+       "    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n", "blocks"},
+      {"    budget: {measure: zcdp, rho: 1}\n", "    budget: {measure: rdp, orders: {2: 3}}\n", "measure"},
+      {"    budget: {measure: rdp, orders: {2: 3}}\n", "    budget: {measure: rdp, orders: {2: 3, 3: 3}}\n",
+       "measure"},
+      {"    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 1}]\n",
+       "    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 0.05}]\n", "principal:alice"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.before, row.after);
+    Scoped clinic(policy(row.before));
+    {
+      Engine engine = clinic.open();
+      REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+    }
+    try {
+      clinic.apply(policy(row.after));
+      FAIL_CHECK("it was applied");
+    } catch (const PolicyError& error) {
+      CHECK(std::string(error.what()).find(row.says) != std::string::npos);
+    }
+    require_verified(clinic.ledger());
+  }
+}
+
+TEST_CASE("audit: a charge of one scope that is missing, wrong or of another's is found",
+          "[engine][scopes][audit][negative]") {
+  const char* const tamperings[] = {
+      "DELETE FROM charge WHERE account_id = (SELECT id FROM account WHERE scope = 'lifetime')",
+      "UPDATE charge SET amount = amount + 1 WHERE account_id = (SELECT id FROM account WHERE scope = "
+      "'lifetime')",
+      "UPDATE charge SET account_id = (SELECT id FROM account WHERE scope = 'principal:carol')"
+      " WHERE account_id = (SELECT id FROM account WHERE scope = 'principal:alice')",
+      "UPDATE account SET budget = budget + 1 WHERE scope = 'principal:carol'",
+      "UPDATE account SET reserved = 1 WHERE scope = 'role:audit'",
+      "UPDATE release SET unit = 'row'",
+      "UPDATE release SET relation = 'replace-one'",
+      "UPDATE account SET scope = 'role:nobody' WHERE scope = 'role:audit'",
+  };
+  for (const char* tampering : tamperings) {
+    CAPTURE(tampering);
+    const Scoped clinic(
+        policy("    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n"
+               "    limits: [{each: principal, epsilon: 1}, {each: role, epsilon: 1}]\n",
+               kRoles));
+    {
+      Engine engine = clinic.open();
+      REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+    }
+    require_verified(clinic.ledger());
+    tamper(clinic.ledger(), tampering);
+    CHECK_FALSE(engine::audit_verify(clinic.ledger()).ok);
+  }
+}
