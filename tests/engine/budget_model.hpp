@@ -1,7 +1,7 @@
-// What a ledger of privacy budgets must do, said a second time: integers, maps and nothing else.
+// What a ledger of privacy budgets must do, said a second time: integers, maps and no code of the engine's.
 //
-// It shares no code with the engine. Whoever drives both says which accounts a request touches and how
-// much it would debit of each; the model says what must come of it.
+// Whoever drives both says which accounts a request touches and how much it would debit of each; the model
+// says what must come of it.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,7 @@ struct ModelRequest {
   std::vector<Debit> debits;
   std::vector<std::string> broken_rules;  ///< that refuse it whatever is left
   std::optional<Debit> cap;               ///< a limit on one release that keeps no account
+  bool shut_out = false;                  ///< the rules broken are all there is to say
 };
 
 /// An account, or a cap, that did not hold the request.
@@ -46,6 +47,7 @@ struct ModelShortfall {
   AccountKey account;
   std::int64_t limit = 0;
   std::int64_t spent = 0;
+  std::int64_t reserved = 0;
   std::int64_t asked = 0;
   std::int64_t over_by = 0;
   std::int64_t fits = 0;
@@ -54,12 +56,11 @@ struct ModelShortfall {
 
 struct ModelDecision {
   std::int64_t number = 0;  ///< in the ledger, 1, 2, …
-  std::string question;
+  std::string question = {};
   bool granted = false;
   bool key_conflict = false;
   std::vector<std::string> broken_rules;
   std::vector<ModelShortfall> shortfalls;
-  std::vector<Debit> charged;  ///< what was debited; nothing unless granted
 };
 
 struct ModelAnswer {
@@ -79,6 +80,7 @@ class BudgetModel final {
     decision.broken_rules = request.broken_rules;
     const auto bound = keys_.find({request.principal, request.key});
     decision.key_conflict = !request.key.empty() && bound != keys_.end();
+    if (request.shut_out) return decision;
     if (request.cap && request.cap->amount > request.cap->limit) {
       decision.shortfalls.push_back(shortfall(*request.cap, {.limit = request.cap->limit}));
     }
@@ -98,9 +100,8 @@ class BudgetModel final {
       if (earlier.question == request.question) return {.replayed = true, .decision = earlier};
     }
     ModelDecision decision = judged(request);
-    decision.number = static_cast<std::int64_t>(decisions_.size()) + 1;
+    decision.number = decisions() + 1;
     if (decision.granted) {
-      decision.charged = request.debits;
       for (const Debit& debit : request.debits) {
         accounts_.try_emplace(debit.account, ModelAccount{.limit = debit.limit});
         accounts_[debit.account].spent += debit.amount;
@@ -109,6 +110,22 @@ class BudgetModel final {
     if (!request.key.empty() && !decision.key_conflict) keys_[name] = decision.number;
     decisions_[decision.number] = decision;
     return {.replayed = false, .decision = decision};
+  }
+
+  /// Sets aside what fits, or nothing; and what becomes of it once.
+  bool reserved(const std::vector<Debit>& debits) {
+    for (const Debit& debit : debits)
+      if (debit.amount > account_of(debit).free()) return false;
+    for (const Debit& debit : debits) accounts_[debit.account].reserved += debit.amount;
+    decisions_[decisions() + 1];
+    return true;
+  }
+  void resolved(const std::vector<Debit>& debits, bool spent) {
+    for (const Debit& debit : debits) {
+      accounts_[debit.account].reserved -= debit.amount;
+      accounts_[debit.account].spent += spent ? debit.amount : 0;
+    }
+    decisions_[decisions() + 1];
   }
 
   [[nodiscard]] const std::map<AccountKey, ModelAccount>& accounts() const { return accounts_; }
@@ -123,6 +140,7 @@ class BudgetModel final {
     return {.account = debit.account,
             .limit = account.limit,
             .spent = account.spent,
+            .reserved = account.reserved,
             .asked = debit.amount,
             .over_by = debit.amount - account.free(),
             .fits = account.free()};
