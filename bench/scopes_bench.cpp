@@ -11,11 +11,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "epsilog/engine/engine.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
@@ -187,6 +189,101 @@ BENCHMARK(transaction_of_accounts)
     ->Args({365, 0})
     ->Args({365, 100'000})
     ->Iterations(500)
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+/// The same for a caller of the engine: a value handed in debits each of the blocks and the lifetime, since
+/// nobody can tell which rows it used. Arg: how many blocks; 0: a dataset without.
+void release_of_blocks(benchmark::State& state) {
+  Folder folder;
+  std::ofstream(folder.file("visits.csv")) << "day\n2024-01-01\n";
+  std::ofstream policy(folder.file("policy.yaml"));
+  policy << "version: 1\ndatasets:\n  clinic:\n    source: {csv: visits.csv}\n    unit: row\n"
+            "    rows: {max: 100000}\n    neighbours: add-remove\n    budget: {epsilon: 100000}\n"
+            "    lifetime: {epsilon: 1000000}\n    columns: {day: {type: date}}\n"
+            "    queries: {score: {bounds: [0, 1000], sensitivity: 1}}\n"
+            "    release: {score: {mechanism: discrete_laplace, grid: 1}}\n";
+  if (state.range(0) > 0) {
+    policy << "    blocks: {by: day, per: day, from: 2024-01-01, to: "
+           << engine::date_text(19'723 + state.range(0) - 1) << "}\n";  // 2024-01-01 is day 19723
+  }
+  policy.close();
+  engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
+  engine::Engine engine = engine::Engine::open(folder.file("L"));
+  engine::Request request;
+  request.dataset = "clinic";
+  request.question = engine::parse_question("value:score", std::nullopt, std::nullopt);
+  request.epsilon = accounting::Rational(1, 1000);
+  request.principal = "bench";
+  request.supplied = "500";
+  mechanisms::BufferedBits bits;
+  std::vector<double> raw;
+  std::vector<double> whole;
+  for (auto _ : state) {
+    raw.push_back(folder.raw_write());
+    const auto begin = Clock::now();
+    const engine::Answer answer = engine.release(request, bits, {});
+    whole.push_back(microseconds(Clock::now() - begin));
+    if (!answer.granted) state.SkipWithError("refused");
+  }
+  state.counters["p50_us"] = median(whole);
+  state.counters["raw_p50_us"] = median(raw);
+  state.counters["over_us"] = median(whole) - median(raw);
+}
+BENCHMARK(release_of_blocks)
+    ->Arg(0)
+    ->Arg(12)
+    ->Arg(365)
+    ->Iterations(500)
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+/// A request that touches three accounts (dataset, lifetime, its principal) in a ledger that holds as many
+/// accounts of other principals as the Arg says.
+void release_among_principals(benchmark::State& state) {
+  Folder folder;
+  std::ofstream(folder.file("policy.yaml"))
+      << "version: 1\ndatasets:\n  clinic:\n    unit: row\n    neighbours: add-remove\n"
+         "    budget: {epsilon: 1000000}\n    lifetime: {epsilon: 1000000}\n"
+         "    limits: [{each: principal, epsilon: 100000}]\n"
+         "    queries: {score: {bounds: [0, 1000], sensitivity: 1}}\n"
+         "    release: {score: {mechanism: discrete_laplace, grid: 1}}\n";
+  engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
+  {
+    auto ledger = ledger::Ledger::open(folder.file("L"), {});
+    auto transaction = ledger.begin();
+    for (std::int64_t i = 0; i < state.range(0); ++i) {
+      ledger::AccountState fresh = account("clinic", "principal:p" + std::to_string(i));
+      fresh.balance.limit = 100'000'000'000'000'000;
+      (void)transaction.open_account(fresh);
+    }
+    (void)ledger.commit(std::move(transaction));
+  }
+  engine::Engine engine = engine::Engine::open(folder.file("L"));
+  engine::Request request;
+  request.dataset = "clinic";
+  request.question = engine::parse_question("value:score", std::nullopt, std::nullopt);
+  request.epsilon = accounting::Rational(1, 1000);
+  request.supplied = "500";
+  mechanisms::BufferedBits bits;
+  std::vector<double> raw;
+  std::vector<double> whole;
+  std::int64_t next = 0;
+  for (auto _ : state) {
+    request.principal = "p" + std::to_string(next++ * 7919 % state.range(0));
+    raw.push_back(folder.raw_write());
+    const auto begin = Clock::now();
+    benchmark::DoNotOptimize(engine.release(request, bits, {}));
+    whole.push_back(microseconds(Clock::now() - begin));
+  }
+  state.counters["p50_us"] = median(whole);
+  state.counters["raw_p50_us"] = median(raw);
+  state.counters["over_us"] = median(whole) - median(raw);
+}
+BENCHMARK(release_among_principals)
+    ->Arg(10)
+    ->Arg(100'000)
+    ->Iterations(1'000)
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 
