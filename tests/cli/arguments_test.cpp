@@ -45,7 +45,9 @@ const std::vector<Words> kVerbs = {{"init"},
                                    {"tolerance", "laplace"},
                                    {"tolerance", "gaussian"},
                                    {"tolerance", "mean"},
-                                   {"recover"}};
+                                   {"recover"},
+                                   {"migrate"},
+                                   {"clock", "confirm"}};
 
 }  // namespace
 
@@ -142,7 +144,9 @@ TEST_CASE("ledger: verbs that need one and are told none end with exit code 2", 
                                        {"history"},
                                        {"show", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
                                        {"audit", "verify"},
-                                       {"recover"}};
+                                       {"recover"},
+                                       {"migrate"},
+                                       {"clock", "confirm"}};
   for (const Words& command : commands) check_usage(bench.run(command), "EPSILOG_LEDGER");
   bench.environment["EPSILOG_LEDGER"] = "";
   check_usage(bench.run({"budget"}), "EPSILOG_LEDGER");
