@@ -156,7 +156,9 @@ Answer committed(Engine::State& state, const CommitOrder& order, mechanisms::Bit
   const Waiting step = waiting(state, order.id);
   require_asker(step, order.by, "commit");
   bool posted = false;
-  if (step.family.state() == RequestState::reserved) {
+  if (step.family.state() == RequestState::pending) {
+    transact(state, step.family, Overdue::ends, [](auto&, const RequestFamily&) { return false; });
+  } else if (step.family.state() == RequestState::reserved) {
     check_commit(step, order.supplied);
     if (!step.computed_here() || mark_read(state, step, order.by)) {
       const ExactAnswer exact = exact_answer(step, order.supplied, progress);
