@@ -16,6 +16,13 @@ enum class Verb {
   data_check,
   plan,
   release,
+  reserve,
+  commit,
+  cancel,
+  token,
+  pending,
+  approve,
+  reject,
   budget,
   history,
   show,
@@ -76,6 +83,7 @@ struct Arguments {
   std::vector<std::string> alphas;
   std::vector<std::string> mechanisms;
   bool integer = false;
+  bool data_token = false;
 
   bool json = false;
   bool quiet = false;
