@@ -112,6 +112,56 @@ std::string cost_text(const engine::Answer& answer) {
   return text + delta_text(answer);
 }
 
+std::string approvals_needed(const engine::Answer& answer) {
+  return fmt::format("{} approval{}", answer.approvals_required, answer.approvals_required == 1 ? "" : "s");
+}
+
+std::string approvals_text(const engine::Answer& answer) {
+  std::string text = fmt::format("{} of {}", answer.approvals.size(), answer.approvals_required);
+  for (std::size_t i = 0; i < answer.approvals.size(); ++i) {
+    text += (i == 0 ? ": " : ", ") + answer.approvals[i].by;
+  }
+  return text;
+}
+
+std::string state_text(const engine::Answer& answer, const Style& style) {
+  const std::string nothing = "; nothing was charged";
+  switch (answer.state) {
+    case engine::RequestState::granted:
+      return style.good("granted");
+    case engine::RequestState::refused:
+      return style.bad("refused") + nothing;
+    case engine::RequestState::pending:
+      return style.good("waits for approvals");
+    case engine::RequestState::reserved:
+      return style.good("reserved");
+    case engine::RequestState::approved:
+      return style.good("approved by " + printable(answer.principal));
+    case engine::RequestState::rejected:
+      return style.bad("rejected") + nothing;
+    case engine::RequestState::token_issued:
+      return style.good("token issued");
+    case engine::RequestState::cancelled:
+      return style.bad("cancelled") + nothing;
+    case engine::RequestState::expired:
+      return style.bad("expired") + nothing;
+    case engine::RequestState::forfeited:
+      return style.bad("forfeited") + "; charged in full, because the data may have been seen";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+/// The command that takes the request on; "" when there is none.
+std::string next_step(const engine::Answer& answer) {
+  if (answer.state == engine::RequestState::pending) return "epsilog approve " + answer.decision_id;
+  if (answer.state != engine::RequestState::reserved) return "";
+  if (answer.holding == engine::Holding::reserved_against_token && answer.token.empty()) {
+    return "epsilog token " + answer.decision_id;
+  }
+  const bool supplied = answer.statistic.starts_with("value:");
+  return "epsilog commit " + answer.decision_id + (supplied ? " --value V" : "");
+}
+
 Rational largest(const std::vector<Rational>& values) {
   const auto found = std::max_element(values.begin(), values.end());
   return found == values.end() ? Rational(0) : *found;
@@ -194,6 +244,9 @@ std::string cost_and_accuracy_text(const engine::Answer& answer) {
 
 std::string plan_text(const engine::Answer& answer, const Style& style) {
   std::string text = answer.granted ? style.good("would be granted") : style.bad("would be refused");
+  if (answer.state == engine::RequestState::pending) {
+    text = style.good(fmt::format("would wait for {}", approvals_needed(answer)));
+  }
   text += ": " + subject(answer) + "\n";
   if (!answer.record.components.empty()) {
     text += cost_and_accuracy_text(answer) + mechanism_text(answer, Detail::with_reasons);
@@ -214,6 +267,33 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
   text += field("decision", answer.decision_id + " at " + answer.created_at +
                                 (answer.replayed ? ", stored earlier and free now" : ""));
   return text + "\n" + touched_text(answer, style);
+}
+
+std::string waiting_text(const engine::Answer& answer, const Style& style) {
+  std::string text = state_text(answer, style) + ": " + subject(answer) + "\n";
+  const bool open =
+      answer.state == engine::RequestState::pending || answer.state == engine::RequestState::reserved;
+  if (open) {
+    text += field("cost", cost_text(answer)) + accuracy_text(answer) + mechanism_text(answer, Detail::brief);
+  }
+  if (answer.approvals_required > 0 && answer.ended_by.empty()) {
+    text += field("approvals", approvals_text(answer));
+  }
+  text += field("decision", answer.decision_id + " at " + answer.created_at +
+                                (answer.replayed ? ", recorded earlier under this key" : ""));
+  if (open) text += field("deadline", answer.deadline);
+  if (!answer.token.empty()) text += field("token", answer.token);
+  if (!answer.ended_by.empty()) text += field("ended by", answer.ended_by);
+  if (!answer.why.empty()) text += field("why", answer.why);
+  const std::string next = next_step(answer);
+  if (!next.empty()) text += field("next", next);
+  return text + "\n" + touched_text(answer, style);
+}
+
+std::string decision_text(const engine::Answer& answer, const Style& style) {
+  if (answer.state == engine::RequestState::granted) return release_text(answer, style);
+  if (answer.state == engine::RequestState::refused) return refusal_text(answer, style);
+  return waiting_text(answer, style);
 }
 
 std::string bare_values(const engine::Answer& answer) {
@@ -255,7 +335,13 @@ namespace {
 /// The widths of history's columns are fixed, because it is printed as it is read.
 std::string history_row(std::string_view id, std::string_view when, std::string_view decision,
                         std::string_view cost, std::string_view value, std::string_view what) {
-  return fmt::format("{:<26}  {:<24}  {:<8}  {:>14}  {:>20}  {}", id, when, decision, cost, value, what);
+  return fmt::format("{:<26}  {:<24}  {:<9}  {:>14}  {:>20}  {}", id, when, decision, cost, value, what);
+}
+
+std::string history_word(engine::RequestState state) {
+  if (state == engine::RequestState::refused) return "refused";
+  if (state == engine::RequestState::token_issued) return "token";
+  return std::string(engine::name(state));
 }
 }  // namespace
 
@@ -269,12 +355,33 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
     value = short_text(answer.values[0]);
   if (!answer.record.cells.empty() && answer.granted)
     value = fmt::format("{} cells", answer.record.cells.size());
+  const bool charged = answer.granted || answer.state == engine::RequestState::forfeited;
   const std::string line =
-      history_row(answer.decision_id, answer.created_at, answer.granted ? "granted" : "refused",
-                  answer.granted ? answer.record.charged : "0", value,
+      history_row(answer.decision_id, answer.created_at, history_word(answer.state),
+                  charged ? answer.record.charged : "0", value,
                   subject(answer) + (answer.delta ? " with delta " + answer.delta->charged : "") + " for " +
                       printable(answer.principal));
   return (answer.granted ? line : style.faint(line)) + "\n";
+}
+
+namespace {
+std::string pending_row(std::string_view id, std::string_view state, std::string_view deadline,
+                        std::string_view cost, std::string_view what) {
+  return fmt::format("{:<26}  {:<16}  {:<24}  {:>14}  {}\n", id, state, deadline, cost, what);
+}
+}  // namespace
+
+std::string pending_heading(const Style& style) {
+  return style.faint(pending_row("decision", "state", "until", "would cost", "what"));
+}
+
+std::string pending_line(const engine::Answer& answer) {
+  const bool reserved = answer.state == engine::RequestState::reserved;
+  return pending_row(
+      answer.decision_id,
+      reserved ? "reserved"
+               : fmt::format("approved {} of {}", answer.approvals.size(), answer.approvals_required),
+      answer.deadline, answer.record.charged, subject(answer) + " for " + printable(answer.principal));
 }
 
 }  // namespace epsilog::command

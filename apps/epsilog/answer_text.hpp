@@ -26,8 +26,19 @@ namespace epsilog::command {
 /// A refusal: each limit that failed with limit, spent, asked, over by and the largest that fits.
 [[nodiscard]] std::string refusal_text(const engine::Answer& answer, const Style& style);
 
+/// A request that waits, or ended without an answer: its state, cost, approvals, deadline and what to do
+/// next.
+[[nodiscard]] std::string waiting_text(const engine::Answer& answer, const Style& style);
+
+/// Whichever of release_text, refusal_text and waiting_text says it.
+[[nodiscard]] std::string decision_text(const engine::Answer& answer, const Style& style);
+
 [[nodiscard]] std::string history_heading(const Style& style);
 [[nodiscard]] std::string history_line(const engine::Answer& answer, const Style& style);
+
+/// One line for each request that waits.
+[[nodiscard]] std::string pending_heading(const Style& style);
+[[nodiscard]] std::string pending_line(const engine::Answer& answer);
 
 [[nodiscard]] std::string accounts_text(const std::vector<ledger::AccountState>& accounts,
                                         const Style& style);

@@ -20,6 +20,13 @@ enum class Verb {
   plan,
   forecast,
   release,
+  reserve,
+  commit,
+  cancel,
+  token,
+  pending,
+  approve,
+  reject,
   budget,
   history,
   show,
@@ -91,6 +98,7 @@ struct Arguments {
   std::vector<std::string> mechanisms;
   bool integer = false;
   bool scopes = false;
+  bool data_token = false;
 
   bool json = false;
   bool quiet = false;

@@ -1,4 +1,5 @@
 // plan and release.
+#include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "forecast_output.hpp"
@@ -10,19 +11,12 @@
 namespace epsilog::command {
 namespace {
 
+/// What is approved still waits, for its commit.
 ExitCode exit_of(const engine::Answer& answer) {
-  return answer.granted ? ExitCode::done : ExitCode::refused;
-}
-
-void print(const engine::Answer& answer, Console& console) {
-  if (console.json()) {
-    console.write(answer_json(answer, AnswerKind::release));
-  } else if (!answer.granted) {
-    console.message_line("epsilog: " + refusal_text(answer, console.message_style()));
-  } else {
-    console.write(console.quiet() ? bare_values(answer) : release_text(answer, console.style()));
-  }
-  console.flush();
+  if (answer.state == engine::RequestState::granted) return ExitCode::done;
+  const bool waits =
+      answer.state == engine::RequestState::pending || answer.state == engine::RequestState::reserved;
+  return waits ? ExitCode::pending : ExitCode::refused;
 }
 
 }  // namespace
@@ -61,7 +55,7 @@ ExitCode release(const Arguments& arguments, Console& console) {
   const engine::Answer answer = engine.release(request, bits, alphas, progress);
   console.end_progress();
   try {
-    print(answer, console);
+    print_answer(answer, console);
   } catch (const OutputError& error) {
     // The charge is durable and so is the value: whoever lost the line can have it again, free.
     throw OutputError(std::string(error.what()) + "; decision " + answer.decision_id +

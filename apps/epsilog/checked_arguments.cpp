@@ -51,6 +51,16 @@ std::string value_from_standard_input() {
   return text;
 }
 
+std::string value_text(const std::string& given) {
+  const std::string text = given == "-" ? value_from_standard_input() : trimmed(given);
+  try {
+    static_cast<void>(engine::parse_supplied_value(text, engine::NamedQuery{}));
+  } catch (const InvalidParameter& error) {
+    throw UsageError(std::string("--") + error.what());  // which never repeats the text
+  }
+  return text;
+}
+
 /// Read and checked for syntax here, so that a misspelt number is found before the ledger is opened.
 std::optional<std::string> supplied_value(const Arguments& arguments, const engine::Question& question) {
   const bool takes_value = question.statistic.kind == engine::StatisticKind::value;
@@ -64,13 +74,7 @@ std::optional<std::string> supplied_value(const Arguments& arguments, const engi
     throw UsageError("--value: only value:NAME takes it; " + question.statistic.text() +
                      " is computed from the data source");
   }
-  const std::string text = *arguments.value == "-" ? value_from_standard_input() : trimmed(*arguments.value);
-  try {
-    static_cast<void>(engine::parse_supplied_value(text, engine::NamedQuery{}));
-  } catch (const InvalidParameter& error) {
-    throw UsageError(std::string("--") + error.what());  // which never repeats the text
-  }
-  return text;
+  return value_text(*arguments.value);
 }
 
 }  // namespace
@@ -189,7 +193,20 @@ engine::Request request_of(const Arguments& arguments) {
   if (arguments.purpose) request.purpose = name(*arguments.purpose, "--purpose");
   if (arguments.key) request.key = name(*arguments.key, "--key");
   request.supplied = supplied_value(arguments, request.question);
+  if (arguments.verb == Verb::reserve) {
+    request.holding =
+        arguments.data_token ? engine::Holding::reserved_against_token : engine::Holding::reserved;
+  }
   return request;
+}
+
+std::optional<std::string> commit_value(const Arguments& arguments) {
+  if (!arguments.value) return std::nullopt;
+  return value_text(*arguments.value);
+}
+
+std::string why_argument(const Arguments& arguments) {
+  return arguments.why ? name(*arguments.why, "--why") : "";
 }
 
 std::string policy_path(const Arguments& arguments) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,10 +57,17 @@ using accounting::Rational;
 /// Throws  UsageError for an empty, overlong or unprintable name.
 [[nodiscard]] std::string principal_argument(const Arguments& arguments);
 
-/// What plan, forecast and release ask. Epsilon is 0 where none was given. `supplied` comes from --value; "-"
-/// reads one line of standard input. Throws  UsageError, InvalidParameter (statistic, predicate); no message
-/// repeats --value.
+/// What plan, forecast, release and reserve ask. Epsilon is 0 where none was given. `supplied` comes from
+/// --value; "-" reads one line of standard input. Throws  UsageError, InvalidParameter (statistic,
+/// predicate); no message repeats --value.
 [[nodiscard]] engine::Request request_of(const Arguments& arguments);
+
+/// --value of `commit`, whose question is on record: read and checked as for request_of. Nothing without it.
+[[nodiscard]] std::optional<std::string> commit_value(const Arguments& arguments);
+
+/// --why, "" without.
+/// Throws  UsageError for an empty, overlong or unprintable text.
+[[nodiscard]] std::string why_argument(const Arguments& arguments);
 
 /// The policy file of the verbs that take it as a word or as --policy.
 /// Throws  UsageError when there is none or two.

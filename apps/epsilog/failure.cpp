@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "arguments.hpp"
+#include "epsilog/engine/request_state.hpp"
 #include "json_output.hpp"
 #include "printable.hpp"
 
@@ -19,6 +20,7 @@ bool is(const std::exception& error) {
 std::pair<ExitCode, const char*> classify(const std::exception& error) {
   if (is<UsageError>(error)) return {ExitCode::usage, "usage"};
   if (is<InvalidParameter>(error)) return {ExitCode::usage, "invalid_parameter"};
+  if (is<engine::NotPermitted>(error)) return {ExitCode::invalid, "not_permitted"};
   if (is<NotFound>(error)) return {ExitCode::invalid, "not_found"};
   if (is<Underivable>(error)) return {ExitCode::invalid, "underivable"};
   if (is<PolicyError>(error)) return {ExitCode::invalid, "policy_error"};

@@ -95,6 +95,7 @@ constexpr std::string_view kExitCodes =
     "2  flags, missing or unparsable arguments\n"
     "3  unknown name, underivable statistic, invalid policy, source or ledger; a bad row of --batch\n"
     "4  refused\n"
+    "5  waits for approvals, or approved for its commit\n"
     "6  the ledger failed verification\n"
     "7  locked, full, read-only or poisoned: try again";
 

@@ -37,6 +37,14 @@ void add_values(Json& object, const std::vector<std::string>& keys, const std::v
   object["cells"] = cells_json(keys, values);
 }
 
+bool one_line(AnswerKind kind) {
+  return kind == AnswerKind::history || kind == AnswerKind::pending;
+}
+
+bool says_what_it_would_cost(AnswerKind kind) {
+  return kind == AnswerKind::plan || kind == AnswerKind::pending;
+}
+
 Json precision_json(const ledger::ComponentRecord& component) {
   return component.precision == 0 ? Json(nullptr) : Json(component.precision);
 }
@@ -62,7 +70,7 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
               {"rho", or_null(component.rho)},
               {"published", or_null(component.published)},
               {"published_note", or_null(component.published_note)}};
-  if (kind != AnswerKind::history) {
+  if (!one_line(kind)) {
     object["accuracy"] =
         accuracy_json(i < answer.accuracy.size() ? answer.accuracy[i] : std::vector<engine::Accuracy>{});
   }
@@ -85,9 +93,57 @@ std::string published_note(const engine::Answer& answer) {
   return joined;
 }
 
+/// Whether it moves no balance: neither spent nor reserved.
+bool costs_nothing(const engine::Answer& answer) {
+  return answer.state != engine::RequestState::granted && answer.state != engine::RequestState::reserved &&
+         answer.state != engine::RequestState::forfeited;
+}
+
+/// Whoever asked to reserve has what they asked for; whoever asked to release has not.
+const char* decision_of(const engine::Answer& answer) {
+  switch (answer.state) {
+    case engine::RequestState::granted:
+    case engine::RequestState::approved:
+    case engine::RequestState::token_issued:
+      return "granted";
+    case engine::RequestState::reserved:
+      return answer.holding == engine::Holding::none ? "pending" : "granted";
+    case engine::RequestState::pending:
+      return "pending";
+    case engine::RequestState::refused:
+    case engine::RequestState::rejected:
+    case engine::RequestState::cancelled:
+    case engine::RequestState::expired:
+    case engine::RequestState::forfeited:
+      return "denied";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+/// null when none are needed; a history does not look them up.
+Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
+  if (answer.approvals_required == 0) return nullptr;
+  Json given = Json::array();
+  for (const engine::Approval& approval : answer.approvals) {
+    given.push_back({{"by", approval.by}, {"at", approval.at}});
+  }
+  return {{"required", answer.approvals_required},
+          {"given", kind == AnswerKind::history ? Json(nullptr) : std::move(given)}};
+}
+
+void add_waiting(Json& object, const engine::Answer& answer, AnswerKind kind) {
+  object["parent"] = or_null(answer.parent);
+  object["deadline"] = or_null(answer.deadline);
+  object["data_token"] = answer.holding == engine::Holding::reserved_against_token;
+  object["approvals"] = approvals_json(answer, kind);
+  object["token"] = or_null(answer.token);
+  object["ended_by"] = or_null(answer.ended_by);
+  object["why"] = or_null(answer.why);
+}
+
 /// A refusal charges nothing and proves no loss; a plan says what would be charged.
 Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
-  const bool nothing_charged = !answer.granted && kind != AnswerKind::plan;
+  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(kind);
   Json object{{"requested", or_null(answer.record.requested)},
               {"charged", nothing_charged ? Json("0") : or_null(answer.record.charged)},
               {"adjusted", nothing_charged ? Json(nullptr) : or_null(answer.record.adjusted)},
@@ -99,7 +155,7 @@ Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
 /// null for a pure mechanism.
 Json delta_json(const engine::Answer& answer, AnswerKind kind) {
   if (!answer.delta) return nullptr;
-  const bool nothing_charged = !answer.granted && kind != AnswerKind::plan;
+  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(kind);
   return {{"requested", answer.delta->requested},
           {"charged", nothing_charged ? "0" : answer.delta->charged},
           {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.delta->adjusted)}};
@@ -121,7 +177,7 @@ void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) 
   object["bound"] = or_null(only.bound);
   object["lambda"] = or_null(only.lambda);
   object["grid"] = or_null(only.grid);
-  if (kind != AnswerKind::history) {
+  if (!one_line(kind)) {
     object["accuracy"] = accuracy_json(single && !answer.accuracy.empty() ? answer.accuracy[0]
                                                                           : std::vector<engine::Accuracy>{});
   }
@@ -130,7 +186,8 @@ void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) 
 }  // namespace
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
-  Json object{{"decision", answer.granted ? "granted" : "denied"},
+  Json object{{"decision", decision_of(answer)},
+              {"state", engine::name(answer.state)},
               {"decision_id", or_null(answer.decision_id)},
               {"seq", answer.seq == 0 ? Json(nullptr) : Json(answer.seq)},
               {"ledger_id", answer.ledger_id},
@@ -157,11 +214,12 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   object["accounts"] = accounts_json(answer.accounts);
   object["notes"] = answer.notes;
   object["reasons"] = reason_list(answer.reasons);
+  add_waiting(object, answer, kind);
   return object;
 }
 
 std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
-  return one_object(answer_object(answer, kind), kind == AnswerKind::history ? -1 : 2);
+  return one_object(answer_object(answer, kind), one_line(kind) ? -1 : 2);
 }
 
 std::string init_json(const engine::InitReport& report) {

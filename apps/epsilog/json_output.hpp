@@ -13,9 +13,9 @@
 
 namespace epsilog::command {
 
-enum class AnswerKind { plan, release, show, history };
+enum class AnswerKind { plan, release, show, history, pending };
 
-/// plan, release, show: an indented object. history: one line, without accuracy.
+/// plan, release, show: an indented object. history and pending: one line, without accuracy.
 [[nodiscard]] std::string answer_json(const engine::Answer& answer, AnswerKind kind);
 
 [[nodiscard]] std::string init_json(const engine::InitReport& report);

@@ -44,10 +44,9 @@ ExitCode show(const Arguments& arguments, Console& console) {
   const engine::Answer answer = engine.show(*arguments.decision_id, alphas);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
-  } else if (!answer.granted) {
-    console.write(refusal_text(answer, console.style()));
   } else {
-    console.write(console.quiet() ? bare_values(answer) : release_text(answer, console.style()));
+    const bool bare = console.quiet() && answer.granted;
+    console.write(bare ? bare_values(answer) : decision_text(answer, console.style()));
   }
   return ExitCode::done;
 }

@@ -34,6 +34,20 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return forecast(arguments, console);
     case Verb::release:
       return release(arguments, console);
+    case Verb::reserve:
+      return reserve(arguments, console);
+    case Verb::commit:
+      return commit(arguments, console);
+    case Verb::cancel:
+      return cancel(arguments, console);
+    case Verb::token:
+      return token(arguments, console);
+    case Verb::pending:
+      return pending(arguments, console);
+    case Verb::approve:
+      return approve(arguments, console);
+    case Verb::reject:
+      return reject(arguments, console);
     case Verb::budget:
       return budget(arguments, console);
     case Verb::history:

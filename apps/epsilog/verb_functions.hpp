@@ -20,6 +20,14 @@ namespace epsilog::command {
 [[nodiscard]] ExitCode forecast(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode release(const Arguments& arguments, Console& console);
 
+[[nodiscard]] ExitCode reserve(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode commit(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode cancel(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode token(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode pending(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode approve(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode reject(const Arguments& arguments, Console& console);
+
 [[nodiscard]] ExitCode budget(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode history(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode show(const Arguments& arguments, Console& console);

@@ -14,6 +14,8 @@ const PositionalSpec kStatistic{
     "STAT[:COLUMN]", true,
     "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), value:NAME",
     &Arguments::statistic};
+const PositionalSpec kRequestId{"ID", true, "the id that reserve or release printed",
+                                &Arguments::decision_id};
 const PositionalSpec kPolicyFile{"POLICY", false, "the policy file (or --policy POLICY)",
                                  &Arguments::policy_file};
 
@@ -31,6 +33,8 @@ std::vector<OptionSpec> make_options() {
       {"--key", "K", "idempotency key: asking again with it returns the stored answer, free",
        &Arguments::key},
       {"--value", "V|-", "the answer to value:NAME; - reads it from standard input", &Arguments::value},
+      {"--data-token", "", "the data are handed out only against a token of `epsilog token`; value:NAME only",
+       &Arguments::data_token},
       {"--alpha", "A", "probability in (0,1) that the error is larger (default 0.05); repeatable",
        &Arguments::alphas},
       {"--sensitivity", "D", "largest L1 change of the answer by one unit", &Arguments::sensitivity},
@@ -163,7 +167,8 @@ std::vector<VerbSpec> make_verbs() {
        "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
        "epsilog plan clinic count --epsilon 0.1 --count 52\n"
        "epsilog plan --batch requests.csv --as alice",
-       "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused.\n"
+       "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused; 5: it\n"
+       "would wait for approvals.\n"
        "  --count  also how many more of exactly this fit, and what each of K more could have.\n"
        "  --batch  a table of requests, planned in order, each against the balances as those before it\n"
        "           would leave them. Its columns: dataset, statistic, epsilon, delta, by, where, as,\n"
@@ -210,7 +215,9 @@ std::vector<VerbSpec> make_verbs() {
        "echo 17.25 | epsilog release clinic value:auc --epsilon 0.5 --value -",
        "The value is printed only after charge and value are durable together. Exit code 4: refused,\n"
        "with every limit that stands against it; a refusal costs nothing. --delta is what a statistic\n"
-       "needs that the policy releases by discrete_gaussian or gaussian, and no other may have.",
+       "needs that the policy releases by discrete_gaussian or gaussian, and no other may have. Exit code "
+       "5:\n"
+       "it waits for approvals; once it has them, `epsilog commit` releases it.",
        {kDataset, kStatistic},
        {{"--epsilon", true},
         {"--delta"},
@@ -223,6 +230,80 @@ std::vector<VerbSpec> make_verbs() {
         {"--alpha"},
         {"--ledger"},
         {"--wait"}}},
+      {Verb::reserve,
+       "reserve",
+       "hold the cost of a release back, to be committed or cancelled before a deadline",
+       "epsilog reserve clinic mean:cost --by ward --epsilon 0.2\n"
+       "epsilog reserve clinic value:auc --epsilon 0.5 --data-token",
+       "Prints id, deadline and plan. What is reserved is not there for others. An uncommitted reservation "
+       "is\n"
+       "given back only when nobody can have seen the data for it, else it is charged in full: a statistic\n"
+       "computed here reads them in its commit only; for value:NAME that is known only with --data-token.\n"
+       "Exit code 4: refused; 5: it waits for approvals first.",
+       {kDataset, kStatistic},
+       {{"--epsilon", true},
+        {"--delta"},
+        {"--by"},
+        {"--where"},
+        {"--data-token"},
+        {"--key"},
+        {"--as"},
+        {"--purpose"},
+        {"--alpha"},
+        {"--ledger"},
+        {"--wait"}}},
+      {Verb::commit,
+       "commit",
+       "release what was reserved, or approved, and charge exactly that",
+       "epsilog commit 01HV5Y3K9QZ8T7W6R5N4M3J2XA\n"
+       "echo 17.25 | epsilog commit 01HV5Y3K9QZ8T7W6R5N4M3J2XA --value -",
+       "By who asked. A second commit prints the stored answer, free. Exit code 4: it ended otherwise; 5: "
+       "it\n"
+       "still waits for approvals.",
+       {kRequestId},
+       {{"--value"}, {"--as"}, {"--alpha"}, {"--ledger"}, {"--wait"}}},
+      {Verb::cancel,
+       "cancel",
+       "end a reservation, or a request that waits for approvals",
+       "epsilog cancel 01HV5Y3K9QZ8T7W6R5N4M3J2XA",
+       "By who asked, or may approve it. Prints whether what was reserved is given back or charged, or what\n"
+       "became of it before. Exit code 4: it was released.",
+       {kRequestId},
+       {{"--as"}, {"--ledger"}, {"--wait"}}},
+      {Verb::token,
+       "token",
+       "issue the data token of a reservation made with --data-token",
+       "epsilog token 01HV5Y3K9QZ8T7W6R5N4M3J2XA",
+       "Prints the token, the same each time. From then on the data may have been seen, and the reservation "
+       "is\n"
+       "charged in full when it is not committed.",
+       {kRequestId},
+       {{"--as"}, {"--ledger"}, {"--wait"}}},
+      {Verb::pending,
+       "pending",
+       "what waits for approvals or for its commit, oldest first",
+       "epsilog pending\n"
+       "epsilog pending clinic --json",
+       "With --json one object a line (JSON Lines).",
+       {kAnyDataset},
+       {{"--ledger"}}},
+      {Verb::approve,
+       "approve",
+       "agree to a request that waits for approvals",
+       "epsilog approve 01HV5Y3K9QZ8T7W6R5N4M3J2XA --as carol",
+       "By those whom the policy names under approvals, but not by who asked. The last approval that is "
+       "needed\n"
+       "decides the request again: what fits then is reserved for who asked to commit. Exit code 4: it no\n"
+       "longer fits, or had ended.",
+       {kRequestId},
+       {{"--as"}, {"--ledger"}, {"--wait"}}},
+      {Verb::reject,
+       "reject",
+       "end a request that waits for approvals",
+       "epsilog reject 01HV5Y3K9QZ8T7W6R5N4M3J2XA --as carol --why 'ask for fewer wards'",
+       "By those who may approve it; one is enough. Exit code 4: it had ended otherwise.",
+       {kRequestId},
+       {{"--as"}, {"--why", false, "the reason, kept with the rejection"}, {"--ledger"}, {"--wait"}}},
       {Verb::budget,
        "budget",
        "limits, what is spent and what remains",

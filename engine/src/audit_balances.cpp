@@ -80,10 +80,17 @@ ledger::AccountState AuditBalances::state(const ledger::AccountName& name,
           .balance = balance};
 }
 
-std::vector<ledger::AccountState> AuditBalances::present(const std::vector<Ask>& asks) const {
+std::optional<std::int64_t> AuditBalances::came_after(std::int64_t version) const {
+  const auto changes = limit_changes_.find(version);
+  if (changes == limit_changes_.end() || changes->second.empty()) return std::nullopt;
+  return changes->second.front().after_decision;
+}
+
+std::vector<ledger::AccountState> AuditBalances::present(
+    const std::vector<ledger::AccountName>& names) const {
   std::vector<ledger::AccountState> result;
-  for (const Ask& ask : asks) {
-    const auto entry = folded_.find(ask.account);
+  for (const ledger::AccountName& name : names) {
+    const auto entry = folded_.find(name);
     if (entry != folded_.end()) result.push_back(state(entry->first, entry->second));
   }
   return result;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,11 @@ class AuditBalances final {
   void policy(std::int64_t version, const Policy& policy, const std::string& calendar_time,
               std::int64_t after_decision);
 
-  /// The accounts of the asks that are there by now, in their order.
-  [[nodiscard]] std::vector<ledger::AccountState> present(const std::vector<Ask>& asks) const;
+  /// After how many decisions a policy version came, if it changed a limit.
+  [[nodiscard]] std::optional<std::int64_t> came_after(std::int64_t version) const;
+  /// Those of the named accounts that are there by now, in their order.
+  [[nodiscard]] std::vector<ledger::AccountState> present(
+      const std::vector<ledger::AccountName>& names) const;
   /// Those of a dataset, ordered by (scope, measure).
   [[nodiscard]] std::vector<ledger::AccountState> of_dataset(const std::string& dataset) const;
   /// A request opens the accounts that were not there.

@@ -5,6 +5,8 @@
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "request_act.hpp"
+#include "request_rules.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -73,6 +75,19 @@ void AuditFold::advance_policy(std::int64_t version, std::int64_t after_decision
   }
 }
 
+/// A decision about an earlier one is made under that one's policy, and does not say which was active. A
+/// version that changed a limit says after how many decisions it came; of the others it is enough that it
+/// came earlier, for balances do not show them.
+void AuditFold::advance_policy_before(const ledger::StoredDecision& stored) {
+  for (auto next = policies_.upper_bound(policy_); next != policies_.end(); ++next) {
+    const auto came_after = balances_.came_after(next->first);
+    const bool before = came_after ? *came_after < stored.seq
+                                   : next->second && next->second->version.applied_at < stored.created_at;
+    if (!before) return;
+    advance_policy(next->first, stored.seq - 1);
+  }
+}
+
 void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
   if (stored.seq != last_seq_ + 1) {
     fault(
@@ -89,7 +104,7 @@ void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
   if (ledger::sha256_hex(stored.draft.request) != stored.draft.request_digest) {
     fault(stored.id, "request_changed", "its request does not have the recorded digest");
   }
-  if (stored.draft.policy_version < policy_) {
+  if (stored.draft.parent.empty() && stored.draft.policy_version < policy_) {
     fault(stored.id, "policy_order", "was decided under an older policy than the decision before it");
   }
 }
@@ -142,8 +157,31 @@ void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& 
   check_values(stored, plan);
 }
 
+void AuditFold::check_decided(const ledger::StoredDecision& stored, const Decision& decision,
+                              ledger::Outcome expected) {
+  if (expected == stored.draft.outcome && reasons_json(decision.reasons()) == stored.draft.reasons) return;
+  fault(stored.id, "decision_differs",
+        std::string("deciding again gives ") + outcome_name(expected) + " " +
+            reasons_json(decision.reasons()) + ", recorded is " + outcome_name(stored.draft.outcome) + " " +
+            stored.draft.reasons);
+}
+
+void AuditFold::check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset) {
+  std::string expected;
+  if (stored.draft.outcome == ledger::Outcome::pending && dataset.approvals) {
+    expected = instant_after(stored.created_at, dataset.approvals->expires_seconds);
+  }
+  if (stored.draft.outcome == ledger::Outcome::reserved) {
+    expected = instant_after(stored.created_at, dataset.reservation_seconds);
+  }
+  if (stored.draft.deadline != expected) {
+    fault(stored.id, "deadline_changed", "its deadline is not the one that its policy gives");
+  }
+}
+
 /// Decides the stored request again, on the balances that the charges before it add up to.
-std::vector<Ask> AuditFold::check_again(const ledger::StoredDecision& stored) {
+std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDecision& stored,
+                                                          const WaitingRequest* waiting) {
   const StoredRequest parsed = parse_stored_request(stored.draft.request);
   Request request = parsed.request;
   request.principal = stored.draft.principal;
@@ -153,42 +191,82 @@ std::vector<Ask> AuditFold::check_again(const ledger::StoredDecision& stored) {
   if (canonical != stored.draft.request || request.dataset != stored.draft.dataset) {
     fault(stored.id, "request_changed", "its request is not in canonical form");
   }
-
   const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
   const auto plan = plans_.plan(applied, request, canonical_request(request));
   const Dataset& dataset = applied.policy.dataset(request.dataset);
   const std::vector<Ask> asked =
       asks(applied.policy, dataset, request, *plan, calendar_.at(stored.created_at, stored.seq - 1));
-  const std::vector<Debit> before = debits(asked, balances_.present(asked));
-  const Decision decision = decide(applied.policy, dataset, request, *plan, before, conflict);
-  const bool granted = stored.draft.outcome == ledger::Outcome::granted;
-  if (decision.granted() != granted || reasons_json(decision.reasons()) != stored.draft.reasons) {
-    fault(stored.id, "decision_differs",
-          std::string("deciding again gives ") + (decision.granted() ? "granted" : "refused") + " " +
-              reasons_json(decision.reasons()) + ", recorded is " + (granted ? "granted " : "refused ") +
-              stored.draft.reasons);
+  const std::vector<ledger::AccountName> names = account_names(asked);
+  const Decision decision =
+      decide(applied.policy, dataset, request, *plan, debits(asked, balances_.present(names)), conflict);
+  const ledger::Outcome outcome = stored.draft.outcome;
+  const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
+  ledger::Outcome expected = outcome_of(decision, request, *plan);
+  if (waiting != nullptr) {
+    requests_.check_approved(stored, *waiting);
+    expected = decision.granted() ? ledger::Outcome::reserved : ledger::Outcome::refused;
+  } else if (debited && plan->approvals_required > 0) {
+    fault(stored.id, "approval_missing", "its policy asks for approvals, and there was none");
   }
-  if (granted) balances_.open(asked);
-  const auto owed =
-      granted ? charges(debits(asked, balances_.present(asked))) : std::vector<ledger::Charge>{};
-  const bool same =
-      std::is_permutation(owed.begin(), owed.end(), stored.charges.begin(), stored.charges.end(),
-                          [](const ledger::Charge& first, const ledger::Charge& second) {
-                            return first.account == second.account && first.amount == second.amount;
-                          });
-  if (!same) fault(stored.id, "charge_changed", "its charges are not what its plan costs");
-  if (granted) {
+  check_decided(stored, decision, expected);
+  check_deadline(stored, dataset);
+  if (debited) balances_.open(asked);
+  const std::vector<ledger::Charge> none;
+  if (!same_charges(debited ? charges(debits(asked, balances_.present(names))) : none, stored.charges)) {
+    fault(stored.id, "charge_changed", "its charges are not what its plan costs");
+  }
+  if (outcome == ledger::Outcome::granted) {
     check_release(stored, *plan);
   } else if (stored.release) {
-    fault(stored.id, "release_unfounded", "was refused but holds a release");
+    fault(stored.id, "release_unfounded", "was not granted but holds a release");
   }
-  return asked;
+  const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
+  if (waits && waiting == nullptr) requests_.wait(stored, request, plan->approvals_required);
+  return names;
 }
 
-void AuditFold::check_balances_after(const ledger::StoredDecision& stored, const std::vector<Ask>& asked) {
+/// Checks a decision about an earlier one, under that one's policy.
+std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDecision& stored,
+                                                        const WaitingRequest& waiting) {
+  const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
+  if (stores_act(stored.draft.outcome)) {
+    requests_.check_act(stored, waiting, applied);
+  } else if (stored.draft.request != waiting.root.draft.request) {
+    fault(stored.id, "request_changed", "its request is not that of what it is about");
+  } else if (stored.draft.outcome != ledger::Outcome::granted) {
+    return check_request(stored, &waiting);
+  } else {
+    requests_.check_post(stored, waiting, applied.policy);
+    check_release(stored, *plans_.plan(applied, waiting.request, canonical_request(waiting.request)));
+  }
+  std::vector<ledger::AccountName> moved;
+  if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::token_issued) {
+    for (const ledger::AccountState& account : waiting.holder.accounts) moved.push_back(account.name());
+  }
+  return moved;
+}
+
+void AuditFold::apply_charges(const ledger::StoredDecision& stored, const WaitingRequest* waiting) {
+  const ledger::Outcome outcome = stored.draft.outcome;
+  const bool settles = waiting != nullptr && waiting->reserved() && outcome != ledger::Outcome::token_issued;
+  if (settles) {
+    for (const ledger::Charge& charge : waiting->holder.charges) {
+      balances_.apply(stored.id, charge, 0, -charge.amount);
+    }
+  }
+  const bool reserves = outcome == ledger::Outcome::reserved;
+  for (const ledger::Charge& charge : stored.charges) {
+    balances_.apply(stored.id, charge, reserves ? 0 : charge.amount, reserves ? charge.amount : 0);
+  }
+}
+
+void AuditFold::check_balances_after(const ledger::StoredDecision& stored,
+                                     const std::vector<ledger::AccountName>& names) {
+  std::vector<ledger::AccountState> expected = balances_.present(names);
   // Where none of its accounts is there yet, a refusal is stored with all of the dataset.
-  std::vector<ledger::AccountState> expected = balances_.present(asked);
-  if (of_schema_1(stored) || expected.empty()) expected = balances_.of_dataset(stored.draft.dataset);
+  const bool of_none =
+      expected.empty() && stored.draft.outcome == ledger::Outcome::refused && stored.draft.parent.empty();
+  if (of_schema_1(stored) || of_none) expected = balances_.of_dataset(stored.draft.dataset);
   const bool same = std::equal(
       expected.begin(), expected.end(), stored.accounts.begin(), stored.accounts.end(),
       [](const ledger::AccountState& first, const ledger::AccountState& second) {
@@ -208,20 +286,31 @@ void AuditFold::decision(const ledger::StoredDecision& stored) {
   if (applied == policies_.end() || !applied->second) {
     return fault(stored.id, "policy_missing", "was decided under a policy that is missing or invalid");
   }
-  advance_policy(stored.draft.policy_version, stored.seq - 1);
-  std::optional<std::vector<Ask>> asked;
+  if (stored.draft.parent.empty()) {
+    advance_policy(stored.draft.policy_version, stored.seq - 1);
+  } else {
+    advance_policy_before(stored);
+  }
+  const WaitingRequest* waiting = requests_.about(stored);
+  std::optional<std::vector<ledger::AccountName>> names;
   try {
-    asked = check_again(stored);
+    if (waiting != nullptr) {
+      names = check_about(stored, *waiting);
+    } else if (stored.draft.parent.empty()) {
+      names = check_request(stored, nullptr);
+    }
   } catch (const Error& error) {
     fault(stored.id, "decision_unreadable", error.what());
   }
-  for (const ledger::Charge& charge : stored.charges) balances_.apply(stored.id, charge, charge.amount, 0);
-  if (asked) check_balances_after(stored, *asked);
+  apply_charges(stored, waiting);
+  if (names) check_balances_after(stored, *names);
+  requests_.follow(stored);
 }
 
 void AuditFold::finish() {
   if (!policies_.empty()) advance_policy(policies_.rbegin()->first, last_seq_);
   balances_.finish();
+  requests_.finish();
 }
 
 }  // namespace epsilog::engine

@@ -11,6 +11,7 @@
 
 #include "audit_balances.hpp"
 #include "audit_calendar.hpp"
+#include "audit_requests.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 
@@ -18,16 +19,18 @@ namespace epsilog::engine {
 
 class AuditFold {
  public:
-  explicit AuditFold(std::vector<AuditFault>& faults) : faults_(faults), balances_(faults) {}
+  explicit AuditFold(std::vector<AuditFault>& faults)
+      : faults_(faults), balances_(faults), requests_(faults) {}
 
   /// Call in this order: every schema migration, clock event, policy version and limit change, the accounts
-  /// as they stand, every decision by seq, then finish().
+  /// as they stand, every decision by seq, what is listed as open, then finish().
   void schema_migration(const ledger::SchemaMigration& migration);
   void clock_event(const ledger::ClockEvent& event);
   void policy_version(const ledger::PolicyVersion& version);
   void limit_change(const ledger::LimitChange& change);
   void accounts(const std::vector<ledger::AccountState>& stored);
   void decision(const ledger::StoredDecision& stored);
+  void listed_open(const std::string& id) { requests_.listed_open(id); }
   void finish();
 
   /// "" for a version that is not there.
@@ -42,11 +45,20 @@ class AuditFold {
   void fault(const std::string& record, const char* code, std::string message);
   void advance_policy(std::int64_t version, std::int64_t after_decision);
   void check_sequence(const ledger::StoredDecision& stored);
-  /// What the request asked.
-  std::vector<Ask> check_again(const ledger::StoredDecision& stored);
+  void advance_policy_before(const ledger::StoredDecision& stored);
+  // Each returns the accounts whose balances are stored with the decision.
+  std::vector<ledger::AccountName> check_request(const ledger::StoredDecision& stored,
+                                                 const WaitingRequest* waiting);
+  std::vector<ledger::AccountName> check_about(const ledger::StoredDecision& stored,
+                                               const WaitingRequest& waiting);
+  void check_decided(const ledger::StoredDecision& stored, const Decision& decision,
+                     ledger::Outcome expected);
+  void check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset);
+  void apply_charges(const ledger::StoredDecision& stored, const WaitingRequest* waiting);
   void check_release(const ledger::StoredDecision& stored, const Plan& plan);
   void check_values(const ledger::StoredDecision& stored, const Plan& plan);
-  void check_balances_after(const ledger::StoredDecision& stored, const std::vector<Ask>& asked);
+  void check_balances_after(const ledger::StoredDecision& stored,
+                            const std::vector<ledger::AccountName>& names);
   [[nodiscard]] std::optional<KeyConflict> bound_key(const ledger::StoredDecision& stored,
                                                      const std::string& conflicting_key);
   /// Whether it was written before decisions stored only the accounts they touch.
@@ -56,6 +68,7 @@ class AuditFold {
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
   AuditBalances balances_;
   AuditCalendar calendar_;
+  AuditRequests requests_;
   std::int64_t last_of_schema_1_ = 0;
   std::map<std::pair<std::string, std::string>, Binding> keys_;  // (principal, key)
   PlanCache plans_;

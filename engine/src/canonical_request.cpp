@@ -7,12 +7,27 @@
 namespace epsilog::engine {
 namespace {
 
+constexpr std::string_view kPlain = "plain";
+constexpr std::string_view kAgainstToken = "data_token";
+
+std::string_view reservation_text(Holding holding) {
+  return holding == Holding::reserved_against_token ? kAgainstToken : kPlain;
+}
+
+Holding parse_reservation(const std::optional<std::string>& text) {
+  if (!text) return Holding::none;
+  if (*text == kPlain) return Holding::reserved;
+  if (*text == kAgainstToken) return Holding::reserved_against_token;
+  throw LedgerCorrupt("stored request: unknown reservation '" + *text + "'");
+}
+
 nlohmann::json members(const Request& request) {
   nlohmann::json json = {{"dataset", request.dataset},
                          {"epsilon", accounting::text(request.epsilon)},
                          {"statistic", request.question.statistic.text()}};
   if (request.delta) json["delta"] = accounting::text(*request.delta);
   if (!request.purpose.empty()) json["purpose"] = request.purpose;
+  if (request.holding != Holding::none) json["reservation"] = reservation_text(request.holding);
   if (request.question.by) json["by"] = *request.question.by;
   if (request.question.where) json["where"] = request.question.where->text();
   return json;
@@ -46,6 +61,7 @@ StoredRequest parse_stored_request(std::string_view text) {
     stored.request.question = parse_question(json.at("statistic").get<std::string>(), optional_member("by"),
                                              optional_member("where"));
     stored.request.purpose = optional_member("purpose").value_or("");
+    stored.request.holding = parse_reservation(optional_member("reservation"));
     stored.conflicting_key = optional_member("conflicting_key").value_or("");
     return stored;
   } catch (const nlohmann::json::exception& error) {

@@ -126,6 +126,12 @@ Decision decide(const Policy& policy, const Dataset& dataset, const Request& req
   return Decision(std::move(reasons));
 }
 
+ledger::Outcome outcome_of(const Decision& decision, const Request& request, const Plan& plan) {
+  if (!decision.granted()) return ledger::Outcome::refused;
+  if (plan.approvals_required > 0) return ledger::Outcome::pending;
+  return request.holding == Holding::none ? ledger::Outcome::granted : ledger::Outcome::reserved;
+}
+
 std::vector<ledger::Charge> charges(const std::vector<Debit>& debits) {
   std::vector<ledger::Charge> result;
   for (const Debit& debit : debits) {

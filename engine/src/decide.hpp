@@ -37,6 +37,9 @@ struct Debit {
                               const Plan& plan, const std::vector<Debit>& debits,
                               const std::optional<KeyConflict>& conflict);
 
+/// As what a decision is recorded: what is granted may wait for approvals, or for its commit.
+[[nodiscard]] ledger::Outcome outcome_of(const Decision& decision, const Request& request, const Plan& plan);
+
 /// What a granted request takes from accounts that are there: everything that is not zero.
 /// Requires  every account with an amount has an id.
 [[nodiscard]] std::vector<ledger::Charge> charges(const std::vector<Debit>& debits);

@@ -5,10 +5,25 @@
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "expiry.hpp"
 #include "release_path.hpp"
+#include "request_path.hpp"
 
 namespace epsilog::engine {
 namespace {
+
+RequestState standing_as(ledger::Outcome outcome) {
+  switch (outcome) {
+    case ledger::Outcome::granted:
+      return RequestState::granted;
+    case ledger::Outcome::reserved:
+      return RequestState::reserved;
+    case ledger::Outcome::pending:
+      return RequestState::pending;
+    default:
+      return RequestState::refused;
+  }
+}
 
 /// How often a release starts over because the policy or a balance changed under it.
 constexpr int kAttemptsMax = 100;
@@ -35,33 +50,93 @@ Answer Engine::plan(const Request& request, std::span<const Rational> alphas) co
   answer.accounts = account_states(standing);
   const Decision decision = decide(policy, dataset, request, *plan, standing, std::nullopt);
   answer.granted = decision.granted();
+  answer.state = standing_as(outcome_of(decision, request, *plan));
   answer.reasons = decision.reasons();
   return answer;
 }
 
-Answer Engine::release(const Request& request, mechanisms::BitSource& bits, std::span<const Rational> alphas,
-                       const Progress& progress) {
+namespace {
+
+/// Ends what is overdue by itself, so that the next attempt sees what became free.
+void end_overdue(Engine::State& state) {
+  ledger::Ledger& ledger = state.writer();
+  Begun begun = begin_after_expiries(ledger);
+  if (begun.ended > 0) (void)ledger.commit(std::move(begun.transaction));
+}
+
+Answer decided_at_last(Engine::State& state, const Request& request, mechanisms::BitSource* bits,
+                       std::span<const Rational> alphas, const Progress& progress) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    std::optional<ledger::Snapshot> view(state_->snapshot());
-    Prepared step = prepared(*state_, *view, state_->active_policy(*view), request);
-    if (step.replay) {
-      Answer answer = state_->recalled(*step.replay, *view, alphas);
-      answer.replayed = true;
-      return answer;
-    }
+    if (attempt > 0) end_overdue(state);
+    std::optional<ledger::Snapshot> view(state.snapshot());
+    Prepared step = prepared(state, *view, state.active_policy(*view), request);
+    if (step.replay) return state.replayed(*step.replay, *view, alphas);
     view.reset();  // reading a source may take long, and an open view keeps the log from being recycled
     answered(step, progress);
-    auto answers = transacted(*state_, {&step, 1}, bits, alphas);
+    auto answers = transacted(state, {&step, 1}, bits, alphas);
     if (answers) return std::move(answers->front());
   }
   throw LedgerBusy(
       "the policy or the budget kept changing while the answer was computed; nothing was charged");
 }
 
+void require_held(const Request& request, bool held) {
+  if ((request.holding != Holding::none) == held) return;
+  throw InvalidParameter(held ? "reserve: the request says nothing of being held"
+                              : "release: a request that is held is reserved, then committed");
+}
+
+}  // namespace
+
+Answer Engine::release(const Request& request, mechanisms::BitSource& bits, std::span<const Rational> alphas,
+                       const Progress& progress) {
+  require_held(request, false);
+  return decided_at_last(*state_, request, &bits, alphas, progress);
+}
+
+Answer Engine::reserve(const Request& request, std::span<const Rational> alphas) {
+  require_held(request, true);
+  return decided_at_last(*state_, request, nullptr, alphas, {});
+}
+
+Answer Engine::commit(const std::string& id, const std::string& by,
+                      const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
+                      std::span<const Rational> alphas, const Progress& progress) {
+  return committed(*state_, {id, by, supplied}, bits, alphas, progress);
+}
+
+Answer Engine::cancel(const std::string& id, const std::string& by) {
+  return cancelled(*state_, id, by);
+}
+
+Answer Engine::issue_token(const std::string& id, const std::string& by) {
+  return token_issued(*state_, id, by);
+}
+
+Answer Engine::approve(const std::string& id, const std::string& by) {
+  return approved(*state_, id, by);
+}
+
+Answer Engine::reject(const std::string& id, const std::string& by, const std::string& why) {
+  return rejected(*state_, id, by, why);
+}
+
+void Engine::pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const {
+  ledger::Snapshot view = state_->snapshot();
+  if (!dataset.empty() && view.accounts(dataset).empty()) {
+    (void)state_->active_policy(view)->policy.dataset(dataset);
+  }
+  view.each_open(dataset, [&](const ledger::StoredDecision& stored) {
+    visit(state_->family_answer(family_of(view, stored.id).value(), view, {}));
+  });
+}
+
 std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
                                          std::span<const Rational> alphas) {
   if (requests.empty()) return {};
+  for (const Request& request : requests) require_held(request, false);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    if (attempt > 0) end_overdue(*state_);
     std::vector<Prepared> steps;
     steps.reserve(requests.size());
     {
@@ -70,7 +145,7 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
       for (const Request& request : requests) steps.push_back(prepared(*state_, view, active, request));
     }
     for (Prepared& step : steps) answered(step, {});
-    auto answers = transacted(*state_, steps, bits, alphas);
+    auto answers = transacted(*state_, steps, &bits, alphas);
     if (answers) return std::move(*answers);
   }
   throw LedgerBusy(
@@ -115,6 +190,9 @@ Answer Engine::show(const std::string& decision_id, std::span<const Rational> al
   ledger::Snapshot view = state_->snapshot();
   const auto stored = view.find_id(decision_id);
   if (!stored) throw NotFound("no decision '" + decision_id + "' in this ledger");
+  const auto outcome = stored->draft.outcome;
+  const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
+  if (waits) return state_->family_answer(family_of(view, decision_id).value(), view, alphas);
   return state_->recalled(*stored, view, alphas);
 }
 

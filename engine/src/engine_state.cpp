@@ -2,6 +2,7 @@
 
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "request_act.hpp"
 
 namespace epsilog::engine {
 
@@ -71,6 +72,8 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
   answer.by = request.question.by.value_or("");
   answer.where = request.question.where ? request.question.where->text() : "";
   answer.purpose = request.purpose;
+  answer.holding = request.holding;
+  answer.approvals_required = plan.approvals_required;
   answer.policy_version = policy_version;
   answer.record = plan.record;
   answer.delta = plan.delta;
@@ -84,7 +87,7 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
 
 Answer Engine::State::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                std::span<const Rational> alphas) {
-  Request request = parse_stored_request(stored.draft.request).request;
+  Request request = request_behind(view, stored);
   request.principal = stored.draft.principal;
   request.key = stored.draft.key;
   const auto applied = policy(view, stored.draft.policy_version);
@@ -102,9 +105,41 @@ Answer Engine::State::recalled(const ledger::StoredDecision& stored, ledger::Sna
   }
 }
 
+Answer Engine::State::family_answer(const RequestFamily& family, ledger::Snapshot& view,
+                                    std::span<const Rational> alphas) {
+  const RequestState state = family.state();
+  const bool told_by_end = state == RequestState::granted || state == RequestState::refused;
+  Answer answer = recalled(told_by_end ? *family.end : family.holder(), view, alphas);
+  answer.state = state;
+  answer.principal = family.root.draft.principal;
+  answer.key = family.root.draft.key;
+  for (const ledger::StoredDecision& approval : family.approvals) {
+    answer.approvals.push_back({approval.draft.principal, approval.created_at});
+  }
+  if (family.token) answer.token = family.token->id;
+  if (family.end && !told_by_end) {
+    answer.ended_by = family.end->id;
+    answer.why = parse_act(family.end->draft.request).why;
+    if (!family.end->accounts.empty()) answer.accounts = family.end->accounts;
+  }
+  return answer;
+}
+
+Answer Engine::State::replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                               std::span<const Rational> alphas) {
+  const auto family = family_of(view, stored.id);
+  Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
+  answer.replayed = true;
+  return answer;
+}
+
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
   answer.granted = stored.draft.outcome == ledger::Outcome::granted;
   answer.replayed = replayed;
+  answer.state = state_of(stored);
+  answer.parent = stored.draft.parent;
+  answer.deadline = stored.draft.deadline;
+  if (stores_act(stored.draft.outcome)) answer.why = parse_act(stored.draft.request).why;
   answer.decision_id = stored.id;
   answer.seq = stored.seq;
   answer.created_at = stored.created_at;

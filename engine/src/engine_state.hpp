@@ -10,6 +10,7 @@
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "plan_cache.hpp"
+#include "request_family.hpp"
 
 namespace epsilog::engine {
 
@@ -33,6 +34,14 @@ struct Engine::State {
                                  std::span<const Rational> alphas) const;
   /// A stored decision as an answer. Plans again under its policy version, for what is not stored.
   [[nodiscard]] Answer recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                                std::span<const Rational> alphas);
+
+  /// What became of a request that waits or waited: its answer if it was granted, its refusal, else what is
+  /// or was open, in the state the request is in.
+  [[nodiscard]] Answer family_answer(const RequestFamily& family, ledger::Snapshot& view,
+                                     std::span<const Rational> alphas);
+  /// The answer to a request that was decided earlier.
+  [[nodiscard]] Answer replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                 std::span<const Rational> alphas);
 
   std::string ledger_path;

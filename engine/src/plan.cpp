@@ -5,6 +5,7 @@
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "loss_amounts.hpp"
+#include "request_rules.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -137,6 +138,7 @@ Plan make_plan(const Dataset& dataset, const Request& request) {
   plan.record.unit = unit_text(dataset.unit);
   plan.record.relation = std::string(name(dataset.neighbours));
   if (dataset.blocks) plan.blocks = covered_blocks(dataset, request.question.where);
+  plan.approvals_required = approvals_required(dataset, plan.charged.epsilon);
   plan.notes = budget_notes(dataset);
   plan.amounts = loss_amounts(dataset, plan.mechanisms, plan.charged);
   if (request.delta) plan.delta = delta_cost(request, plan);

@@ -17,9 +17,10 @@ struct Plan {
   std::vector<ComponentMechanism> mechanisms;  ///< one a component
   accounting::ApproximateLoss charged;         ///< sum over the mechanisms
   ledger::ReleaseRecord record;
-  std::optional<DeltaCost> delta;   ///< nothing for a pure mechanism
-  std::vector<std::string> blocks;  ///< that the request covers, in order; empty where none are declared
-  std::vector<std::string> notes;   ///< what reports say about the dataset's budgets
+  std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
+  std::vector<std::string> blocks;       ///< that the request covers, in order; empty where none are declared
+  std::uint64_t approvals_required = 0;  ///< 0: it is decided at once
+  std::vector<std::string> notes;        ///< what reports say about the dataset's budgets
   std::map<std::string, std::int64_t> amounts;  ///< what it costs, by measure of the dataset's accounts
 };
 

@@ -8,6 +8,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "expiry.hpp"
 #include "loss_amounts.hpp"
 #include "scopes.hpp"
 
@@ -163,7 +164,8 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   report.policy_sha256 = version.sha256;
 
   ledger::Ledger& ledger = state_->writer();
-  ledger::Transaction transaction = ledger.begin();
+  Begun begun = begin_after_expiries(ledger);
+  ledger::Transaction& transaction = begun.transaction;
   const ledger::PolicyVersion active = transaction.active_policy();
   const AppliedPolicy before{active, Policy::parse(active.yaml, "the active policy")};
   report.policy_version = before.version.version;

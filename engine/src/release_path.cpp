@@ -5,6 +5,8 @@
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "expiry.hpp"
+#include "request_rules.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -32,28 +34,29 @@ void check_request(const Request& request) {
     throw InvalidParameter("value: only value:NAME takes a supplied value; '" +
                            request.question.statistic.text() + "' is computed from the data source");
   }
+  if (request.supplied && request.holding != Holding::none) {
+    throw InvalidParameter("value: is given when the reservation is committed");
+  }
+  if (request.holding == Holding::reserved_against_token &&
+      request.question.statistic.kind != StatisticKind::value) {
+    throw InvalidParameter("data token: '" + request.question.statistic.text() +
+                           "' is computed here, and reads the data in its commit only");
+  }
 }
 
-/// A supplied value is read before anything is recorded, so that a malformed one costs nothing.
-void check_supplied(const Dataset& dataset, const Request& request) {
+/// A supplied value is read before anything is recorded, so that a malformed one costs nothing. One that
+/// waits for approvals is given again to its commit: nothing of it is kept until then.
+void check_supplied(const Dataset& dataset, const Request& request, const Plan& plan) {
   if (request.question.statistic.kind != StatisticKind::value) return;
   if (!request.supplied) {
+    if (request.holding != Holding::none || plan.approvals_required > 0) return;
     throw InvalidParameter("value: '" + request.question.statistic.text() +
                            "' needs the value computed elsewhere");
   }
   (void)parse_supplied_value(*request.supplied, *dataset.query(request.question.statistic.subject));
 }
 
-/// The accounts a decision is stored with, of those that are there.
-std::vector<std::int64_t> touched(const std::vector<Debit>& debits) {
-  std::vector<std::int64_t> ids;
-  for (const Debit& debit : debits) {
-    if (debit.account.id != 0) ids.push_back(debit.account.id);
-  }
-  return ids;
-}
-
-ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision,
+ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, ledger::Outcome outcome,
                             const std::vector<Debit>& debits, bool conflict) {
   ledger::DecisionDraft result;
   result.principal = prepared.request.principal;
@@ -63,7 +66,7 @@ ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision,
   result.request_digest = conflict ? ledger::sha256_hex(result.request) : prepared.digest;
   result.dataset = prepared.request.dataset;
   result.policy_version = prepared.applied->version.version;
-  result.outcome = decision.granted() ? ledger::Outcome::granted : ledger::Outcome::refused;
+  result.outcome = outcome;
   result.reasons = reasons_json(decision.reasons());
   result.touched = touched(debits);
   return result;
@@ -83,36 +86,32 @@ Decision decided(const Prepared& prepared, const std::vector<Debit>& debits,
                 conflict);
 }
 
-/// Accounts that no list of the policy names are made by the first request that is granted.
-void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits) {
-  for (Debit& debit : debits) {
-    if (debit.account.id == 0) debit.account = transaction.open_account(debit.account);
-  }
-}
-
-/// plan + receipt -> release, still sealed.
-void draw(ledger::Transaction& transaction, const Prepared& prepared, const Decision& decision,
-          std::vector<Debit>& debits, mechanisms::BitSource& bits) {
-  const Plan& plan = *prepared.plan;
-  open_missing(transaction, debits);
-  accounting::ChargeReceipt receipt =
-      transaction.charge(draft(prepared, decision, debits, false), charges(debits), plan.charged);
-  std::vector<accounting::SealedRelease> sealed;
-  for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
-    const auto& mechanism = plan.mechanisms[i];
-    sealed.push_back(mechanism.release(prepared.exact->values[i], receipt.split(mechanism.charged()), bits));
-  }
-  EPSILOG_INVARIANT(receipt.amount() == accounting::ApproximateLoss());
-  transaction.attach(plan.record, std::move(sealed), plan.derivation.post_processing);
-}
-
 /// What became of one request inside the transaction.
 struct Recorded {
   enum class Kind { replay, written, outdated } kind;
   std::optional<ledger::StoredDecision> earlier;  ///< for replay
 };
 
-Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mechanisms::BitSource& bits) {
+void write(ledger::Transaction& transaction, const Prepared& prepared, const Decision& decision,
+           ledger::Outcome outcome, std::vector<Debit> debits, bool conflict, mechanisms::BitSource* bits) {
+  const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
+  if (debited) open_missing(transaction, debits);
+  ledger::DecisionDraft recorded = draft(prepared, decision, outcome, debits, conflict);
+  if (outcome == ledger::Outcome::refused) {
+    transaction.refuse(recorded);
+  } else if (outcome == ledger::Outcome::pending) {
+    recorded.deadline = instant_after(transaction.now(), prepared.dataset->approvals->expires_seconds);
+    transaction.note(recorded);
+  } else if (outcome == ledger::Outcome::reserved) {
+    recorded.deadline = instant_after(transaction.now(), prepared.dataset->reservation_seconds);
+    transaction.reserve(recorded, charges(debits));
+  } else {
+    draw(transaction, *prepared.plan, *prepared.exact,
+         transaction.charge(recorded, charges(debits), prepared.plan->charged), *bits);
+  }
+}
+
+Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mechanisms::BitSource* bits) {
   if (prepared.replay) return {Recorded::Kind::replay, prepared.replay};
   std::optional<KeyConflict> conflict;
   if (!prepared.request.key.empty()) {
@@ -124,17 +123,40 @@ Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mech
   }
   std::vector<Debit> debits = debits_of(transaction, prepared);
   const Decision decision = decided(prepared, debits, conflict);
-  if (!decision.granted()) {
-    transaction.refuse(draft(prepared, decision, debits, conflict.has_value()));
-  } else if (prepared.exact) {
-    draw(transaction, prepared, decision, debits, bits);
-  } else {
+  const ledger::Outcome outcome = outcome_of(decision, prepared.request, *prepared.plan);
+  if (outcome == ledger::Outcome::granted && !prepared.exact) {
     return {Recorded::Kind::outdated, std::nullopt};
   }
+  write(transaction, prepared, decision, outcome, std::move(debits), conflict.has_value(), bits);
   return {Recorded::Kind::written, std::nullopt};
 }
 
 }  // namespace
+
+std::vector<std::int64_t> touched(const std::vector<Debit>& debits) {
+  std::vector<std::int64_t> ids;
+  for (const Debit& debit : debits) {
+    if (debit.account.id != 0) ids.push_back(debit.account.id);
+  }
+  return ids;
+}
+
+void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits) {
+  for (Debit& debit : debits) {
+    if (debit.account.id == 0) debit.account = transaction.open_account(debit.account);
+  }
+}
+
+void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer& exact,
+          accounting::ChargeReceipt receipt, mechanisms::BitSource& bits) {
+  std::vector<accounting::SealedRelease> sealed;
+  for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
+    const auto& mechanism = plan.mechanisms[i];
+    sealed.push_back(mechanism.release(exact.values[i], receipt.split(mechanism.charged()), bits));
+  }
+  EPSILOG_INVARIANT(receipt.amount() == accounting::ApproximateLoss());
+  transaction.attach(plan.record, std::move(sealed), plan.derivation.post_processing);
+}
 
 Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<const AppliedPolicy> active,
                   const Request& request) {
@@ -157,13 +179,13 @@ Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<
   }
   result.dataset = &result.applied->policy.dataset(request.dataset);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
-  check_supplied(*result.dataset, request);
-  result.looks_granted = decided(result, debits_of(view, result), conflict).granted();
+  check_supplied(*result.dataset, request, *result.plan);
+  result.looks = outcome_of(decided(result, debits_of(view, result), conflict), result.request, *result.plan);
   return result;
 }
 
 void answered(Prepared& request, const Progress& progress) {
-  if (request.replay || !request.looks_granted) return;
+  if (request.replay || request.looks != ledger::Outcome::granted) return;
   const Question& question = request.request.question;
   if (question.statistic.kind == StatisticKind::value) {
     request.exact = ExactAnswer{{{parse_supplied_value(
@@ -175,9 +197,10 @@ void answered(Prepared& request, const Progress& progress) {
 }
 
 std::optional<std::vector<Answer>> transacted(Engine::State& state, std::span<const Prepared> requests,
-                                              mechanisms::BitSource& bits, std::span<const Rational> alphas) {
+                                              mechanisms::BitSource* bits, std::span<const Rational> alphas) {
   ledger::Ledger& ledger = state.writer();
-  ledger::Transaction transaction = ledger.begin();
+  Begun begun = begin_after_expiries(ledger);
+  ledger::Transaction& transaction = begun.transaction;
   const std::int64_t active = transaction.active_policy_version();
   std::vector<Recorded> outcomes;
   for (const Prepared& request : requests) {
@@ -194,7 +217,7 @@ std::optional<std::vector<Answer>> transacted(Engine::State& state, std::span<co
 
   std::vector<Answer> answers;
   std::optional<ledger::Snapshot> view;  // only replays need one
-  std::size_t written = 0;
+  std::size_t written = begun.ended;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (outcomes[i].kind == Recorded::Kind::written) {
       answers.push_back(state.described(requests[i].request, *requests[i].plan, active, alphas));
@@ -205,8 +228,7 @@ std::optional<std::vector<Answer>> transacted(Engine::State& state, std::span<co
       // yet durable, what commit returned is.
       const auto same = committed.find(outcomes[i].earlier->seq);
       answers.push_back(
-          state.recalled(same != committed.end() ? same->second : *outcomes[i].earlier, *view, alphas));
-      answers.back().replayed = true;
+          state.replayed(same != committed.end() ? same->second : *outcomes[i].earlier, *view, alphas));
     }
   }
   return answers;

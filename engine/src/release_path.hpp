@@ -23,10 +23,10 @@ struct Prepared {
   std::string canonical;  ///< canonical_request(request)
   std::string digest;
   std::shared_ptr<const AppliedPolicy> applied;
-  const Dataset* dataset = nullptr;              ///< inside `applied`
-  std::shared_ptr<const Plan> plan;              ///< none for a replay
-  std::optional<ledger::StoredDecision> replay;  ///< the key's decision, when it asked the same
-  bool looks_granted = false;                    ///< by the snapshot; decided for good under the lock
+  const Dataset* dataset = nullptr;                  ///< inside `applied`
+  std::shared_ptr<const Plan> plan;                  ///< none for a replay
+  std::optional<ledger::StoredDecision> replay;      ///< the key's decision, when it asked the same
+  ledger::Outcome looks = ledger::Outcome::refused;  ///< by the snapshot; decided for good under the lock
   std::optional<ExactAnswer> exact;
 };
 
@@ -35,16 +35,28 @@ struct Prepared {
 [[nodiscard]] Prepared prepared(Engine::State& state, ledger::Snapshot& view,
                                 std::shared_ptr<const AppliedPolicy> active, const Request& request);
 
-/// Computes the exact answer, unless the request is a replay or looks refused.
+/// Computes the exact answer, unless the request is a replay or looks as if it were not granted at once.
 /// Throws  SourceError.
 void answered(Prepared& request, const Progress& progress);
 
 /// Decides, charges, draws and commits all requests in order.
+/// Requires  bits, unless every request is a reservation.
 /// Ensures   nullopt when the world changed since `prepared` (policy, or a refusal that would now be
-///           granted): nothing happened, prepare again.
+///           granted): nothing of theirs happened, prepare again.
 [[nodiscard]] std::optional<std::vector<Answer>> transacted(Engine::State& state,
                                                             std::span<const Prepared> requests,
-                                                            mechanisms::BitSource& bits,
+                                                            mechanisms::BitSource* bits,
                                                             std::span<const Rational> alphas);
+
+// What the release path and the commit of a reservation share.
+
+/// plan + receipt -> release, still sealed.
+/// Requires  the receipt covers plan.charged.
+void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer& exact,
+          accounting::ChargeReceipt receipt, mechanisms::BitSource& bits);
+/// Accounts that no list of the policy names are made by the first request that is granted.
+void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits);
+/// The accounts a decision is stored with, of those that are there.
+[[nodiscard]] std::vector<std::int64_t> touched(const std::vector<Debit>& debits);
 
 }  // namespace epsilog::engine

@@ -93,7 +93,7 @@ TEST_CASE("verbs: an unknown one is refused with the nearest", "[cli][negative]"
   check_usage(bench.run({"policy", "chek"}), "did you mean policy check?");
   check_usage(bench.run({"policy"}), "policy check, policy show, policy apply");
   check_usage(bench.run({"frobnicate"}), "unknown verb 'frobnicate'");
-  check_usage(bench.run({"reserve"}), "unknown verb 'reserve'");
+  check_usage(bench.run({"reservate"}), "unknown verb 'reservate'");
 }
 
 TEST_CASE("options: an unknown one is refused with the nearest, a foreign one with the verb",

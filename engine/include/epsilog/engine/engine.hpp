@@ -15,6 +15,7 @@
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request_state.hpp"
 #include "epsilog/engine/statistic.hpp"
 #include "epsilog/ledger/clock.hpp"
 #include "epsilog/ledger/record.hpp"
@@ -32,6 +33,7 @@ struct Request {
   std::string purpose = {};             ///< "" = none stated
   std::string key;                      ///< idempotency key; "" = none
   std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
+  Holding holding = Holding::none;      ///< other than none for reserve() only
 };
 
 /// How far a release is from the clamped answer, except with probability alpha. Rounded up.
@@ -49,10 +51,11 @@ struct DeltaCost {
 
 /// What plan, release, show and history report.
 struct Answer {
-  bool granted = false;  ///< for plan: whether it would be granted now
+  bool granted = false;  ///< and released; for plan: whether it fits now
   bool replayed = false;
-  std::string decision_id;  ///< "" for plan
-  std::int64_t seq = 0;     ///< 0 for plan
+  RequestState state = RequestState::refused;  ///< for plan: what a release would come to now
+  std::string decision_id;                     ///< "" for plan
+  std::int64_t seq = 0;                        ///< 0 for plan
   std::string ledger_id;
   std::string created_at;  ///< "" for plan
   std::string principal;
@@ -70,6 +73,14 @@ struct Answer {
   std::vector<ledger::AccountState> accounts;   ///< those touched, after the decision; for plan as they stand
   std::vector<std::string> notes;               ///< what every report says about these budgets
   std::vector<Reason> reasons;
+  std::string parent;                    ///< the decision this one is about; "" without
+  std::string deadline;                  ///< until when a reserved or pending one stays; "" otherwise
+  Holding holding = Holding::none;       ///< as asked
+  std::uint64_t approvals_required = 0;  ///< 0: it needs none
+  std::vector<Approval> approvals;       ///< so far; not in a history
+  std::string token;                     ///< the decision from which on the data may have been seen; ""
+  std::string ended_by;                  ///< the decision that ended it without an answer; "" otherwise
+  std::string why;                       ///< of a rejection; "" = not said
   std::vector<std::vector<Rational>> component_values;  ///< [component][cell]; empty unless released
   std::vector<Rational> values;                         ///< [cell]; empty unless released
 };
@@ -140,13 +151,38 @@ class Engine final {
   [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
                                                              std::span<const Rational> alphas) const;
   [[nodiscard]] PlanSequence plan_sequence() const;
-  /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false.
+  /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false, and so is a request
+  /// that waits for approvals.
   [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits,
                                std::span<const Rational> alphas, const Progress& progress = {});
   /// All in one transaction, decided in order.
   [[nodiscard]] std::vector<Answer> release_many(std::span<const Request> requests,
                                                  mechanisms::BitSource& bits,
                                                  std::span<const Rational> alphas);
+
+  // Reservations and approvals (docs/reservations.md). The id is that of the reservation, of the request that
+  // waits for approvals, or of any decision about them. The answer is how the request stands afterwards,
+  // whoever brought that about: what was done already is not done twice. Each throws NotFound when nothing
+  // of that id ever waited, NotPermitted, and InvalidParameter when such a request cannot be treated so.
+
+  /// Debits the request as reserved until its deadline, waits for approvals, or refuses.
+  /// Requires  holding other than none; no supplied value; reserved_against_token only of value:NAME.
+  [[nodiscard]] Answer reserve(const Request& request, std::span<const Rational> alphas);
+  /// Draws and posts a reservation, charging exactly what was reserved. `supplied` is the text of --value, of
+  /// value:NAME only. Of a statistic computed here, a token is on record before the source is read.
+  /// Throws    SourceError as well.
+  [[nodiscard]] Answer commit(const std::string& id, const std::string& by,
+                              const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
+                              std::span<const Rational> alphas, const Progress& progress = {});
+  /// Ends what waits: given back when nobody can have seen the data, else charged in full.
+  Answer cancel(const std::string& id, const std::string& by);
+  /// Answer::token is the data token of a reservation that was made against one.
+  Answer issue_token(const std::string& id, const std::string& by);
+  /// The last one that is needed decides the request again, on the balances of that moment.
+  Answer approve(const std::string& id, const std::string& by);
+  Answer reject(const std::string& id, const std::string& by, const std::string& why);
+  /// What is reserved or waits for approvals, oldest first; `dataset` "" = all.
+  void pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const;
 
   [[nodiscard]] std::vector<ledger::AccountState> budget(const std::string& dataset) const;  ///< "" = all
   /// What every report says about the budgets of a dataset, "" = of all, each sentence named after its own.

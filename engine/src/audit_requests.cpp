@@ -1,0 +1,224 @@
+#include "audit_requests.hpp"
+
+#include <algorithm>
+
+#include "epsilog/accounting/errors.hpp"
+#include "request_act.hpp"
+#include "request_rules.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using ledger::Outcome;
+using ledger::StoredDecision;
+
+bool may_follow(Outcome outcome, bool reserved) {
+  switch (outcome) {
+    case Outcome::approved:
+    case Outcome::rejected:
+    case Outcome::refused:
+    case Outcome::reserved:
+      return !reserved;
+    case Outcome::granted:
+    case Outcome::token_issued:
+    case Outcome::forfeited:
+      return reserved;
+    case Outcome::voided:
+      return true;
+    case Outcome::pending:
+      return false;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+bool leaves_open(Outcome outcome) {
+  return outcome == Outcome::approved || outcome == Outcome::token_issued;
+}
+
+std::string quoted(const std::string& name) {
+  return "'" + name + "'";
+}
+
+}  // namespace
+
+bool same_charges(const std::vector<ledger::Charge>& first, const std::vector<ledger::Charge>& second) {
+  return std::is_permutation(first.begin(), first.end(), second.begin(), second.end(),
+                             [](const ledger::Charge& one, const ledger::Charge& other) {
+                               return one.account == other.account && one.amount == other.amount;
+                             });
+}
+
+void AuditRequests::fault(const std::string& record, const char* code, std::string message) {
+  faults_.push_back({record, code, std::move(message)});
+}
+
+const WaitingRequest* AuditRequests::about(const StoredDecision& stored) {
+  const Outcome outcome = stored.draft.outcome;
+  if (!due_.empty() &&
+      (stored.draft.parent != due_ || (outcome != Outcome::reserved && outcome != Outcome::refused))) {
+    fault(due_, "approval_ignored", "had all its approvals and was not decided by the next record");
+  }
+  due_.clear();
+  if (stored.draft.parent.empty()) return nullptr;
+  const auto entry = open_.find(stored.draft.parent);
+  if (entry == open_.end()) {
+    fault(stored.id, "parent_not_open", "is about " + stored.draft.parent + ", which does not wait there");
+    return nullptr;
+  }
+  const WaitingRequest& waiting = entry->second;
+  if (!may_follow(outcome, waiting.reserved())) {
+    fault(stored.id, "parent_not_open",
+          std::string("is ") + outcome_name(outcome) + ", which one that is " +
+              outcome_name(waiting.holder.draft.outcome) + " cannot become");
+    return nullptr;
+  }
+  if (stored.draft.dataset != waiting.root.draft.dataset ||
+      stored.draft.policy_version != waiting.root.draft.policy_version) {
+    fault(stored.id, "parent_differs", "is not of the dataset and policy version of what it is about");
+  }
+  if (!stored.draft.key.empty()) fault(stored.id, "parent_differs", "is bound to a key of its own");
+  return &waiting;
+}
+
+void AuditRequests::check_in_time(const StoredDecision& stored, const WaitingRequest& waiting) {
+  if (stored.created_at < waiting.holder.draft.deadline) return;
+  fault(stored.id, "overdue",
+        "came at " + stored.created_at + ", after the deadline " + waiting.holder.draft.deadline);
+}
+
+void AuditRequests::check_approver(const StoredDecision& stored, const WaitingRequest& waiting,
+                                   const AppliedPolicy& applied) {
+  const std::string& who = stored.draft.principal;
+  if (!may_approve(applied.policy, applied.policy.dataset(stored.draft.dataset), waiting.request.principal,
+                   who)) {
+    fault(stored.id, "approver_not_entitled", quoted(who) + " is not one of its approvers");
+  }
+  if (waiting.approvers.contains(who)) {
+    fault(stored.id, "approved_twice", quoted(who) + " had approved it already");
+  }
+  check_in_time(stored, waiting);
+}
+
+void AuditRequests::check_token(const StoredDecision& stored, const WaitingRequest& waiting, bool read_here,
+                                const Policy& policy) {
+  const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
+  const bool guarded = waiting.request.holding == Holding::reserved_against_token;
+  if (read_here ? !computed_here : !guarded) {
+    fault(stored.id, "token_unfounded", "nothing is handed out against a token of this reservation");
+  }
+  if (waiting.token_issued) fault(stored.id, "token_unfounded", "its token had been issued already");
+  if (!may_commit(policy, waiting.request.principal, stored.draft.principal)) {
+    fault(stored.id, "actor_not_entitled", quoted(stored.draft.principal) + " did not ask for it");
+  }
+  check_in_time(stored, waiting);
+}
+
+void AuditRequests::check_end(const StoredDecision& stored, const WaitingRequest& waiting, bool cancelled,
+                              const AppliedPolicy& applied) {
+  const std::string& who = stored.draft.principal;
+  if (cancelled) {
+    check_in_time(stored, waiting);
+    if (!may_cancel(applied.policy, applied.policy.dataset(stored.draft.dataset), waiting.request.principal,
+                    who)) {
+      fault(stored.id, "actor_not_entitled", quoted(who) + " may not cancel it");
+    }
+  } else if (stored.created_at < waiting.holder.draft.deadline) {
+    fault(stored.id, "expired_early", "ended before its deadline " + waiting.holder.draft.deadline);
+  } else if (who != waiting.request.principal) {
+    fault(stored.id, "actor_not_entitled", "expired in the name of " + quoted(who) + ", who did not ask");
+  }
+  const bool forfeited = stored.draft.outcome == Outcome::forfeited;
+  const bool seen = waiting.reserved() && data_may_be_seen(waiting.request, waiting.token_issued);
+  if (forfeited && !seen) fault(stored.id, "forfeit_unfounded", "nobody can have seen the data for it");
+  if (!forfeited && seen) fault(stored.id, "void_unfounded", "was given back when the data may be known");
+  const std::vector<ledger::Charge> none;
+  if (!same_charges(stored.charges, forfeited ? waiting.holder.charges : none)) {
+    fault(stored.id, "charge_changed", "its charges are not those of what it ends");
+  }
+}
+
+void AuditRequests::check_act(const StoredDecision& stored, const WaitingRequest& waiting,
+                              const AppliedPolicy& applied) {
+  const Act act = parse_act(stored.draft.request);
+  if (act.decision != stored.draft.parent || !fits(act.verb, stored.draft.outcome) ||
+      stored.draft.reasons != "[]" || !stored.draft.deadline.empty() || stored.release) {
+    fault(stored.id, "act_changed", "what it holds is not what such a decision records");
+  }
+  switch (act.verb) {
+    case Act::Verb::approve:
+    case Act::Verb::reject:
+      check_approver(stored, waiting, applied);
+      break;
+    case Act::Verb::issue_token:
+    case Act::Verb::read_source:
+      check_token(stored, waiting, act.verb == Act::Verb::read_source, applied.policy);
+      break;
+    case Act::Verb::cancel:
+    case Act::Verb::expire:
+      return check_end(stored, waiting, act.verb == Act::Verb::cancel, applied);
+  }
+  if (!stored.charges.empty()) fault(stored.id, "charge_changed", "charges something, and costs nothing");
+}
+
+void AuditRequests::check_post(const StoredDecision& stored, const WaitingRequest& waiting,
+                               const Policy& policy) {
+  if (!same_charges(stored.charges, waiting.holder.charges)) {
+    fault(stored.id, "charge_changed", "its charges are not what was reserved for it");
+  }
+  if (!may_commit(policy, waiting.request.principal, stored.draft.principal)) {
+    fault(stored.id, "actor_not_entitled", quoted(stored.draft.principal) + " did not ask for it");
+  }
+  const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
+  const bool guarded = waiting.request.holding == Holding::reserved_against_token;
+  if ((computed_here || guarded) && !waiting.token_issued) {
+    fault(stored.id, "token_missing", "was released although no token for its data was on record");
+  }
+  // Whoever began to read in time may take longer.
+  if (!computed_here) check_in_time(stored, waiting);
+}
+
+void AuditRequests::check_approved(const StoredDecision& stored, const WaitingRequest& waiting) {
+  if (waiting.approvers.size() < waiting.required) {
+    fault(stored.id, "approval_missing",
+          "was decided after " + std::to_string(waiting.approvers.size()) + " of " +
+              std::to_string(waiting.required) + " approvals");
+  }
+  if (stored.draft.principal != waiting.request.principal) {
+    fault(stored.id, "actor_not_entitled", "is not in the name of who asked");
+  }
+  check_in_time(stored, waiting);
+}
+
+void AuditRequests::wait(const StoredDecision& stored, Request request, std::uint64_t required) {
+  open_.insert_or_assign(stored.id, WaitingRequest{stored, stored, std::move(request), required});
+}
+
+void AuditRequests::follow(const StoredDecision& stored) {
+  const auto entry = open_.find(stored.draft.parent);
+  if (entry == open_.end()) return;
+  WaitingRequest& waiting = entry->second;
+  const Outcome outcome = stored.draft.outcome;
+  if (outcome == Outcome::approved) {
+    waiting.approvers.insert(stored.draft.principal);
+    if (waiting.approvers.size() >= waiting.required) due_ = waiting.holder.id;
+  }
+  if (outcome == Outcome::token_issued) waiting.token_issued = true;
+  if (leaves_open(outcome)) return;
+  auto ended = open_.extract(entry);
+  if (outcome != Outcome::reserved) return;
+  ended.mapped().holder = stored;
+  ended.key() = stored.id;
+  open_.insert(std::move(ended));
+}
+
+void AuditRequests::finish() {
+  if (!due_.empty()) fault(due_, "approval_ignored", "had all its approvals and was not decided");
+  for (const auto& [id, waiting] : open_) {
+    if (!listed_.contains(id)) fault(id, "open_changed", "waits, and is not listed among what is open");
+  }
+  for (const std::string& id : listed_) {
+    if (!open_.contains(id)) fault(id, "open_changed", "is listed as open, and does not wait");
+  }
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,27 @@
+// What is overdue ends before anything else is written, whoever writes next.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "epsilog/ledger/ledger.hpp"
+#include "request_family.hpp"
+
+namespace epsilog::engine {
+
+/// A transaction that began with ending what was overdue.
+struct Begun {
+  ledger::Transaction transaction;
+  std::size_t ended = 0;  ///< decisions recorded in it so far
+};
+
+/// Ends what is overdue in order of deadlines, except one decision. One transaction ends 64 at most, so that
+/// others get their turn between them; the last of them is returned, open.
+[[nodiscard]] Begun begin_after_expiries(ledger::Ledger& ledger, const std::string& except = "");
+
+/// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
+/// may have seen the data. In the name of `who`.
+void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, bool cancelled,
+                     const std::string& who);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,37 @@
+// What a decision about an earlier one does. It is stored where others have their request, in canonical
+// JSON: keys sorted, no blanks.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "epsilog/ledger/record.hpp"
+
+namespace epsilog::engine {
+
+struct Act {
+  enum class Verb {
+    approve,
+    reject,
+    issue_token,  ///< to the asker, who shows it to whoever guards the data
+    read_source,  ///< the token that a commit issues to itself before it reads the data
+    cancel,
+    expire,  ///< by the deadline; recorded in the name of who asked
+  };
+  Verb verb = Verb::approve;
+  std::string decision;  ///< the parent's id
+  std::string why = {};  ///< of reject; "" = not said
+
+  friend bool operator==(const Act&, const Act&) = default;
+};
+
+[[nodiscard]] std::string act_json(const Act& act);
+/// Throws  LedgerCorrupt unless the text is what act_json() makes.
+[[nodiscard]] Act parse_act(std::string_view json);
+
+/// Whether decisions of that outcome store an act rather than a request.
+[[nodiscard]] bool stores_act(ledger::Outcome outcome);
+/// Whether that is what such an act does.
+[[nodiscard]] bool fits(Act::Verb verb, ledger::Outcome outcome);
+
+}  // namespace epsilog::engine

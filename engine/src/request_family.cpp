@@ -1,0 +1,125 @@
+#include "request_family.hpp"
+
+#include <algorithm>
+
+#include "canonical_request.hpp"
+#include "request_act.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using ledger::Outcome;
+using ledger::StoredDecision;
+
+template <class Reader>
+std::optional<StoredDecision> root_of(Reader& reader, std::optional<StoredDecision> stored) {
+  while (stored && !stored->draft.parent.empty()) {
+    auto parent = reader.find_id(stored->draft.parent);
+    if (!parent) throw LedgerCorrupt("decision " + stored->id + " is about one that is not there");
+    // Ids ascend, so that this ends even in a ledger that was tampered with.
+    if (parent->id >= stored->id) throw LedgerCorrupt("decision " + stored->id + " is about a later one");
+    stored = std::move(parent);
+  }
+  return stored;
+}
+
+/// Adds what is about the open decision; an approved request goes on with its reservation.
+template <class Reader>
+void add_children(Reader& reader, const std::string& id, RequestFamily& family) {
+  for (StoredDecision& child : reader.children(id)) {
+    switch (child.draft.outcome) {
+      case Outcome::approved:
+        family.approvals.push_back(std::move(child));
+        break;
+      case Outcome::token_issued:
+        family.token = std::move(child);
+        break;
+      case Outcome::reserved:
+        family.reservation = std::move(child);
+        break;
+      case Outcome::granted:
+      case Outcome::refused:
+      case Outcome::rejected:
+      case Outcome::voided:
+      case Outcome::forfeited:
+        family.end = std::move(child);
+        break;
+      case Outcome::pending:
+        throw LedgerCorrupt("decision " + child.id + " waits for approvals and is about another one");
+    }
+  }
+}
+
+template <class Reader>
+std::optional<RequestFamily> read_family(Reader& reader, const std::string& id) {
+  auto root = root_of(reader, reader.find_id(id));
+  if (!root) return std::nullopt;
+  const Outcome outcome = root->draft.outcome;
+  if (outcome != Outcome::pending && outcome != Outcome::reserved) return std::nullopt;
+  RequestFamily family{std::move(*root), std::nullopt};
+  add_children(reader, family.root.id, family);
+  if (family.reservation) {
+    add_children(reader, family.reservation->id, family);
+  } else if (outcome == Outcome::reserved) {
+    family.reservation = family.root;
+  }
+  return family;
+}
+
+}  // namespace
+
+Request request_behind(ledger::Snapshot& view, const StoredDecision& stored) {
+  if (!stores_act(stored.draft.outcome)) return parse_stored_request(stored.draft.request).request;
+  return parse_stored_request(root_of(view, std::optional(stored))->draft.request).request;
+}
+
+RequestState state_of(const StoredDecision& stored) {
+  switch (stored.draft.outcome) {
+    case Outcome::granted:
+      return RequestState::granted;
+    case Outcome::refused:
+      return RequestState::refused;
+    case Outcome::pending:
+      return RequestState::pending;
+    case Outcome::reserved:
+      return RequestState::reserved;
+    case Outcome::approved:
+      return RequestState::approved;
+    case Outcome::rejected:
+      return RequestState::rejected;
+    case Outcome::token_issued:
+      return RequestState::token_issued;
+    case Outcome::voided:
+      return parse_act(stored.draft.request).verb == Act::Verb::cancel ? RequestState::cancelled
+                                                                       : RequestState::expired;
+    case Outcome::forfeited:
+      return RequestState::forfeited;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+RequestState RequestFamily::state() const {
+  return state_of(end ? *end : holder());
+}
+
+bool RequestFamily::approved_by(const std::string& who) const {
+  return std::any_of(approvals.begin(), approvals.end(),
+                     [&who](const StoredDecision& approval) { return approval.draft.principal == who; });
+}
+
+Request RequestFamily::request() const {
+  Request request = parse_stored_request(root.draft.request).request;
+  request.principal = root.draft.principal;
+  request.key = root.draft.key;
+  return request;
+}
+
+std::optional<RequestFamily> family_of(ledger::Snapshot& view, const std::string& id) {
+  return read_family(view, id);
+}
+
+std::optional<RequestFamily> family_of(ledger::Transaction& transaction, const std::string& id) {
+  return read_family(transaction, id);
+}
+
+}  // namespace epsilog::engine

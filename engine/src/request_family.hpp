@@ -1,0 +1,40 @@
+// Everything that was recorded about a request that waits or waited.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/request_state.hpp"
+#include "epsilog/ledger/ledger.hpp"
+
+namespace epsilog::engine {
+
+struct RequestFamily {
+  ledger::StoredDecision root;                         ///< pending or reserved, about no other decision
+  std::optional<ledger::StoredDecision> reservation;   ///< of an approved one; a reserved root is its own
+  std::vector<ledger::StoredDecision> approvals = {};  ///< by seq
+  std::optional<ledger::StoredDecision> token = {};
+  std::optional<ledger::StoredDecision> end = {};  ///< granted, refused, rejected, voided or forfeited
+
+  /// What is open, or was last.
+  [[nodiscard]] const ledger::StoredDecision& holder() const { return reservation ? *reservation : root; }
+  [[nodiscard]] RequestState state() const;
+  [[nodiscard]] bool open() const { return !end.has_value(); }
+  [[nodiscard]] bool approved_by(const std::string& who) const;
+  /// The request, with who asked it and under which key.
+  [[nodiscard]] Request request() const;
+};
+
+/// Of any decision that belongs to it; nothing for one that never waited, and for none of that id.
+[[nodiscard]] std::optional<RequestFamily> family_of(ledger::Snapshot& view, const std::string& id);
+[[nodiscard]] std::optional<RequestFamily> family_of(ledger::Transaction& transaction, const std::string& id);
+
+/// What was asked by the request that a decision answers or is about; without principal and key.
+[[nodiscard]] Request request_behind(ledger::Snapshot& view, const ledger::StoredDecision& stored);
+
+/// What one decision says by itself.
+[[nodiscard]] RequestState state_of(const ledger::StoredDecision& stored);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,36 @@
+// Who may do what to a request that waits, for how long it does, and what becomes of its charge when it is
+// not committed. Functions of policy and recorded facts alone, so that an auditor finds the same.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "epsilog/engine/engine.hpp"
+
+namespace epsilog::engine {
+
+/// How many have to approve such a request; 0: it is decided at once.
+[[nodiscard]] std::uint64_t approvals_required(const Dataset& dataset, Epsilon charged);
+
+/// One of the approvers that the dataset declares, other than who asked.
+[[nodiscard]] bool may_approve(const Policy& policy, const Dataset& dataset, const std::string& asker,
+                               const std::string& who);
+/// Commit it, or have its token issued: who asked; everybody where the policy declares no principals.
+[[nodiscard]] bool may_commit(const Policy& policy, const std::string& asker, const std::string& who);
+/// Whoever may commit or approve.
+[[nodiscard]] bool may_cancel(const Policy& policy, const Dataset& dataset, const std::string& asker,
+                              const std::string& who);
+
+/// Whether somebody may have seen the data for a reservation that is not committed. If so it is charged in
+/// full when it ends: giving back what depends on the data would tell something about them.
+///
+/// A statistic computed here reads them only in its commit, which issues a token first; of a value computed
+/// elsewhere nothing is known, unless the data are handed out against a token.
+[[nodiscard]] bool data_may_be_seen(const Request& request, bool token_issued);
+
+/// RFC 3339 UTC with milliseconds, at most the end of the year 9999.
+/// Requires  seconds >= 0.
+/// Throws    LedgerCorrupt unless `instant` is likewise.
+[[nodiscard]] std::string instant_after(std::string_view instant, std::int64_t seconds);
+
+}  // namespace epsilog::engine

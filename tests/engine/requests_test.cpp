@@ -1,0 +1,381 @@
+// Reservations: what they hold, who ends them, and what that costs (docs/reservations.md).
+#include <thread>
+
+#include "epsilog/accounting/errors.hpp"
+#include "support/catch.hpp"
+#include "waiting.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using engine::Answer;
+using engine::Engine;
+using engine::Holding;
+
+namespace {
+
+std::size_t records(const WaitingClinic& waiting) {
+  std::size_t count = 0;
+  waiting.engine.history("", 0, [&count](const Answer&) { ++count; });
+  return count;
+}
+
+/// The last record, as "state by principal".
+std::string last(const WaitingClinic& waiting) {
+  std::string line;
+  waiting.engine.history(
+      "", 1, [&line](const Answer& answer) { line = text(answer.state) + " by " + answer.principal; });
+  return line;
+}
+
+}  // namespace
+
+TEST_CASE("reservation: holds what the release costs until it is committed, and charges exactly that",
+          "[engine][requests]") {
+  WaitingClinic waiting;
+  const Answer reserved = waiting.reserve("mean:cost", "0.5");
+  CHECK(text(reserved.state) == "reserved");
+  CHECK_FALSE(reserved.granted);
+  CHECK(reserved.values.empty());
+  CHECK(reserved.deadline > reserved.created_at);
+  CHECK(waiting.balance() == "0/0.5");
+  const Answer granted = waiting.commit(reserved.decision_id);
+  CHECK(granted.granted);
+  CHECK(granted.values.size() == 1);
+  CHECK(granted.parent == reserved.decision_id);
+  CHECK(waiting.balance() == "0.5/0");
+  CHECK(records(waiting) == 3);  // reserved, token, granted
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("reservation: what is reserved is not there for others", "[engine][requests][negative]") {
+  WaitingClinic waiting("", "epsilon: 1");
+  REQUIRE(text(waiting.reserve("count", "0.75").state) == "reserved");
+  const Answer refused = release(waiting.engine, request("count", "0.5"));
+  REQUIRE(refused.reasons.size() == 1);
+  CHECK(refused.reasons[0].reserved == "0.75");
+  CHECK(refused.reasons[0].fits == "0.25");
+  CHECK(release(waiting.engine, request("count", "0.25")).granted);
+  CHECK(text(waiting.reserve("count", "0.25").state) == "denied");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("reservation: the same key replays it, whatever became of it", "[engine][requests]") {
+  WaitingClinic waiting;
+  const Answer first = waiting.reserve("count", "0.5", Holding::reserved, "k");
+  const Answer again = waiting.reserve("count", "0.5", Holding::reserved, "k");
+  CHECK(again.replayed);
+  CHECK(again.decision_id == first.decision_id);
+  CHECK(again.deadline == first.deadline);
+  CHECK(waiting.balance() == "0/0.5");
+  // A release asks something else than a reservation, and a guarded one something else than a plain one.
+  CHECK(release(waiting.engine, request("count", "0.5", "k")).reasons.at(0).code ==
+        engine::RefusalCode::key_conflict);
+  const Answer granted = waiting.commit(first.decision_id);
+  const Answer after = waiting.reserve("count", "0.5", Holding::reserved, "k");
+  CHECK(after.replayed);
+  CHECK(after.values == granted.values);
+  CHECK(after.decision_id == granted.decision_id);
+  CHECK(waiting.balance() == "0.5/0");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("commit: a second one returns the stored answer and costs nothing", "[engine][requests]") {
+  WaitingClinic waiting;
+  for (const char* value : {"", "7.25"}) {
+    const bool computed = *value == '\0';
+    const Answer reserved = waiting.reserve(computed ? "count" : "value:score", "0.5");
+    const auto supplied = computed ? std::nullopt : std::optional<std::string>(value);
+    const Answer granted = waiting.commit(reserved.decision_id, supplied);
+    CHECK_FALSE(granted.replayed);
+    const std::string balance = waiting.balance();
+    const Answer again = waiting.commit(reserved.decision_id, computed ? supplied : "1.5");
+    CHECK(again.replayed);
+    CHECK(again.decision_id == granted.decision_id);
+    CHECK(again.values == granted.values);
+    CHECK(waiting.balance() == balance);
+    // Any decision of the family names it.
+    CHECK(waiting.commit(granted.decision_id, supplied).decision_id == granted.decision_id);
+    CHECK(waiting.commit(granted.token.empty() ? reserved.decision_id : granted.token, supplied).replayed);
+  }
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("reservation: keeps its plan when another policy is applied meanwhile", "[engine][requests]") {
+  WaitingClinic waiting("");
+  const Answer reserved = waiting.reserve("sum:cost", "0.5");
+  const auto apply = [&](const std::string& yaml) {
+    waiting.clinic.folder.write("next.yaml", yaml);
+    return waiting.engine.apply_policy(waiting.clinic.folder.path("next.yaml"), "curator", "test");
+  };
+  std::string wider = clinic_policy("epsilon: 4", waiting_rules(""));
+  wider.replace(wider.find("[0, 5000]"), 9, "[0, 9000]");
+  REQUIRE(apply(wider).changed);
+  CHECK_THROWS_AS(apply(clinic_policy("epsilon: 0.25", waiting_rules(""))), PolicyError);
+  REQUIRE(apply(clinic_policy("epsilon: 0.5", waiting_rules(""))).changed);
+  const Answer granted = waiting.commit(reserved.decision_id);
+  REQUIRE(granted.granted);
+  CHECK(granted.policy_version == 1);
+  CHECK(granted.record == reserved.record);
+  CHECK(waiting.balance() == "0.5/0");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("cancel: every row of the table of who may have seen the data", "[engine][requests]") {
+  struct Row {
+    const char* statistic;
+    Holding holding;
+    bool issue;
+    const char* state;
+    const char* balance;
+  };
+  for (const Row& row : {Row{"count", Holding::reserved, false, "cancelled", "0/0"},
+                         Row{"value:score", Holding::reserved, false, "forfeited", "0.5/0"},
+                         Row{"value:score", Holding::reserved_against_token, false, "cancelled", "0/0"},
+                         Row{"value:score", Holding::reserved_against_token, true, "forfeited", "0.5/0"}}) {
+    for (const bool expire : {false, true}) {
+      CAPTURE(row.statistic, row.issue, row.state, expire);
+      WaitingClinic waiting;
+      const Answer reserved = waiting.reserve(row.statistic, "0.5", row.holding);
+      if (row.issue) CHECK_FALSE(waiting.engine.issue_token(reserved.decision_id, "alice").token.empty());
+      Answer ended;
+      if (expire) {
+        waiting.clock.pass_seconds(3599);
+        REQUIRE(release(waiting.engine, request("count", "0.25")).granted);
+        CHECK(text(waiting.engine.show(reserved.decision_id, {}).state) == "reserved");
+        waiting.clock.pass_seconds(1);
+        REQUIRE(release(waiting.engine, request("count", "0.25")).granted);
+        ended = waiting.engine.show(reserved.decision_id, {});
+      } else {
+        ended = waiting.engine.cancel(reserved.decision_id, "alice");
+      }
+      CHECK(text(ended.state) == (std::string(row.state) == "cancelled" && expire ? "expired" : row.state));
+      CHECK_FALSE(ended.ended_by.empty());
+      if (!expire) CHECK(waiting.balance() == row.balance);
+      if (expire) CHECK(waiting.balance() == (std::string(row.state) == "forfeited" ? "1/0" : "0.5/0"));
+      // Said again, it says what became of it, and costs nothing more.
+      const std::string balance = waiting.balance();
+      const std::size_t count = records(waiting);
+      CHECK(text(waiting.engine.cancel(reserved.decision_id, "alice").state) == text(ended.state));
+      CHECK(waiting.balance() == balance);
+      CHECK(records(waiting) == count);
+      CHECK(waiting.audit().empty());
+    }
+  }
+}
+
+TEST_CASE("commit: a value against a token is refused before the token was issued",
+          "[engine][requests][negative]") {
+  WaitingClinic waiting;
+  const Answer reserved = waiting.reserve("value:score", "0.5", Holding::reserved_against_token);
+  CHECK_THROWS_AS(waiting.commit(reserved.decision_id, "3"), InvalidParameter);
+  CHECK(records(waiting) == 1);
+  const Answer issued = waiting.engine.issue_token(reserved.decision_id, "alice");
+  CHECK(last(waiting) == "token_issued by alice");
+  CHECK(waiting.engine.issue_token(reserved.decision_id, "alice").token == issued.token);
+  CHECK(records(waiting) == 2);
+  CHECK(waiting.commit(reserved.decision_id, "3").granted);
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("requests: what does not fit them changes nothing", "[engine][requests][negative]") {
+  WaitingClinic waiting;
+  const Answer count = waiting.reserve("count", "0.25");
+  const Answer value = waiting.reserve("value:score", "0.25");
+  const Answer plain = release(waiting.engine, request("count", "0.25"));
+  const std::string balance = waiting.balance();
+  const std::size_t before = records(waiting);
+  CHECK_THROWS_AS(waiting.commit(count.decision_id, "3"), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(value.decision_id), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(value.decision_id, "three"), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(plain.decision_id), NotFound);
+  CHECK_THROWS_AS(waiting.engine.cancel(plain.decision_id, "alice"), NotFound);
+  CHECK_THROWS_AS(waiting.commit("00000000000000000000000000"), NotFound);
+  CHECK_THROWS_AS(waiting.engine.issue_token(value.decision_id, "alice"), InvalidParameter);
+  CHECK_THROWS_AS(waiting.reserve("count", "0.25", Holding::reserved_against_token), InvalidParameter);
+  CHECK_THROWS_AS(waiting.reserve("count", "0.25", Holding::none), InvalidParameter);
+  engine::Request with_value = supplied("3", "0.25");
+  with_value.holding = Holding::reserved;
+  CHECK_THROWS_AS(waiting.engine.reserve(with_value, {}), InvalidParameter);
+  engine::Request held = request("count", "0.25");
+  held.holding = Holding::reserved;
+  CHECK_THROWS_AS(release(waiting.engine, held), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(count.decision_id, {}, "bob"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.cancel(count.decision_id, "bob"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.cancel(count.decision_id, "eve"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.approve(count.decision_id, "eve"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.reject(count.decision_id, "bob", ""), engine::NotPermitted);
+  CHECK(waiting.balance() == balance);
+  CHECK(records(waiting) == before);
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("requests: without declared principals whoever can write the ledger may commit and cancel",
+          "[engine][requests]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  engine::Request asked = request("count", "0.5");
+  asked.holding = Holding::reserved;
+  const Answer first = engine.reserve(asked, {});
+  mechanisms::SystemBits bits;
+  const Answer granted = engine.commit(first.decision_id, "mallory", std::nullopt, bits, {});
+  CHECK(granted.granted);
+  CHECK(granted.principal == "alice");
+  const Answer second = engine.reserve(asked, {});
+  CHECK(text(engine.cancel(second.decision_id, "mallory").state) == "cancelled");
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("commit: a source that is missing is found before the data may have been seen",
+          "[engine][requests][negative]") {
+  WaitingClinic waiting;
+  const Answer reserved = waiting.reserve("count", "0.5");
+  std::filesystem::rename(waiting.clinic.folder.path("visits.csv"), waiting.clinic.folder.path("away.csv"));
+  CHECK_THROWS_AS(waiting.commit(reserved.decision_id), SourceError);
+  CHECK(records(waiting) == 1);
+  std::filesystem::rename(waiting.clinic.folder.path("away.csv"), waiting.clinic.folder.path("visits.csv"));
+  CHECK(text(waiting.engine.cancel(reserved.decision_id, "alice").state) == "cancelled");
+  CHECK(waiting.balance() == "0/0");
+}
+
+namespace {
+
+/// Breaks a commit after its token is durable, while it draws.
+class NoBits final : public mechanisms::BitSource {
+ public:
+  void fill(std::span<std::byte>) override { throw EntropyUnavailable("no bits"); }
+};
+
+}  // namespace
+
+TEST_CASE("commit: one that broke off after it may have read the data can be repeated, not undone",
+          "[engine][requests]") {
+  for (const char* how : {"commit", "cancel", "expire"}) {
+    CAPTURE(how);
+    WaitingClinic waiting;
+    const Answer reserved = waiting.reserve("count", "0.5");
+    NoBits none;
+    CHECK_THROWS_AS(waiting.engine.commit(reserved.decision_id, "alice", std::nullopt, none, {}),
+                    EntropyUnavailable);
+    const Answer open = waiting.engine.show(reserved.decision_id, {});
+    CHECK(text(open.state) == "reserved");
+    CHECK_FALSE(open.token.empty());
+    CHECK(waiting.balance() == "0/0.5");
+    if (how == std::string("commit")) {
+      CHECK(waiting.commit(reserved.decision_id).granted);
+    } else if (how == std::string("cancel")) {
+      CHECK(text(waiting.engine.cancel(reserved.decision_id, "alice").state) == "forfeited");
+    } else {
+      waiting.clock.pass_seconds(3600);
+      CHECK(text(waiting.commit(reserved.decision_id).state) == "forfeited");
+    }
+    CHECK(waiting.balance() == "0.5/0");
+    CHECK(waiting.audit().empty());
+  }
+}
+
+TEST_CASE("commit: one that began in time may end after the deadline, unless it was ended meanwhile",
+          "[engine][requests]") {
+  for (const bool ended : {false, true}) {
+    WaitingClinic waiting;
+    const Answer reserved = waiting.reserve("count", "0.5");
+    Engine other = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
+    mechanisms::SystemBits bits;
+    bool passed = false;
+    const auto while_reading = [&](double) {
+      if (passed) return;
+      passed = true;
+      waiting.clock.pass_seconds(3600);
+      if (ended) CHECK(release(other, request("count", "0.25")).granted);
+    };
+    const Answer answer =
+        waiting.engine.commit(reserved.decision_id, "alice", std::nullopt, bits, {}, while_reading);
+    REQUIRE(passed);
+    CHECK(text(answer.state) == (ended ? "forfeited" : "granted"));
+    CHECK(waiting.balance() == (ended ? "0.75/0" : "0.5/0"));
+    CHECK(waiting.audit().empty());
+  }
+}
+
+TEST_CASE("expiry: a backlog ends in order of deadlines before whoever writes next is decided",
+          "[engine][requests]") {
+  WaitingClinic waiting("", "epsilon: 3");
+  for (int i = 0; i < 150; ++i) {
+    REQUIRE(text(waiting.reserve("count", "0.02").state) == "reserved");
+    waiting.clock.pass_seconds(1);
+  }
+  CHECK(text(waiting.reserve("count", "0.02").state) == "denied");
+  waiting.clock.pass_seconds(3600);
+  // More than one transaction ends, and yet it all fits at once.
+  CHECK(release(waiting.engine, request("count", "3")).granted);
+  std::string deadline;
+  int expired = 0;
+  waiting.engine.history("", 0, [&](const Answer& answer) {
+    if (answer.state != engine::RequestState::expired) return;
+    const std::string of_this = waiting.engine.show(answer.parent, {}).deadline;
+    CHECK(deadline <= of_this);
+    deadline = of_this;
+    ++expired;
+  });
+  CHECK(expired == 150);
+  CHECK(waiting.balance() == "3/0");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("expiry: a policy may take back what nobody holds any more", "[engine][requests]") {
+  WaitingClinic waiting("");
+  REQUIRE(text(waiting.reserve("count", "2").state) == "reserved");
+  waiting.clinic.folder.write("less.yaml", clinic_policy("epsilon: 1", waiting_rules("")));
+  const auto apply = [&] {
+    return waiting.engine.apply_policy(waiting.clinic.folder.path("less.yaml"), "curator", "less");
+  };
+  CHECK_THROWS_AS(apply(), PolicyError);
+  waiting.clock.pass_seconds(3600);
+  CHECK(apply().changed);
+  CHECK(waiting.balance() == "0/0");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("requests: of a commit and a cancel at once one wins, and both say which",
+          "[engine][requests][concurrency]") {
+  WaitingClinic waiting("", "epsilon: 100");
+  int committed = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Answer reserved = waiting.reserve("value:score", "0.5");
+    Engine other = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
+    Answer first;
+    Answer second;
+    std::thread commits([&] { first = waiting.commit(reserved.decision_id, "5"); });
+    std::thread cancels([&] { second = other.cancel(reserved.decision_id, "alice"); });
+    commits.join();
+    cancels.join();
+    CHECK(first.state == second.state);
+    const bool won = first.state == engine::RequestState::granted;
+    CHECK((won || first.state == engine::RequestState::forfeited));
+    CHECK(first.values.size() == (won ? 1U : 0U));
+    committed += won ? 1 : 0;
+  }
+  INFO(committed);
+  CHECK(waiting.balance() == "20/0");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("requests: eight threads that commit one reservation get one answer",
+          "[engine][requests][concurrency]") {
+  WaitingClinic waiting;
+  const Answer reserved = waiting.reserve("count", "0.5");
+  std::vector<Answer> answers(8);
+  std::vector<std::thread> threads;
+  for (Answer& answer : answers) {
+    threads.emplace_back([&answer, &waiting, &reserved] { answer = waiting.commit(reserved.decision_id); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  int fresh = 0;
+  for (const Answer& answer : answers) {
+    CHECK(answer.granted);
+    CHECK(answer.values == answers[0].values);
+    fresh += answer.replayed ? 0 : 1;
+  }
+  CHECK(fresh == 1);
+  CHECK(waiting.balance() == "0.5/0");
+  CHECK(waiting.audit().empty());
+}
