@@ -45,12 +45,8 @@ struct ModelRequest {
 /// An account, or a cap, that did not hold the request.
 struct ModelShortfall {
   AccountKey account;
-  std::int64_t limit = 0;
-  std::int64_t spent = 0;
-  std::int64_t reserved = 0;
-  std::int64_t asked = 0;
-  std::int64_t over_by = 0;
-  std::int64_t fits = 0;
+  std::int64_t limit = 0, spent = 0, reserved = 0;
+  std::int64_t asked = 0, over_by = 0, fits = 0;
   friend auto operator<=>(const ModelShortfall&, const ModelShortfall&) = default;
 };
 
