@@ -176,6 +176,16 @@ std::vector<VerbSpec> make_verbs() {
        "the policy. Exit code 6: something was changed, removed, reordered, inserted or damaged.",
        {},
        {{"--ledger"}}},
+      {Verb::audit_replay,
+       "audit replay",
+       "decide every decision again and say of each whether it comes out the same",
+       "epsilog audit replay\n"
+       "epsilog audit replay --json",
+       "Each is decided under its own version of the policy, on the balances of its place in history: the\n"
+       "outcome, every reason, charge and parameter of the release must be the same to the last digit.\n"
+       "With --json one object a line. Exit code 6: something differs.",
+       {},
+       {{"--ledger"}}},
       {Verb::audit_reaccount,
        "audit reaccount",
        "what all releases cost together under each accountant, in retrospect",
@@ -189,16 +199,6 @@ std::vector<VerbSpec> make_verbs() {
         {"--epsilon", false, "asks for the delta kept with this epsilon instead, at least 0"},
         {"--scopes"},
         {"--ledger"}}},
-      {Verb::audit_replay,
-       "audit replay",
-       "decide every decision again and say of each whether it comes out the same",
-       "epsilog audit replay\n"
-       "epsilog audit replay --json",
-       "Each is decided under its own version of the policy, on the balances of its place in history: the\n"
-       "outcome, every reason, charge and parameter of the release must be the same to the last digit.\n"
-       "With --json one object a line. Exit code 6: something differs.",
-       {},
-       {{"--ledger"}}},
       {Verb::recover,
        "recover",
        "clear the mark that an input/output error left on a ledger",
