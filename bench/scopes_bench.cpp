@@ -162,10 +162,11 @@ void transaction_of_accounts(benchmark::State& state) {
     auto transaction = ledger.begin();
     std::vector<ledger::Charge> charges;
     ledger::DecisionDraft granted = draft();
+    auto& touched = granted.touched.emplace();
     for (const ledger::AccountState& found : transaction.accounts(accounts.names)) {
       if (!accounting::filter(found.balance, kAmount).granted) state.SkipWithError("the budget is spent");
       charges.push_back({.account = found.id, .amount = kAmount});
-      granted.touched.push_back(found.id);
+      touched.push_back(found.id);
     }
     auto receipt = transaction.charge(granted, charges, kEpsilon);
     std::vector<accounting::SealedRelease> sealed;

@@ -90,8 +90,10 @@ std::string codes(const engine::Answer& answer) {
 
 std::string row_csv(std::vector<std::string> cells, const engine::Answer& answer) {
   const bool charged = answer.granted && !answer.replayed;
+  const bool waits = answer.state == engine::RequestState::pending;
+  const std::string decision = waits ? "pending" : answer.granted ? "granted" : "denied";
   const std::string delta = answer.delta ? (charged ? answer.delta->charged : "0") : "";
-  cells.insert(cells.end(), {answer.granted ? "granted" : "denied", answer.replayed ? "true" : "false",
+  cells.insert(cells.end(), {decision, answer.replayed ? "true" : "false",
                              charged ? answer.record.charged : "0", delta, codes(answer), ""});
   return csv_line(cells);
 }

@@ -13,7 +13,7 @@ namespace epsilog::engine {
 [[nodiscard]] std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset,
                                                  const Request& request);
 
-/// Whether access_reasons() holds one after which a refusal says nothing of limits and balances.
+/// Whether there is one among the reasons after which a refusal says nothing of limits and balances.
 [[nodiscard]] bool closes_the_door(const std::vector<Reason>& reasons);
 
 }  // namespace epsilog::engine

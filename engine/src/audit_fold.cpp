@@ -263,10 +263,7 @@ void AuditFold::apply_charges(const ledger::StoredDecision& stored, const Waitin
 void AuditFold::check_balances_after(const ledger::StoredDecision& stored,
                                      const std::vector<ledger::AccountName>& names) {
   std::vector<ledger::AccountState> expected = balances_.present(names);
-  // Where none of its accounts is there yet, a refusal is stored with all of the dataset.
-  const bool of_none =
-      expected.empty() && stored.draft.outcome == ledger::Outcome::refused && stored.draft.parent.empty();
-  if (of_schema_1(stored) || of_none) expected = balances_.of_dataset(stored.draft.dataset);
+  if (of_schema_1(stored)) expected = balances_.of_dataset(stored.draft.dataset);
   const bool same = std::equal(
       expected.begin(), expected.end(), stored.accounts.begin(), stored.accounts.end(),
       [](const ledger::AccountState& first, const ledger::AccountState& second) {

@@ -1,5 +1,6 @@
 #include "epsilog/engine/engine.hpp"
 
+#include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "decide.hpp"
@@ -11,19 +12,6 @@
 
 namespace epsilog::engine {
 namespace {
-
-RequestState standing_as(ledger::Outcome outcome) {
-  switch (outcome) {
-    case ledger::Outcome::granted:
-      return RequestState::granted;
-    case ledger::Outcome::reserved:
-      return RequestState::reserved;
-    case ledger::Outcome::pending:
-      return RequestState::pending;
-    default:
-      return RequestState::refused;
-  }
-}
 
 /// How often a release starts over because the policy or a balance changed under it.
 constexpr int kAttemptsMax = 100;
@@ -47,10 +35,10 @@ Answer Engine::plan(const Request& request, std::span<const Rational> alphas) co
   const Policy& policy = applied->policy;
   const std::vector<Ask> asked = asks(policy, dataset, request, *plan, view.calendar_time());
   const std::vector<Debit> standing = debits(asked, view.accounts(account_names(asked)));
-  answer.accounts = account_states(standing);
   const Decision decision = decide(policy, dataset, request, *plan, standing, std::nullopt);
+  if (!closes_the_door(decision.reasons())) answer.accounts = account_states(standing);
   answer.granted = decision.granted();
-  answer.state = standing_as(outcome_of(decision, request, *plan));
+  answer.state = state_now(decision, request, *plan);
   answer.reasons = decision.reasons();
   return answer;
 }

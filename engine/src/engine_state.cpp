@@ -1,5 +1,6 @@
 #include "engine_state.hpp"
 
+#include "access.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "request_act.hpp"
@@ -143,8 +144,8 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.decision_id = stored.id;
   answer.seq = stored.seq;
   answer.created_at = stored.created_at;
-  answer.accounts = stored.accounts;
   answer.reasons = parse_reasons(stored.draft.reasons);
+  if (!closes_the_door(answer.reasons)) answer.accounts = stored.accounts;
   if (stored.release) answer.record = *stored.release;
   answer.component_values = stored.component_values;
   answer.values = stored.values;

@@ -1,6 +1,7 @@
 #include <map>
 #include <utility>
 
+#include "access.hpp"
 #include "canonical_request.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
@@ -15,6 +16,7 @@ namespace {
 struct Bound {
   std::string digest;
   bool granted = false;
+  RequestState state = RequestState::refused;
   std::vector<Reason> reasons;
 };
 
@@ -68,9 +70,7 @@ Answer PlanSequence::next(const Request& request, std::span<const Rational> alph
   } else if (!request.key.empty()) {
     if (const auto earlier = state.view.find_key(request.principal, request.key)) {
       if (earlier->draft.request_digest == digest) {
-        Answer answer = state.engine.recalled(*earlier, state.view, alphas);
-        answer.replayed = true;
-        return answer;
+        return state.engine.replayed(*earlier, state.view, alphas);
       }
       conflict = KeyConflict{request.key, earlier->id};
     }
@@ -83,18 +83,20 @@ Answer PlanSequence::next(const Request& request, std::span<const Rational> alph
       state.standing(asks(policy, dataset, request, *plan, state.view.calendar_time()));
   if (bound != state.keys.end() && !conflict) {
     answer.granted = bound->second.granted;
+    answer.state = bound->second.state;
     answer.reasons = bound->second.reasons;
     answer.replayed = true;
   } else {
     const Decision decision = decide(policy, dataset, request, *plan, standing, conflict);
     answer.granted = decision.granted();
+    answer.state = state_now(decision, request, *plan);
     answer.reasons = decision.reasons();
     if (answer.granted) state.debit(standing);
     if (!request.key.empty() && !conflict) {
-      state.keys.emplace(key, Bound{digest, answer.granted, answer.reasons});
+      state.keys.emplace(key, Bound{digest, answer.granted, answer.state, answer.reasons});
     }
   }
-  answer.accounts = account_states(standing);
+  if (!closes_the_door(answer.reasons)) answer.accounts = account_states(standing);
   return answer;
 }
 

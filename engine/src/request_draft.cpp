@@ -18,7 +18,8 @@ ledger::DecisionDraft draft_about(const ledger::StoredDecision& parent, ledger::
   const bool moves =
       parent.draft.outcome == ledger::Outcome::reserved && outcome != ledger::Outcome::token_issued;
   if (moves) {
-    for (const ledger::AccountState& account : parent.accounts) draft.touched.push_back(account.id);
+    auto& touched = draft.touched.emplace();
+    for (const ledger::AccountState& account : parent.accounts) touched.push_back(account.id);
   }
   return draft;
 }

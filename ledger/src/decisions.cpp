@@ -216,10 +216,10 @@ void Transaction::State::move(const char* update, const std::vector<Charge>& cha
 
 std::vector<AccountState> Transaction::State::accounts_after(const DecisionDraft& draft,
                                                              const std::vector<Charge>& moved) {
-  const bool whole_dataset = draft.touched.empty() && draft.parent.empty() && !opens(draft.outcome);
+  const bool whole_dataset = !draft.touched && draft.parent.empty() && !opens(draft.outcome);
   if (whole_dataset) return read_accounts(ledger->writer(), draft.dataset);
-  std::vector<std::int64_t> ids = draft.touched;
-  if (ids.empty()) {
+  std::vector<std::int64_t> ids = draft.touched.value_or(std::vector<std::int64_t>());
+  if (!draft.touched) {
     std::transform(moved.begin(), moved.end(), std::back_inserter(ids),
                    [](const Charge& charge) { return charge.account; });
   }
@@ -241,8 +241,8 @@ std::string Transaction::State::record(const DecisionDraft& draft, const std::ve
   decision.created_at = meta.last_time;
   decision.draft = draft;
   decision.accounts = accounts_after(draft, moved);
-  decision.draft.touched.clear();
-  for (const AccountState& account : decision.accounts) decision.draft.touched.push_back(account.id);
+  auto& touched = decision.draft.touched.emplace();
+  for (const AccountState& account : decision.accounts) touched.push_back(account.id);
   decision.charges = std::move(charged);
 
   Connection& db = ledger->writer();

@@ -190,7 +190,8 @@ StoredDecision read_decision(Connection& connection, const Query& row) {
                       .parent = row.text(kParent),
                       .deadline = row.text(kParent + 1)};
     decision.accounts = parse_accounts(row.text(11), decision.draft.dataset);
-    for (const AccountState& account : decision.accounts) decision.draft.touched.push_back(account.id);
+    auto& touched = decision.draft.touched.emplace();
+    for (const AccountState& account : decision.accounts) touched.push_back(account.id);
     decision.charges = read_charges(connection, decision.id);
     read_release(row, decision);
   } catch (const LedgerCorrupt& fault) {

@@ -366,14 +366,19 @@ class World final {
     return text;
   }
 
-  /// An answer shows every account the request touches, as it stood after it, which is now.
+  /// An answer shows every account the request touches that is there, as it stood after it, which is now; to
+  /// whoever may not ask, none.
   void check_touched(const Answer& answer, const ModelRequest& request) {
     std::map<AccountKey, ModelAccount> expected;
     for (const Debit& debit : request.debits) {
       const auto found = model_.accounts().find(debit.account);
       if (found != model_.accounts().end()) expected.insert(*found);
     }
-    if (expected.empty()) return;  // nothing of it is there yet
+    const bool closed = std::any_of(answer.reasons.begin(), answer.reasons.end(), [](const auto& reason) {
+      return reason.code == engine::RefusalCode::principal_not_allowed ||
+             reason.code == engine::RefusalCode::purpose_not_allowed;
+    });
+    if (closed) expected.clear();
     std::map<AccountKey, ModelAccount> shown;
     for (const ledger::AccountState& state : answer.accounts)
       shown[{state.dataset, state.scope, state.measure}] = model_account(state);

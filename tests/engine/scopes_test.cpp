@@ -185,6 +185,7 @@ TEST_CASE("Each asker has an account of her own where no principals are declared
   const Scoped clinic(policy("    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 0.1}]\n"));
   Engine engine = clinic.open();
   CHECK_FALSE(spent_by_scope(engine).contains({"principal:dora", "epsilon"}));
+  CHECK(release(engine, asked_by("franz", "9")).accounts.size() == 1);  // of nobody else, and none for franz
   REQUIRE(release(engine, asked_by("dora", "0.1")).granted);
   REQUIRE(release(engine, asked_by("emil", "0.1")).granted);
   CHECK(codes(release(engine, asked_by("dora", "0.1"))) ==
@@ -402,6 +403,11 @@ TEST_CASE("Who is not declared, not admitted, or states no admitted purpose lear
   CHECK(codes(release(engine, asked_by("bob", "5", "quality"))) == only(RefusalCode::purpose_not_allowed));
   CHECK(codes(release(engine, asked_by("bob", "5"))) == only(RefusalCode::purpose_not_allowed));
   CHECK(codes(release(engine, asked_by("bob", "5", "gossip"))) == only(RefusalCode::purpose_not_allowed));
+  const auto closed = {asked_by("mallory", "5", "planning"), asked_by("bob", "5", "quality")};
+  for (const engine::Request& asked : closed) {
+    CHECK(release(engine, asked).accounts.empty());
+    CHECK(engine.plan(asked, {}).accounts.empty());
+  }
   CHECK(codes(release(engine, asked_by("bob", "5", "planning"))) ==
         only(RefusalCode::dataset_budget_exceeded));
   CHECK(release(engine, asked_by("bob", "0.1", "planning")).granted);

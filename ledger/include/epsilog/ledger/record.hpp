@@ -119,9 +119,9 @@ struct DecisionDraft {
   std::string reasons;        ///< JSON array; "[]" unless refused
   std::string parent = {};    ///< id of the decision this one is about; '' = none
   std::string deadline = {};  ///< ledger time at which a reserved or pending one is overdue; '' otherwise
-  /// Ids of the accounts whose balances after the decision are stored with it, in this order. Empty: those
+  /// Ids of the accounts whose balances after the decision are stored with it, in this order. Nothing: those
   /// it moves; of a grant or refusal without a parent, all of the dataset.
-  std::vector<std::int64_t> touched = {};
+  std::optional<std::vector<std::int64_t>> touched = {};
 };
 
 /// A decision as stored. Everything a replay answers with.
