@@ -202,10 +202,8 @@ std::optional<TiltedLoss> composed(const Schedule& schedule, const Grid& grid, S
   return TiltedLoss(std::move(laws), grid.step, tilt, side);
 }
 
-Rational pld_delta(std::span<const ComposedLaw> laws, const Rational& epsilon, Side side) {
-  if (epsilon < 0) throw InvalidParameter("epsilon: " + text(epsilon) + " is negative");
-  const ExponentRange range;
-  const Schedule schedule = gathered(laws, side);
+Rational schedule_delta(const Schedule& schedule, const Rational& epsilon, Side side) {
+  if (schedule.entries.empty()) return 0;
   const Rational& infinite = side == Side::up ? schedule.infinite_up : schedule.infinite_down;
   if (schedule.largest_loss && epsilon >= *schedule.largest_loss) return infinite;
   if (const PrivacyProfile* profile = closed_form(schedule)) return closed_delta(*profile, epsilon, side);
@@ -220,6 +218,42 @@ Rational pld_delta(std::span<const ComposedLaw> laws, const Rational& epsilon, S
   if (!finite) return nothing_known;
   const Rational total = sum_with(finite->rational(), loss->infinite().rational());
   return side == Side::up ? std::min(total, nothing_known) : std::max(total, nothing_known);
+}
+
+Enclosure exp_of(const Rational& x, unsigned bits) {
+  return exp(Enclosure(x, bits));
+}
+
+unsigned bits_beside_one(const Rational& small) {
+  return 2 * kStartBits + static_cast<unsigned>(std::clamp(-log2_estimate(small), 0.0, 65536.0));
+}
+
+Rational rounded_up(const Rational& value) {
+  return MpfrNumber::rounded(value, kResultBits, MPFR_RNDU).rational();
+}
+
+/// e^X (delta of the Laplace laws at epsilon - X), X the excess; of their infinite mass there is no more.
+/// Proof, section 8.
+Rational delta_with_excess(const Schedule& schedule, const Rational& epsilon) {
+  const Rational& excess = schedule.excess;
+  const unsigned bits = bits_beside_one(excess);
+  const Rational beyond = exp_of(excess, bits).high().rational();
+  if (epsilon >= excess) {
+    const Rational finite = schedule_delta(schedule, epsilon - excess, Side::up) - schedule.infinite_down;
+    return schedule.infinite_down + rounded_up(beyond * finite);
+  }
+  // delta(-y) = 1 - e^-y + e^-y delta(y), y = X - epsilon.
+  const Rational mirrored = schedule_delta(schedule, excess - epsilon, Side::up);
+  const Enclosure growth = exp_of(epsilon, bits);
+  return rounded_up((exp_of(excess, bits) - growth).high().rational() + growth.high().rational() * mirrored);
+}
+
+Rational pld_delta(std::span<const ComposedLaw> laws, const Rational& epsilon, Side side) {
+  if (epsilon < 0) throw InvalidParameter("epsilon: " + text(epsilon) + " is negative");
+  const ExponentRange range;
+  const Schedule schedule = gathered(laws, side);
+  if (schedule.excess == 0) return schedule_delta(schedule, epsilon, side);
+  return std::min(Rational(1), delta_with_excess(schedule, epsilon));
 }
 
 /// Where the profile of one law crosses delta; the side of the result named.
@@ -334,13 +368,10 @@ Rational epsilon_by_addition(const Schedule& schedule, const Rational& delta) {
   return sum;
 }
 
-std::optional<Rational> pld_epsilon(std::span<const ComposedLaw> laws, const Rational& delta, Side side) {
-  if (delta < 0 || delta > 1) throw InvalidParameter("delta: " + text(delta) + " is not between 0 and 1");
-  const ExponentRange range;
-  const Schedule schedule = gathered(laws, side);
+std::optional<Rational> schedule_epsilon(const Schedule& schedule, const Rational& delta, Side side) {
   // An infinite mass too long to compare exactly is refused from above and let pass from below.
   if (delta < (side == Side::up ? schedule.infinite_up : schedule.infinite_down)) return std::nullopt;
-  if (delta == 1) return Rational(0);
+  if (delta == 1 || schedule.entries.empty()) return Rational(0);
   if (delta <= schedule.infinite_up) {
     if (schedule.largest_loss && side == Side::up) return schedule.largest_loss;
     if (!schedule.largest_loss && delta == schedule.infinite_down) return std::nullopt;
@@ -357,6 +388,24 @@ std::optional<Rational> pld_epsilon(std::span<const ComposedLaw> laws, const Rat
   const std::optional<TiltedLoss> loss = composed(schedule, *grid, side, log_delta, std::nullopt);
   if (!loss) return nothing_known;
   return EnoughSearch(*loss, delta, most, side).run();
+}
+
+/// What delta_with_excess turns into at most `delta`.
+Rational delta_before_excess(const Schedule& schedule, const Rational& delta) {
+  const Rational finite = delta - schedule.infinite_down;
+  if (finite <= 0) return delta;
+  const Rational shrunk = exp_of(-schedule.excess, bits_beside_one(schedule.excess)).low().rational();
+  return schedule.infinite_down + shrunk * finite;
+}
+
+std::optional<Rational> pld_epsilon(std::span<const ComposedLaw> laws, const Rational& delta, Side side) {
+  if (delta < 0 || delta > 1) throw InvalidParameter("delta: " + text(delta) + " is not between 0 and 1");
+  const ExponentRange range;
+  const Schedule schedule = gathered(laws, side);
+  if (schedule.excess == 0 || delta == 1) return schedule_epsilon(schedule, delta, side);
+  const auto epsilon = schedule_epsilon(schedule, delta_before_excess(schedule, delta), side);
+  if (!epsilon) return std::nullopt;
+  return *epsilon + schedule.excess;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "epsilog/accounting/certified_crossing.hpp"
 #include "epsilog/accounting/checked_probability.hpp"
@@ -84,6 +85,30 @@ Enclosure conversion_term(const Rational& order, const Rational& delta, unsigned
   return log_part + log1p(Enclosure(1 / (order - 1), bits));
 }
 
+/// The least of a bound that falls and then rises along renyi_orders(); of any other bound one of its values.
+/// Where neighbours are equal, at 0 or 1, it goes on towards smaller orders, as delta is 1 at large ones.
+Rational least_over_orders(const std::function<Rational(const Rational&)>& bound) {
+  const std::vector<Rational>& orders = renyi_orders();
+  std::map<std::size_t, Rational> known;
+  const auto at = [&](std::size_t i) -> const Rational& {
+    const auto found = known.find(i);
+    return found != known.end() ? found->second : known.emplace(i, bound(orders[i])).first->second;
+  };
+  std::size_t low = 0;
+  std::size_t high = orders.size() - 1;
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (at(middle) <= at(middle + 1)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  const auto least = std::min_element(known.begin(), known.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  return std::min(least->second, at(low));
+}
+
 Divergence laplace_divergence(const Rational& t, const Rational& order) {
   const Rational odd = 2 * order - 1;
   return {t, order, [=](unsigned bits) {
@@ -110,6 +135,13 @@ Divergence pure_divergence(const Rational& epsilon, const Rational& order) {
           }};
 }
 
+/// Of Laplace noise and order extra/(order-1) beside it, or of the pure loss: at orders near 1 the latter.
+Rational snapping_divergence_up(const ComposedLaw& law, const Rational& order) {
+  const Rational loss = law.sensitivity / law.scale;
+  const Rational by_laplace = laplace_divergence(loss, order).quick() + order * law.extra / (order - 1);
+  return std::min(by_laplace, pure_divergence(loss + law.extra, order).quick());
+}
+
 Rational divergence_up(const ComposedLaw& law, const Rational& order) {
   switch (law.kind) {
     case ComposedLaw::Kind::laplace:
@@ -119,6 +151,8 @@ Rational divergence_up(const ComposedLaw& law, const Rational& order) {
     case ComposedLaw::Kind::gaussian:
     case ComposedLaw::Kind::discrete_gaussian:
       return renyi_of_gaussian(law.scale, law.sensitivity, order);
+    case ComposedLaw::Kind::snapping:
+      return snapping_divergence_up(law, order);
     case ComposedLaw::Kind::pure:
     case ComposedLaw::Kind::approximate:
       break;
@@ -134,6 +168,7 @@ void require_law(const ComposedLaw& law) {
   }
   require_positive(law.scale, "scale");
   require_positive(law.sensitivity, "sensitivity");
+  if (law.kind == ComposedLaw::Kind::snapping) require_not_negative(law.extra, "extra");
   const bool discrete =
       law.kind == ComposedLaw::Kind::discrete_laplace || law.kind == ComposedLaw::Kind::discrete_gaussian;
   if (discrete && law.sensitivity.get_den() != 1) {
@@ -186,13 +221,15 @@ Rational renyi_of_pure_up(const Rational& epsilon, const Rational& order) {
   return pure_divergence(epsilon, order).narrow();
 }
 
-RenyiCurve renyi_curve_up(const ComposedLaw& law) {
+Rational renyi_of_law_up(const ComposedLaw& law, const Rational& order) {
   require_law(law);
-  const Rational count(Integer(static_cast<unsigned long>(law.count)));
+  require_order(order);
+  return rounded_up(Integer(static_cast<unsigned long>(law.count)) * divergence_up(law, order));
+}
+
+RenyiCurve renyi_curve_up(const ComposedLaw& law) {
   RenyiCurve curve;
-  for (const Rational& order : renyi_orders()) {
-    curve.push_back({order, rounded_up(count * divergence_up(law, order))});
-  }
+  for (const Rational& order : renyi_orders()) curve.push_back({order, renyi_of_law_up(law, order)});
   return curve;
 }
 
@@ -218,6 +255,22 @@ Rational renyi_epsilon_up(std::span<const RenyiPoint> curve, const Rational& del
     if (!least || bound < *least) least = bound;
   }
   return std::max(*least, Rational(0));
+}
+
+Rational renyi_epsilon_by_search_up(const RenyiDivergence& divergence, const Rational& delta) {
+  require_probability(delta, "delta");
+  return least_over_orders([&](const Rational& order) {
+    const RenyiPoint point{order, divergence(order)};
+    return renyi_epsilon_up({&point, 1}, delta);
+  });
+}
+
+Rational renyi_delta_by_search_up(const RenyiDivergence& divergence, const Rational& epsilon) {
+  require_not_negative(epsilon, "epsilon");
+  return least_over_orders([&](const Rational& order) {
+    const RenyiPoint point{order, divergence(order)};
+    return renyi_delta_up({&point, 1}, epsilon);
+  });
 }
 
 Rational renyi_divergence_down(const Rational& order, const Rational& epsilon, const Rational& delta) {

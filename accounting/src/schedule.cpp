@@ -16,6 +16,8 @@ const Rational kDiscreteLaplaceSensitivityMax = 1'000'000'000;
 /// Longer exact numbers are rounded to this many bits.
 constexpr unsigned kNumberBits = 256;
 constexpr unsigned kExactBitsMax = 4096;
+/// An excess beyond it is left to the pure laws: e^64 times a delta says nothing.
+constexpr long kExcessMax = 64;
 
 Rational integer(std::uint64_t value) {
   return Integer(static_cast<unsigned long>(value));
@@ -37,6 +39,9 @@ void check(const ComposedLaw& law, const std::string& name) {
   }
   require_positive(law.scale, name + " scale");
   require_positive(law.sensitivity, name + " sensitivity");
+  if (law.kind == Kind::snapping && law.extra < 0) {
+    throw InvalidParameter(name + " extra: " + text(law.extra) + " is negative");
+  }
   const bool discrete = law.kind == Kind::discrete_laplace || law.kind == Kind::discrete_gaussian;
   if (discrete && law.sensitivity.get_den() != 1) {
     throw InvalidParameter(name + " sensitivity: " + text(law.sensitivity) + " is no integer");
@@ -76,6 +81,24 @@ Rational finite_mass(const Schedule& schedule, Side side) {
   return product;
 }
 
+/// By how much the snapping laws together exceed Laplace laws.
+Rational excess_up(std::span<const ComposedLaw> laws) {
+  Rational sum = 0;
+  for (const ComposedLaw& law : laws) {
+    if (law.kind != ComposedLaw::Kind::snapping) continue;
+    sum = shortened(sum + integer(law.count) * law.extra, Side::up);
+  }
+  return sum;
+}
+
+/// Snapping as Laplace noise, whose excess is counted apart, or as what it is at least: pure.
+ComposedLaw stand_in(ComposedLaw law, bool by_laplace) {
+  if (law.kind != ComposedLaw::Kind::snapping) return law;
+  law.kind = by_laplace ? ComposedLaw::Kind::laplace : ComposedLaw::Kind::pure;
+  law.epsilon = law.sensitivity / law.scale + law.extra;
+  return law;
+}
+
 }  // namespace
 
 Schedule gathered(std::span<const ComposedLaw> laws, Side side) {
@@ -83,10 +106,13 @@ Schedule gathered(std::span<const ComposedLaw> laws, Side side) {
   std::map<PrivacyProfile, std::uint64_t> counts;
   Rational mu_squared = 0;
   std::uint64_t uses = 0;
+  const Rational excess = excess_up(laws);
+  const bool by_laplace = excess <= kExcessMax;
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const std::string name = "law " + std::to_string(i + 1);
     check(laws[i], name);
-    const PrivacyProfile profile(laws[i]);
+    if (laws[i].kind == ComposedLaw::Kind::snapping && side == Side::down) continue;
+    const PrivacyProfile profile(stand_in(laws[i], by_laplace));
     if (profile.shape() == PrivacyProfile::Shape::gaussian) {
       mu_squared = shortened(mu_squared + integer(laws[i].count) * profile.mu_squared(), side);
       continue;
@@ -97,6 +123,7 @@ Schedule gathered(std::span<const ComposedLaw> laws, Side side) {
   }
 
   Schedule schedule;
+  if (side == Side::up && by_laplace) schedule.excess = excess;
   schedule.largest_loss = 0;
   for (const auto& [profile, count] : counts) {
     schedule.entries.push_back({profile, count});

@@ -19,14 +19,18 @@ struct Schedule {
     std::uint64_t count;
   };
   std::vector<Entry> entries;
-  /// Sum of the largest losses; nullopt if one is unbounded.
+  /// Sum of what snapping laws lose beyond the Laplace laws that stand for them in `entries`. 0 on the side
+  /// down, where they are left out.
+  Rational excess;
+  /// Sum of the largest losses, the excess apart; nullopt if one is unbounded.
   std::optional<Rational> largest_loss;
   /// 1 - product of (1 - delta)^count, outward and, if it is short enough to write down, exactly.
   Rational infinite_down;
   Rational infinite_up;
 };
 
-/// The laws of the schedule. Gaussian laws become one: its mu^2 rounded to the side if it has too many
+/// The laws of the schedule. Snapping laws become Laplace laws and an excess, or pure laws where that would
+/// say nothing. Gaussian laws become one: its mu^2 rounded to the side if it has too many
 /// digits. Throws  InvalidParameter naming the law and the field.
 [[nodiscard]] Schedule gathered(std::span<const ComposedLaw> laws, Side side);
 

@@ -232,6 +232,14 @@ std::string touched_text(const engine::Answer& answer, const Style& style) {
 
 }  // namespace
 
+std::string question_text(const engine::Answer& answer) {
+  return subject(answer);
+}
+
+std::string cost_and_accuracy_text(const engine::Answer& answer) {
+  return field("cost", cost_text(answer)) + accuracy_text(answer);
+}
+
 std::string plan_text(const engine::Answer& answer, const Style& style) {
   std::string text = answer.granted ? style.good("would be granted") : style.bad("would be refused");
   if (answer.state == engine::RequestState::pending) {
@@ -239,8 +247,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
   }
   text += ": " + subject(answer) + "\n";
   if (!answer.record.components.empty()) {
-    text += field("cost", cost_text(answer)) + accuracy_text(answer) +
-            mechanism_text(answer, Detail::with_reasons);
+    text += cost_and_accuracy_text(answer) + mechanism_text(answer, Detail::with_reasons);
   }
   text += "\n" + touched_text(answer, style);
   if (!answer.granted) text += "\n" + refusal_text(answer, style);

@@ -12,6 +12,11 @@ namespace epsilog::command {
 /// What a plan says: cost, mechanism, accuracy, limits. Nothing was released.
 [[nodiscard]] std::string plan_text(const engine::Answer& answer, const Style& style);
 
+/// "mean:cost of clinic by ward where age > 65".
+[[nodiscard]] std::string question_text(const engine::Answer& answer);
+/// The lines of a plan that say what one release costs and how accurate it is.
+[[nodiscard]] std::string cost_and_accuracy_text(const engine::Answer& answer);
+
 /// A granted decision with its value or cells, accuracy, cost and what remains.
 [[nodiscard]] std::string release_text(const engine::Answer& answer, const Style& style);
 

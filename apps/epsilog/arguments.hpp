@@ -13,8 +13,12 @@ enum class Verb {
   policy_check,
   policy_show,
   policy_apply,
+  policy_diff,
+  policy_import,
+  policy_draft,
   data_check,
   plan,
+  forecast,
   release,
   reserve,
   commit,
@@ -28,7 +32,10 @@ enum class Verb {
   show,
   audit_verify,
   audit_replay,
+  audit_reaccount,
   recover,
+  migrate,
+  clock_confirm,
   accuracy_snapping,
   accuracy_discrete_gaussian,
   accuracy_discrete_laplace,
@@ -44,6 +51,8 @@ struct Arguments {
   Verb verb = Verb::init;
 
   std::optional<std::string> policy_file;
+  std::optional<std::string> later_policy_file;
+  std::optional<std::string> metadata_file;
   std::optional<std::string> dataset;
   std::optional<std::string> statistic;
   std::optional<std::string> decision_id;
@@ -80,10 +89,16 @@ struct Arguments {
   std::optional<std::string> count;
   std::optional<std::string> max_rows;
   std::optional<std::string> batch;
+  std::optional<std::string> accountant;
+  std::optional<std::string> from;
+  std::optional<std::string> from_csv;
+  std::optional<std::string> dataset_name;
+  std::optional<std::string> output;
   std::vector<std::string> alphas;
   std::vector<std::string> mechanisms;
   bool integer = false;
   bool data_token = false;
+  bool scopes = false;
 
   bool json = false;
   bool quiet = false;

@@ -2,8 +2,10 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
+#include "forecast_output.hpp"
 #include "json_output.hpp"
 #include "opened_ledger.hpp"
+#include "plan_batch.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {
@@ -20,12 +22,20 @@ ExitCode exit_of(const engine::Answer& answer) {
 }  // namespace
 
 ExitCode plan(const Arguments& arguments, Console& console) {
+  if (arguments.batch) return plan_batch(arguments, console);
+  std::optional<std::int64_t> count;
+  if (arguments.count) count = count_argument(*arguments.count);
   const engine::Request request = request_of(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
   const engine::Answer answer = engine.plan(request, alphas);
-  if (console.json()) {
+  if (count && (console.json() || !console.quiet())) {
+    const ForecastPlan forecast{answer, engine.forecast(request, alphas), *count,
+                                engine.forecast_of_count(request, *count, alphas)};
+    console.write(console.json() ? forecast_plan_json(forecast)
+                                 : forecast_plan_text(request, forecast, console.style()));
+  } else if (console.json()) {
     console.write(answer_json(answer, AnswerKind::plan));
   } else if (!console.quiet()) {
     console.write(plan_text(answer, console.style()));

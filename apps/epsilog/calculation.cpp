@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/mpfr_number.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -79,6 +80,15 @@ std::string binary64_up(const Rational& value) {
 std::string binary64_down(const Rational& value) {
   EPSILOG_INVARIANT(value > 0);
   return hex_text(value > Rational(kLargest) ? kLargest : value.get_d());
+}
+
+Figure bound_figure(const std::string& name, const std::string& measure,
+                    const std::optional<Rational>& bound) {
+  if (!bound) return {name, {}};
+  const bool finite_decimal = accounting::text(*bound).find('/') == std::string::npos;
+  const Rational value =
+      finite_decimal ? *bound : accounting::MpfrNumber::rounded(*bound, 128, MPFR_RNDU).rational();
+  return {name, Figures{{measure, digits_up(value, name)}}};
 }
 
 Figure text_or_nothing(std::string name, std::string text) {

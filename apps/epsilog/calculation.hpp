@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -46,6 +47,11 @@ struct Calculation {
 /// Requires  value > 0.
 [[nodiscard]] std::string binary64_up(const accounting::Rational& value);
 [[nodiscard]] std::string binary64_down(const accounting::Rational& value);
+
+/// {`measure`: a decimal of at least 17 digits, never below the bound, or exact}; a figure that does not
+/// apply where there is no bound. Throws  as digits_up.
+[[nodiscard]] Figure bound_figure(const std::string& name, const std::string& measure,
+                                  const std::optional<accounting::Rational>& bound);
 
 /// A figure that does not apply when the text is empty.
 [[nodiscard]] Figure text_or_nothing(std::string name, std::string text);

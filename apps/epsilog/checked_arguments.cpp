@@ -172,6 +172,10 @@ std::int64_t whole_number_argument(const std::string& text, const std::string& o
   return value;
 }
 
+std::int64_t count_argument(const std::string& text) {
+  return whole_number_argument(text, "--count", 1'000'000'000'000'000);
+}
+
 std::string principal_argument(const Arguments& arguments) {
   if (arguments.principal) return name(*arguments.principal, "--as");
   const uid_t user = geteuid();
@@ -182,7 +186,7 @@ std::string principal_argument(const Arguments& arguments) {
 engine::Request request_of(const Arguments& arguments) {
   engine::Request request;
   request.dataset = *arguments.dataset;
-  request.epsilon = epsilon_argument(*arguments.epsilon);
+  if (arguments.epsilon) request.epsilon = epsilon_argument(*arguments.epsilon);
   if (arguments.delta) request.delta = delta_argument(*arguments.delta);
   request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
   request.principal = principal_argument(arguments);

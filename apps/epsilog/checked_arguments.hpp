@@ -49,12 +49,17 @@ using accounting::Rational;
 [[nodiscard]] std::int64_t whole_number_argument(const std::string& text, const std::string& option,
                                                  std::int64_t most);
 
+/// How many releases a forecast is about: a whole number from 1.
+/// Throws  UsageError.
+[[nodiscard]] std::int64_t count_argument(const std::string& text);
+
 /// --as, else the name of the operating system's user (its number when it has no name).
 /// Throws  UsageError for an empty, overlong or unprintable name.
 [[nodiscard]] std::string principal_argument(const Arguments& arguments);
 
-/// What plan, release and reserve ask. `supplied` comes from --value; "-" reads one line of standard input.
-/// Throws  UsageError, InvalidParameter (statistic, predicate); no message repeats --value.
+/// What plan, forecast, release and reserve ask. Epsilon is 0 where none was given. `supplied` comes from
+/// --value; "-" reads one line of standard input. Throws  UsageError, InvalidParameter (statistic,
+/// predicate); no message repeats --value.
 [[nodiscard]] engine::Request request_of(const Arguments& arguments);
 
 /// --value of `commit`, whose question is on record: read and checked as for request_of. Nothing without it.

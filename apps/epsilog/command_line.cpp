@@ -116,7 +116,9 @@ std::string help_for(std::vector<std::string> words) {
 
 /// CLI11 holds each verb to its own options: which are allowed, required, repeatable, and how many
 /// plain words may follow.
-void declare(CLI::App& app, const VerbSpec& verb, Arguments& arguments) {
+///
+/// A table of requests holds in its columns what is required otherwise.
+void declare(CLI::App& app, const VerbSpec& verb, bool with_table, Arguments& arguments) {
   app.set_help_flag("");
   for (const OptionSpec& option : all_options()) {
     if (!takes(verb, option.name)) continue;
@@ -136,13 +138,13 @@ void declare(CLI::App& app, const VerbSpec& verb, Arguments& arguments) {
     const bool required = std::any_of(verb.options.begin(), verb.options.end(), [&](const OptionUse& use) {
       return use.required && use.name == option.name;
     });
-    declared->required(required);
+    declared->required(required && !with_table);
   }
   for (const PositionalSpec& positional : verb.positionals) {
     app.add_option_function<std::string>(
            std::string(positional.name.substr(0, positional.name.find('['))),
            [&arguments, target = positional.target](const std::string& text) { arguments.*target = text; })
-        ->required(positional.required);
+        ->required(positional.required && !with_table);
   }
 }
 
@@ -207,7 +209,9 @@ std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::s
   Arguments arguments;
   arguments.verb = verb->verb;
   CLI::App app;
-  declare(app, *verb, arguments);
+  const bool with_table = std::any_of(tokens.options.begin(), tokens.options.end(),
+                                      [](const auto& option) { return option.first->name == "--batch"; });
+  declare(app, *verb, with_table, arguments);
   std::vector<std::string> reversed = for_cli11(tokens, verb_words);
   try {
     app.parse(reversed);

@@ -24,7 +24,7 @@ constexpr Syntax kSyntaxes[] = {
     {"gaussian", "sigma=S sensitivity=D"},
     {"discrete-laplace", "scale=S sensitivity=D"},
     {"discrete-gaussian", "sigma=S sensitivity=D"},
-    {"snapping", "epsilon=E, or lambda=L sensitivity=D [bound=B precision=P]"},
+    {"snapping", "epsilon=E, or lambda=L sensitivity=D [bound=B precision=P [coordinates=M]]"},
     {"pure", "epsilon=E"},
     {"approximate", "epsilon=E delta=D"},
 };
@@ -117,16 +117,18 @@ void read_noise(Words& words, Kind kind, ComposedMechanism& mechanism) {
   mechanism.figures.push_back(number_figure("sensitivity", mechanism.law.sensitivity));
 }
 
-/// The loss proved in mechanisms/proofs/snapping.md: D/lambda in exact arithmetic, D/lambda + (18 B/lambda +
-/// 10) 2^-p with p bits, for B <= 2^(p-7) lambda.
+/// The loss proved in mechanisms/proofs/snapping.md: D/lambda in exact arithmetic, D/lambda + M (18 B/lambda
+/// + 10) 2^-p with p bits, for B <= 2^(p-7) lambda. Given as an epsilon, it is any mechanism of that epsilon.
 void read_snapping(Words& words, ComposedMechanism& mechanism) {
-  mechanism.law.kind = Kind::pure;
   if (words.has("epsilon")) {
+    mechanism.law.kind = Kind::pure;
     mechanism.law.epsilon = words.take_positive("epsilon");
   } else {
     const Rational lambda = words.take_positive("lambda");
     const Rational sensitivity = words.take_positive("sensitivity");
-    mechanism.law.epsilon = sensitivity / lambda;
+    mechanism.law.kind = Kind::snapping;
+    mechanism.law.scale = lambda;
+    mechanism.law.sensitivity = sensitivity;
     mechanism.figures.push_back(number_figure("lambda", lambda));
     mechanism.figures.push_back(number_figure("sensitivity", sensitivity));
     if (words.has("bound") || words.has("precision")) {
@@ -137,11 +139,16 @@ void read_snapping(Words& words, ComposedMechanism& mechanism) {
       if (bound > accounting::power_of_two(static_cast<long>(precision) - 7) * lambda) {
         words.refuse_value("bound", "must be at most 2^(precision - 7) lambda: beyond it nothing is proved");
       }
-      mechanism.law.epsilon +=
-          (18 * bound / lambda + 10) * accounting::power_of_two(-static_cast<long>(precision));
+      const std::uint64_t coordinates =
+          words.has("coordinates") ? words.take_whole("coordinates", accounting::kComposedMax) : 1;
+      mechanism.law.extra = accounting::Integer(static_cast<unsigned long>(coordinates)) *
+                            (18 * bound / lambda + 10) *
+                            accounting::power_of_two(-static_cast<long>(precision));
       mechanism.figures.push_back(number_figure("bound", bound));
       mechanism.figures.push_back({"precision", precision});
+      mechanism.figures.push_back({"coordinates", coordinates});
     }
+    mechanism.law.epsilon = sensitivity / lambda + mechanism.law.extra;
   }
   mechanism.figures.push_back(number_figure("epsilon", mechanism.law.epsilon));
 }

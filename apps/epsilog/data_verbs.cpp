@@ -41,6 +41,7 @@ std::string report_text(const DatasetReport& report, const Style& style) {
   line(data.rows, "rows read");
   line(data.units, "units");
   line(data.malformed, "malformed rows (ragged, badly quoted or not UTF-8): their cells are missing");
+  if (data.outside_blocks) line(*data.outside_blocks, "rows in no block: dropped");
   line(data.without_unit, "rows without unit id: dropped");
   line(data.over_max_rows, "rows beyond max_rows of their unit: dropped");
   line(data.beyond_rows_max, "rows beyond rows.max: only the clamp meets them");

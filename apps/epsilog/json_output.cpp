@@ -1,82 +1,19 @@
 #include "json_output.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "amounts.hpp"
 #include "epsilog/engine/measure.hpp"
+#include "json_parts.hpp"
 #include "printable.hpp"
 
 namespace epsilog::command {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using accounting::Rational;
-
-/// Significant digits of irrational quantities.
-constexpr unsigned kDigits = 17;
-
-/// File names and cells of a broken ledger need not be UTF-8: they are shown, never fatal.
-std::string one_object(const Json& object, int indent) {
-  return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string pretty(const Json& object) {
-  return one_object(object, 2);
-}
-
-Json or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
 
 Json hex_or_null(const Rational& value) {
   return or_null(accounting::hexfloat_text(value));
-}
-
-Json account_json(const ledger::AccountState& account) {
-  const AccountTexts amounts = texts(account);
-  return {{"dataset", account.dataset},
-          {"scope", account.scope},
-          {"measure", account.measure},
-          {"limit", amounts.limit},
-          {"spent", amounts.spent},
-          {"reserved", amounts.reserved},
-          {"remaining", amounts.remaining},
-          {"kind", "filter"},
-          {"theorem", engine::filter_theorem(account.measure)}};
-}
-
-Json accounts_json(const std::vector<ledger::AccountState>& accounts) {
-  Json list = Json::array();
-  for (const auto& account : accounts) list.push_back(account_json(account));
-  return list;
-}
-
-Json reason_list(const std::vector<engine::Reason>& reasons) {
-  Json list = Json::array();
-  for (const engine::Reason& reason : reasons) {
-    list.push_back({{"code", engine::name(reason.code)},
-                    {"number", static_cast<int>(reason.code)},
-                    {"scope", reason.scope},
-                    {"measure", or_null(reason.measure)},
-                    {"limit", or_null(reason.limit)},
-                    {"spent", or_null(reason.spent)},
-                    {"reserved", or_null(reason.reserved)},
-                    {"asked", or_null(reason.asked)},
-                    {"over_by", or_null(reason.over_by)},
-                    {"fits", or_null(reason.fits)},
-                    {"changes_at", or_null(engine::changes_at(reason))},
-                    {"message", reason.message}});
-  }
-  return list;
-}
-
-Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
-  Json list = Json::array();
-  for (const engine::Accuracy& one : accuracy) {
-    list.push_back({{"alpha", accounting::text(one.alpha)}, {"a", accounting::text_up(one.a, kDigits)}});
-  }
-  return list;
 }
 
 /// null without --by; the value null where nothing was released.
@@ -162,27 +99,6 @@ bool costs_nothing(const engine::Answer& answer) {
          answer.state != engine::RequestState::forfeited;
 }
 
-/// Whoever asked to reserve has what they asked for; whoever asked to release has not.
-const char* decision_of(const engine::Answer& answer) {
-  switch (answer.state) {
-    case engine::RequestState::granted:
-    case engine::RequestState::approved:
-    case engine::RequestState::token_issued:
-      return "granted";
-    case engine::RequestState::reserved:
-      return answer.holding == engine::Holding::none ? "pending" : "granted";
-    case engine::RequestState::pending:
-      return "pending";
-    case engine::RequestState::refused:
-    case engine::RequestState::rejected:
-    case engine::RequestState::cancelled:
-    case engine::RequestState::expired:
-    case engine::RequestState::forfeited:
-      return "denied";
-  }
-  EPSILOG_INVARIANT(false);
-}
-
 /// null when none are needed; a history does not look them up.
 Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
   if (answer.approvals_required == 0) return nullptr;
@@ -248,8 +164,28 @@ void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) 
 
 }  // namespace
 
-std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
-  Json object{{"decision", decision_of(answer)},
+const char* decision_word(const engine::Answer& answer) {
+  switch (answer.state) {
+    case engine::RequestState::granted:
+    case engine::RequestState::approved:
+    case engine::RequestState::token_issued:
+      return "granted";
+    case engine::RequestState::reserved:
+      return answer.holding == engine::Holding::none ? "pending" : "granted";
+    case engine::RequestState::pending:
+      return "pending";
+    case engine::RequestState::refused:
+    case engine::RequestState::rejected:
+    case engine::RequestState::cancelled:
+    case engine::RequestState::expired:
+    case engine::RequestState::forfeited:
+      return "denied";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+Json answer_object(const engine::Answer& answer, AnswerKind kind) {
+  Json object{{"decision", decision_word(answer)},
               {"state", engine::name(answer.state)},
               {"decision_id", or_null(answer.decision_id)},
               {"seq", answer.seq == 0 ? Json(nullptr) : Json(answer.seq)},
@@ -278,7 +214,11 @@ std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
   object["notes"] = answer.notes;
   object["reasons"] = reason_list(answer.reasons);
   add_waiting(object, answer, kind);
-  return one_object(object, one_line(kind) ? -1 : 2);
+  return object;
+}
+
+std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
+  return one_object(answer_object(answer, kind), one_line(kind) ? -1 : 2);
 }
 
 std::string init_json(const engine::InitReport& report) {
@@ -344,15 +284,17 @@ std::string data_check_json(const std::vector<DatasetReport>& reports,
                          {"out_of_bounds", column.out_of_bounds},
                          {"undeclared", column.undeclared}});
     }
-    datasets.push_back({{"dataset", report.dataset},
-                        {"source", report.source},
-                        {"rows", report.data.rows},
-                        {"malformed", report.data.malformed},
-                        {"without_unit", report.data.without_unit},
-                        {"over_max_rows", report.data.over_max_rows},
-                        {"units", report.data.units},
-                        {"beyond_rows_max", report.data.beyond_rows_max},
-                        {"columns", columns}});
+    datasets.push_back(
+        {{"dataset", report.dataset},
+         {"source", report.source},
+         {"rows", report.data.rows},
+         {"malformed", report.data.malformed},
+         {"outside_blocks", report.data.outside_blocks ? Json(*report.data.outside_blocks) : Json()},
+         {"without_unit", report.data.without_unit},
+         {"over_max_rows", report.data.over_max_rows},
+         {"units", report.data.units},
+         {"beyond_rows_max", report.data.beyond_rows_max},
+         {"columns", columns}});
   }
   return pretty({{"ok", true}, {"datasets", datasets}, {"without_source", without_source}});
 }
@@ -394,6 +336,21 @@ std::string replay_summary_json(const engine::AuditReport& report, std::int64_t 
                      {"same", same},
                      {"faults", audit_faults(report.faults)}},
                     -1);
+}
+
+std::string migrate_json(const std::string& ledger, const ledger::Migration& migration) {
+  return pretty({{"ledger", ledger},
+                 {"from", migration.from},
+                 {"to", migration.to},
+                 {"copy", or_null(migration.copy)}});
+}
+
+std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
+                               const std::string& now) {
+  return pretty({{"ledger", ledger},
+                 {"was_held", !held_at.empty()},
+                 {"held_at", or_null(held_at)},
+                 {"calendar_time", now}});
 }
 
 std::string recover_json(const std::string& ledger, const engine::RecoverReport& report) {

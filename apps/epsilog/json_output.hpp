@@ -8,9 +8,14 @@
 
 #include "calculation.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "failure.hpp"
 
 namespace epsilog::command {
+
+/// "granted", "denied" or "pending". Whoever asked to reserve has what they asked for once it is reserved;
+/// whoever asked to release has not.
+[[nodiscard]] const char* decision_word(const engine::Answer& answer);
 
 enum class AnswerKind { plan, release, show, history, pending };
 
@@ -38,6 +43,10 @@ struct DatasetReport {
                                       const std::vector<ledger::AccountState>& accounts,
                                       const std::vector<std::string>& notes);
 [[nodiscard]] std::string audit_json(const engine::AuditReport& report);
+[[nodiscard]] std::string migrate_json(const std::string& ledger, const ledger::Migration& migration);
+/// `held_at` "": the calendar was not held.
+[[nodiscard]] std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
+                                             const std::string& now);
 /// One line each; the summary comes last.
 [[nodiscard]] std::string replayed_json(const engine::ReplayedDecision& decision);
 [[nodiscard]] std::string replay_summary_json(const engine::AuditReport& report, std::int64_t same);

@@ -1,5 +1,7 @@
 #include "opened_ledger.hpp"
 
+#include <algorithm>
+
 #include "epsilog/ledger/ledger.hpp"
 
 namespace epsilog::command {
@@ -11,9 +13,27 @@ void warn_if_poisoned(const std::string& ledger, Console& console) {
   }
 }
 
+namespace {
+
+/// Only where a budget renews does it matter that none does.
+void warn_if_calendar_held(const engine::Engine& engine, const std::string& ledger, Console& console) {
+  const engine::Policy policy = engine.active_policy();
+  if (std::none_of(policy.datasets().begin(), policy.datasets().end(),
+                   [](const engine::Dataset& dataset) { return dataset.renews.has_value(); })) {
+    return;
+  }
+  if (const auto held_at = ledger::Ledger::open_read_only(ledger).snapshot().calendar_held_at()) {
+    console.message("warning: the clock jumped forwards; budgets stand as of " + *held_at +
+                    " until `epsilog clock confirm`");
+  }
+}
+
+}  // namespace
+
 engine::Engine open_for_reading(const std::string& ledger, Console& console) {
   engine::Engine engine = engine::Engine::open(ledger);
   warn_if_poisoned(ledger, console);
+  warn_if_calendar_held(engine, ledger, console);
   return engine;
 }
 

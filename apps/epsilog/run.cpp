@@ -20,10 +20,18 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return policy_show(arguments, console);
     case Verb::policy_apply:
       return policy_apply(arguments, console);
+    case Verb::policy_diff:
+      return policy_diff(arguments, console);
+    case Verb::policy_import:
+      return policy_import(arguments, console);
+    case Verb::policy_draft:
+      return policy_draft(arguments, console);
     case Verb::data_check:
       return data_check(arguments, console);
     case Verb::plan:
       return plan(arguments, console);
+    case Verb::forecast:
+      return forecast(arguments, console);
     case Verb::release:
       return release(arguments, console);
     case Verb::reserve:
@@ -50,8 +58,14 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return audit_replay(arguments, console);
     case Verb::audit_verify:
       return audit_verify(arguments, console);
+    case Verb::audit_reaccount:
+      return audit_reaccount(arguments, console);
     case Verb::recover:
       return recover(arguments, console);
+    case Verb::migrate:
+      return migrate(arguments, console);
+    case Verb::clock_confirm:
+      return clock_confirm(arguments, console);
     case Verb::accuracy_snapping:
     case Verb::accuracy_discrete_gaussian:
     case Verb::accuracy_discrete_laplace:

@@ -11,9 +11,13 @@ namespace epsilog::command {
 [[nodiscard]] ExitCode policy_check(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode policy_show(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode policy_apply(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_diff(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_import(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode policy_draft(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode data_check(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode plan(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode forecast(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode release(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode reserve(const Arguments& arguments, Console& console);
@@ -30,7 +34,10 @@ namespace epsilog::command {
 
 [[nodiscard]] ExitCode audit_replay(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode audit_verify(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode audit_reaccount(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode recover(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode migrate(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode clock_confirm(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode calculate(const Arguments& arguments, Console& console);  ///< every calculator
 

@@ -61,8 +61,17 @@ std::vector<OptionSpec> make_options() {
        &Arguments::mechanisms},
       {"--batch", "FILE|-", "one calculation for each row of a CSV table; - reads standard input",
        &Arguments::batch},
+      {"--accountant", "NAME", "pure, approximate, advanced, optimal, zcdp, rdp, pld, or all (the default)",
+       &Arguments::accountant},
+      {"--scopes", "", "each scope of the accounts by itself too", &Arguments::scopes},
       {"--limit", "N", "only the last N decisions", &Arguments::limit},
       {"--why", "TEXT", "the reason, kept with every changed limit", &Arguments::why},
+      {"--from", "smartnoise|lomas", "the format of the metadata (default: recognised)", &Arguments::from},
+      {"--from-csv", "FILE", "the CSV file to begin from", &Arguments::from_csv},
+      {"--dataset", "NAME", "the name of the dataset (default: from the table or file)",
+       &Arguments::dataset_name},
+      {"--output", "FILE", "a new file for the policy; nothing is overwritten (default: standard output)",
+       &Arguments::output},
       {"--wait", "S", "seconds to wait for the ledger's lock (default 30)", &Arguments::wait},
       {"--json", "", "JSON on standard output", &Arguments::json},
       {"--quiet", "", "nothing but the answer itself", &Arguments::quiet},
@@ -100,6 +109,49 @@ std::vector<VerbSpec> make_verbs() {
        "neighbours, measure or source, a dataset left out, or a budget below what is spent.",
        {kPolicyFile},
        {{"--policy"}, {"--ledger"}, {"--as"}, {"--why"}, {"--wait"}}},
+      {Verb::policy_diff,
+       "policy diff",
+       "what another policy would make looser and what tighter",
+       "epsilog policy diff clinic.yaml clinic-2025.yaml\n"
+       "epsilog policy diff clinic-2025.yaml --ledger clinic.epsilog",
+       "One line for each difference: FILE:LINE:COLUMN: DIRECTION: PLACE: BEFORE -> AFTER: WHY. The "
+       "direction\n"
+       "is looser, tighter, neutral or incomparable, everything else being as it is. With one file, the\n"
+       "ledger's active policy is compared with it, and what `policy apply` would refuse is said too.\n"
+       "Exit code 0 whenever the two could be compared; 3 when one of them is not valid.",
+       {{"POLICY", true, "the policy to start from; alone, the one to compare with the ledger's",
+         &Arguments::policy_file},
+        {"LATER", false, "the policy that would take its place", &Arguments::later_policy_file}},
+       {{"--ledger"}}},
+      {Verb::policy_import,
+       "policy import",
+       "begin a policy from the metadata of SmartNoise SQL or lomas",
+       "epsilog policy import PUMS.yaml > pums.yaml\n"
+       "epsilog policy import penguin_metadata.yaml --from lomas --epsilon 3 --output penguins.yaml",
+       "Tables become datasets, and columns columns. What the metadata do not say is left as `# TODO:` where "
+       "the\n"
+       "key would stand, what means something else here is a `# NOTE:`; both are listed on standard error.\n"
+       "`epsilog policy check` refuses the policy until what it needs is decided. Numbers are copied "
+       "exactly.\n"
+       "Exit code 3, with FILE:LINE:COLUMN, for a key or value that is not understood.",
+       {{"FILE", true, "the metadata, a YAML file", &Arguments::metadata_file}},
+       {{"--from"},
+        {"--dataset"},
+        {"--epsilon", false, "the budget of each dataset (default: left as TODO)"},
+        {"--delta", false, "the delta of that budget"},
+        {"--output"}}},
+      {Verb::policy_draft,
+       "policy init",
+       "begin a policy from the header of a CSV file",
+       "epsilog policy init --from-csv visits.csv > clinic.yaml\n"
+       "epsilog policy init --from-csv data/visits.csv --dataset clinic --output clinic.yaml",
+       "Types are guessed from the first 1000 rows at most and must be confirmed. Bounds and values are "
+       "never\n"
+       "taken from the data, since that would publish them: they are left as `# TODO:`, like the unit, the "
+       "rows\n"
+       "and the budget, and `epsilog policy check` refuses the policy until these three are decided.",
+       {},
+       {{"--from-csv", true}, {"--dataset"}, {"--output"}}},
       {Verb::data_check,
        "data check",
        "report missing, dropped and clamped rows, for the curator only",
@@ -112,16 +164,45 @@ std::vector<VerbSpec> make_verbs() {
        "plan",
        "what a release would cost and how accurate it would be; spends nothing",
        "epsilog plan clinic count --epsilon 0.1\n"
-       "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01",
+       "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
+       "epsilog plan clinic count --epsilon 0.1 --count 52\n"
+       "epsilog plan --batch requests.csv --as alice",
        "Reads no data and records nothing. Exit code 0: it would be granted; 4: refused; 5: it would wait "
        "for\n"
-       "approvals.",
+       "approvals.\n"
+       "  --count  also how many more of exactly this fit, and what each of K more could have.\n"
+       "  --batch  a table of requests, planned in order, each against the balances as those before it\n"
+       "           would leave them. Its columns: dataset, statistic, epsilon, delta, by, where, as,\n"
+       "           purpose, key; what it lacks is taken from the command line. Exit code 0: all would\n"
+       "           be granted.",
        {kDataset, kStatistic},
        {{"--epsilon", true},
         {"--delta"},
         {"--by"},
         {"--where"},
         {"--alpha"},
+        {"--as"},
+        {"--purpose"},
+        {"--count", false, "also what each of K more releases could have"},
+        {"--batch", false, "plan a CSV table of requests in order; - reads standard input"},
+        {"--ledger"}}},
+      {Verb::forecast,
+       "forecast",
+       "how many more releases fit, how accurate K more can be, what an accuracy costs",
+       "epsilog forecast clinic count --epsilon 0.1                  # how many more of these\n"
+       "epsilog forecast clinic histogram:ward --count 52            # the best that 52 more can have\n"
+       "epsilog forecast clinic count --accuracy 20 --alpha 0.05     # the least epsilon for it",
+       "Exact under every account that the request would debit, each by its own measure; spends nothing,\n"
+       "reads no data. It holds while nobody else is charged. Exit code 0: at least one more (K more)\n"
+       "would be granted; 4: none.",
+       {kDataset, kStatistic},
+       {{"--epsilon"},
+        {"--count", false, "how many more releases there shall be"},
+        {"--accuracy"},
+        {"--alpha"},
+        {"--delta"},
+        {"--by"},
+        {"--where"},
         {"--as"},
         {"--purpose"},
         {"--ledger"}}},
@@ -265,6 +346,19 @@ std::vector<VerbSpec> make_verbs() {
        "With --json one object a line. Exit code 6: something differs.",
        {},
        {{"--ledger"}}},
+      {Verb::audit_reaccount,
+       "audit reaccount",
+       "what all releases cost together under each accountant, in retrospect",
+       "epsilog audit reaccount clinic\n"
+       "epsilog audit reaccount --accountant pld --delta 1e-9 --json",
+       "Retrospective, valid only for parameters fixed in advance: no limit and no balance follows from it,\n"
+       "and nothing is written. Without --delta it is the one that the policy declares, else 1e-6.",
+       {kAnyDataset},
+       {{"--accountant"},
+        {"--delta"},
+        {"--epsilon", false, "asks for the delta kept with this epsilon instead, at least 0"},
+        {"--scopes"},
+        {"--ledger"}}},
       {Verb::recover,
        "recover",
        "clear the mark that an input/output error left on a ledger",
@@ -273,6 +367,22 @@ std::vector<VerbSpec> make_verbs() {
        "verifies.",
        {},
        {{"--ledger"}}},
+      {Verb::migrate,
+       "migrate",
+       "bring a ledger of an older epsilog to this one's schema",
+       "epsilog migrate --ledger clinic.epsilog",
+       "One transaction: after a crash the ledger is whole, in one schema or the other. What it was is kept\n"
+       "beside it, as clinic.epsilog.schema1. Every decision stays as it was recorded.",
+       {},
+       {{"--ledger"}, {"--wait"}}},
+      {Verb::clock_confirm,
+       "clock confirm",
+       "vouch for a clock that jumped forwards, so that budgets renew again",
+       "epsilog clock confirm --ledger clinic.epsilog --as curator",
+       "When the wall clock runs ahead of the time since boot, releases go on but no budget renews until\n"
+       "somebody, by name, confirms that the clock is right. Exit code 7: it stands behind ledger time.",
+       {},
+       {{"--ledger"}, {"--as"}, {"--wait"}}},
   };
 }
 

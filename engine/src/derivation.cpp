@@ -1,6 +1,7 @@
 // The table of docs/sensitivity.md, row by row. Every entry is proved there.
 #include <algorithm>
 
+#include "blocks.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/statistic.hpp"
 
@@ -130,6 +131,13 @@ bool holds_whole_numbers(const Column& column) {
          (!column.missing || is_whole(*column.missing));
 }
 
+/// Whether neighbours may differ by a replacement although rows are only added or removed. Under `blocks`
+/// they differ in the rows of one unit in one block, and a row that comes there can take the place, among
+/// the k that are kept, of a row the unit has in another block.
+bool displaces_rows_of_other_blocks(const Dataset& dataset, const Question& question) {
+  return dataset.blocks && !dataset.unit.is_row() && covered_blocks(dataset, question.where).size() > 1;
+}
+
 /// Derives one question: the public parameters of the dataset and the parts of every component.
 class Deriver {
  public:
@@ -143,6 +151,7 @@ class Deriver {
   Derivation derive() {
     derive_cells();
     if (question_.where) check_where(dataset_, *question_.where);
+    replace_one_ = replace_one_ || displaces_rows_of_other_blocks(dataset_, question_);
     switch (question_.statistic.kind) {
       case StatisticKind::count:
         result_.components = {rows()};
@@ -307,7 +316,7 @@ class Deriver {
 
   const Dataset& dataset_;
   const Question& question_;
-  const bool replace_one_;
+  bool replace_one_;
   const Rational k_;
   const Rational n_;
   Derivation result_;
@@ -338,6 +347,8 @@ Derivation derive(const Dataset& dataset, const Question& question) {
   }
   // The exact forms are proved for replaced rows only; an added row would change N itself.
   EPSILOG_INVARIANT(!dataset.rows.exact || dataset.neighbours == Neighbours::replace_one);
+  // Rows outside the blocks are dropped, so the number of those left is never public.
+  EPSILOG_INVARIANT(!dataset.rows.exact || !dataset.blocks);
   EPSILOG_INVARIANT(dataset.unit.max_rows >= 1 && dataset.rows.count >= 1);
   return Deriver(dataset, question).derive();
 }

@@ -12,19 +12,6 @@
 namespace epsilog::engine {
 namespace {
 
-RequestState standing_as(ledger::Outcome outcome) {
-  switch (outcome) {
-    case ledger::Outcome::granted:
-      return RequestState::granted;
-    case ledger::Outcome::reserved:
-      return RequestState::reserved;
-    case ledger::Outcome::pending:
-      return RequestState::pending;
-    default:
-      return RequestState::refused;
-  }
-}
-
 /// How often a release starts over because the policy or a balance changed under it.
 constexpr int kAttemptsMax = 100;
 
@@ -50,7 +37,7 @@ Answer Engine::plan(const Request& request, std::span<const Rational> alphas) co
   answer.accounts = account_states(standing);
   const Decision decision = decide(policy, dataset, request, *plan, standing, std::nullopt);
   answer.granted = decision.granted();
-  answer.state = standing_as(outcome_of(decision, request, *plan));
+  answer.state = foreseen(decision, request, *plan);
   answer.reasons = decision.reasons();
   return answer;
 }

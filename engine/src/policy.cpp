@@ -142,6 +142,10 @@ Policy Policy::parse(std::string_view yaml, const std::string& file) {
 }
 
 Policy Policy::read(const std::string& path) {
+  return parse(policy_text(path), path);
+}
+
+std::string policy_text(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) refuse_file(path, "cannot be read: Is a directory");
   errno = 0;
@@ -152,7 +156,7 @@ Policy Policy::read(const std::string& path) {
   stream.read(content.data(), static_cast<std::streamsize>(content.size()));
   if (stream.bad()) refuse_file(path, std::string("cannot be read: ") + std::strerror(errno));
   content.resize(static_cast<std::size_t>(stream.gcount()));
-  return parse(content, path);
+  return content;
 }
 
 const Principal* Policy::principal(std::string_view name) const {

@@ -29,16 +29,36 @@ std::vector<StatisticKind> decode_statistics(const Node& node, const std::string
   return kinds;
 }
 
+/// The columns of a dataset by name; made once, as there may be many rules.
+class DeclaredColumns final {
+ public:
+  explicit DeclaredColumns(const Dataset& dataset) {
+    for (const Column& column : dataset.columns) {
+      columns_.emplace(column.name, &column);
+      names_.push_back(column.name);
+    }
+  }
+
+  /// nullptr after a fault.
+  const Column* expect(const Node& item, const std::string& what, Faults& faults) const {
+    const auto found = columns_.find(item.text);
+    if (found != columns_.end()) return found->second;
+    faults.add(item.mark, what + ": " + shown(item.text) + " is not a declared column." +
+                              faults.suggestion(item.text, names_));
+    return nullptr;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const Column*> columns_;
+  std::vector<std::string> names_;
+};
+
 /// The lists of a map whose items must be declared elsewhere in the policy.
 class DeclaredLists final {
  public:
-  DeclaredLists(const Fields& fields, const Dataset& dataset, const Askers& askers, Faults& faults)
-      : fields_(fields), dataset_(dataset), askers_(askers), faults_(faults) {
-    for (const Column& column : dataset.columns) {
-      columns_.emplace(column.name, &column);
-      column_names_.push_back(column.name);
-    }
-  }
+  DeclaredLists(const Fields& fields, const DeclaredColumns& columns, const Dataset& dataset,
+                const Askers& askers, Faults& faults)
+      : fields_(fields), columns_(columns), dataset_(dataset), askers_(askers), faults_(faults) {}
 
   std::optional<std::vector<StatisticKind>> statistics() const {
     const Node* list = fields_["statistics"];
@@ -47,15 +67,18 @@ class DeclaredLists final {
   }
 
   std::optional<std::vector<std::string>> columns(std::string_view key) const {
-    return names(key, [&](const Node& item) { return is_column(key, item); });
+    const std::string what = fields_.path(key);
+    return names(key, [&](const Node& item) { return columns_.expect(item, what, faults_) != nullptr; });
   }
 
   std::optional<std::vector<std::string>> columns_to_group_by(std::string_view key) const {
+    const std::string what = fields_.path(key);
     return names(key, [&](const Node& item) {
-      if (!is_column(key, item)) return false;
-      if (!columns_.at(item.text)->values.empty()) return true;
+      const Column* column = columns_.expect(item, what, faults_);
+      if (column == nullptr) return false;
+      if (!column->values.empty()) return true;
       faults_.add(item.mark,
-                  fields_.path(key) + ": the column " + shown(item.text) +
+                  what + ": the column " + shown(item.text) +
                       " declares no values; groups must be public, so declare values or remove it here");
       return false;
     });
@@ -99,19 +122,11 @@ class DeclaredLists final {
     return names_of(*list, fields_.path(key), faults_, accept);
   }
 
-  bool is_column(std::string_view key, const Node& item) const {
-    if (columns_.contains(item.text)) return true;
-    faults_.add(item.mark, fields_.path(key) + ": " + shown(item.text) + " is not a declared column." +
-                               faults_.suggestion(item.text, column_names_));
-    return false;
-  }
-
   const Fields& fields_;
+  const DeclaredColumns& columns_;
   const Dataset& dataset_;
   const Askers& askers_;
   Faults& faults_;
-  std::unordered_map<std::string_view, const Column*> columns_;
-  std::vector<std::string> column_names_;
 };
 
 /// A list without items would make the rule apply to nothing, which is not what anybody writes it for.
@@ -124,7 +139,8 @@ void refuse_empty_lists(const Fields& fields, Faults& faults) {
   }
 }
 
-Forbid decode_forbid_rule(const Node& node, const Dataset& dataset, const Askers& askers, Faults& faults) {
+Forbid decode_forbid_rule(const Node& node, const DeclaredColumns& columns, const Dataset& dataset,
+                          const Askers& askers, Faults& faults) {
   Forbid rule;
   rule.mark = node.mark;
   const Fields fields(node, keys::forbid, "forbid", node.mark, faults);
@@ -136,7 +152,7 @@ Forbid decode_forbid_rule(const Node& node, const Dataset& dataset, const Askers
     return rule;
   }
   refuse_empty_lists(fields, faults);
-  const DeclaredLists lists(fields, dataset, askers, faults);
+  const DeclaredLists lists(fields, columns, dataset, askers, faults);
   rule.principals = lists.askers("principals");
   rule.roles = lists.roles("roles");
   rule.purposes = lists.purposes("purposes");
@@ -180,7 +196,8 @@ bool expect_purpose(const std::string& name, const Mark& mark, const std::string
 void decode_allow(const Node& node, const Mark& owner, const Askers& askers, Dataset& dataset,
                   Faults& faults) {
   const Fields fields(node, keys::allow, "allow", owner, faults);
-  const DeclaredLists lists(fields, dataset, askers, faults);
+  const DeclaredColumns columns(dataset);
+  const DeclaredLists lists(fields, columns, dataset, askers, faults);
   dataset.allow.statistics = lists.statistics();
   dataset.allow.columns = lists.columns("columns");
   dataset.allow.by = lists.columns_to_group_by("by");
@@ -191,8 +208,9 @@ void decode_allow(const Node& node, const Mark& owner, const Askers& askers, Dat
 
 void decode_forbid(const Node& node, const Askers& askers, Dataset& dataset, Faults& faults) {
   if (!expect(node, Node::Kind::sequence, "forbid", "a list of rules, each a map", faults)) return;
+  const DeclaredColumns columns(dataset);
   for (const Node& item : node.items) {
-    dataset.forbid.push_back(decode_forbid_rule(item, dataset, askers, faults));
+    dataset.forbid.push_back(decode_forbid_rule(item, columns, dataset, askers, faults));
   }
 }
 

@@ -188,4 +188,12 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   return report;
 }
 
+std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) const {
+  const Policy policy = Policy::read(policy_path);
+  ledger::Snapshot view = state_->snapshot();
+  const auto before = state_->active_policy(view);
+  return ChangeCheck(*before, policy, version_of(policy, policy_path, ""), policy_path)
+      .faults(view.accounts(""), view.calendar_time());
+}
+
 }  // namespace epsilog::engine

@@ -1,5 +1,6 @@
 // What waits, and how long: `approvals` and `reservations`.
 #include <algorithm>
+#include <unordered_set>
 
 #include "policy_decoder.hpp"
 
@@ -9,10 +10,16 @@ using yaml::Node;
 
 namespace {
 
-bool may_approve(const Principal& principal, const Approvals& approvals) {
-  const auto& named = approvals.principals;
-  return std::find(named.begin(), named.end(), principal.name) != named.end() ||
-         Askers::has_role(principal, approvals.roles);
+/// How many of the declared principals may approve, each counted once.
+std::uint64_t approvers(const Approvals& approvals, const std::vector<Principal>& principals) {
+  const std::unordered_set<std::string_view> named(approvals.principals.begin(), approvals.principals.end());
+  const std::unordered_set<std::string_view> of_role(approvals.roles.begin(), approvals.roles.end());
+  return static_cast<std::uint64_t>(
+      std::count_if(principals.begin(), principals.end(), [&](const Principal& principal) {
+        return named.contains(principal.name) ||
+               std::any_of(principal.roles.begin(), principal.roles.end(),
+                           [&](const std::string& role) { return of_role.contains(role); });
+      }));
 }
 
 /// Whether the approvers could be read.
@@ -34,9 +41,7 @@ bool decode_approvers(const Node& node, const Mark& owner, const Askers& askers,
 }
 
 void check_enough(const Approvals& approvals, const Askers& askers, const Mark& mark, Faults& faults) {
-  const auto count = static_cast<std::uint64_t>(
-      std::count_if(askers.principals->begin(), askers.principals->end(),
-                    [&](const Principal& principal) { return may_approve(principal, approvals); }));
+  const std::uint64_t count = approvers(approvals, *askers.principals);
   if (count >= approvals.required) return;
   faults.add(mark, "approvals.required: " + std::to_string(approvals.required) + " must agree, and only " +
                        std::to_string(count) +

@@ -1,5 +1,8 @@
 // Amounts of privacy loss in their four measures: `budget`, `lifetime`, and those of `limits`.
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "epsilog/accounting/renyi.hpp"
 #include "epsilog/accounting/zcdp.hpp"
@@ -13,6 +16,22 @@ namespace {
 
 constexpr std::size_t kOrdersMax = 16;
 constexpr long kOrderMax = 1'000'000;
+
+/// zcdp_rho_down, remembered: it takes milliseconds, and limits tend to repeat the same guarantee.
+Rational rho_down(const accounting::ApproximateLoss& target) {
+  static std::mutex mutex;
+  static std::map<std::pair<Epsilon, Delta>, Rational> known;
+  constexpr std::size_t kKnownMax = 4096;
+  const std::pair key(target.epsilon, target.delta);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+  }
+  Rational rho = accounting::zcdp_rho_down(target.epsilon.rational(), target.delta.rational());
+  const std::lock_guard lock(mutex);
+  if (known.size() < kKnownMax) known.emplace(key, rho);
+  return rho;
+}
 
 /// Which of the keys of an amount were written; what they must be together depends on the measure.
 class Amount final {
@@ -143,7 +162,7 @@ class Amount final {
   }
 
   Rho rho_of(const accounting::ApproximateLoss& target) {
-    const Rational exact = accounting::zcdp_rho_down(target.epsilon.rational(), target.delta.rational());
+    const Rational exact = rho_down(target);
     const std::string gives =
         "epsilon " + target.epsilon.text() + " and delta " + target.delta.text() + " give a rho ";
     try {

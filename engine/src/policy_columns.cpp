@@ -200,6 +200,11 @@ bool is_word_of_a_predicate(std::string_view name) {
 
 }  // namespace
 
+bool is_column_name(std::string_view name) {
+  Faults none("");
+  return expect_name(name, {}, "column", none) && !is_word_of_a_predicate(name);
+}
+
 std::vector<Column> decode_columns(const Node& node, Faults& faults) {
   std::vector<Column> columns;
   if (!expect(node, Node::Kind::map, "columns", "a map of columns by name", faults)) return columns;

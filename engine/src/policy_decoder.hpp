@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "epsilog/engine/policy.hpp"
@@ -18,18 +19,34 @@ struct DecodedPolicy {
   std::optional<std::vector<Principal>> principals;
 };
 
+/// The bytes of a file, at most one more than a policy may have.
+/// Throws  PolicyError: an unreadable file is a fault at 1:1.
+[[nodiscard]] std::string policy_text(const std::string& path);
+
 /// The whole document.
 [[nodiscard]] DecodedPolicy decode_policy(const yaml::Node& root, Faults& faults);
+
+/// Declared names, quick to look up.
+class DistinctNames final {
+ public:
+  void insert(const std::string& name) {
+    if (known_.insert(name).second) list_.push_back(name);
+  }
+  [[nodiscard]] bool contains(const std::string& name) const { return known_.contains(name); }
+  /// In the order of their first insertion.
+  [[nodiscard]] const std::vector<std::string>& list() const noexcept { return list_; }
+
+ private:
+  std::unordered_set<std::string> known_;
+  std::vector<std::string> list_;
+};
 
 /// Who the policy declares; what names a principal or a role elsewhere is held against it.
 struct Askers {
   std::optional<std::vector<Principal>> principals;
-  std::vector<std::string> names;  ///< of the principals
-  std::vector<std::string> roles;  ///< distinct
-  bool readable = true;            ///< otherwise nothing can be said to be undeclared
-
-  /// Whether the principal has one of the roles.
-  [[nodiscard]] static bool has_role(const Principal& principal, const std::vector<std::string>& wanted);
+  DistinctNames names;   ///< of the principals
+  DistinctNames roles;   ///< that one of them has
+  bool readable = true;  ///< otherwise nothing can be said to be undeclared
 };
 
 /// Where sections are that the model keeps no mark of.
@@ -74,6 +91,8 @@ void decode_budget(const yaml::Node& node, const Mark& owner, Dataset& dataset, 
 // One section of a dataset each (policy_source.cpp, policy_columns.cpp, policy_release.cpp,
 // policy_blocks.cpp, policy_limits.cpp, policy_access.cpp, policy_approvals.cpp).
 void decode_source(const yaml::Node& node, const Mark& owner, Dataset& dataset, Faults& faults);
+/// Whether a column can be declared under that name.
+[[nodiscard]] bool is_column_name(std::string_view name);
 [[nodiscard]] std::vector<Column> decode_columns(const yaml::Node& node, Faults& faults);
 [[nodiscard]] std::vector<NamedQuery> decode_queries(const yaml::Node& node, Faults& faults);
 /// Requires  dataset.columns are decoded.

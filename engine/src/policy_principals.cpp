@@ -1,6 +1,5 @@
 // Who may ask: `principals` at the top of a policy, and every place that names one of them.
 #include <algorithm>
-#include <unordered_set>
 
 #include "policy_decoder.hpp"
 
@@ -11,10 +10,6 @@ using yaml::Node;
 namespace {
 
 constexpr std::size_t kPrincipalNameMax = 256;
-
-bool contains(const std::vector<std::string>& list, const std::string& wanted) {
-  return std::find(list.begin(), list.end(), wanted) != list.end();
-}
 
 Principal decode_principal(const yaml::Entry& entry, Faults& faults) {
   Principal principal;
@@ -43,10 +38,10 @@ bool expect_principals_declared(const Mark& mark, const std::string& what, const
 }
 
 bool is_declared(const std::string& name, const Mark& mark, const std::string& what,
-                 const std::vector<std::string>& declared, std::string_view kind, Faults& faults) {
-  if (contains(declared, name)) return true;
-  faults.add(
-      mark, what + ": " + shown(name) + " is " + std::string(kind) + "." + faults.suggestion(name, declared));
+                 const DistinctNames& declared, std::string_view kind, Faults& faults) {
+  if (declared.contains(name)) return true;
+  faults.add(mark, what + ": " + shown(name) + " is " + std::string(kind) + "." +
+                       faults.suggestion(name, declared.list()));
   return false;
 }
 
@@ -54,11 +49,6 @@ constexpr std::string_view kNoPrincipal = "not a declared principal";
 constexpr std::string_view kNoRole = "not a role of any declared principal";
 
 }  // namespace
-
-bool Askers::has_role(const Principal& principal, const std::vector<std::string>& wanted) {
-  return std::any_of(wanted.begin(), wanted.end(),
-                     [&](const std::string& role) { return contains(principal.roles, role); });
-}
 
 Askers decode_principals(const Node& node, const Mark& owner, Faults& faults) {
   Askers askers;
@@ -70,14 +60,11 @@ Askers decode_principals(const Node& node, const Mark& owner, Faults& faults) {
           "principals: nobody could ask; declare at least one, or leave the key out to admit everybody");
     }
     askers.principals.emplace();
-    std::unordered_set<std::string> roles;
     for (const yaml::Entry& entry : node.entries) {
       if (!expect_principal_name(entry.key, entry.mark, "", faults)) continue;
       askers.principals->push_back(decode_principal(entry, faults));
-      askers.names.push_back(entry.key);
-      for (const std::string& role : askers.principals->back().roles) {
-        if (roles.insert(role).second) askers.roles.push_back(role);
-      }
+      askers.names.insert(entry.key);
+      for (const std::string& role : askers.principals->back().roles) askers.roles.insert(role);
     }
   }
   askers.readable = faults.size() == faults_before;
@@ -85,19 +72,19 @@ Askers decode_principals(const Node& node, const Mark& owner, Faults& faults) {
 }
 
 void check_principal_purposes(const Node& principals, const std::vector<Dataset>& datasets, Faults& faults) {
-  std::vector<std::string> declared;
+  DistinctNames declared;
   for (const Dataset& dataset : datasets) {
-    if (dataset.purposes) declared.insert(declared.end(), dataset.purposes->begin(), dataset.purposes->end());
+    if (!dataset.purposes) continue;
+    for (const std::string& purpose : *dataset.purposes) declared.insert(purpose);
   }
-  const std::unordered_set<std::string_view> known(declared.begin(), declared.end());
   for (const yaml::Entry& entry : principals.entries) {
     const Node* purposes = entry.value.find("purposes");
     if (purposes == nullptr) continue;
     for (const Node& item : purposes->items) {
-      if (known.contains(item.text)) continue;
+      if (declared.contains(item.text)) continue;
       faults.add(item.mark, "principals." + entry.key + ".purposes: " + shown(item.text) +
                                 " is not a purpose of any dataset; add it to the purposes of one." +
-                                faults.suggestion(item.text, declared));
+                                faults.suggestion(item.text, declared.list()));
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "blocks.hpp"
 #include "column_moments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "row_filter.hpp"
@@ -80,7 +81,7 @@ class Tally {
   std::vector<ColumnMoments> moments_;
 };
 
-/// Applies the rules for rows in their order: unit id and group, `where`, contribution bound, value.
+/// Applies the rules for rows in their order: block, unit id and group, `where`, contribution bound, value.
 class RowRules {
  public:
   RowRules(const Dataset& dataset, const Question& question, Tally& tally)
@@ -90,6 +91,8 @@ class RowRules {
         counts_units_(question.statistic.kind == StatisticKind::units),
         bound_(dataset.unit.max_rows) {
     const std::vector<std::string> columns = wanted_columns(dataset, question);
+    if (dataset.blocks)
+      block_.emplace(Block{place_of(columns, dataset.blocks->by), BlockMembership(dataset)});
     if (question.where) filter_ = RowFilter(dataset, question.where->comparisons(), columns);
     if (question.by) {
       const Column& column = *dataset.column(*question.by);
@@ -114,6 +117,10 @@ class RowRules {
   }
 
  private:
+  struct Block {
+    std::size_t place;
+    BlockMembership membership;
+  };
   struct Group {
     std::size_t place;
     CellReader reader;
@@ -126,6 +133,7 @@ class RowRules {
 
   /// The cell of the answer the row belongs to; empty if the row is dropped.
   std::optional<std::size_t> kept_in(std::span<const RawCell> cells) {
+    if (block_ && !block_->membership.contains(cells[block_->place])) return std::nullopt;
     if (has_unit_ && cells[0].missing) return std::nullopt;
     std::size_t cell = 0;
     if (group_) {
@@ -156,6 +164,7 @@ class RowRules {
   ContributionBound bound_;
   NumberSet seen_;  ///< (unit, cell) pairs, for units by group
   RowFilter filter_;
+  std::optional<Block> block_;
   std::optional<Group> group_;
   std::optional<Value> value_;
 };
@@ -168,6 +177,7 @@ std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& 
     if (std::find(result.begin(), result.end(), column) == result.end()) result.push_back(column);
   };
   if (!dataset.unit.is_row()) want(dataset.unit.id);
+  if (dataset.blocks) want(dataset.blocks->by);
   if (is_about_column(question.statistic.kind)) want(question.statistic.subject);
   if (question.by) want(*question.by);
   if (question.where) {

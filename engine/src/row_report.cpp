@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "blocks.hpp"
 #include "column_moments.hpp"
 #include "row_answer.hpp"
 #include "row_progress.hpp"
@@ -7,6 +8,10 @@
 
 namespace epsilog::engine {
 namespace {
+
+std::size_t place_of(const std::vector<std::string>& columns, const std::string& wanted) {
+  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), wanted) - columns.begin());
+}
 
 /// Looks at every cell of one column.
 class ColumnInspector {
@@ -43,21 +48,25 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
   std::vector<std::size_t> places;
   std::vector<ColumnInspector> inspectors;
   for (const Column& column : dataset.columns) {
-    const auto found = std::find(columns.begin(), columns.end(), column.name);
-    places.push_back(static_cast<std::size_t>(found - columns.begin()));
+    places.push_back(place_of(columns, column.name));
     inspectors.emplace_back(dataset, column);
   }
   const bool has_unit = !dataset.unit.is_row();
+  const std::size_t block_place = dataset.blocks ? place_of(columns, dataset.blocks->by) : 0;
+  const auto blocks = dataset.blocks ? std::optional<BlockMembership>(dataset) : std::nullopt;
   ContributionBound bound(dataset.unit.max_rows);
   std::vector<RawCell> cells(columns.size());
   ScanProgress told(progress);
   DataReport report;
+  std::uint64_t outside_blocks = 0;
   std::uint64_t kept = 0;
   for (auto record = rows.next(cells); record != RowSource::Record::none; record = rows.next(cells)) {
     ++report.rows;
     if (record == RowSource::Record::malformed) ++report.malformed;
     for (std::size_t i = 0; i < inspectors.size(); ++i) inspectors[i].look(cells[places[i]]);
-    if (has_unit && cells[0].missing) {
+    if (blocks && !blocks->contains(cells[block_place])) {
+      ++outside_blocks;
+    } else if (has_unit && cells[0].missing) {
       ++report.without_unit;
     } else if (has_unit && !bound.admit(cells[0].text).kept) {
       ++report.over_max_rows;
@@ -67,7 +76,8 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
     told.row(rows);
   }
   told.done();
-  report.units = has_unit ? bound.units() : report.rows;
+  report.units = has_unit ? bound.units() : report.rows - outside_blocks;
+  if (blocks) report.outside_blocks = outside_blocks;
   report.beyond_rows_max = kept > dataset.rows.count ? kept - dataset.rows.count : 0;
   for (const ColumnInspector& inspector : inspectors) report.columns.push_back(inspector.report());
   return report;

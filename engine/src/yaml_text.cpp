@@ -40,16 +40,6 @@ std::string hex(std::uint32_t value, std::size_t digits) {
   return result;
 }
 
-/// Controls and separators that editors show as nothing, and the bidirectional controls that make a
-/// line read differently from what it says (CVE-2021-42574).
-bool is_hidden(char32_t c) {
-  const bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || (c >= 0x7F && c < 0xA0);
-  const bool separator = c == 0x2028 || c == 0x2029;
-  const bool formatting = (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
-                          (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF || c == 0xFFFE || c == 0xFFFF;
-  return control || separator || formatting;
-}
-
 std::optional<std::string> why_refused(std::string_view line, std::size_t at, const CodePoint& point) {
   if (point.bytes == 0) {
     return "the byte 0x" + hex(static_cast<unsigned char>(line[at]), 2) +
@@ -80,6 +70,21 @@ bool value_may_start(std::string_view line, std::size_t at, bool in_flow) {
 }
 
 }  // namespace
+
+char32_t code_point(std::string_view text) {
+  const CodePoint point = decode(text, 0);
+  return point.bytes == 0 ? 0xFFFF : point.value;
+}
+
+bool is_hidden(char32_t point) {
+  const bool control =
+      (point < 0x20 && point != '\t' && point != '\n' && point != '\r') || (point >= 0x7F && point < 0xA0);
+  const bool separator = point == 0x2028 || point == 0x2029;
+  const bool formatting = (point >= 0x200B && point <= 0x200F) || (point >= 0x202A && point <= 0x202E) ||
+                          (point >= 0x2060 && point <= 0x2069) || point == 0xFEFF || point == 0xFFFE ||
+                          point == 0xFFFF;
+  return control || separator || formatting;
+}
 
 SourceText::SourceText(std::string_view text) : text_(text), starts_{0}, points_before_{0} {
   points_before_.reserve(text.size() + 1);

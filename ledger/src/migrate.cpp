@@ -108,6 +108,14 @@ void apply_later_schemas(Connection& db, const Clock& clock) {
   db.execute("COMMIT");
 }
 
+/// What is on a poisoned disk is unknown, and recovery verifies what only its own program can read.
+void require_recovered(LedgerState& ledger) {
+  const auto reason = ledger.poisoned();
+  if (!reason) return;
+  throw LedgerIo("ledger " + ledger.files().database + " is poisoned: " + *reason +
+                 ". Reboot and recover it, with the epsilog that wrote it, before it is migrated");
+}
+
 /// Ends the turn and whatever is not committed.
 class Turn final {
  public:
@@ -129,6 +137,7 @@ class Turn final {
 Migration Ledger::migrate(const std::string& path, const Options& options) {
   LedgerState ledger(path, LedgerState::Access::migration, options);
   Migration migration{.from = kSchemaVersion, .to = kSchemaVersion, .copy = ""};
+  require_recovered(ledger);
   const Turn turn(ledger);
   try {
     migration.from = ledger.writer().schema_version();  // somebody else may have been first

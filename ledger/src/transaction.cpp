@@ -4,6 +4,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "ledger_time.hpp"
+#include "schema.hpp"
 #include "transaction_state.hpp"
 
 namespace epsilog::ledger {
@@ -66,6 +67,10 @@ Transaction::State::State(std::shared_ptr<LedgerState> shared)
   try {
     Connection& db = ledger->writer();
     db.query("BEGIN IMMEDIATE").run();
+    if (db.schema_version() != kSchemaVersion) {
+      throw LedgerUnusable("ledger " + ledger->files().database +
+                           " was migrated to another schema while it was open; open it again");
+    }
     meta = read_meta(db);
     Query seq = db.query(kLastSeq);
     if (!seq.step() || seq.integer(0) != meta.decisions) {
@@ -221,10 +226,12 @@ void Transaction::confirm_clock(const std::string& by) {
   guarded("confirming the clock", [&](State& state) {
     require(!by.empty(), "who confirms the clock is not named");
     require(!state.meta.clock.held_at.empty(), "the calendar is not held: there is nothing to confirm");
-    require(state.clock.wall_ms >= state.clock.now_ms - kBackwardsMs,
-            "the wall clock shows " + state.meta.clock.wall_clock + ", before ledger time " +
-                state.meta.last_time + ": what jumped was wrong. Renewals go on when it has caught up and " +
-                "is confirmed");
+    if (state.clock.wall_ms < state.clock.now_ms - kBackwardsMs) {
+      throw LedgerBusy("ledger: the wall clock shows " + state.meta.clock.wall_clock +
+                       ", before ledger time " + state.meta.last_time +
+                       ": it was the jump that was wrong. Confirm when the clock has " +
+                       "caught up; nothing was done");
+    }
     state.changed = true;
     state.insert_noticed_clock_events();
     trust(state.clock, state.reading);

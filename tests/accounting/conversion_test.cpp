@@ -282,3 +282,25 @@ TEST_CASE("Renyi: bad input is refused by name", "[accounting][renyi][negative]"
   CHECK_THROWS_AS(renyi_epsilon_up(curve, 1), InvalidParameter);
   CHECK_THROWS_AS(renyi_delta_up(curve, -1), InvalidParameter);
 }
+
+TEST_CASE("Renyi: snapping costs Laplace noise and a little, and never more than its pure loss",
+          "[accounting][renyi]") {
+  ComposedLaw snapping = law(ComposedLaw::Kind::snapping, "5", "1");
+  const RenyiCurve laplace = renyi_curve_up(law(ComposedLaw::Kind::laplace, "5", "1"));
+  const RenyiCurve exact = renyi_curve_up(snapping);
+  snapping.extra = number("1e-3");
+  const RenyiCurve rounded = renyi_curve_up(snapping);
+  for (std::size_t i = 0; i < laplace.size(); ++i) {
+    const Rational& order = laplace[i].order;
+    CAPTURE(order.get_d());
+    CHECK(exact[i].divergence == laplace[i].divergence);
+    CHECK(rounded[i].divergence > laplace[i].divergence);
+    const Rational sum = laplace[i].divergence + order * snapping.extra / (order - 1);
+    CHECK(rounded[i].divergence <= sum * (1 + power_of_two(-50)));
+    CHECK(rounded[i].divergence <= renyi_of_pure_up(number("0.201"), order) * (1 + power_of_two(-50)));
+  }
+  // At large orders the first is the smaller, at small ones the second.
+  CHECK(rounded.back().divergence < number("0.201"));
+  snapping.extra = -1;
+  CHECK_THROWS_AS(renyi_curve_up(snapping), InvalidParameter);
+}

@@ -220,3 +220,88 @@ TEST_CASE("What cannot be composed is refused by name", "[pld]") {
   CHECK_THROWS_AS(pld_delta_up(std::vector{pure("1", 1)}, -1), InvalidParameter);
   CHECK_THROWS_AS(pld_epsilon_up(std::vector{pure("1", 1)}, 2), InvalidParameter);
 }
+
+namespace {
+
+ComposedLaw snapping(const std::string& scale, const std::string& sensitivity, const std::string& extra,
+                     std::uint64_t count) {
+  ComposedLaw law = noise(Kind::snapping, scale, sensitivity, count);
+  law.extra = number(extra);
+  return law;
+}
+
+}  // namespace
+
+TEST_CASE("Snapping in exact arithmetic costs what Laplace noise costs", "[pld][snapping]") {
+  for (const std::uint64_t count : {1, 2, 100}) {
+    const std::vector exact{snapping("10", "1", "0", count), guarantee("0.1", "1e-9", 2)};
+    const std::vector laplace{noise(Kind::laplace, "10", "1", count), guarantee("0.1", "1e-9", 2)};
+    CAPTURE(count);
+    for (const char* delta : {"1e-3", "1e-6"})
+      CHECK(pld_epsilon_up(exact, number(delta)) == pld_epsilon_up(laplace, number(delta)));
+    for (const char* epsilon : {"0", "0.2", "1"})
+      CHECK(pld_delta_up(exact, number(epsilon)) == pld_delta_up(laplace, number(epsilon)));
+  }
+}
+
+TEST_CASE("Snapping costs e^X times Laplace noise at epsilon less X", "[pld][snapping]") {
+  // 1 - e^((epsilon - X - E)/2) of one release, E = 1/2, X = 1/8, at epsilon = 3/8: e^(1/8) (1 - e^(-1/8)).
+  const std::vector one{snapping("2", "1", "0.125", 1)};
+  const Rational delta = pld_delta_up(one, number("0.375"));
+  CHECK(delta >= number("0.13314845306682631682900722781"));
+  CHECK(delta <= number("0.13314845306682631682900722782"));
+  // Left of X, at 0: e^X - 1 + (1 - e^((X - E)/2)), X = 1/8.
+  const Rational total = pld_delta_up(one, 0);
+  CHECK(total >= number("0.30411933488642597381436171846"));
+  CHECK(total <= number("0.30411933488642597381436171848"));
+  CHECK(pld_delta_up(one, number("0.625")) == 0);
+  CHECK(pld_epsilon_up(one, 0) == number("0.625"));
+  CHECK(pld_epsilon_up(one, 1) == Rational(0));
+}
+
+TEST_CASE("Snapping never costs less than Laplace noise, nor more than its pure loss", "[pld][snapping]") {
+  for (const char* extra : {"1e-30", "1e-12", "1e-4", "0.01"}) {
+    const std::vector rounded{snapping("5", "1", extra, 60)};
+    const std::vector ideal{noise(Kind::laplace, "5", "1", 60)};
+    const std::vector worst{pure("0.2", 60), pure(extra, 60)};
+    for (const char* delta : {"1e-3", "1e-9"}) {
+      CAPTURE(extra, delta);
+      const Rational epsilon = pld_epsilon_up(rounded, number(delta)).value();
+      CHECK(epsilon >= pld_epsilon_up(ideal, number(delta)).value());
+      CHECK(epsilon <= number("0.2") * 60 + 60 * number(extra));
+      // Found from epsilon or from delta, the same up to the grids of the two questions.
+      CHECK(pld_delta_up(rounded, epsilon) <= number(delta) * number("1.01"));
+      if (number(extra) <= number("1e-12")) {
+        CHECK(epsilon <= pld_epsilon_up(ideal, number(delta)).value() + number("1e-9"));
+      }
+    }
+  }
+}
+
+TEST_CASE("Snapping beside a mechanism that fails leaves its failures as they are", "[pld][snapping]") {
+  const std::vector both{snapping("5", "1", "0.001", 3), guarantee("0.1", "1e-6", 1)};
+  CHECK(pld_epsilon_up(both, number("1e-6")) == number("0.703"));
+  CHECK(pld_delta_up(both, number("0.703")) == number("1e-6"));
+  CHECK_FALSE(pld_epsilon_up(both, number("0.9e-6")));
+  CHECK(pld_epsilon_up(both, number("1e-3")).value() < number("0.703"));
+}
+
+TEST_CASE("Snapping is left out from below", "[pld][snapping]") {
+  CHECK(pld_delta_down(std::vector{snapping("5", "1", "0", 3)}, 0) == 0);
+  CHECK(pld_epsilon_down(std::vector{snapping("5", "1", "0", 3)}, number("1e-6")) == Rational(0));
+  const std::vector both{snapping("5", "1", "0.1", 3), pure("0.5", 4)};
+  CHECK(pld_delta_down(both, number("0.3")) == pld_delta_down(std::vector{pure("0.5", 4)}, number("0.3")));
+}
+
+TEST_CASE("Snapping whose rounding is most of its loss counts as pure", "[pld][snapping]") {
+  // 100 (1/2 + 1) nats: the excess of 100 would multiply delta by e^100.
+  const std::vector rough{snapping("2", "1", "1", 100)};
+  const std::vector plain{pure("1.5", 100)};
+  CHECK(pld_epsilon_up(rough, number("1e-6")) == pld_epsilon_up(plain, number("1e-6")));
+  CHECK(pld_delta_up(rough, 100) == pld_delta_up(plain, 100));
+}
+
+TEST_CASE("Snapping with a negative extra is refused by name", "[pld][snapping][negative]") {
+  CHECK_THROWS_WITH(pld_delta_up(std::vector{pure("1", 1), snapping("2", "1", "-0.1", 1)}, 1),
+                    "law 2 extra: -0.1 is negative");
+}

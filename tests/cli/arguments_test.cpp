@@ -33,6 +33,13 @@ const std::vector<Words> kVerbs = {{"init"},
                                    {"data", "check"},
                                    {"plan"},
                                    {"release"},
+                                   {"reserve"},
+                                   {"commit"},
+                                   {"cancel"},
+                                   {"token"},
+                                   {"pending"},
+                                   {"approve"},
+                                   {"reject"},
                                    {"budget"},
                                    {"history"},
                                    {"show"},
@@ -45,7 +52,9 @@ const std::vector<Words> kVerbs = {{"init"},
                                    {"tolerance", "laplace"},
                                    {"tolerance", "gaussian"},
                                    {"tolerance", "mean"},
-                                   {"recover"}};
+                                   {"recover"},
+                                   {"migrate"},
+                                   {"clock", "confirm"}};
 
 }  // namespace
 
@@ -138,11 +147,20 @@ TEST_CASE("ledger: verbs that need one and are told none end with exit code 2", 
                                        {"data", "check"},
                                        {"plan", "clinic", "count", "--epsilon", "1"},
                                        {"release", "clinic", "count", "--epsilon", "1"},
+                                       {"reserve", "clinic", "count", "--epsilon", "1"},
+                                       {"commit", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
+                                       {"cancel", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
+                                       {"token", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
+                                       {"pending"},
+                                       {"approve", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
+                                       {"reject", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
                                        {"budget"},
                                        {"history"},
                                        {"show", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
                                        {"audit", "verify"},
-                                       {"recover"}};
+                                       {"recover"},
+                                       {"migrate"},
+                                       {"clock", "confirm"}};
   for (const Words& command : commands) check_usage(bench.run(command), "EPSILOG_LEDGER");
   bench.environment["EPSILOG_LEDGER"] = "";
   check_usage(bench.run({"budget"}), "EPSILOG_LEDGER");

@@ -122,6 +122,29 @@ TEST_CASE("compose: the loss of snapping is the proved one", "[cli][calculator][
   // 1/10 + (18 * 10 + 10) 2^-53.
   check_just_above(epsilon(mpfr, "pure"), "0.10000000000002109423746", "1e-20");
   CHECK(mpfr["mechanisms"][0]["precision"] == 53);
+  CHECK(mpfr["mechanisms"][0]["coordinates"] == 1);
+  const json three = composed(
+      bench, {"snapping lambda=10 sensitivity=1 bound=100 precision=53 coordinates=3"}, {"--delta", "1e-6"});
+  check_just_above(epsilon(three, "pure"), "0.10000000000006328271238", "1e-20");
+}
+
+TEST_CASE("compose: snapping is Laplace noise to rdp and pld, and its rounding costs hardly anything",
+          "[cli][calculator][compose]") {
+  const Workbench bench;
+  const json laplace = composed(bench, {"laplace scale=10 sensitivity=1 count=100"}, {"--delta", "1e-6"});
+  const json exact = composed(bench, {"snapping lambda=10 sensitivity=1 count=100"}, {"--delta", "1e-6"});
+  for (const std::string& accountant : kAccountants) CHECK(exact[accountant] == laplace[accountant]);
+  const json mpfr = composed(bench, {"snapping lambda=10 sensitivity=1 bound=100 precision=118 count=100"},
+                             {"--delta", "1e-6"});
+  for (const char* accountant : {"rdp", "pld"}) {
+    CAPTURE(accountant);
+    // Printed are 17 digits or a few more, rounded up.
+    CHECK(epsilon(mpfr, accountant) >= epsilon(laplace, accountant) - parse_rational("1e-16", "epsilon"));
+    CHECK(epsilon(mpfr, accountant) <= epsilon(laplace, accountant) + parse_rational("1e-12", "epsilon"));
+  }
+  const json given = composed(bench, {"snapping epsilon=0.1 count=100"}, {"--delta", "1e-6"});
+  CHECK(epsilon(given, "pld") > epsilon(mpfr, "pld"));
+  CHECK(epsilon(given, "pure") <= epsilon(mpfr, "pure"));
 }
 
 TEST_CASE("compose: several mechanisms, as options or in one text", "[cli][calculator][compose]") {
@@ -205,6 +228,7 @@ TEST_CASE("compose: bad input is refused in one line that names it", "[cli][calc
       {"snapping", "snapping needs lambda"},
       {"snapping epsilon=1 lambda=1", "snapping takes no 'lambda'"},
       {"snapping lambda=1 sensitivity=1 bound=1", "snapping needs precision"},
+      {"snapping lambda=1 sensitivity=1 coordinates=2", "snapping takes no 'coordinates'"},
       {"snapping lambda=1 sensitivity=1 bound=1 precision=60", "precision: must be 53 or at least 118"},
       {"snapping lambda=1 sensitivity=1 bound=1e20 precision=53",
        "bound: must be at most 2^(precision - 7) lambda"},

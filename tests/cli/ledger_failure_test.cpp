@@ -49,7 +49,9 @@ TEST_CASE("no ledger: every verb ends with 3", "[cli][negative]") {
                                                 {"policy", "show"},
                                                 {"policy", "apply", "policy.yaml"},
                                                 {"data", "check"},
-                                                {"recover"}}) {
+                                                {"recover"},
+                                                {"migrate"},
+                                                {"clock", "confirm"}}) {
     CAPTURE(words);
     check_failure(bench.with_ledger(words), 3, "no ledger at");
   }

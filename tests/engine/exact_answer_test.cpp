@@ -1,5 +1,7 @@
 #include "epsilog/engine/exact_answer.hpp"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -147,4 +149,56 @@ TEST_CASE("data check: it counts what was missing, dropped or out of bounds", "[
   CHECK(by_row.without_unit == 0);
   CHECK(by_row.over_max_rows == 0);
   CHECK(by_row.beyond_rows_max == 4);
+}
+
+TEST_CASE("data check: rows in no block are dropped before anything else",
+          "[engine][data_check][blocks][exact]") {
+  const TemporaryFolder folder;
+  folder.write("visits.csv", kFile);
+  Dataset dataset = visits();
+  CHECK_FALSE(check_data(dataset, folder.path("")).outside_blocks);
+  // The row with an undeclared ward, the one without, the malformed one: the third of p is then its second.
+  dataset.blocks = Blocks{"ward", std::nullopt};
+  const DataReport by_ward = check_data(dataset, folder.path(""));
+  CHECK(by_ward.rows == 6);
+  CHECK(by_ward.outside_blocks == 3);
+  CHECK(by_ward.without_unit == 1);
+  CHECK(by_ward.over_max_rows == 0);
+  CHECK(by_ward.units == 1);
+  std::int64_t february = 0;
+  REQUIRE(parse_date("2024-02-01", february));
+  dataset.blocks = Blocks{"seen", CalendarPeriod::month, february, february + 28};
+  dataset.unit = {"", 1};
+  const DataReport by_month = check_data(dataset, folder.path(""));
+  CHECK(by_month.outside_blocks == 5);
+  CHECK(by_month.units == 1);
+}
+
+TEST_CASE("exact answer: the column of the blocks is read though the question does not name it",
+          "[engine][exact_answer][blocks][exact]") {
+  const TemporaryFolder folder;
+  folder.write("visits.csv", kFile);
+  Dataset dataset = visits();
+  dataset.blocks = Blocks{"ward", std::nullopt};
+  const auto asked = [&](const Dataset& of, const std::string& statistic, const std::string& where = "") {
+    const Question asking = question(statistic, "", where);
+    return compute_exact_answer(of, asking, derive(of, asking), folder.path("")).values[0][0];
+  };
+  CHECK(wanted_columns(dataset, question("count")) == std::vector<std::string>{"id", "ward"});
+  CHECK(asked(visits(), "count") == 3);
+  // Of p's three rows the second is in no ward, so the third is kept.
+  CHECK(asked(dataset, "count") == 2);
+  CHECK(asked(visits(), "sum:age") == 30 + 110);
+  CHECK(asked(dataset, "sum:age") == 30 + 40);
+  CHECK(asked(dataset, "count", "ward = 'B'") == 0);
+  dataset.unit = {"", 1};
+  CHECK(asked(dataset, "count") == 3);
+
+  SQLite::Database database(folder.path("clinic.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  database.exec("CREATE TABLE visits (id, age, cost, score, ward, smoker, seen)");
+  database.exec("INSERT INTO visits (id, age, ward) VALUES ('p', 30, 'A'), ('p', 31, NULL), ('q', 32, 'Z')");
+  dataset.csv.reset();
+  dataset.sqlite = SqliteSource{"clinic.db", "visits"};
+  CHECK(asked(dataset, "count") == 1);
+  CHECK(asked(dataset, "sum:age") == 30);
 }

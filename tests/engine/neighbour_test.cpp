@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "rows_memory.hpp"
+#include "neighbours.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -17,25 +17,11 @@ using namespace epsilog::test;
 
 namespace {
 
-using Values = std::vector<std::vector<Rational>>;
-using Records = std::vector<MemoryRow>;
-
 const std::vector<std::string> kColumns = {"id", "x", "g"};
 const std::vector<std::string> kNumbers = {"-9", "-2", "0", "1", "3", "9", ""};
 const std::vector<std::string> kGroups = {"A", "B", "Z", ""};
 const std::vector<std::string> kWheres = {"", "x >= 1", "g = 'A'", "x != 3 and g in ('A', 'B')"};
 const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
-
-template <class List>
-const auto& pick(const List& list, std::mt19937_64& random) {
-  return list[random() % list.size()];
-}
-
-struct Setting {
-  Dataset dataset;
-  Question question;
-  Derivation derivation;
-};
 
 MemoryRow random_row(const std::string& id, std::mt19937_64& random) {
   return {id, pick(kNumbers, random), pick(kGroups, random)};
@@ -93,14 +79,6 @@ std::vector<std::vector<std::size_t>> units_of(const Dataset& dataset, const Rec
       }
       result.push_back(places);
     }
-  }
-  return result;
-}
-
-Records without(const Records& rows, const std::vector<std::size_t>& places) {
-  Records result;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (std::find(places.begin(), places.end(), i) == places.end()) result.push_back(rows[i]);
   }
   return result;
 }
@@ -171,53 +149,6 @@ void visit_neighbours(const Dataset& dataset, const Records& rows, const Visit& 
   }
 }
 
-std::string described(const Setting& setting, const Records& rows) {
-  std::string result = setting.question.statistic.text() + " by " + setting.question.by.value_or("-") +
-                       " where " + (setting.question.where ? setting.question.where->text() : "-") +
-                       " k=" + std::to_string(setting.dataset.unit.max_rows) +
-                       " n=" + std::to_string(setting.dataset.rows.count) +
-                       (setting.dataset.rows.exact ? " exact" : " max") + " unit=" + setting.dataset.unit.id +
-                       " " + std::string(name(setting.dataset.neighbours)) + ":";
-  for (const MemoryRow& row : rows) {
-    result += " [";
-    for (const std::string& cell : row) result += cell + ",";
-    result += "]";
-  }
-  return result;
-}
-
-Values answered(const Setting& setting, const Records& rows) {
-  const MemoryTable table{kColumns, rows};
-  MemorySource source(table, wanted_columns(setting.dataset, setting.question));
-  return answer_rows(source, setting.dataset, setting.question, setting.derivation, {}).values;
-}
-
-bool is_multiple(const Rational& value, const Rational& step) {
-  return Rational(value / step).get_den() == 1;
-}
-
-/// Empty if the answers keep to the derivation, else what is wrong.
-std::string fault_between(const Derivation& derivation, const Values& before, const Values& after) {
-  for (std::size_t c = 0; c < derivation.components.size(); ++c) {
-    const Component& component = derivation.components[c];
-    Rational distance = 0;
-    Rational squared = 0;
-    std::uint64_t changed = 0;
-    for (std::size_t cell = 0; cell < before[c].size(); ++cell) {
-      const Rational change = before[c][cell] - after[c][cell];
-      distance += abs(change);
-      squared += change * change;
-      if (before[c][cell] != after[c][cell]) ++changed;
-      if (after[c][cell] < component.lower || after[c][cell] > component.upper) return "range";
-      if (component.step && !is_multiple(after[c][cell], *component.step)) return "step";
-    }
-    if (distance > component.sensitivity) return "sensitivity";
-    if (squared > component.sensitivity_l2_squared) return "L2 sensitivity";
-    if (changed > component.coordinates) return "coordinates";
-  }
-  return "";
-}
-
 Setting random_setting(std::mt19937_64& random, bool exact) {
   Setting setting;
   setting.dataset = random_dataset(random);
@@ -242,9 +173,10 @@ Setting random_setting(std::mt19937_64& random, bool exact) {
 /// Visits the answers of a data set and of each of its neighbours until `visit` says to stop.
 template <class Visit>
 void visit_pairs(const Setting& setting, const Records& rows, const Visit& visit) {
-  const Values before = answered(setting, rows);
-  visit_neighbours(setting.dataset, rows,
-                   [&](const Records& neighbour) { visit(before, answered(setting, neighbour), neighbour); });
+  const Values before = answered(setting, {kColumns, rows});
+  visit_neighbours(setting.dataset, rows, [&](const Records& neighbour) {
+    visit(before, answered(setting, {kColumns, neighbour}), neighbour);
+  });
 }
 
 void check_random_settings(std::uint64_t seed, int settings, bool exact) {

@@ -1,4 +1,7 @@
 // Who may ask for what, within which limits and with whose consent, as a policy writes it.
+#include <algorithm>
+
+#include "policy_keys.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
 
@@ -182,4 +185,74 @@ TEST_CASE("durations: seconds, minutes, hours and days from one minute to a year
           Texts{"12:29: reservations.expires: '" + std::string(text) +
                 "' is not a duration: write a whole number and s, m, h or d, as in 90m, 72h or 7d"});
   }
+}
+
+TEST_CASE(
+    "keys: a slip in any key of principals, limits, blocks, rules and consent is named with the nearest",
+    "[engine][policy][askers][negative]") {
+  struct Place {
+    const KeyTable& table;
+    std::string path;
+    std::string before, after;  ///< around the map, under principals or further keys of the dataset
+    bool on_top = false;
+  };
+  const Place places[] = {
+      {keys::principal, "principals.alice", "{alice: ", "}", true},
+      {keys::lifetime, "lifetime", "lifetime: ", ""},
+      {keys::blocks, "blocks", "blocks: ", ""},
+      {keys::limit, "limits", "limits: [", "]"},
+      {keys::forbid, "forbid", "forbid: [", "]"},
+      {keys::approvals, "approvals", "approvals: ", ""},
+      {keys::approvers, "approvals.by", "approvals: {required: 1, by: ", "}"},
+      {keys::above, "approvals.above", "approvals: {required: 1, by: {principals: [bob]}, above: ", "}"},
+      {keys::reservations, "reservations", "reservations: ", ""},
+  };
+  for (const Place& place : places) {
+    for (const Key& key : place.table.keys) {
+      const std::string slip = std::string(1, key.name[0]) + std::string(key.name);
+      PolicyText text;
+      text.principals = place.on_top ? place.before + "{" + slip + ": 1}" + place.after : "{bob: {}}";
+      if (!place.on_top) text.more = place.before + "{" + slip + ": 1}" + place.after;
+      std::string expected = "unknown key '" + slip + "' in " + place.path + "; allowed: ";
+      for (const std::string& name : place.table.names()) {
+        expected += name + (name == place.table.names().back() ? "." : ", ");
+      }
+      expected += " Did you mean '" + std::string(key.name) + "'?";
+      CAPTURE(slip);
+      const Texts faults = faults_of(text);
+      const auto same = [&](const std::string& fault) { return fault.ends_with(": " + expected); };
+      CHECK(std::count_if(faults.begin(), faults.end(), same) == 1);
+    }
+  }
+}
+
+TEST_CASE("keys: where principals or purposes cannot be read, nothing is said to be undeclared",
+          "[engine][policy][askers][negative]") {
+  PolicyText text;
+  text.principals = "{alice: {roles: [1st]}, bob: {}}";
+  text.more =
+      "allow: {principals: [carol], roles: [research]}\n"
+      "    approvals: {required: 5, by: {roles: [custodian]}}\n"
+      "    limits: [{role: research, epsilon: 1}, {each: role, epsilon: 1}]\n"
+      "    forbid: [{roles: [research]}]";
+  CHECK(faults_of(text) == Texts{"2:30: role name '1st': use letters, digits and _, not starting with a "
+                                 "digit, at most 64 characters"});
+  text.principals = "";
+  text.more =
+      "purposes: planning\n"
+      "    limits: [{purpose: planning, epsilon: 1}]\n"
+      "    forbid: [{purposes: [planning]}]";
+  CHECK(faults_of(text) == Texts{"10:15: purposes: expected a list of names, found 'planning'"});
+}
+
+TEST_CASE("principals: a purpose of one dataset is enough", "[engine][policy][askers]") {
+  PolicyText text;
+  text.principals = "{alice: {purposes: [planning, quality]}}";
+  text.more = "purposes: [planning]";
+  CHECK(faults_of(text).size() == 1);
+  const std::string one = text.yaml();
+  std::string second = one.substr(one.find("  clinic:"));
+  second.replace(second.find("clinic"), 6, "archive");
+  second.replace(second.find("[planning]"), 10, "[quality]");
+  CHECK(faults_of(one + second).empty());
 }

@@ -44,7 +44,8 @@ std::string error_text(const std::filesystem::path& path) {
 
 TEST_CASE("configs: every shipped policy is accepted", "[engine][policy][configs]") {
   const std::set<std::string> shipped = names(kConfigs, ".yaml");
-  CHECK(std::set<std::string>{"external_values", "hospital", "mechanisms", "minimal"} == shipped);
+  CHECK(std::set<std::string>{"blocks", "external_values", "hospital", "hospital_scopes", "mechanisms",
+                              "minimal", "renewal", "zcdp"} == shipped);
   for (const std::string& name : shipped) {
     CAPTURE(name);
     CHECK_FALSE(Policy::read((kConfigs / (name + ".yaml")).string()).datasets().empty());
@@ -77,6 +78,41 @@ TEST_CASE("configs: the mechanisms are what the comments say", "[engine][policy]
   CHECK(hospital.settings("sum").mechanism == MechanismChoice::gaussian);
   CHECK(*hospital.settings("sum").grid == Rational(1, 128));
   CHECK(hospital.settings("mean").mechanism == MechanismChoice::snapping);
+}
+
+TEST_CASE("configs: the hospital with several askers is what its comments say",
+          "[engine][policy][configs][exact]") {
+  const Policy policy = Policy::read((kConfigs / "hospital_scopes.yaml").string());
+  const Dataset& hospital = policy.dataset("hospital");
+  REQUIRE(policy.principals()->size() == 4);
+  CHECK(policy.principal("bob")->purposes->size() == 1);
+  CHECK(hospital.blocks->per == CalendarPeriod::month);
+  CHECK(hospital.blocks->last_day - hospital.blocks->first_day + 1 == 365);
+  CHECK(hospital.lifetime->epsilon.text() == "3");
+  CHECK(hospital.limits.size() == 4);
+  CHECK(hospital.limits[3].budget.rho.text() == "0.5");
+  CHECK(hospital.settings("units").mechanism == MechanismChoice::discrete_gaussian);
+  for (const Limit& limit : hospital.limits) CHECK(limit.budget.measure != Measure::pure);
+  CHECK(hospital.forbid.size() == 2);
+  CHECK(hospital.approvals->above->text() == "0.25");
+  CHECK(hospital.approvals->expires_seconds == 3 * 24 * 3600);
+  CHECK(hospital.reservation_seconds == 8 * 3600);
+}
+
+TEST_CASE("configs: rho, divergences, renewal and blocks are what the comments say",
+          "[engine][policy][configs][exact]") {
+  const Policy zcdp = Policy::read((kConfigs / "zcdp.yaml").string());
+  CHECK(zcdp.dataset("visits").budget.target->epsilon.text() == "3");
+  CHECK(zcdp.dataset("survey").budget.rho.text() == "0.125");
+  CHECK(zcdp.dataset("cohort").budget.orders.size() == 1);
+  CHECK(zcdp.dataset("registry").budget.orders[2].order == 64);
+  const Policy renewal = Policy::read((kConfigs / "renewal.yaml").string());
+  CHECK(renewal.dataset("clinic").renews == CalendarPeriod::month);
+  CHECK(renewal.dataset("clinic").lifetime->epsilon.text() == "6");
+  CHECK(renewal.dataset("sensors").accepts_unbounded_lifetime);
+  const Policy blocks = Policy::read((kConfigs / "blocks.yaml").string());
+  CHECK(blocks.dataset("hospital").blocks->by == "ward");
+  CHECK_FALSE(blocks.dataset("hospital").blocks->per.has_value());
 }
 
 TEST_CASE("configs: each invalid policy gives exactly the error beside it",

@@ -14,9 +14,9 @@ using namespace epsilog::engine;
 
 namespace {
 
-std::string hospital() {
-  std::ifstream stream(std::filesystem::path(EPSILOG_SOURCE_DIR) / "configs" / "hospital.yaml",
-                       std::ios::binary);
+std::string shipped(const std::string& name) {
+  std::ifstream stream(std::filesystem::path(EPSILOG_SOURCE_DIR) / "configs" / name, std::ios::binary);
+  REQUIRE(stream);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
@@ -63,47 +63,52 @@ bool well_formed(const PolicyFault& fault, const std::string& text) {
 }  // namespace
 
 TEST_CASE(
-    "policy: 6000 mutations of a policy (seed 1) are accepted or refused by PolicyError, each fault with its "
-    "place",
+    "policy: 6000 mutations of each of three policies (seed 1) are accepted or refused by PolicyError, each "
+    "fault with its place",
     "[engine][policy][fuzz]") {
-  const std::string original = hospital();
-  REQUIRE(original.size() > 1000);
-  std::mt19937_64 random(1);
-  int accepted = 0;
-  int refused = 0;
-  for (int round = 0; round < 6000; ++round) {
-    std::string text = original;
-    const std::size_t mutations = 1 + below(random, 3);
-    for (std::size_t i = 0; i < mutations; ++i) mutate(text, random);
-    try {
-      static_cast<void>(Policy::parse(text, "p.yaml"));
-      ++accepted;
-    } catch (const PolicyError& error) {
-      ++refused;
-      for (const PolicyFault& fault : error.faults()) {
-        if (well_formed(fault, text)) continue;
-        CAPTURE(round, fault.text(), text);
-        FAIL("a fault without a place in the text");
+  for (const char* name : {"hospital.yaml", "hospital_scopes.yaml", "zcdp.yaml"}) {
+    const std::string original = shipped(name);
+    REQUIRE(original.size() > 1000);
+    std::mt19937_64 random(1);
+    int accepted = 0;
+    int refused = 0;
+    for (int round = 0; round < 6000; ++round) {
+      std::string text = original;
+      const std::size_t mutations = 1 + below(random, 3);
+      for (std::size_t i = 0; i < mutations; ++i) mutate(text, random);
+      try {
+        static_cast<void>(Policy::parse(text, "p.yaml"));
+        ++accepted;
+      } catch (const PolicyError& error) {
+        ++refused;
+        for (const PolicyFault& fault : error.faults()) {
+          if (well_formed(fault, text)) continue;
+          CAPTURE(name, round, fault.text(), text);
+          FAIL("a fault without a place in the text");
+        }
+      } catch (...) {
+        CAPTURE(name, round, text);
+        FAIL("another exception than PolicyError");
       }
-    } catch (...) {
-      CAPTURE(round, text);
-      FAIL("another exception than PolicyError");
     }
+    // Comments and values can change without harm; most other changes cannot.
+    CAPTURE(name);
+    CHECK(accepted > 100);
+    CHECK(refused > 3000);
   }
-  // Comments and values can change without harm; most other changes cannot.
-  CHECK(accepted > 100);
-  CHECK(refused > 3000);
 }
 
 TEST_CASE("policy: every prefix of a policy is accepted or refused by PolicyError",
           "[engine][policy][fuzz]") {
-  const std::string original = hospital();
-  for (std::size_t length = 0; length < original.size(); ++length) {
-    CAPTURE(length);
-    try {
-      static_cast<void>(Policy::parse(std::string_view(original).substr(0, length), "p.yaml"));
-    } catch (const PolicyError& error) {
-      CHECK_FALSE(error.faults().empty());
+  for (const char* name : {"hospital.yaml", "hospital_scopes.yaml"}) {
+    const std::string original = shipped(name);
+    for (std::size_t length = 0; length < original.size(); ++length) {
+      CAPTURE(name, length);
+      try {
+        static_cast<void>(Policy::parse(std::string_view(original).substr(0, length), "p.yaml"));
+      } catch (const PolicyError& error) {
+        CHECK_FALSE(error.faults().empty());
+      }
     }
   }
 }

@@ -4,8 +4,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
+#include "ledger/support/schema_one.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -128,7 +130,80 @@ Losses replay_updates(const Recording& recording) {
   });
 }
 
+/// Five lives of a reservation, each posted, voided or forfeited, a transaction a step.
+Recording record_lives() {
+  FaultVfs vfs;
+  const LedgerFixture fixture;
+  Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
+  vfs.start_recording();
+  auto ledger = fixture.open();
+  const auto step = [&](const ledger::DecisionDraft& draft) {
+    auto transaction = ledger.begin();
+    static_cast<void>(record_outcome(transaction, draft, kShare));
+    const std::string id = ledger.commit(std::move(transaction)).at(0).id;
+    vfs.acknowledge();
+    return id;
+  };
+  for (const auto end : {ledger::Outcome::granted, ledger::Outcome::voided, ledger::Outcome::forfeited,
+                         ledger::Outcome::granted, ledger::Outcome::voided}) {
+    const std::string id = step(draft_of(ledger::Outcome::reserved));
+    step(draft_of(end, id));
+  }
+  recording.events = vfs.events();
+  return recording;
+}
+
 }  // namespace
+
+TEST_CASE("power failure: no acknowledged reservation or end of one is lost, and none is half there",
+          "[ledger][durability][lifecycle]") {
+  const Losses losses =
+      replay(record_lives(), 8, 3, [](const std::string& path, std::int64_t acknowledged, Losses& found) {
+        auto snapshot = ledger::Ledger::open_read_only(path).snapshot();
+        ledger::Inspection inspection(snapshot);
+        if (!balances_fold(snapshot) || !inspection.lifecycle_faults().empty() ||
+            !inspection.completeness_faults().empty()) {
+          ++found.unbalanced;
+        }
+        if (snapshot.decisions() < acknowledged) ++found.lost;
+      });
+  CHECK(losses.images >= 300);
+  CHECK(losses.lost == 0);
+  CHECK(losses.unbalanced == 0);
+}
+
+TEST_CASE("power failure: during a migration it leaves one schema or the other, whole",
+          "[ledger][durability][migration]") {
+  FaultVfs vfs;
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/L";
+  create_schema_one(path, 4);
+  const std::string rows = schema_one_rows(path);
+  Recording recording{.directory = directory.path(), .before = {{path, read_file(path)}}, .events = {}};
+  vfs.start_recording();
+  static_cast<void>(ledger::Ledger::migrate(path));
+  vfs.acknowledge();
+  recording.events = vfs.events();
+  int migrated = 0;
+  int old = 0;
+  const Losses losses =
+      replay(recording, 6, 4, [&](const std::string& image, std::int64_t acknowledged, Losses& found) {
+        if (schema_one_rows(image) != rows) ++found.lost;
+        const std::string version = query_sql(image, "PRAGMA user_version");
+        if (version == "2") {
+          ++migrated;
+          auto snapshot = ledger::Ledger::open_read_only(image).snapshot();
+          if (!ledger::Inspection(snapshot).schema_differences().empty()) ++found.unbalanced;
+        } else {
+          ++old;
+          if (version != "1" || acknowledged > 0) ++found.lost;
+        }
+      });
+  CHECK(losses.lost == 0);
+  CHECK(losses.unbalanced == 0);
+  CHECK(migrated > 0);
+  CHECK(old > 0);
+}
 
 TEST_CASE("power failure: no acknowledged charge is lost and every balance still folds",
           "[ledger][durability]") {

@@ -79,7 +79,62 @@ int fail_every_operation(int code, bool from_then_on) {
   }
 }
 
+/// The same while a reservation is made or resolved: it is recorded as acknowledged, or not at all and can
+/// be recorded afterwards, and the balances say which.
+int fail_every_operation_of(ledger::Outcome outcome, int code) {
+  int points = 0;
+  for (std::int64_t nth = 1;; ++nth) {
+    CAPTURE(nth, code, ledger::outcome_name(outcome));
+    FaultVfs vfs;
+    const LedgerFixture fixture;
+    auto ledger = fixture.open();
+    auto opening = ledger.begin();
+    auto draft = draft_of(outcome);
+    if (outcome != ledger::Outcome::reserved)
+      draft.parent = record_outcome(opening, draft_of(ledger::Outcome::reserved), kTenth);
+    draft.key = "under fault";
+    static_cast<void>(ledger.commit(std::move(opening)));
+    vfs.fail_at(nth, code, false);
+    Attempt attempt;
+    try {
+      auto transaction = ledger.begin();
+      record_outcome(transaction, draft, kTenth);
+      static_cast<void>(ledger.commit(std::move(transaction)));
+      attempt.acknowledged = true;
+    } catch (const LedgerBusy&) {
+      attempt.busy = true;
+    } catch (const LedgerIo&) {
+      attempt.io = true;
+    }
+    if (!vfs.failed()) return points;
+    ++points;
+    vfs.stop_failing();
+    auto snapshot = fixture.look();
+    CHECK(balances_fold(snapshot));
+    const bool there = snapshot.find_key("ada", "under fault").has_value();
+    if (attempt.acknowledged) CHECK(there);
+    if (attempt.busy) CHECK_FALSE(there);
+    CHECK(snapshot.poisoned().has_value() >= attempt.io);
+    if (code == SQLITE_FULL) CHECK_FALSE(attempt.io);
+    if (attempt.busy && !snapshot.poisoned()) {
+      auto again = ledger.begin();
+      record_outcome(again, draft, kTenth);
+      CHECK(ledger.commit(std::move(again)).size() == 1);
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE(
+    "faults: reserving, posting, voiding and forfeiting are whole or nothing at any operation that fails",
+    "[ledger][fault][lifecycle]") {
+  for (const auto outcome : {ledger::Outcome::reserved, ledger::Outcome::granted, ledger::Outcome::voided,
+                             ledger::Outcome::forfeited}) {
+    CHECK(fail_every_operation_of(outcome, SQLITE_IOERR) >= 5);
+    CHECK(fail_every_operation_of(outcome, SQLITE_FULL) >= 5);
+  }
+}
 
 TEST_CASE("faults: an I/O error at any operation of a charge acknowledges nothing false", "[ledger][fault]") {
   CHECK(fail_every_operation(SQLITE_IOERR, false) >= 8);

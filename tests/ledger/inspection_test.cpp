@@ -1,5 +1,11 @@
 #include "epsilog/ledger/inspection.hpp"
 
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
 #include "support/catch.hpp"
@@ -176,4 +182,178 @@ TEST_CASE("snapshot: it sees the moment it was made, whatever is committed later
   CHECK(before.decisions() == 0);
   CHECK(before.accounts("").at(0).balance.spent == 0);
   CHECK(ledger.snapshot().decisions() == 1);
+}
+
+namespace {
+
+/// 1 and 2: a reservation and its post; 3 and 4: a pending one and its approval; 5: a reservation with, 6,
+/// its token; 7: an open reservation.
+struct LivedLedger : LedgerFixture {
+  LivedLedger() {
+    using ledger::Outcome;
+    auto writer = open();
+    auto transaction = writer.begin();
+    const std::string first = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
+    static_cast<void>(record_outcome(transaction, draft_of(Outcome::granted, first), kTenth));
+    const std::string pending = transaction.note(draft_of(Outcome::pending));
+    static_cast<void>(transaction.note(draft_of(Outcome::approved, pending)));
+    const std::string with_token = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
+    static_cast<void>(transaction.note(draft_of(Outcome::token_issued, with_token)));
+    static_cast<void>(transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth)));
+    static_cast<void>(writer.commit(std::move(transaction)));
+  }
+  /// Everything that would refuse is dropped, as somebody who owns the file can.
+  void tamper(const std::string& sql) const {
+    std::string drop;
+    for (const char* trigger :
+         {"decision_in_order", "decision_about_parent", "decision_of_open_parent", "decision_after_token",
+          "decision_no_update", "decision_no_delete", "charge_no_update", "charge_no_delete",
+          "release_no_update", "release_no_delete", "open_decision_is_open", "open_decision_no_update",
+          "open_decision_stays_open", "clock_event_no_update", "clock_event_no_delete",
+          "meta_only_forward"}) {
+      drop += std::string("DROP TRIGGER ") + trigger + ";";
+    }
+    for (const char* index : {"decision_resolves", "decision_votes_once", "decision_issues_one_token"})
+      drop += std::string("DROP INDEX ") + index + ";";
+    REQUIRE(run_sql(path, drop + "PRAGMA ignore_check_constraints=ON;" + sql).empty());
+  }
+};
+
+const std::string kTo = "UPDATE decision SET ";
+
+std::string id_of(int seq) {
+  return "(SELECT id FROM decision WHERE seq = " + std::to_string(seq) + ")";
+}
+
+}  // namespace
+
+TEST_CASE("inspection: a sound ledger with reservations has no faults, and spent and reserved apart",
+          "[ledger][inspection][lifecycle]") {
+  const LivedLedger fixture;
+  auto snapshot = fixture.look();
+  ledger::Inspection inspection(snapshot);
+  CHECK(inspection.schema_differences().empty());
+  CHECK(inspection.order_faults().empty());
+  CHECK(inspection.completeness_faults().empty());
+  CHECK(inspection.lifecycle_faults().empty());
+  CHECK(inspection.clock_faults().empty());
+  const auto totals = inspection.charge_totals();
+  REQUIRE(totals.size() == 1);
+  CHECK(totals[0].charges == 4);
+  CHECK(totals[0].spent == accounting::Integer(kTenth.units()));
+  CHECK(totals[0].reserved == accounting::Integer(2 * kTenth.units()));
+  CHECK(balances_fold(snapshot));
+}
+
+TEST_CASE("inspection: the checks that the format's description gives find nothing wrong, and find a forgery",
+          "[ledger][inspection][lifecycle]") {
+  std::ifstream file(EPSILOG_LEDGER_FORMAT);
+  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  const auto begin = document.find("```sql\n") + 7;
+  const std::string checks = document.substr(begin, document.find("```", begin) - begin);
+  const auto rows = [&](const LedgerFixture& fixture) {
+    std::string printed;
+    sqlite3* db = nullptr;
+    REQUIRE(sqlite3_open_v2(fixture.path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
+    const auto append = [](void* kept, int columns, char** texts, char**) {
+      for (int i = 0; i < columns; ++i) static_cast<std::string*>(kept)->append(texts[i]).append(" ");
+      static_cast<std::string*>(kept)->append("| ");
+      return 0;
+    };
+    const int rc = sqlite3_exec(db, checks.c_str(), append, &printed, nullptr);
+    CAPTURE(sqlite3_errmsg(db));
+    CHECK(rc == SQLITE_OK);
+    sqlite3_close(db);
+    return printed;
+  };
+  const LivedLedger sound;
+  CHECK(rows(sound) == "7 7 7 | ok | ");
+  const LivedLedger forged;
+  forged.tamper("UPDATE account SET reserved = 0; DELETE FROM open_decision");
+  CHECK(rows(forged).size() > std::string("7 7 7 | ok | ").size());
+}
+
+TEST_CASE("inspection: every way in which lives of decisions cannot be is named",
+          "[ledger][inspection][lifecycle]") {
+  const std::vector<std::pair<std::string, std::string>> tampered = {
+      {kTo + "parent = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ' WHERE seq = 4",
+       "decision 4 is about a decision that does not precede it"},
+      {kTo + "parent = " + id_of(7) + " WHERE seq = 6",
+       "decision 6 is about a decision that does not precede it"},
+      {kTo + "dataset = 'lab' WHERE seq = 4",
+       "decision 4 has another dataset or policy version than the one it is about"},
+      {kTo + "policy_version = 2 WHERE seq = 6",
+       "decision 6 has another dataset or policy version than the one it is about"},
+      {kTo + "outcome = 'token_issued' WHERE seq = 4",
+       "decision 4 was token_issued about one that was pending"},
+      {kTo + "outcome = 'voided', parent = " + id_of(1) + " WHERE seq = 6",
+       "decision 6 is about one that was resolved before"},
+      {kTo + "outcome = 'rejected', parent = " + id_of(3) + " WHERE seq = 6",
+       "decision 6 is the second vote of its principal"},
+      {kTo + "outcome = 'voided', parent = " + id_of(5) + ", deadline = '' WHERE seq = 7",
+       "decision 7 was voided after a token was issued"},
+      {"UPDATE charge SET amount = 1 WHERE decision_id = " + id_of(2),
+       "decision 2 has other charges than the one it is about"},
+      {"DELETE FROM open_decision WHERE decision_id = " + id_of(7),
+       "decision 7 is open and not listed as such"},
+      {"UPDATE open_decision SET deadline = '9998-01-01T00:00:00.000Z' WHERE decision_id = " + id_of(7),
+       "decision 7 is listed as open with another deadline"},
+      {"INSERT INTO open_decision VALUES(" + id_of(1) + ", '9999-01-01T00:00:00.000Z')",
+       "decision 1 is listed as open and is not"}};
+  for (const auto& [sql, fault] : tampered) {
+    CAPTURE(sql);
+    const LivedLedger fixture;
+    fixture.tamper(sql);
+    auto snapshot = fixture.look();
+    std::vector<std::string> found;
+    for (const auto& entry : ledger::Inspection(snapshot).lifecycle_faults()) found.push_back(entry.message);
+    CAPTURE(found);
+    CHECK(std::find(found.begin(), found.end(), fault) != found.end());
+  }
+}
+
+TEST_CASE("inspection: a reservation without charges, or with a release, is named",
+          "[ledger][inspection][lifecycle]") {
+  const LivedLedger fixture;
+  fixture.tamper("DELETE FROM charge WHERE decision_id = " + id_of(7) +
+                 "; UPDATE release SET decision_id = " + id_of(5));
+  auto snapshot = fixture.look();
+  std::vector<std::string> found;
+  for (const auto& entry : ledger::Inspection(snapshot).completeness_faults()) found.push_back(entry.message);
+  CHECK(found == std::vector<std::string>{"decision 2 was granted, has charges and no release",
+                                          "decision 5 was reserved, has charges and a release",
+                                          "decision 7 was reserved, has no charge and no release"});
+  CHECK_FALSE(balances_fold(snapshot));
+}
+
+TEST_CASE("inspection: a reservation given back by hand does not fold", "[ledger][inspection][lifecycle]") {
+  const LivedLedger fixture;
+  fixture.tamper("UPDATE account SET reserved = 0");
+  auto snapshot = fixture.look();
+  CHECK_FALSE(balances_fold(snapshot));
+}
+
+TEST_CASE("inspection: clock events removed, out of order, or not what the calendar says are named",
+          "[ledger][inspection][clock]") {
+  const LivedLedger fixture;
+  fixture.tamper(
+      "INSERT INTO clock_event VALUES(1, 7, 'forwards', '2026-01-02T00:00:00.000Z', "
+      "'2026-02-01T00:00:00.000Z',"
+      " '');"
+      "INSERT INTO clock_event VALUES(2, 6, 'backwards', '2026-01-01T00:00:00.000Z',"
+      " '2025-02-01T00:00:00.000Z', '');"
+      "INSERT INTO clock_event VALUES(3, 7, 'backwards', '2026-01-01T00:00:00.000Z',"
+      " '2025-02-01T00:00:00.000Z', '');"
+      "UPDATE clock_event SET seq = 4 WHERE seq = 3; UPDATE meta SET clock_events = 4");
+  auto snapshot = fixture.look();
+  ledger::Inspection inspection(snapshot);
+  const auto faults = inspection.order_faults();
+  REQUIRE(faults.size() == 2);
+  CHECK(faults[0].message == "clock event 2 stands before the one before it");
+  CHECK(faults[1].message == "clock event 4 follows clock event 2");
+  CHECK(inspection.clock_faults() ==
+        std::vector<std::string>{
+            "the calendar is not held, by the clock events it is held at 2026-01-02T00:00:00.000Z"});
+  CHECK(inspection.facts().clock_events.claimed == 4);
+  CHECK(inspection.facts().clock_events.rows == 3);
 }

@@ -1,5 +1,6 @@
 // Reservations and approvals: what may follow what, and what each does to the balances.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <stdexcept>
 
@@ -258,4 +259,131 @@ TEST_CASE("lifecycle: a pending request debits nothing until its approval reserv
   CHECK(balance(ledger).spent == kTenth.units());
   CHECK(open_ids(ledger).empty());
   check_sound(ledger);
+}
+
+TEST_CASE("lifecycle: a whole life fits into one transaction, and its value is withheld until commit",
+          "[ledger][lifecycle]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  auto transaction = ledger.begin();
+  const std::string pending = transaction.note(draft_of(Outcome::pending));
+  static_cast<void>(transaction.note(draft_of(Outcome::approved, pending)));
+  const std::string reserved = transaction.reserve(draft_of(Outcome::reserved, pending), charge_of(kTenth));
+  CHECK(transaction.find_id(reserved)->charges.at(0).amount == kTenth.units());
+  static_cast<void>(transaction.note(draft_of(Outcome::token_issued, reserved)));
+  static_cast<void>(record_outcome(transaction, draft_of(Outcome::granted, reserved), kTenth));
+  const auto children = transaction.children(reserved);
+  REQUIRE(children.size() == 2);
+  CHECK(children[0].draft.outcome == Outcome::token_issued);
+  CHECK(children[1].draft.outcome == Outcome::granted);
+  CHECK(children[1].values.empty());
+  CHECK(transaction.find_id(children[1].id)->values.empty());
+  const auto stored = ledger.commit(std::move(transaction));
+  REQUIRE(stored.size() == 5);
+  CHECK(stored[4].values == std::vector<Rational>{42});
+  check_sound(ledger);
+}
+
+TEST_CASE("lifecycle: a reservation is posted with exactly its charges or not at all",
+          "[ledger][lifecycle]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const auto reserved = recorded(ledger, draft_of(Outcome::reserved));
+  {
+    auto transaction = ledger.begin();  // what was reserved does not pay for that
+    CHECK_THROWS_AS(transaction.post(draft_of(Outcome::granted, reserved.id), Epsilon::parse_down("0.2")),
+                    InvalidParameter);
+  }
+  {
+    auto transaction = ledger.begin();  // a charge of its own beside the reservation's
+    CHECK_THROWS_AS(transaction.charge(draft_of(Outcome::granted, reserved.id), charge_of(kTenth), kTenth),
+                    InvalidParameter);
+  }
+  {
+    auto transaction = ledger.begin();  // no release attached
+    const auto receipt = transaction.post(draft_of(Outcome::granted, reserved.id), kTenth);
+    CHECK_THROWS_AS(ledger.commit(std::move(transaction)), InvalidParameter);
+    CHECK_FALSE(receipt.live());
+  }
+  CHECK(balance(ledger).reserved == kTenth.units());
+  const Epsilon half = Epsilon::parse_down("0.05");  // less than was reserved is released, all is spent
+  CHECK(recorded(ledger, draft_of(Outcome::granted, reserved.id), half).charges.at(0).amount ==
+        kTenth.units());
+  CHECK(balance(ledger).spent == kTenth.units());
+  check_sound(ledger);
+}
+
+TEST_CASE("lifecycle: the key of a reservation is bound to it, and so is that of what resolves it",
+          "[ledger][lifecycle]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  auto draft = draft_of(Outcome::reserved);
+  draft.key = "k";
+  const auto reserved = recorded(ledger, draft);
+  auto transaction = ledger.begin();
+  const auto found = transaction.find_key("ada", "k");
+  REQUIRE(found);
+  CHECK(found->id == reserved.id);
+  CHECK(found->draft.outcome == Outcome::reserved);
+  CHECK_THROWS_AS(record_outcome(transaction, draft, kTenth), InvalidParameter);
+  auto posting = draft_of(Outcome::granted, reserved.id);
+  posting.key = "k";
+  auto again = ledger.begin();
+  CHECK_THROWS_AS(record_outcome(again, posting, kTenth), InvalidParameter);
+  posting.key = "k2";
+  CHECK(recorded(ledger, posting).draft.key == "k2");
+  CHECK(ledger.snapshot().find_key("ada", "k2")->values == std::vector<Rational>{42});
+}
+
+TEST_CASE("lifecycle: what is about a decision has its dataset and its policy version, whatever is active",
+          "[ledger][lifecycle]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const auto reserved = recorded(ledger, draft_of(Outcome::reserved));
+  {
+    auto transaction = ledger.begin();
+    transaction.apply_policy(policy("version: 1 # 2"), {}, "");
+    static_cast<void>(ledger.commit(std::move(transaction)));
+  }
+  for (const auto& change : std::vector<std::function<void(ledger::DecisionDraft&)>>{
+           [](ledger::DecisionDraft& d) { d.policy_version = 2; },
+           [](ledger::DecisionDraft& d) { d.dataset = "lab"; }}) {
+    auto draft = draft_of(Outcome::voided, reserved.id);
+    change(draft);
+    auto transaction = ledger.begin();
+    CHECK_THROWS_AS(transaction.resolve(draft), InvalidParameter);
+  }
+  auto fresh = ledger.begin();  // what is not about one has the active version
+  CHECK_THROWS_AS(fresh.note(draft_of(Outcome::pending)), InvalidParameter);
+  CHECK(recorded(ledger, draft_of(Outcome::voided, reserved.id)).draft.policy_version == 1);
+}
+
+TEST_CASE("lifecycle: a limit is not lowered below what is reserved", "[ledger][lifecycle]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const auto reserved = recorded(ledger, draft_of(Outcome::reserved));
+  const auto lowered_to = [&](std::int64_t limit) {
+    auto transaction = ledger.begin();
+    transaction.apply_policy(policy("lower"), {account("clinic", "epsilon", limit)}, "");
+    static_cast<void>(ledger.commit(std::move(transaction)));
+  };
+  CHECK_THROWS_AS(lowered_to(kTenth.units() - 1), InvalidParameter);
+  lowered_to(kTenth.units());
+  recorded(ledger, draft_of(Outcome::voided, reserved.id));
+  lowered_to(0);
+  check_sound(ledger);
+}
+
+TEST_CASE("lifecycle: open decisions are listed by dataset, in order", "[ledger][lifecycle]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const auto first = recorded(ledger, draft_of(Outcome::reserved));
+  auto of_lab = draft_of(Outcome::pending);
+  of_lab.dataset = "lab";
+  const auto second = recorded(ledger, of_lab);
+  const auto third = recorded(ledger, draft_of(Outcome::pending));
+  CHECK(open_ids(ledger) == std::vector<std::string>{first.id, second.id, third.id});
+  CHECK(open_ids(ledger, "clinic") == std::vector<std::string>{first.id, third.id});
+  CHECK(open_ids(ledger, "lab") == std::vector<std::string>{second.id});
+  CHECK(open_ids(ledger, "other").empty());
 }

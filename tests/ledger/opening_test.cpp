@@ -193,6 +193,17 @@ TEST_CASE("open: a newer schema is refused with both versions", "[ledger][open]"
   CHECK_THROWS_AS(fixture.look(), LedgerUnusable);
 }
 
+TEST_CASE("open: a ledger that a newer program migrated while it was open is written to no more",
+          "[ledger][open]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  release(ledger, kTenth, Rational(1));
+  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=3").empty());
+  CHECK_THROWS_AS(ledger.begin(), LedgerUnusable);
+  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=2").empty());
+  CHECK(release(ledger, kTenth, Rational(2)).seq == 2);
+}
+
 TEST_CASE("open: a truncated or overwritten ledger is called corrupt", "[ledger][open]") {
   const LedgerFixture fixture;
   {

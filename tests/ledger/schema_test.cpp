@@ -1,4 +1,6 @@
 // The database itself refuses, whoever asks: here SQL is written by hand, as a careless program would.
+#include <map>
+
 #include "ledger/support/fixture.hpp"
 #include "support/catch.hpp"
 
@@ -6,6 +8,49 @@ using namespace epsilog;
 using namespace epsilog::ledger_tests;
 
 namespace {
+
+/// A reserved, a pending and a reserved decision with a token, 1 to 3, and what one is about.
+struct OpenLedger : LedgerFixture {
+  OpenLedger() {
+    auto writer = open();
+    auto transaction = writer.begin();
+    for (const auto outcome :
+         {ledger::Outcome::reserved, ledger::Outcome::pending, ledger::Outcome::reserved})
+      ids.push_back(record_outcome(transaction, draft_of(outcome), Epsilon::from_units(5)));
+    static_cast<void>(transaction.note(draft_of(ledger::Outcome::token_issued, ids[2])));
+    static_cast<void>(writer.commit(std::move(transaction)));
+  }
+  /// A decision inserted by hand: row 5 unless `seq` says otherwise.
+  [[nodiscard]] std::string insert(const std::string& outcome, const std::string& parent,
+                                   const std::string& changes = "") const {
+    std::map<std::string, std::string> columns = {
+        {"seq", "(SELECT max(seq) + 1 FROM decision)"},
+        {"id", "'7ZZZZZZZZZZZZZZZZZZZZZZZZ' || (SELECT count(*) FROM decision)"},
+        {"created_at", "created_at"},
+        {"principal", "'eve'"},
+        {"key", "''"},
+        {"request_digest", "request_digest"},
+        {"request", "request"},
+        {"dataset", "dataset"},
+        {"policy_version", "policy_version"},
+        {"outcome", "'" + outcome + "'"},
+        {"reasons", outcome == "refused" ? "'[1]'" : "'[]'"},
+        {"accounts", "accounts"},
+        {"parent", "'" + parent + "'"},
+        {"deadline", outcome == "reserved" || outcome == "pending" ? "'9999-01-01T00:00:00.000Z'" : "''"}};
+    if (const auto equals = changes.find('='); equals != std::string::npos)
+      columns[changes.substr(0, equals)] = changes.substr(equals + 1);
+    std::string names;
+    std::string values;
+    for (const auto& [column, value] : columns) {
+      names += (names.empty() ? "" : ", ") + column;
+      values += (values.empty() ? "" : ", ") + value;
+    }
+    return run_sql(path, "PRAGMA foreign_keys=ON; INSERT INTO decision(" + names + ") SELECT " + values +
+                             " FROM decision WHERE seq = 1");
+  }
+  std::vector<std::string> ids;
+};
 
 /// One release, one refusal, one changed limit.
 struct FilledLedger : LedgerFixture {
@@ -158,11 +203,130 @@ TEST_CASE("schema: looking up a key, an id, a dataset or charges reads an index,
         "SELECT * FROM decision WHERE id = 'a'",
         "SELECT * FROM decision WHERE dataset = 'a' AND seq >= 5 ORDER BY seq",
         "SELECT * FROM charge WHERE decision_id = 'a'", "SELECT * FROM release WHERE decision_id = 'a'",
-        "SELECT * FROM account WHERE dataset = 'a' ORDER BY dataset, scope, measure"}) {
+        "SELECT * FROM account WHERE dataset = 'a' ORDER BY dataset, scope, measure",
+        "SELECT * FROM account WHERE dataset = 'a' AND scope = 'b' AND measure = 'c'",
+        "SELECT * FROM account WHERE id = 1",
+        "SELECT * FROM decision AS d WHERE d.parent = 'a' AND d.parent <> '' ORDER BY d.seq",
+        "SELECT 1 FROM decision WHERE parent = 'a' AND parent <> '' AND outcome NOT IN ('approved', "
+        "'token_issued')",
+        "SELECT 1 FROM decision WHERE parent = 'a' AND principal = 'b' AND outcome IN ('approved', "
+        "'rejected')",
+        "SELECT 1 FROM decision WHERE parent = 'a' AND outcome = 'token_issued'",
+        "SELECT decision_id FROM open_decision WHERE deadline <= 'a' ORDER BY deadline, decision_id",
+        "DELETE FROM open_decision WHERE decision_id = 'a'"}) {
     CAPTURE(sql);
     const std::string plan = explain_sql(fixture.path, sql);
     CAPTURE(plan);
     CHECK(plan.find("SEARCH") == 0);
     CHECK(plan.find("TEMP B-TREE") == std::string::npos);
   }
+}
+
+TEST_CASE("schema: what follows what is decided by the database too", "[ledger][schema][lifecycle]") {
+  const OpenLedger fixture;
+  const std::string reserved = fixture.ids[0];
+  const std::string pending = fixture.ids[1];
+  const std::string with_token = fixture.ids[2];
+  const std::string unfit = "a decision can only be about one that it may follow";
+  for (const char* outcome : {"granted", "forfeited", "token_issued"})
+    CHECK(fixture.insert(outcome, pending) == unfit);
+  for (const char* outcome : {"approved", "rejected", "refused", "reserved"})
+    CHECK(fixture.insert(outcome, reserved) == unfit);
+  CHECK(fixture.insert("voided", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ") == unfit);
+  CHECK(fixture.insert("voided", reserved, "dataset='lab'") == unfit);
+  CHECK(fixture.insert("voided", with_token) == "a reservation whose token was issued is not given back");
+  CHECK(fixture.insert("token_issued", with_token) == "UNIQUE constraint failed: decision.parent");
+  for (const char* outcome : {"approved", "rejected", "token_issued", "voided", "forfeited"})
+    CHECK(fixture.insert(outcome, "").find("CHECK constraint failed") == 0);
+  CHECK(fixture.insert("pending", pending) != "");
+  CHECK(query_sql(fixture.path, "SELECT count(*) FROM decision") == "4");
+
+  CHECK(fixture.insert("approved", pending).empty());
+  CHECK(fixture.insert("rejected", pending) ==
+        "UNIQUE constraint failed: decision.parent, decision.principal");
+  CHECK(fixture.insert("rejected", pending, "principal='carol'").empty());
+  CHECK(fixture.insert("approved", pending, "principal='grace'") == "what is resolved stays resolved");
+  CHECK(fixture.insert("voided", reserved).empty());
+  for (const char* outcome : {"granted", "forfeited", "voided", "token_issued"})
+    CHECK(fixture.insert(outcome, reserved) == "what is resolved stays resolved");
+}
+
+TEST_CASE("schema: an index alone keeps a decision from being resolved twice",
+          "[ledger][schema][lifecycle]") {
+  const OpenLedger fixture;
+  REQUIRE(run_sql(fixture.path, "DROP TRIGGER decision_of_open_parent; DROP TRIGGER decision_after_token")
+              .empty());
+  REQUIRE(fixture.insert("voided", fixture.ids[0]).empty());
+  for (const char* outcome : {"granted", "forfeited", "voided"})
+    CHECK(fixture.insert(outcome, fixture.ids[0]) == "UNIQUE constraint failed: decision.parent");
+  REQUIRE(fixture.insert("reserved", fixture.ids[1]).empty());
+  for (const char* outcome : {"rejected", "refused", "voided", "reserved"})
+    CHECK(fixture.insert(outcome, fixture.ids[1]) == "UNIQUE constraint failed: decision.parent");
+}
+
+TEST_CASE("schema: reasons, parent and deadline are there exactly where they belong", "[ledger][schema]") {
+  const OpenLedger fixture;
+  for (const auto& [outcome, changes] :
+       std::vector<std::pair<const char*, const char*>>{{"granted", "reasons='[1]'"},
+                                                        {"refused", "reasons='[]'"},
+                                                        {"reserved", "reasons='[1]'"},
+                                                        {"pending", "reasons='[1]'"},
+                                                        {"reserved", "deadline=''"},
+                                                        {"pending", "deadline=''"},
+                                                        {"granted", "deadline='9999-01-01T00:00:00.000Z'"},
+                                                        {"refused", "deadline='9999-01-01T00:00:00.000Z'"},
+                                                        {"reserved", "deadline=created_at"},
+                                                        {"reserved", "deadline='1999-01-01T00:00:00.000Z'"},
+                                                        {"reserved", "deadline='tomorrow'"},
+                                                        {"maybe", ""}}) {
+    CAPTURE(outcome, changes);
+    CHECK(fixture.insert(outcome, "", changes).find("CHECK constraint failed") == 0);
+  }
+  CHECK(fixture.insert("reserved", "").empty());
+}
+
+TEST_CASE("schema: what is open is listed until it is resolved and cannot be unlisted before",
+          "[ledger][schema][lifecycle]") {
+  const OpenLedger fixture;
+  const std::string& path = fixture.path;
+  CHECK(query_sql(path, "SELECT count(*) FROM open_decision") == "3");
+  CHECK(run_sql(path, "DELETE FROM open_decision") == "a decision stays open until it is resolved");
+  CHECK(run_sql(path, "UPDATE open_decision SET deadline = deadline") ==
+        "open_decision is history: it cannot change");
+  const std::string closed = "only a reserved or pending decision is open";
+  CHECK(run_sql(path,
+                "INSERT INTO open_decision SELECT id, '9999-01-01T00:00:00.000Z' FROM decision"
+                " WHERE outcome = 'token_issued'") == closed);
+  CHECK(run_sql(path,
+                "INSERT OR REPLACE INTO open_decision SELECT id, '9998-01-01T00:00:00.000Z' FROM decision"
+                " WHERE seq = 1") == closed);
+  REQUIRE(fixture.insert("voided", fixture.ids[0]).empty());
+  REQUIRE(run_sql(path, "DELETE FROM open_decision WHERE decision_id = '" + fixture.ids[0] + "'").empty());
+  CHECK(run_sql(path, "INSERT INTO open_decision SELECT id, deadline FROM decision WHERE seq = 1") == closed);
+}
+
+TEST_CASE("schema: clock events and migrations are history too", "[ledger][schema]") {
+  const LedgerFixture fixture;
+  const std::string& path = fixture.path;
+  const std::string event = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', ";
+  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(2, 0, 'forwards', " + event + "'')") ==
+        "clock events are numbered without gaps");
+  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'forwards', " + event + "'eve')").find("CHECK") ==
+        0);
+  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'confirmed', " + event + "'')").find("CHECK") ==
+        0);
+  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'sideways', " + event + "'')").find("CHECK") ==
+        0);
+  REQUIRE(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'confirmed', " + event + "'eve')").empty());
+  REQUIRE(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, '2026-01-01T00:00:00.000Z')").empty());
+  CHECK(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, '2026-01-01T00:00:00.000Z')") ==
+        "schema versions ascend");
+  for (const std::string table : {"clock_event", "schema_migration"}) {
+    CHECK(run_sql(path, "UPDATE " + table + " SET after_decision = 0") ==
+          table + " is history: it cannot change");
+    CHECK(run_sql(path, "DELETE FROM " + table) == table + " is history: it cannot be deleted");
+  }
+  REQUIRE(run_sql(path, "UPDATE meta SET clock_events = 1, schema_migrations = 1").empty());
+  CHECK(run_sql(path, "UPDATE meta SET clock_events = 0") == "meta only moves forward");
+  CHECK(run_sql(path, "UPDATE meta SET schema_migrations = 0") == "meta only moves forward");
 }

@@ -43,7 +43,7 @@ namespace epsilog::accounting {
 
 /// S/2 + sqrt(2 S ln(1/slack)), slack = delta - sum delta_i; nullopt unless slack > 0.
 /// Source  Whitehouse, Ramdas, Rogers and Wu, "Fully-adaptive composition in differential privacy", arXiv
-///         2203.05481, theorem 1. It is at least the conversion of zCDP with rho = S/2.
+///         2203.05481, theorem 2. It is at least the conversion of zCDP with rho = S/2.
 [[nodiscard]] std::optional<Rational> fully_adaptive_epsilon_up(std::span<const LossGroup> groups,
                                                                 const Rational& delta);
 

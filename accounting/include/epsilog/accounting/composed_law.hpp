@@ -9,13 +9,14 @@ namespace epsilog::accounting {
 
 /// `count` independent uses of one mechanism on the same data.
 struct ComposedLaw {
-  enum class Kind { laplace, gaussian, discrete_laplace, discrete_gaussian, pure, approximate };
+  enum class Kind { laplace, gaussian, discrete_laplace, discrete_gaussian, snapping, pure, approximate };
   Kind kind = Kind::laplace;
-  /// Of the noise, > 0: b of Laplace noise, s of P(x) ~ e^(-|x|/s), sigma of the Gaussian laws. Not read by
-  /// `pure` and `approximate`.
+  /// Of the noise, > 0: b of Laplace noise (lambda of `snapping`), s of P(x) ~ e^(-|x|/s), sigma of the
+  /// Gaussian laws. Not read by `pure` and `approximate`.
   Rational scale;
-  /// Largest change of the answer by one unit, > 0, in the unit of the scale (of a vector: L2 for `gaussian`;
-  /// the other noises are laws of scalars). An integer for the discrete laws, whose answers are integers.
+  /// Largest change of the answer by one unit, > 0, in the unit of the scale. Of a vector with independent
+  /// noise: L2 for `gaussian`, L1 for all others. An integer for the discrete laws, whose answers are
+  /// integers.
   Rational sensitivity;
   /// Of `pure` (> 0) and `approximate` (>= 0): any mechanism with that guarantee.
   Rational epsilon;
@@ -23,6 +24,9 @@ struct ComposedLaw {
   Rational delta;
   /// >= 1.
   std::uint64_t count = 1;
+  /// Of `snapping`, >= 0: its proved loss beyond sensitivity/scale, that of its rounding; 0 for exact
+  /// arithmetic.
+  Rational extra = {};
 };
 
 }  // namespace epsilog::accounting

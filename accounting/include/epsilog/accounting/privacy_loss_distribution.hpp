@@ -40,10 +40,10 @@ namespace epsilog::accounting {
 [[nodiscard]] std::optional<Rational> pld_epsilon_up(std::span<const ComposedLaw> laws,
                                                      const Rational& delta);
 
-/// The other side: no (epsilon, delta) with a smaller delta holds. 0 is always correct and is what remains of
-/// the bound where nothing better is known.
-/// Requires  epsilon >= 0.
-/// Throws    InvalidParameter; also for discrete noise mixed with other laws or of large scale, so that its
+/// The other side: no (epsilon, delta) with a smaller delta holds. Snapping laws are left out: their bound
+/// and grid, which this knows nothing of, can only lower what they lose. 0 is always correct and is what
+/// remains of the bound where nothing better is known. Requires  epsilon >= 0. Throws    InvalidParameter;
+/// also for discrete noise mixed with other laws or of large scale, so that its
 ///           losses are not on the grid.
 [[nodiscard]] Rational pld_delta_down(std::span<const ComposedLaw> laws, const Rational& epsilon);
 

@@ -10,6 +10,7 @@
 // Thread-safety: pure functions.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -50,8 +51,13 @@ using RenyiCurve = std::vector<RenyiPoint>;
 /// epsilon-DP mechanism.
 /// Requires  epsilon >= 0, order > 1.
 /// Source    Mironov, arXiv 1702.07476, proposition 5 with p = 1/(1 + e^-epsilon), of randomised response,
-///           which dominates every pure mechanism (Kairouz, Oh and Viswanath, arXiv 1311.0776, theorem 3.2).
+///           which dominates every pure mechanism (Kairouz, Oh and Viswanath, arXiv 1311.0776; proof,
+///           section 1).
 [[nodiscard]] Rational renyi_of_pure_up(const Rational& epsilon, const Rational& order);
+
+/// The divergence of `count` releases at one order, rounded up. Of an approximate law that of its pure part.
+/// Requires  the fields of the law as composed_law.hpp says; count >= 1; order > 1.
+[[nodiscard]] Rational renyi_of_law_up(const ComposedLaw& law, const Rational& order);
 
 /// The curve of `count` releases over renyi_orders(), each point rounded up. Of an approximate law that of
 /// its pure part: its delta is charged beside it.
@@ -68,6 +74,15 @@ void compose_renyi(RenyiCurve& sum, const RenyiCurve& next);
 ///           Sato, "Hypothesis testing interpretations and Renyi differential privacy", AISTATS 2020, theorem
 ///           21.
 [[nodiscard]] Rational renyi_epsilon_up(std::span<const RenyiPoint> curve, const Rational& delta);
+
+/// The divergence of everything together at an order, rounded up.
+using RenyiDivergence = std::function<Rational(const Rational& order)>;
+
+/// As renyi_epsilon_up and renyi_delta_up over renyi_orders(), asking for the divergence at about a tenth of
+/// the orders. Valid whatever the divergences are; the least over the grid if (order - 1) divergence is
+/// convex in the order, as it is for every pair of laws.
+[[nodiscard]] Rational renyi_epsilon_by_search_up(const RenyiDivergence& divergence, const Rational& delta);
+[[nodiscard]] Rational renyi_delta_by_search_up(const RenyiDivergence& divergence, const Rational& epsilon);
 
 /// The largest divergence at this one order with which a mechanism is (epsilon, delta)-DP by that conversion:
 /// epsilon + ln(order delta)/(order - 1) - ln(1 - 1/order), rounded down. A limit for a filter.

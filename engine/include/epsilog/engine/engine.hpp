@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
@@ -84,6 +85,9 @@ struct Answer {
   std::vector<Rational> values;                         ///< [cell]; empty unless released
 };
 
+struct Forecast;     // forecast.hpp
+class PlanSequence;  // forecast.hpp
+
 struct InitReport {
   std::string ledger;
   std::string ledger_id;
@@ -130,6 +134,23 @@ class Engine final {
 
   /// Spends nothing, records nothing.
   [[nodiscard]] Answer plan(const Request& request, std::span<const Rational> alphas) const;
+  /// How many more releases of exactly this request fit now. Spends nothing, records nothing, as all
+  /// forecasts. Throws as plan().
+  [[nodiscard]] Forecast forecast(const Request& request, std::span<const Rational> alphas) const;
+  /// The same of the request at the largest epsilon at which `count` of them fit into every account, however
+  /// it counts: one grid step more, and fewer fit. What request.epsilon holds plays no part.
+  /// Requires  count >= 1.
+  /// Ensures   nothing if not even the least epsilon fits so often.
+  [[nodiscard]] std::optional<Forecast> forecast_of_count(const Request& request, std::int64_t count,
+                                                          std::span<const Rational> alphas) const;
+  /// The same of the request at the least epsilon whose answer, or each of its cells, is accurate enough: one
+  /// grid step less, and it is not. What request.epsilon holds plays no part.
+  /// Requires  wanted.a > 0, 0 < wanted.alpha < 1.
+  /// Ensures   nothing if no epsilon is large enough.
+  /// Throws    Underivable for a statistic made of several releases.
+  [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
+                                                             std::span<const Rational> alphas) const;
+  [[nodiscard]] PlanSequence plan_sequence() const;
   /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false, and so is a request
   /// that waits for approvals.
   [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits,
@@ -176,6 +197,9 @@ class Engine final {
 
   /// Throws  PolicyError when the policy itself or the change is not acceptable.
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
+  /// What apply_policy() would refuse of the change as the ledger stands; changes nothing.
+  /// Throws  PolicyError when the policy itself is not valid.
+  [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
 
  private:
   explicit Engine(std::unique_ptr<State> state);

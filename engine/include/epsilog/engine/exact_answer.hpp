@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,10 @@ struct DataReport {
     std::uint64_t out_of_bounds = 0;  ///< parsed, but clamped
     std::uint64_t undeclared = 0;     ///< parsed, but not among the declared values
   };
-  std::uint64_t rows = 0;           ///< records read, header excluded
-  std::uint64_t malformed = 0;      ///< ragged, badly quoted or not UTF-8
+  std::uint64_t rows = 0;       ///< records read, header excluded
+  std::uint64_t malformed = 0;  ///< ragged, badly quoted or not UTF-8
+  /// Dropped before anything else: in no block. Absent without `blocks`.
+  std::optional<std::uint64_t> outside_blocks = {};
   std::uint64_t without_unit = 0;   ///< dropped: no unit id
   std::uint64_t over_max_rows = 0;  ///< dropped: beyond max_rows of their unit
   std::uint64_t units = 0;

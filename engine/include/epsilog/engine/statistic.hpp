@@ -73,6 +73,8 @@ struct Derivation {
 
 /// Derives sensitivity, coordinates and range from the declared bounds.
 ///
+/// Ensures   the sensitivities bound what one unit can change, as the dataset's neighbours say; under
+///           `blocks`, also what its rows in any one block can change.
 /// Throws  NotFound (unknown column, query: names the nearest), Underivable (says which declaration
 ///         is missing), InvalidParameter.
 [[nodiscard]] Derivation derive(const Dataset& dataset, const Question& question);

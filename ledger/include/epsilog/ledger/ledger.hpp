@@ -155,9 +155,9 @@ class Transaction final {
   /// Throws    InvalidParameter.
   std::string note(const DecisionDraft& noted);
   /// Lets renewals go on after the wall clock jumped forwards: whoever calls vouches for it.
-  /// Requires  state open; the calendar is held; the wall clock does not stand more than a second before
-  ///           ledger time, for then it was the jump that was wrong; `by` not "".
-  /// Throws    InvalidParameter.
+  /// Requires  state open; the calendar is held; `by` not "".
+  /// Throws    InvalidParameter; LedgerBusy while the wall clock stands more than a second before ledger
+  ///           time, for then it was the jump that was wrong.
   void confirm_clock(const std::string& by);
 
   /// Stores the drawn values of the decision just charged; still sealed to everybody else.

@@ -1,0 +1,184 @@
+#include "forecast_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "amounts.hpp"
+#include "answer_text.hpp"
+#include "epsilog/engine/measure.hpp"
+#include "json_parts.hpp"
+#include "printable.hpp"
+#include "table_output.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using accounting::Rational;
+
+std::string releases_word(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " more release" : " more releases");
+}
+
+/// The scarcest accounts, no more than one can see at once.
+std::string rooms_text(const engine::Forecast& forecast, const Style& style) {
+  constexpr std::size_t kMost = 20;
+  if (forecast.accounts.empty()) return "";
+  std::vector<engine::AccountForecast> shown = forecast.accounts;
+  if (shown.size() > kMost) {
+    std::stable_sort(shown.begin(), shown.end(), [](const auto& first, const auto& second) {
+      return first.releases.value_or(accounting::kUnitsMax) < second.releases.value_or(accounting::kUnitsMax);
+    });
+    shown.resize(kMost);
+  }
+  Table table({{"scope"},
+               {"measure"},
+               {"remaining", Table::Align::right},
+               {"each asks", Table::Align::right},
+               {"more that fit", Table::Align::right},
+               {""}});
+  for (const engine::AccountForecast& one : shown) {
+    const ledger::AccountState& account = one.account;
+    table.add({account.scope.empty() ? account.dataset : account.scope, account.measure,
+               texts(account).remaining, engine::amount_text(account.measure, one.asked),
+               one.releases ? std::to_string(*one.releases) : "-", one.binds ? "binds" : ""});
+  }
+  std::string text = table.text(style);
+  if (shown.size() < forecast.accounts.size()) {
+    text += fmt::format("and {} accounts that have room for as many or more\n",
+                        forecast.accounts.size() - shown.size());
+  }
+  return text;
+}
+
+std::string reasons_text(const engine::Forecast& forecast) {
+  std::string text;
+  for (const engine::Reason& reason : forecast.each.reasons) {
+    if (engine::is_of_a_balance(reason.code)) continue;
+    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason.message) + "\n";
+  }
+  return text;
+}
+
+std::string found_text(const engine::Forecast& forecast, const Style& style) {
+  const std::string fit = forecast.never ? "never fits" : releases_word(forecast.releases);
+  std::string text = question_text(forecast.each) + ": ";
+  text += (forecast.releases > 0 ? style.good(fit) : style.bad(fit)) + "\n";
+  text += cost_and_accuracy_text(forecast.each) + reasons_text(forecast);
+  const std::string rooms = rooms_text(forecast, style);
+  return text + (rooms.empty() ? "" : "\n" + rooms);
+}
+
+std::string nothing_text(const engine::Request& request, const ForecastGoal& goal, const Style& style) {
+  const std::string what = printable(request.question.statistic.text() + " of " + request.dataset);
+  if (goal.count) {
+    return what + ": " + style.bad("no epsilon fits for " + releases_word(*goal.count)) + "\n";
+  }
+  return what + ": " + style.bad("no epsilon is large enough for this accuracy") + "\n";
+}
+
+Json binding_json(const engine::Forecast& forecast) {
+  Json list = Json::array();
+  for (const engine::Reason& reason : forecast.each.reasons) {
+    if (reason.code == engine::RefusalCode::per_release_exceeded) {
+      list.push_back({{"scope", reason.scope}, {"measure", reason.measure}});
+    }
+  }
+  if (!list.empty() || forecast.never) return list;
+  for (const engine::AccountForecast& one : forecast.accounts) {
+    if (one.binds) list.push_back({{"scope", one.account.scope}, {"measure", one.account.measure}});
+  }
+  return list;
+}
+
+Json rooms_json(const engine::Forecast& forecast) {
+  Json list = Json::array();
+  for (const engine::AccountForecast& one : forecast.accounts) {
+    Json account = account_json(one.account);
+    account["asked"] = engine::amount_text(one.account.measure, one.asked);
+    account["releases"] = one.releases ? Json(*one.releases) : Json(nullptr);
+    account["binds"] = one.binds;
+    list.push_back(std::move(account));
+  }
+  return list;
+}
+
+/// The accuracy of the only mechanism call; empty where there are several.
+Json accuracies_json(const engine::Answer& answer) {
+  return answer.accuracy.size() == 1 ? accuracy_json(answer.accuracy.front()) : Json::array();
+}
+
+/// What a forecast adds to a question: nothing found is all null and no releases.
+void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast) {
+  object["epsilon"] = forecast ? Json(forecast->each.record.charged) : Json(nullptr);
+  object["releases"] = forecast ? forecast->releases : 0;
+  object["never"] = forecast && forecast->never;
+  object["binding"] = forecast ? binding_json(*forecast) : Json::array();
+  object["accuracy"] = forecast ? accuracies_json(forecast->each) : Json::array();
+  object["accounts"] = forecast ? rooms_json(*forecast) : Json::array();
+}
+
+}  // namespace
+
+std::string forecast_text(const engine::Request& request, const ForecastGoal& goal,
+                          const std::optional<engine::Forecast>& forecast, const Style& style) {
+  return forecast ? found_text(*forecast, style) : nothing_text(request, goal, style);
+}
+
+std::string forecast_json(const std::string& ledger_id, const engine::Request& request,
+                          const ForecastGoal& goal, const std::optional<engine::Forecast>& forecast) {
+  const engine::Question& question = request.question;
+  Json object{{"ledger_id", ledger_id},
+              {"principal", request.principal},
+              {"dataset", request.dataset},
+              {"statistic", question.statistic.text()},
+              {"by", or_null(question.by.value_or(""))},
+              {"where", or_null(question.where ? question.where->text() : "")},
+              {"purpose", or_null(request.purpose)},
+              {"delta", request.delta ? Json(accounting::text(*request.delta)) : Json(nullptr)},
+              {"count", goal.count ? Json(*goal.count) : Json(nullptr)},
+              {"wanted", goal.accuracy ? accuracy_json({*goal.accuracy})[0] : Json(nullptr)}};
+  add_forecast(object, forecast);
+  object["reasons"] = forecast ? reason_list(forecast->each.reasons) : Json::array();
+  return pretty(object);
+}
+
+std::string forecast_plan_text(const engine::Request& request, const ForecastPlan& plan, const Style& style) {
+  const ForecastGoal goal{.count = plan.count, .accuracy = std::nullopt};
+  return plan_text(plan.plan, style) + "\n" + found_text(plan.same, style) + "\nfor " +
+         releases_word(plan.count) + "\n" + forecast_text(request, goal, plan.best, style);
+}
+
+std::string forecast_plan_json(const ForecastPlan& plan) {
+  Json object = answer_object(plan.plan, AnswerKind::plan);
+  Json same;
+  add_forecast(same, plan.same);
+  Json best{{"count", plan.count}};
+  add_forecast(best, plan.best);
+  object["forecast"] = std::move(same);
+  object["for_count"] = std::move(best);
+  return pretty(object);
+}
+
+std::string planned_row_json(std::size_t line, const engine::Answer& answer) {
+  const Json whole = answer_object(answer, AnswerKind::plan);
+  Json object{{"line", line}};
+  for (const char* name : {"decision", "replayed", "principal", "key", "dataset", "statistic", "by", "where",
+                           "purpose", "epsilon", "delta", "reasons"}) {
+    object[name] = whole.at(name);
+  }
+  return one_object(object, -1);
+}
+
+std::string batch_summary_json(const std::string& ledger_id, const BatchSummary& summary,
+                               const std::vector<ledger::AccountState>& accounts) {
+  return one_object({{"ledger_id", ledger_id},
+                     {"rows", summary.rows},
+                     {"granted", summary.granted},
+                     {"denied", summary.denied},
+                     {"bad", summary.bad},
+                     {"accounts", accounts_json(accounts)}},
+                    -1);
+}
+
+}  // namespace epsilog::command

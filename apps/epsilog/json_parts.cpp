@@ -1,0 +1,67 @@
+#include "json_parts.hpp"
+
+#include "amounts.hpp"
+#include "epsilog/engine/measure.hpp"
+
+namespace epsilog::command {
+
+/// File names and cells of a broken ledger need not be UTF-8: they are shown, never fatal.
+std::string one_object(const Json& object, int indent) {
+  return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string pretty(const Json& object) {
+  return one_object(object, 2);
+}
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json account_json(const ledger::AccountState& account) {
+  const AccountTexts amounts = texts(account);
+  return {{"dataset", account.dataset},
+          {"scope", account.scope},
+          {"measure", account.measure},
+          {"limit", amounts.limit},
+          {"spent", amounts.spent},
+          {"reserved", amounts.reserved},
+          {"remaining", amounts.remaining},
+          {"kind", "filter"},
+          {"theorem", engine::filter_theorem(account.measure)}};
+}
+
+Json accounts_json(const std::vector<ledger::AccountState>& accounts) {
+  Json list = Json::array();
+  for (const auto& account : accounts) list.push_back(account_json(account));
+  return list;
+}
+
+Json reason_list(const std::vector<engine::Reason>& reasons) {
+  Json list = Json::array();
+  for (const engine::Reason& reason : reasons) {
+    list.push_back({{"code", engine::name(reason.code)},
+                    {"number", static_cast<int>(reason.code)},
+                    {"scope", reason.scope},
+                    {"measure", or_null(reason.measure)},
+                    {"limit", or_null(reason.limit)},
+                    {"spent", or_null(reason.spent)},
+                    {"reserved", or_null(reason.reserved)},
+                    {"asked", or_null(reason.asked)},
+                    {"over_by", or_null(reason.over_by)},
+                    {"fits", or_null(reason.fits)},
+                    {"changes_at", or_null(engine::changes_at(reason))},
+                    {"message", reason.message}});
+  }
+  return list;
+}
+
+Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
+  Json list = Json::array();
+  for (const engine::Accuracy& one : accuracy) {
+    list.push_back({{"alpha", accounting::text(one.alpha)}, {"a", accounting::text_up(one.a, kDigits)}});
+  }
+  return list;
+}
+
+}  // namespace epsilog::command

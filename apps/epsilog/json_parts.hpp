@@ -1,0 +1,32 @@
+// The parts that several JSON objects of the contract have in common.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/engine.hpp"
+#include "json_output.hpp"
+
+namespace epsilog::command {
+
+using Json = nlohmann::ordered_json;
+
+/// Significant digits of irrational quantities.
+inline constexpr unsigned kDigits = 17;
+
+/// With a newline. File names and cells of a broken ledger need not be UTF-8: they are shown, never fatal.
+/// Indent -1: one line.
+[[nodiscard]] std::string one_object(const Json& object, int indent);
+[[nodiscard]] std::string pretty(const Json& object);
+/// null for "".
+[[nodiscard]] Json or_null(const std::string& text);
+
+[[nodiscard]] Json account_json(const ledger::AccountState& account);
+[[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);
+[[nodiscard]] Json reason_list(const std::vector<engine::Reason>& reasons);
+[[nodiscard]] Json accuracy_json(const std::vector<engine::Accuracy>& accuracy);
+/// What answer_json() writes.
+[[nodiscard]] Json answer_object(const engine::Answer& answer, AnswerKind kind);
+
+}  // namespace epsilog::command

@@ -1,0 +1,135 @@
+// policy import, policy init: drafts of policies.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "checked_arguments.hpp"
+#include "epsilog/engine/policy_draft.hpp"
+#include "json_output.hpp"
+#include "printable.hpp"
+#include "verb_functions.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using engine::PolicyDraft;
+
+std::optional<engine::MetadataFormat> format_argument(const Arguments& arguments) {
+  if (!arguments.from) return std::nullopt;
+  if (*arguments.from == "smartnoise") return engine::MetadataFormat::smartnoise;
+  if (*arguments.from == "lomas") return engine::MetadataFormat::lomas;
+  throw UsageError("--from: '" + printable(*arguments.from) + "' is not smartnoise or lomas");
+}
+
+std::string dataset_argument(const Arguments& arguments) {
+  if (!arguments.dataset_name) return "";
+  const std::string& name = *arguments.dataset_name;
+  if (engine::dataset_name_from(name, "") != name) {
+    throw UsageError("--dataset: '" + printable(name) +
+                     "': use letters, digits and _, not starting with a digit, at most 64 characters");
+  }
+  return name;
+}
+
+/// Never overwrites: the file must be new.
+void write_new_file(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "wxe");
+  if (file == nullptr) {
+    throw UsageError("--output: " + printable(path) +
+                     (errno == EEXIST ? ": exists already, and nothing is overwritten"
+                                      : std::string(": ") + std::strerror(errno)));
+  }
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = std::fclose(file) == 0;
+  if (written && closed) return;
+  const std::string why = std::strerror(errno);
+  std::remove(path.c_str());
+  throw OutputError("cannot write " + printable(path) + ": " + why);
+}
+
+std::vector<Figures> remark_figures(const std::vector<PolicyDraft::Remark>& remarks) {
+  std::vector<Figures> list;
+  for (const PolicyDraft::Remark& remark : remarks) {
+    list.push_back({{"line", static_cast<std::uint64_t>(remark.line)}, {"message", remark.message}});
+  }
+  return list;
+}
+
+std::string draft_json(const PolicyDraft& draft, const std::optional<std::string>& output) {
+  return figures_json({{"output", output ? decltype(Figure::value)(*output) : std::monostate{}},
+                       {"valid", draft.valid},
+                       {"todos", remark_figures(draft.todos)},
+                       {"notes", remark_figures(draft.notes)},
+                       {"policy", draft.yaml}});
+}
+
+std::string verdict(const PolicyDraft& draft) {
+  const std::size_t count = draft.todos.size();
+  const std::string left =
+      count == 0 ? "nothing is left to decide"
+                 : fmt::format("{} thing{} left to decide", count, count == 1 ? " is" : "s are");
+  return left + (draft.valid ? "; policy check accepts the policy as it stands"
+                             : "; policy check refuses the policy until what it needs is decided");
+}
+
+void list_remarks(const PolicyDraft& draft, const std::string& file, Console& console) {
+  for (const PolicyDraft::Remark& todo : draft.todos) {
+    console.message_line(fmt::format("{}:{}: TODO: {}", printable(file), todo.line, printable(todo.message)));
+  }
+  for (const PolicyDraft::Remark& note : draft.notes) {
+    console.message_line(fmt::format("{}:{}: NOTE: {}", printable(file), note.line, printable(note.message)));
+  }
+  console.message(verdict(draft));
+}
+
+ExitCode deliver(const PolicyDraft& draft, const Arguments& arguments, Console& console) {
+  if (arguments.output) write_new_file(*arguments.output, draft.yaml);
+  if (console.json()) {
+    console.write(draft_json(draft, arguments.output));
+    return ExitCode::done;
+  }
+  if (!arguments.output) console.write(draft.yaml);
+  console.flush();
+  if (!console.quiet()) list_remarks(draft, arguments.output.value_or("policy"), console);
+  return ExitCode::done;
+}
+
+/// How a policy in `output` names a file, since sources are relative to the policy.
+std::string source_beside(const std::string& csv, const std::optional<std::string>& output) {
+  namespace fs = std::filesystem;
+  const fs::path path(csv);
+  if (path.is_absolute() || !output) return csv;
+  const fs::path folder = fs::absolute(*output).lexically_normal().parent_path();
+  return fs::absolute(path).lexically_normal().lexically_relative(folder).string();
+}
+
+}  // namespace
+
+ExitCode policy_import(const Arguments& arguments, Console& console) {
+  engine::ImportOptions options;
+  options.from = format_argument(arguments);
+  options.dataset = dataset_argument(arguments);
+  if (arguments.delta && !arguments.epsilon) throw UsageError("--delta: only beside --epsilon");
+  if (arguments.epsilon) {
+    options.epsilon = accounting::Epsilon::from_rational_down(epsilon_argument(*arguments.epsilon));
+  }
+  if (arguments.delta)
+    options.delta = accounting::Delta::from_rational_down(delta_argument(*arguments.delta));
+  return deliver(engine::import_metadata_file(*arguments.metadata_file, options), arguments, console);
+}
+
+ExitCode policy_draft(const Arguments& arguments, Console& console) {
+  const std::string& csv = *arguments.from_csv;
+  std::string dataset = dataset_argument(arguments);
+  if (dataset.empty()) {
+    dataset = engine::dataset_name_from(std::filesystem::path(csv).stem().string(), "dataset");
+  }
+  if (!is_printable(csv)) throw UsageError("--from-csv: must be UTF-8 without control characters");
+  return deliver(engine::draft_from_csv(csv, source_beside(csv, arguments.output), dataset), arguments,
+                 console);
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,56 @@
+// migrate, clock confirm: what is done to a ledger now and then, by hand.
+#include <fmt/format.h>
+
+#include "checked_arguments.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "json_output.hpp"
+#include "printable.hpp"
+#include "verb_functions.hpp"
+
+namespace epsilog::command {
+namespace {
+
+ledger::Options ledger_options(const Arguments& arguments) {
+  return {.wait = engine_options(arguments).wait};
+}
+
+}  // namespace
+
+ExitCode migrate(const Arguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const ledger::Migration migration = ledger::Ledger::migrate(ledger, ledger_options(arguments));
+  if (console.json()) {
+    console.write(migrate_json(ledger, migration));
+  } else if (!console.quiet()) {
+    console.write(
+        migration.from == migration.to
+            ? fmt::format("{} has schema {} already: nothing to do\n", printable(ledger), migration.to)
+            : fmt::format("{} was brought from schema {} to {}\n  as it was  {}\n", printable(ledger),
+                          migration.from, migration.to, printable(migration.copy)));
+  }
+  return ExitCode::done;
+}
+
+ExitCode clock_confirm(const Arguments& arguments, Console& console) {
+  const std::string path = ledger_path(arguments);
+  const std::string by = principal_argument(arguments);
+  ledger::Ledger ledger = ledger::Ledger::open(path, ledger_options(arguments));
+  ledger::Transaction transaction = ledger.begin();
+  const std::string now = transaction.now();
+  const std::string held_at = transaction.calendar_time();
+  const bool held = held_at != now;
+  if (held) {
+    transaction.confirm_clock(by);
+    static_cast<void>(ledger.commit(std::move(transaction)));
+  }
+  if (console.json()) {
+    console.write(clock_confirm_json(path, held ? held_at : "", now));
+  } else if (!console.quiet()) {
+    console.write(held ? fmt::format("{}: budgets renew again as of {}; they had stood at {}\n",
+                                     printable(path), now, held_at)
+                       : fmt::format("{}: the clock is trusted, nothing to confirm\n", printable(path)));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace epsilog::command

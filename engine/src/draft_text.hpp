@@ -1,0 +1,44 @@
+// The text of a draft, line by line, with the remarks that stand in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "epsilog/engine/policy_draft.hpp"
+
+namespace epsilog::engine {
+
+class DraftText final {
+ public:
+  /// A line of YAML, indented by `depth` steps.
+  void line(int depth, std::string_view yaml);
+  /// An explanation.
+  void explain(int depth, std::string_view text);
+  void todo(int depth, const std::string& message);
+  void note(int depth, const std::string& message);
+  /// YAML that is not to be read yet.
+  void commented_out(int depth, std::string_view yaml);
+
+  /// Ensures  `valid` is what Policy::parse says of the text.
+  [[nodiscard]] PolicyDraft finish();
+
+ private:
+  void append(const std::string& lines);
+
+  PolicyDraft draft_;
+  int lines_ = 0;
+};
+
+/// A name that a column could have once it is renamed in its source.
+[[nodiscard]] std::string column_name_from(std::string_view text);
+
+/// What nobody but the curator can say, worded alike whatever the draft was begun from.
+inline constexpr const char* kUnitQuestion =
+    "unit: whose privacy is protected? {id: COLUMN, max_rows: K} for everything that one value of a column "
+    "stands for, with the most rows of one that count; or row, which protects a single row only";
+inline constexpr const char* kRowsQuestion =
+    "rows: {max: N}, a public upper bound on the number of rows; rows beyond it are left out";
+inline constexpr const char* kBudgetQuestion =
+    "budget: what all releases together may lose, {epsilon: E} or {epsilon: E, delta: D}";
+
+}  // namespace epsilog::engine

@@ -1,0 +1,219 @@
+#include "epsilog/engine/forecast.hpp"
+
+#include <algorithm>
+
+#include "access.hpp"
+#include "decide.hpp"
+#include "engine_state.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilon_search.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// Where searches start: one nat.
+constexpr std::int64_t kOneNat = 1'000'000'000'000;
+constexpr const char* kEpsilon = accounting::EpsilonMeasure::name;
+
+/// A request planned at some epsilon, and what it asks of the accounts as they stand.
+struct Standing {
+  Request request;
+  Plan plan;
+  std::vector<Debit> debits;
+};
+
+/// Plans one request at different epsilons against one view of the ledger.
+class Forecaster {
+ public:
+  Forecaster(Engine::State& state, ledger::Snapshot& view, const Request& request)
+      : state_(state),
+        applied_(state.active_policy(view)),
+        dataset_(applied_->policy.dataset(request.dataset)),
+        request_(request),
+        view_(view),
+        calendar_time_(view.calendar_time()) {}
+
+  [[nodiscard]] Forecast at(const Rational& epsilon, std::span<const Rational> alphas);
+  /// The largest epsilon at which `count` releases fit.
+  [[nodiscard]] std::optional<Epsilon> largest_for(std::int64_t count);
+  /// The least epsilon that is accurate enough.
+  [[nodiscard]] std::optional<Epsilon> least_for(const Accuracy& wanted);
+
+ private:
+  [[nodiscard]] Standing planned(const Rational& epsilon);
+  [[nodiscard]] std::int64_t most_for(const Standing& standing, std::int64_t count) const;
+  [[nodiscard]] std::int64_t most_of_one_release() const {
+    return dataset_.per_release ? dataset_.per_release->units() : accounting::kUnitsMax;
+  }
+  /// An epsilon at which the request cannot be planned does not do, and why is kept.
+  template <class Test>
+  [[nodiscard]] EpsilonTest planned_and(const Test& test);
+  [[nodiscard]] std::optional<Epsilon> found(std::optional<std::int64_t> units) const;
+
+  Engine::State& state_;
+  std::shared_ptr<const AppliedPolicy> applied_;
+  const Dataset& dataset_;
+  Request request_;
+  ledger::Snapshot& view_;
+  std::string calendar_time_;
+  std::optional<std::vector<ledger::AccountState>> present_;  ///< the same at every epsilon
+  std::string unplannable_;
+};
+
+Standing Forecaster::planned(const Rational& epsilon) {
+  Request request = request_;
+  request.epsilon = epsilon;
+  Plan plan = make_plan(dataset_, request);
+  const std::vector<Ask> asked = asks(applied_->policy, dataset_, request, plan, calendar_time_);
+  if (!present_) present_ = view_.accounts(account_names(asked));
+  return {std::move(request), std::move(plan), debits(asked, *present_)};
+}
+
+AccountForecast forecast_of(const Debit& debit) {
+  AccountForecast result;
+  result.account = debit.account;
+  result.asked = debit.ask.amount;
+  if (result.asked > 0) result.releases = debits_that_fit(debit.account.balance, result.asked);
+  return result;
+}
+
+/// The fewest that any account has room for; marks those that have room for no more.
+std::int64_t fewest(std::vector<AccountForecast>& accounts) {
+  std::optional<std::int64_t> least;
+  for (const AccountForecast& account : accounts) {
+    if (account.releases && (!least || *account.releases < *least)) least = account.releases;
+  }
+  EPSILOG_INVARIANT(least.has_value());  // every release loses something that some account counts
+  for (AccountForecast& account : accounts) account.binds = account.releases == least;
+  return *least;
+}
+
+Forecast Forecaster::at(const Rational& epsilon, std::span<const Rational> alphas) {
+  const Standing standing = planned(epsilon);
+  const Decision decision =
+      decide(applied_->policy, dataset_, standing.request, standing.plan, standing.debits, std::nullopt);
+  Forecast result;
+  result.epsilon = epsilon;
+  result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
+  result.each.granted = decision.granted();
+  result.each.state = foreseen(decision, standing.request, standing.plan);
+  result.each.reasons = decision.reasons();
+  result.never = std::any_of(decision.reasons().begin(), decision.reasons().end(),
+                             [](const Reason& reason) { return !is_of_a_balance(reason.code); });
+  if (closes_the_door(decision.reasons())) return result;
+  result.each.accounts = account_states(standing.debits);
+  for (const Debit& debit : standing.debits) result.accounts.push_back(forecast_of(debit));
+  const std::int64_t room = fewest(result.accounts);
+  if (!result.never) result.releases = room;
+  return result;
+}
+
+/// A cap on one release is not asked for here: it ends the search.
+bool fits(const Standing& standing, std::int64_t count) {
+  return std::all_of(standing.debits.begin(), standing.debits.end(), [count](const Debit& debit) {
+    if (!debit.ask.expressible) return false;
+    return debit.ask.amount == 0 || debits_that_fit(debit.account.balance, debit.ask.amount) >= count;
+  });
+}
+
+/// An upper end by division: what accounts of epsilon debit is the epsilon itself. 0 if none fits.
+std::int64_t Forecaster::most_for(const Standing& standing, std::int64_t count) const {
+  std::int64_t most = most_of_one_release();
+  for (const Debit& debit : standing.debits) {
+    if (debit.ask.account.measure == kEpsilon) {
+      most = std::min(most, debits_that_fit(debit.account.balance, count));
+    }
+  }
+  return most;
+}
+
+template <class Test>
+EpsilonTest Forecaster::planned_and(const Test& test) {
+  return [this, test](std::int64_t units) {
+    try {
+      return test(planned(Epsilon::from_units(units).rational()));
+    } catch (const InvalidParameter& error) {
+      unplannable_ = error.what();
+      return false;
+    }
+  };
+}
+
+/// Nothing was found because it was never planned: then what stands against planning is the answer.
+std::optional<Epsilon> Forecaster::found(std::optional<std::int64_t> units) const {
+  if (units) return Epsilon::from_units(*units);
+  if (!present_) throw InvalidParameter(unplannable_);
+  return std::nullopt;
+}
+
+std::optional<Epsilon> Forecaster::largest_for(std::int64_t count) {
+  std::int64_t most = most_of_one_release();
+  std::int64_t start = std::min(most, kOneNat);
+  const auto bounded_by_division = planned_and([&](const Standing& standing) {
+    most = most_for(standing, count);
+    return most < accounting::kUnitsMax;
+  });
+  if (bounded_by_division(start)) start = most;
+  if (most == 0) return std::nullopt;
+  return found(largest_that_does(
+      start, most, planned_and([&](const Standing& standing) { return fits(standing, count); })));
+}
+
+std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
+  const auto accurate = [&wanted](const Standing& standing) {
+    const auto& mechanisms = standing.plan.mechanisms;
+    if (mechanisms.size() > 1) {
+      throw Underivable("accuracy: '" + standing.request.question.statistic.text() + "' is made of " +
+                        std::to_string(mechanisms.size()) +
+                        " releases, each with an accuracy of its own; ask for them one by one");
+    }
+    return mechanisms.front().accuracy_up(wanted.alpha) <= wanted.a;
+  };
+  return found(least_that_does(kOneNat, accounting::kUnitsMax, planned_and(accurate)));
+}
+
+}  // namespace
+
+bool is_of_a_balance(RefusalCode code) {
+  switch (code) {
+    case RefusalCode::dataset_budget_exceeded:
+    case RefusalCode::lifetime_exceeded:
+    case RefusalCode::block_budget_exceeded:
+    case RefusalCode::principal_limit_exceeded:
+    case RefusalCode::role_limit_exceeded:
+    case RefusalCode::purpose_limit_exceeded:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Forecast Engine::forecast(const Request& request, std::span<const Rational> alphas) const {
+  ledger::Snapshot view = state_->snapshot();
+  return Forecaster(*state_, view, request).at(request.epsilon, alphas);
+}
+
+std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::int64_t count,
+                                                  std::span<const Rational> alphas) const {
+  if (count < 1) throw InvalidParameter("count: must be at least 1");
+  ledger::Snapshot view = state_->snapshot();
+  Forecaster forecaster(*state_, view, request);
+  const auto epsilon = forecaster.largest_for(count);
+  if (!epsilon) return std::nullopt;
+  return forecaster.at(epsilon->rational(), alphas);
+}
+
+std::optional<Forecast> Engine::forecast_of_accuracy(const Request& request, const Accuracy& wanted,
+                                                     std::span<const Rational> alphas) const {
+  if (wanted.a <= 0) throw InvalidParameter("accuracy: must be positive");
+  if (wanted.alpha <= 0 || wanted.alpha >= 1) {
+    throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+  }
+  ledger::Snapshot view = state_->snapshot();
+  Forecaster forecaster(*state_, view, request);
+  const auto epsilon = forecaster.least_for(wanted);
+  if (!epsilon) return std::nullopt;
+  return forecaster.at(epsilon->rational(), alphas);
+}
+
+}  // namespace epsilog::engine

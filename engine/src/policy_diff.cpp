@@ -1,0 +1,335 @@
+#include "epsilog/engine/policy_diff.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "epsilog/accounting/errors.hpp"
+#include "policy_changes.hpp"
+#include "yaml_tree.hpp"
+#include "yaml_writer.hpp"
+
+namespace epsilog::engine {
+
+using accounting::text;
+
+namespace {
+
+constexpr Meaning kReading{Direction::neutral, "cells are read differently"};
+constexpr Meaning kAnotherFile{Direction::neutral,
+                               "a path: whether the same data stand there is not compared"};
+
+std::string truth_text(bool value) {
+  return value ? "true" : "false";
+}
+
+void compare_csv(const Place& place, const CsvSource& before, const CsvSource& after) {
+  const auto& [path, delimiter, decimal_point, null, multiline] = before;
+  const auto& [path_now, delimiter_now, decimal_point_now, null_now, multiline_now] = after;
+  place.at("csv").compare(yaml::scalar(path), yaml::scalar(path_now), kAnotherFile);
+  const auto character = [](char c) { return yaml::scalar(std::string(1, c)); };
+  place.at("delimiter").compare(character(delimiter), character(delimiter_now), kReading);
+  place.at("decimal").compare(character(decimal_point), character(decimal_point_now), kReading);
+  place.at("null").compare_lists(null, null_now, {Direction::neutral, "one more text means missing"},
+                                 {Direction::neutral, "one text less means missing"});
+  place.at("multiline").compare(truth_text(multiline), truth_text(multiline_now), kReading);
+}
+
+void compare_sources(const Place& place, const Dataset& before, const Dataset& after) {
+  if (before.csv && after.csv) return compare_csv(place, *before.csv, *after.csv);
+  if (before.sqlite && after.sqlite) {
+    const auto& [path, table] = *before.sqlite;
+    const auto& [path_now, table_now] = *after.sqlite;
+    place.at("sqlite").compare(yaml::scalar(path), yaml::scalar(path_now), kAnotherFile);
+    place.at("table").compare(
+        yaml::scalar(table), yaml::scalar(table_now),
+        {Direction::neutral, "a name: whether the same data stand there is not compared"});
+    return;
+  }
+  place.compare(source_text(before), source_text(after),
+                {Direction::looser, "statistics of rows can be asked"},
+                {Direction::tighter, "no statistic of rows can be asked"},
+                {Direction::incomparable, "the data come from elsewhere"});
+}
+
+void compare_units(const Place& place, const UnitOfPrivacy& before, const UnitOfPrivacy& after) {
+  const auto& [id, max_rows] = before;
+  const auto& [id_now, max_rows_now] = after;
+  if (id != id_now) {
+    place.report(Direction::incomparable, value_text(before), value_text(after),
+                 "somebody else is protected");
+  } else {
+    place.at("max_rows")
+        .compare(
+            std::to_string(max_rows), std::to_string(max_rows_now),
+            {Direction::incomparable, "more or fewer rows of a unit count, and the noise hides as many"});
+  }
+}
+
+void compare_rows(const Place& place, const Rows& before, const Rows& after) {
+  const auto& [count, exact] = before;
+  const auto& [count_now, exact_now] = after;
+  const bool kind_changes = exact != exact_now;
+  place.compare(count == 0 ? "" : value_text(before), count_now == 0 ? "" : value_text(after),
+                {kind_changes ? Direction::incomparable : Direction::neutral,
+                 kind_changes ? "the exact number of rows is public on one side only"
+                              : "it bounds the released range, not the loss"});
+}
+
+void compare_bounds(const Place& place, const std::optional<Bounds>& before,
+                    const std::optional<Bounds>& after) {
+  const auto text_of = [](const std::optional<Bounds>& bounds) {
+    if (!bounds) return std::string();
+    [[maybe_unused]] const auto& [lower, upper] = *bounds;
+    return value_text(*bounds);
+  };
+  place.compare(text_of(before), text_of(after), {Direction::looser, "it can be summed and averaged"},
+                {Direction::tighter, "it cannot be summed or averaged"},
+                {Direction::neutral, "cells are clamped elsewhere, and the noise grows with the range"});
+}
+
+void compare_column(const Place& place, const Column& before, const Column& after) {
+  const auto& [name, type, scale, bounds, values, missing, mark] = before;
+  const auto& [name_now, type_now, scale_now, bounds_now, values_now, missing_now, mark_now] = after;
+  place.at("type").compare(std::string(engine::name(type)), std::string(engine::name(type_now)),
+                           {Direction::incomparable, "its cells mean something else"});
+  place.at("scale").compare(std::to_string(scale), std::to_string(scale_now),
+                            {Direction::neutral, "finer cells are missing, or no more"});
+  compare_bounds(place.at("bounds"), bounds, bounds_now);
+  if (values.empty() != values_now.empty()) {
+    place.at("values").compare(values.empty() ? "" : yaml::sequence(values),
+                               values_now.empty() ? "" : yaml::sequence(values_now),
+                               {Direction::looser, "it can be grouped by"},
+                               {Direction::tighter, "it cannot be grouped by"}, kReading);
+  } else {
+    place.at("values").compare_lists(values, values_now, {Direction::looser, "one more group"},
+                                     {Direction::tighter, "one group less"});
+  }
+  const auto constant = [](const std::optional<Rational>& number) { return number ? text(*number) : "skip"; };
+  place.at("missing").compare(constant(missing), constant(missing_now), kReading);
+}
+
+void compare_query(const Place& place, const NamedQuery& before, const NamedQuery& after) {
+  const auto& [name, bounds, sensitivity, undefined, mark] = before;
+  const auto& [name_now, bounds_now, sensitivity_now, undefined_now, mark_now] = after;
+  compare_bounds(place.at("bounds"), bounds, bounds_now);
+  if (sensitivity != sensitivity_now) {
+    const bool more_noise = sensitivity < sensitivity_now;
+    place.at("sensitivity")
+        .report(more_noise ? Direction::tighter : Direction::looser, text(sensitivity), text(sensitivity_now),
+                more_noise ? "more noise for the same epsilon" : "less noise for the same epsilon");
+  }
+  place.at("undefined")
+      .compare(text(undefined), text(undefined_now),
+               {Direction::neutral, "another value stands in for nan and infinities"});
+}
+
+/// Compares what both have by name, and reports what one of them has.
+template <class Named, class Compare>
+void compare_named(const Place& place, const std::vector<Named>& before, const std::vector<Named>& after,
+                   Meaning added, Meaning removed, const Compare& compare) {
+  for (const Named& old : before) {
+    if (const Named* now = find_by_name(after, old.name)) {
+      compare(place.at(old.name), old, *now);
+    } else {
+      place.at(old.name).report(removed.direction, value_text(old), "", removed.why);
+    }
+  }
+  for (const Named& now : after) {
+    if (find_by_name(before, now.name) == nullptr) {
+      place.at(now.name).report(added.direction, "", value_text(now), added.why);
+    }
+  }
+  place.compare_order(names_of(before), names_of(after));
+}
+
+std::string precision_text(const ReleaseSettings& settings) {
+  if (settings.precision.bits == 0) return "auto";
+  return settings.precision.bits == 53 ? "binary64" : std::to_string(settings.precision.bits);
+}
+
+void compare_settings(const Place& place, const ReleaseSettings& before, const ReleaseSettings& after) {
+  const auto& [mechanism, arithmetic, precision, bound, binding_probability, grid, mark] = before;
+  const auto& [mechanism_now, arithmetic_now, precision_now, bound_now, binding_now, grid_now, mark_now] =
+      after;
+  constexpr Meaning kAccuracy{Direction::neutral, "what is lost is proved and charged for either"};
+  place.at("mechanism")
+      .compare(std::string(name(mechanism)), std::string(name(mechanism_now)),
+               {Direction::incomparable, "another distribution, perhaps with a delta"});
+  const auto arithmetic_text = [](ArithmeticChoice choice) {
+    return choice == ArithmeticChoice::exact ? "exact" : "mpfr";
+  };
+  place.at("arithmetic").compare(arithmetic_text(arithmetic), arithmetic_text(arithmetic_now), kAccuracy);
+  if (precision.bits != precision_now.bits) {
+    place.at("precision").compare(precision_text(before), precision_text(after), kAccuracy);
+  }
+  const auto number = [](const std::optional<Rational>& value) {
+    return value ? text(*value) : std::string();
+  };
+  place.at("bound").compare(number(bound), number(bound_now),
+                            {Direction::neutral, "releases are clamped to another range"});
+  place.at("binding_probability")
+      .compare(number(binding_probability), number(binding_now),
+               {Direction::neutral, "releases are clamped to another range"});
+  place.at("grid").compare(number(grid), number(grid_now), kAccuracy);
+}
+
+/// As settings() resolves them, so that an entry which only repeats the default is no difference.
+void compare_release(const Place& place, const Dataset& before, const Dataset& after) {
+  std::set<std::string> entries = {"default"};
+  for (const auto& [entry, settings] : before.release) entries.insert(entry);
+  for (const auto& [entry, settings] : after.release) entries.insert(entry);
+  for (const std::string& entry : entries) {
+    compare_settings(place.at(entry), before.settings(entry), after.settings(entry));
+  }
+}
+
+void compare_dataset(const Place& place, const Dataset& before, const Dataset& after) {
+  // Every field is named, so that a new one cannot be forgotten: this does not compile then.
+  [[maybe_unused]] const auto& [name, csv, sqlite, unit, rows, neighbours, budget, renews, unbounded,
+                                lifetime, blocks, limits, purposes, forbid, approvals, reservation,
+                                per_release, columns, queries, allow, release, mean_split, mark] = before;
+  compare_sources(place.at("source"), before, after);
+  compare_units(place.at("unit"), unit, after.unit);
+  compare_rows(place.at("rows"), rows, after.rows);
+  place.at("neighbours")
+      .compare(std::string(engine::name(neighbours)), std::string(engine::name(after.neighbours)),
+               {Direction::incomparable, "every loss is about other neighbours"});
+  compare_losses(place, before, after);
+  compare_named(place.at("columns"), columns, after.columns,
+                {Direction::looser, "one more column can be used"},
+                {Direction::tighter, "one column less can be used"}, compare_column);
+  compare_named(place.at("queries"), queries, after.queries,
+                {Direction::looser, "one more query can be asked"},
+                {Direction::tighter, "one query less can be asked"}, compare_query);
+  compare_access(place, before, after);
+  compare_release(place.at("release"), before, after);
+  place.at("mean_split")
+      .compare(text(mean_split), text(after.mean_split),
+               {Direction::neutral, "sum and count share the same epsilon otherwise"});
+}
+
+/// What holding a role is good for, in any of the datasets.
+struct RoleUse {
+  bool lets_in = false;  ///< may ask or approve by it
+  bool limits = false;   ///< is limited or forbidden by it
+};
+
+RoleUse use_of(const std::string& role, const std::vector<const Dataset*>& datasets) {
+  RoleUse use;
+  for (const Dataset* dataset : datasets) {
+    use.lets_in |= dataset->allow.roles && contains(*dataset->allow.roles, role);
+    use.lets_in |= dataset->approvals && contains(dataset->approvals->roles, role);
+    for (const Limit& limit : dataset->limits) {
+      use.limits |= limit.subject == Limit::Subject::role && (limit.name.empty() || limit.name == role);
+    }
+    for (const Forbid& rule : dataset->forbid) use.limits |= rule.roles && contains(*rule.roles, role);
+  }
+  return use;
+}
+
+void compare_roles(const Place& place, const std::vector<std::string>& before,
+                   const std::vector<std::string>& after, const std::vector<const Dataset*>& datasets) {
+  const auto report = [&](const Place& where, const std::string& role, bool gained) {
+    const RoleUse use = use_of(role, datasets);
+    Meaning meaning{Direction::neutral, "no dataset speaks of this role"};
+    if (use.lets_in) meaning = {Direction::looser, "some may ask or approve by this role"};
+    if (use.limits) meaning = {Direction::tighter, "this role is limited or forbidden something"};
+    if (use.lets_in && use.limits) meaning = {Direction::incomparable, "this role both lets in and limits"};
+    where.report(gained ? meaning.direction : opposite(meaning.direction), gained ? "" : yaml::scalar(role),
+                 gained ? yaml::scalar(role) : "", meaning.why);
+  };
+  for (const std::string& role : before) {
+    if (!contains(after, role)) report(place, role, false);
+  }
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (!contains(before, after[i])) report(place.at(i), after[i], true);
+  }
+  place.compare_order(before, after);
+}
+
+/// The place of the innermost part of the path that is written.
+Mark mark_of(const yaml::Node& root, const std::vector<std::string>& path) {
+  const yaml::Node* node = &root;
+  Mark mark = root.mark;
+  for (const std::string& key : path) {
+    if (node->kind == yaml::Node::Kind::sequence) {
+      const std::size_t index = key.starts_with('[') ? std::stoul(key.substr(1)) : node->items.size();
+      if (index >= node->items.size()) return mark;
+      node = &node->items[index];
+      mark = node->mark;
+      continue;
+    }
+    const auto entry = std::find_if(node->entries.begin(), node->entries.end(),
+                                    [&](const yaml::Entry& candidate) { return candidate.key == key; });
+    if (entry == node->entries.end()) return mark;
+    mark = entry->mark;
+    node = &entry->value;
+  }
+  return mark;
+}
+
+std::vector<const Dataset*> datasets_of(const Policy& before, const Policy& after) {
+  std::vector<const Dataset*> datasets;
+  for (const Policy* policy : {&before, &after}) {
+    for (const Dataset& dataset : policy->datasets()) datasets.push_back(&dataset);
+  }
+  return datasets;
+}
+
+}  // namespace
+
+std::vector<PolicyChange> diff(const Dataset& before, const Dataset& after) {
+  std::vector<PolicyChange> changes;
+  compare_dataset(Place(changes, {"datasets", after.name}), before, after);
+  for (PolicyChange& change : changes) change.mark = after.mark;
+  return changes;
+}
+
+std::vector<PolicyChange> diff(const std::optional<std::vector<Principal>>& before,
+                               const std::optional<std::vector<Principal>>& after,
+                               const std::vector<const Dataset*>& datasets) {
+  std::vector<PolicyChange> changes;
+  const Place place(changes, {"principals"});
+  const auto list = [](const std::vector<Principal>& all) { return yaml::sequence(names_of(all)); };
+  if (before && after) {
+    compare_named(place, *before, *after, {Direction::looser, "one more may ask"},
+                  {Direction::tighter, "one less may ask"},
+                  [&](const Place& inner, const Principal& old, const Principal& now) {
+                    const auto& [name, roles, purposes, mark] = old;
+                    const auto& [name_now, roles_now, purposes_now, mark_now] = now;
+                    compare_roles(inner.at("roles"), roles, roles_now, datasets);
+                    inner.at("purposes").compare_allowed(purposes, purposes_now, "purpose");
+                  });
+  } else if (after) {
+    place.report(Direction::tighter, "", list(*after), "everybody could ask");
+  } else if (before) {
+    place.report(Direction::looser, list(*before), "", "everybody can ask");
+  }
+  return changes;
+}
+
+std::vector<PolicyChange> diff(const Policy& before, const Policy& after) {
+  std::vector<PolicyChange> changes =
+      diff(before.principals(), after.principals(), datasets_of(before, after));
+  const Place place(changes, {"datasets"});
+  for (const Dataset& old : before.datasets()) {
+    if (const Dataset* now = find_by_name(after.datasets(), old.name)) {
+      compare_dataset(place.at(old.name), old, *now);
+    } else {
+      place.at(old.name).report(Direction::tighter, old.name, "", "nothing of it can be asked");
+    }
+  }
+  for (const Dataset& now : after.datasets()) {
+    if (find_by_name(before.datasets(), now.name) == nullptr) {
+      place.at(now.name).report(Direction::looser, "", now.name, "one more dataset can be asked about");
+    }
+  }
+  place.compare_order(names_of(before.datasets()), names_of(after.datasets()));
+
+  Faults none("");
+  const yaml::Node root = yaml::read(after.yaml(), none);
+  for (PolicyChange& change : changes) change.mark = mark_of(root, change.path);
+  return changes;
+}
+
+}  // namespace epsilog::engine

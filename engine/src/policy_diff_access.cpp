@@ -1,0 +1,154 @@
+// What may be asked, by whom, for what, and with whose consent.
+#include <algorithm>
+
+#include "policy_changes.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::optional<Texts> names(const std::optional<std::vector<StatisticKind>>& kinds) {
+  return kinds ? std::optional(engine::names(*kinds)) : std::nullopt;
+}
+
+/// Who may ask is the union of two lists, so one that appears beside the other lets more people in.
+void compare_askers(const Place& allow, const Allow& before, const Allow& after) {
+  const bool restricted_before = before.principals || before.roles;
+  const bool restricted_after = after.principals || after.roles;
+  const auto compare = [&](std::string_view key, const std::optional<Texts>& old,
+                           const std::optional<Texts>& now) {
+    if (restricted_before && restricted_after) {
+      allow.at(key).compare_lists(old.value_or(Texts{}), now.value_or(Texts{}),
+                                  {Direction::looser, "more people may ask"},
+                                  {Direction::tighter, "fewer people may ask"});
+      // [] and no list differ only when neither list has anybody else.
+    } else {
+      allow.at(key).compare_allowed(old, now, key == "roles" ? "role" : "principal");
+    }
+  };
+  compare("principals", before.principals, after.principals);
+  compare("roles", before.roles, after.roles);
+}
+
+void compare_allow(const Place& place, const Allow& before, const Allow& after) {
+  const auto& [statistics, columns, by, where, principals, roles] = before;
+  const auto& [statistics_now, columns_now, by_now, where_now, principals_now, roles_now] = after;
+  place.at("statistics").compare_allowed(names(statistics), names(statistics_now), "statistic");
+  place.at("columns").compare_allowed(columns, columns_now, "column to aggregate");
+  place.at("by").compare_allowed(by, by_now, "column to group by");
+  place.at("where").compare_allowed(where, where_now, "column to compare");
+  compare_askers(place, before, after);
+}
+
+/// Whether a list that must apply, if there is one, applies whenever the other does.
+bool covers(const std::optional<Texts>& broad, const std::optional<Texts>& narrow) {
+  if (!broad) return true;
+  return narrow && std::all_of(narrow->begin(), narrow->end(),
+                               [&](const std::string& one) { return contains(*broad, one); });
+}
+
+/// Whether `broad` forbids everything that `narrow` does.
+bool covers(const Forbid& broad, const Forbid& narrow) {
+  const auto& [principals, roles, purposes, statistics, columns, by, where, mark] = broad;
+  return covers(principals, narrow.principals) && covers(roles, narrow.roles) &&
+         covers(purposes, narrow.purposes) && covers(names(statistics), names(narrow.statistics)) &&
+         covers(columns, narrow.columns) && covers(by, narrow.by) && covers(where, narrow.where);
+}
+
+bool equivalent(const Forbid& a, const Forbid& b) {
+  return covers(a, b) && covers(b, a);
+}
+
+bool covered(const std::vector<Forbid>& rules, const Forbid& rule) {
+  return std::any_of(rules.begin(), rules.end(), [&](const Forbid& other) { return covers(other, rule); });
+}
+
+/// Pairs a rule with what became of it: an equivalent one, else a broader or narrower one that is new.
+void compare_forbid(const Place& place, const std::vector<Forbid>& before, const std::vector<Forbid>& after) {
+  std::vector<bool> accounted(after.size(), false);
+  std::vector<const Forbid*> gone;
+  for (const Forbid& old : before) {
+    const auto same = std::find_if(after.begin(), after.end(), [&](const Forbid& now) {
+      return !accounted[static_cast<std::size_t>(&now - after.data())] && equivalent(old, now);
+    });
+    if (same == after.end()) {
+      gone.push_back(&old);
+      continue;
+    }
+    const auto i = static_cast<std::size_t>(same - after.begin());
+    accounted[i] = true;
+    place.at(i).compare(value_text(old), value_text(*same), {Direction::neutral, "only the order differs"});
+  }
+  for (const Forbid* old : gone) {
+    std::size_t i = 0;
+    while (i < after.size() && (accounted[i] || (!covers(after[i], *old) && !covers(*old, after[i])))) ++i;
+    if (i < after.size()) {
+      accounted[i] = true;
+      const bool broader = covers(after[i], *old);
+      place.at(i).report(broader ? Direction::tighter : Direction::looser, value_text(*old),
+                         value_text(after[i]), broader ? "more is forbidden" : "less is forbidden");
+    } else if (covered(after, *old)) {
+      place.report(Direction::neutral, value_text(*old), "", "another rule still forbids all of it");
+    } else {
+      place.report(Direction::looser, value_text(*old), "", "this is forbidden no more");
+    }
+  }
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (accounted[i]) continue;
+    const bool known = covered(before, after[i]);
+    place.at(i).report(known ? Direction::neutral : Direction::tighter, "", value_text(after[i]),
+                       known ? "another rule forbade all of it" : "this was not forbidden");
+  }
+  Texts order_before, order_after;
+  for (const Forbid& rule : before) order_before.push_back(value_text(rule));
+  for (const Forbid& rule : after) order_after.push_back(value_text(rule));
+  place.compare_order(order_before, order_after);
+}
+
+void compare_approvals(const Place& place, const Approvals& before, const Approvals& after) {
+  const auto& [required, principals, roles, above, expires, mark] = before;
+  const auto& [required_now, principals_now, roles_now, above_now, expires_now, mark_now] = after;
+  if (required != required_now) {
+    const bool more = required < required_now;
+    place.at("required")
+        .report(more ? Direction::tighter : Direction::looser, std::to_string(required),
+                std::to_string(required_now), more ? "more others must agree" : "fewer others must agree");
+  }
+  const Meaning added{Direction::looser, "more people may approve"};
+  const Meaning removed{Direction::tighter, "fewer people may approve"};
+  place.at("by").at("principals").compare_lists(principals, principals_now, added, removed);
+  place.at("by").at("roles").compare_lists(roles, roles_now, added, removed);
+  // Without `above` every request waits, as if it stood at 0.
+  place.at("above").compare_amount("epsilon", above.value_or(Epsilon{}), above_now.value_or(Epsilon{}),
+                                   "larger requests need no consent", "smaller requests need consent");
+  if (expires == expires_now) return;
+  const bool longer = expires < expires_now;
+  place.at("expires").report(longer ? Direction::looser : Direction::tighter, duration_text(expires),
+                             duration_text(expires_now),
+                             longer ? "requests wait longer for consent" : "requests wait less for consent");
+}
+
+}  // namespace
+
+void compare_access(const Place& dataset, const Dataset& before, const Dataset& after) {
+  dataset.at("purposes").compare_allowed(before.purposes, after.purposes, "purpose");
+  compare_allow(dataset.at("allow"), before.allow, after.allow);
+  compare_forbid(dataset.at("forbid"), before.forbid, after.forbid);
+  if (before.approvals && after.approvals) {
+    compare_approvals(dataset.at("approvals"), *before.approvals, *after.approvals);
+  } else if (after.approvals) {
+    dataset.at("approvals")
+        .report(Direction::tighter, "", value_text(*after.approvals), "requests need consent");
+  } else if (before.approvals) {
+    dataset.at("approvals")
+        .report(Direction::looser, value_text(*before.approvals), "", "requests need no consent");
+  }
+  dataset.at("reservations")
+      .at("expires")
+      .compare(duration_text(before.reservation_seconds), duration_text(after.reservation_seconds),
+               {Direction::incomparable,
+                "what is reserved may be committed, and is held from others, longer or shorter"});
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,182 @@
+#include "policy_values.hpp"
+
+#include "calendar.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "policy_faults.hpp"
+#include "yaml_writer.hpp"
+
+namespace epsilog::engine {
+
+using accounting::text;
+
+namespace {
+
+/// "{a: 1, b: 2}" from its entries.
+class FlowMap final {
+ public:
+  FlowMap& add(std::string_view key, const std::string& value) {
+    entries_ += (entries_.empty() ? "" : ", ") + std::string(key) + ": " + value;
+    return *this;
+  }
+  FlowMap& add(std::string_view key, const std::optional<std::vector<std::string>>& texts) {
+    return texts ? add(key, yaml::sequence(*texts)) : *this;
+  }
+  [[nodiscard]] std::string text() const { return "{" + entries_ + "}"; }
+
+ private:
+  std::string entries_;
+};
+
+void add_amounts(FlowMap& map, const Budget& budget) {
+  switch (budget.measure) {
+    case Measure::pure:
+      map.add("epsilon", budget.epsilon.text());
+      return;
+    case Measure::approximate:
+      map.add("epsilon", budget.epsilon.text()).add("delta", budget.delta.text());
+      return;
+    case Measure::zcdp:
+      map.add("measure", "zcdp").add("rho", budget.rho.text());
+      return;
+    case Measure::rdp: {
+      FlowMap orders;
+      for (const RenyiLimit& limit : budget.orders) orders.add(text(limit.order), limit.divergence.text());
+      map.add("measure", "rdp").add("orders", orders.text());
+      return;
+    }
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+}  // namespace
+
+std::string value_text(const Bounds& bounds) {
+  return "[" + text(bounds.lower) + ", " + text(bounds.upper) + "]";
+}
+
+std::string value_text(const Budget& budget) {
+  FlowMap map;
+  add_amounts(map, budget);
+  return map.text();
+}
+
+std::string value_text(const Blocks& blocks) {
+  FlowMap map;
+  map.add("by", yaml::scalar(blocks.by));
+  if (blocks.per) {
+    map.add("per", std::string(name(*blocks.per)))
+        .add("from", period_name(*blocks.per, blocks.first_day))
+        .add("to", period_name(*blocks.per, blocks.last_day));
+  }
+  return map.text();
+}
+
+std::string_view name(Limit::Subject subject) {
+  switch (subject) {
+    case Limit::Subject::principal:
+      return "principal";
+    case Limit::Subject::role:
+      return "role";
+    case Limit::Subject::purpose:
+      return "purpose";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::string value_text(const Limit& limit) {
+  FlowMap map;
+  if (limit.name.empty()) {
+    map.add("each", std::string(name(limit.subject)));
+  } else {
+    map.add(name(limit.subject), yaml::scalar(limit.name));
+  }
+  add_amounts(map, limit.budget);
+  return map.text();
+}
+
+std::string value_text(const Forbid& rule) {
+  FlowMap map;
+  map.add("principals", rule.principals).add("roles", rule.roles).add("purposes", rule.purposes);
+  if (rule.statistics) map.add("statistics", value_text(*rule.statistics));
+  return map.add("columns", rule.columns).add("by", rule.by).add("where", rule.where).text();
+}
+
+std::string value_text(const Approvals& approvals) {
+  FlowMap by;
+  if (!approvals.principals.empty()) by.add("principals", approvals.principals);
+  if (!approvals.roles.empty()) by.add("roles", approvals.roles);
+  FlowMap map;
+  map.add("required", std::to_string(approvals.required)).add("by", by.text());
+  if (approvals.above) map.add("above", "{epsilon: " + approvals.above->text() + "}");
+  return map.add("expires", duration_text(approvals.expires_seconds)).text();
+}
+
+std::string value_text(const UnitOfPrivacy& unit) {
+  if (unit.is_row()) return "row";
+  return FlowMap().add("id", yaml::scalar(unit.id)).add("max_rows", std::to_string(unit.max_rows)).text();
+}
+
+std::string value_text(const Rows& rows) {
+  if (rows.count == 0) return "";
+  return FlowMap().add(rows.exact ? "exact" : "max", std::to_string(rows.count)).text();
+}
+
+std::string value_text(const Column& column) {
+  FlowMap map;
+  map.add("type", std::string(name(column.type)));
+  if (column.type == ColumnType::decimal) map.add("scale", std::to_string(column.scale));
+  if (column.bounds) map.add("bounds", value_text(*column.bounds));
+  if (column.type == ColumnType::string) {
+    if (!column.values.empty()) map.add("values", column.values);
+  } else if (!column.values.empty()) {
+    map.add("values", "[" + joined(column.values) + "]");  // canonical numbers, bools or dates
+  }
+  if (column.missing) map.add("missing", text(*column.missing));
+  return map.text();
+}
+
+std::string value_text(const NamedQuery& query) {
+  return FlowMap()
+      .add("bounds", value_text(query.bounds))
+      .add("sensitivity", text(query.sensitivity))
+      .add("undefined", text(query.undefined))
+      .text();
+}
+
+std::string value_text(const Principal& principal) {
+  FlowMap map;
+  if (!principal.roles.empty()) map.add("roles", principal.roles);
+  return map.add("purposes", principal.purposes).text();
+}
+
+std::vector<std::string> names(const std::vector<StatisticKind>& kinds) {
+  std::vector<std::string> result;
+  for (const StatisticKind kind : kinds) result.emplace_back(name(kind));
+  return result;
+}
+
+std::string value_text(const std::vector<StatisticKind>& kinds) {
+  return yaml::sequence(names(kinds));
+}
+
+std::string source_text(const Dataset& dataset) {
+  if (dataset.csv) return FlowMap().add("csv", yaml::scalar(dataset.csv->path)).text();
+  if (!dataset.sqlite) return "";
+  return FlowMap()
+      .add("sqlite", yaml::scalar(dataset.sqlite->path))
+      .add("table", yaml::scalar(dataset.sqlite->table))
+      .text();
+}
+
+std::string duration_text(std::int64_t seconds) {
+  struct Unit {
+    std::int64_t seconds;
+    char letter;
+  };
+  for (const Unit unit : {Unit{86400, 'd'}, Unit{3600, 'h'}, Unit{60, 'm'}}) {
+    if (seconds % unit.seconds == 0) return std::to_string(seconds / unit.seconds) + unit.letter;
+  }
+  return std::to_string(seconds) + "s";
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,30 @@
+// Parts of the model as one line of YAML, for messages about them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/policy.hpp"
+
+namespace epsilog::engine {
+
+[[nodiscard]] std::string value_text(const Bounds& bounds);        ///< "[0, 110]"
+[[nodiscard]] std::string value_text(const Budget& budget);        ///< "{epsilon: 3}"
+[[nodiscard]] std::string value_text(const Blocks& blocks);        ///< "{by: ward}"
+[[nodiscard]] std::string value_text(const Limit& limit);          ///< "{each: role, epsilon: 1}"
+[[nodiscard]] std::string value_text(const Forbid& rule);          ///< "{principals: [bob]}"
+[[nodiscard]] std::string value_text(const Approvals& approvals);  ///< "{required: 2, by: …}"
+[[nodiscard]] std::string value_text(const UnitOfPrivacy& unit);   ///< "{id: …, max_rows: 3}"
+[[nodiscard]] std::string value_text(const Rows& rows);            ///< "{max: 1000}"
+[[nodiscard]] std::string value_text(const Column& column);        ///< "{type: int, bounds: …}"
+[[nodiscard]] std::string value_text(const NamedQuery& query);     ///< "{bounds: …}"
+[[nodiscard]] std::string value_text(const Principal& principal);  ///< "{roles: [research]}"
+[[nodiscard]] std::string value_text(const std::vector<StatisticKind>& kinds);  ///< "[count, sum]"
+/// Of the source as a whole; "" for none.
+[[nodiscard]] std::string source_text(const Dataset& dataset);
+/// The largest unit that leaves a whole number: "72h" is "3d".
+[[nodiscard]] std::string duration_text(std::int64_t seconds);
+[[nodiscard]] std::vector<std::string> names(const std::vector<StatisticKind>& kinds);
+[[nodiscard]] std::string_view name(Limit::Subject subject);
+
+}  // namespace epsilog::engine

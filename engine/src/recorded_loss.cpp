@@ -1,0 +1,139 @@
+#include "recorded_loss.hpp"
+
+#include "epsilog/accounting/certified_crossing.hpp"
+#include "epsilog/accounting/checked_probability.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/quantity.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using accounting::ComposedLaw;
+using accounting::Integer;
+using accounting::KnownLoss;
+using accounting::Rational;
+using ledger::ComponentRecord;
+using Kind = ComposedLaw::Kind;
+
+/// What pld composes of noise on a lattice.
+constexpr long kLatticeSensitivityMax = 1'000'000'000;
+constexpr long kGaussianScaleMax = 10'000;
+/// Longer exact numbers would make sums of thousands of them slow.
+constexpr unsigned kExactBitsMax = 512;
+constexpr unsigned kShortBits = 192;
+
+Rational number(const std::string& text, const char* field) {
+  try {
+    return accounting::parse_rational(text, field);
+  } catch (const InvalidParameter& error) {
+    throw LedgerCorrupt(std::string("a component: ") + error.what());
+  }
+}
+
+Rational positive(const std::string& text, const char* field) {
+  const Rational value = number(text, field);
+  if (value <= 0) throw LedgerCorrupt(std::string("a component: ") + field + " is not positive");
+  return value;
+}
+
+Rational shortened_up(const Rational& value) {
+  if (accounting::size_in_bits(value) <= kExactBitsMax) return value;
+  return accounting::MpfrNumber::rounded(value, kShortBits, MPFR_RNDU).rational();
+}
+
+KnownLoss known(ComposedLaw law, const Rational& adjusted, const Rational& adjusted_delta) {
+  return {1, std::move(law), KnownLoss::Guarantee{shortened_up(adjusted), shortened_up(adjusted_delta)}};
+}
+
+ComposedLaw approximate(const Rational& epsilon, const Rational& delta) {
+  ComposedLaw law;
+  law.kind = delta == 0 ? Kind::pure : Kind::approximate;
+  law.epsilon = shortened_up(epsilon);
+  law.delta = shortened_up(delta);
+  return law;
+}
+
+ComposedLaw lattice(Kind kind, const Rational& scale, const Rational& sensitivity) {
+  ComposedLaw law;
+  law.kind = kind;
+  law.scale = scale;
+  law.sensitivity = sensitivity;
+  return law;
+}
+
+KnownLoss of_snapping(const ComponentRecord& component) {
+  const Rational adjusted = positive(component.adjusted, "adjusted");
+  ComposedLaw law = lattice(Kind::snapping, positive(component.lambda, "lambda"),
+                            positive(component.sensitivity, "sensitivity"));
+  law.extra = adjusted - law.sensitivity / law.scale;
+  if (law.extra < 0) throw LedgerCorrupt("a component: adjusted is below sensitivity/lambda");
+  return known(std::move(law), adjusted, 0);
+}
+
+KnownLoss of_discrete_laplace(const ComponentRecord& component) {
+  const Rational adjusted = positive(component.adjusted, "adjusted");
+  const Rational grid = positive(component.grid, "grid");
+  // What the rounded answer moves by is a whole number of steps.
+  const Integer steps = accounting::floor(positive(component.inflated, "inflated") / grid);
+  if (steps < 1) throw LedgerCorrupt("a component: inflated is below the grid");
+  if (steps > kLatticeSensitivityMax) return known(approximate(adjusted, 0), adjusted, 0);
+  return known(lattice(Kind::discrete_laplace, positive(component.lambda, "lambda") / grid, steps), adjusted,
+               0);
+}
+
+/// The L2 sensitivity in steps of the grid, where that is a whole number.
+std::optional<Integer> whole_steps(const Rational& inflated_squared, const Rational& grid) {
+  const Rational squared = inflated_squared / (grid * grid);
+  if (squared.get_den() != 1 || mpz_perfect_square_p(squared.get_num_mpz_t()) == 0) return std::nullopt;
+  return Integer(sqrt(squared.get_num()));
+}
+
+KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
+  const Rational adjusted = positive(component.adjusted, "adjusted");
+  const Rational delta = positive(component.adjusted_delta, "adjusted_delta");
+  const Rational grid = positive(component.grid, "grid");
+  const Rational scale = positive(component.lambda, "lambda") / grid;
+  const auto steps = whole_steps(positive(component.inflated, "inflated"), grid);
+  const bool by_lattice = component.coordinates == 1 && steps && *steps >= 1 && scale <= kGaussianScaleMax;
+  KnownLoss loss =
+      known(by_lattice ? lattice(Kind::discrete_gaussian, scale, *steps) : approximate(adjusted, delta),
+            adjusted, delta);
+  loss.rho = shortened_up(positive(component.rho, "rho"));
+  return loss;
+}
+
+}  // namespace
+
+std::string loss_key(const std::string& mechanism, const ComponentRecord& component) {
+  std::string key = mechanism;
+  for (const std::string* field :
+       {&component.sensitivity, &component.inflated, &component.lambda, &component.grid, &component.adjusted,
+        &component.adjusted_delta, &component.rho}) {
+    key += ' ';
+    key += *field;
+  }
+  return key + ' ' + std::to_string(component.coordinates);
+}
+
+KnownLoss recorded_loss(const std::string& mechanism, const ComponentRecord& component) {
+  if (mechanism == "snapping") return of_snapping(component);
+  if (mechanism == "discrete_laplace") return of_discrete_laplace(component);
+  if (mechanism == "discrete_gaussian" || mechanism == "gaussian") return of_discrete_gaussian(component);
+  throw LedgerCorrupt("a release: '" + mechanism + "' is no mechanism of this program");
+}
+
+std::optional<KnownLoss> charged_loss(const std::map<std::string, std::int64_t>& amounts) {
+  const auto epsilon = amounts.find("epsilon");
+  if (epsilon != amounts.end()) {
+    const auto delta = amounts.find("delta");
+    const Rational loss = accounting::Epsilon::from_units(epsilon->second).rational();
+    const Rational failure =
+        delta == amounts.end() ? Rational(0) : accounting::Delta::from_units(delta->second).rational();
+    return known(approximate(loss, failure), loss, failure);
+  }
+  const auto rho = amounts.find("rho");
+  if (rho == amounts.end()) return std::nullopt;
+  return KnownLoss{1, std::nullopt, std::nullopt, accounting::Rho::from_units(rho->second).rational()};
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,299 @@
+// forecast, plan --count and plan --batch.
+#include "csv_table.hpp"
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::CsvTable;
+using epsilog::test::dump;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Streams;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// The clinic with a lifetime and a block for each ward.
+std::string blocks_policy() {
+  return replaced(kClinicPolicy, "    budget: {epsilon: 1}\n",
+                  "    budget: {epsilon: 1}\n    lifetime: {epsilon: 1.5}\n    blocks: {by: ward}\n");
+}
+
+Result planned_table(const Workbench& bench, const std::string& table, const Words& more = {}) {
+  Words words = {"plan", "--batch", "-"};
+  words.insert(words.end(), more.begin(), more.end());
+  Streams streams;
+  streams.input = table;
+  return bench.with_ledger(words, streams);
+}
+
+std::vector<json> json_lines(const std::string& text) {
+  std::vector<json> result;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = text.find('\n', begin);
+    REQUIRE(end != std::string::npos);
+    result.push_back(json::parse(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return result;
+}
+
+void check_usage(const Result& result, const std::string& part) {
+  CAPTURE(result.err, part);
+  CHECK(result.exit == 2);
+  CHECK(result.out.empty());
+  CHECK(contains(result.err, part));
+}
+
+}  // namespace
+
+TEST_CASE("forecast: says how many more releases fit, and they do", "[cli][forecast]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Words question = {"clinic", "count", "--epsilon", "0.3"};
+  const auto asked = [&](const char* verb, const Words& more) {
+    Words words = {verb};
+    words.insert(words.end(), question.begin(), question.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return bench.with_ledger(words);
+  };
+  const Result forecast = asked("forecast", {"--json"});
+  CHECK(forecast.exit == 0);
+  const json object = forecast.json();
+  CHECK(object["releases"] == 3);
+  CHECK(object["never"] == false);
+  CHECK(object["epsilon"] == "0.3");
+  CHECK(object["binding"] == json::parse(R"([{"scope": "", "measure": "epsilon"}])"));
+  CHECK(object["accounts"][0]["asked"] == "0.3");
+  CHECK(object["accounts"][0]["remaining"] == "1");
+  CHECK(object["accounts"][0]["releases"] == 3);
+  CHECK(object["accounts"][0]["binds"] == true);
+  CHECK(object["accuracy"][0]["alpha"] == "0.05");
+  CHECK(asked("forecast", {"--quiet"}).out == "3\n");
+  for (int i = 0; i < 3; ++i) CHECK(asked("release", {}).exit == 0);
+  CHECK(asked("release", {}).exit == 4);
+  const Result none = asked("forecast", {});
+  CHECK(none.exit == 4);
+  CHECK(contains(none.out, "0 more releases"));
+}
+
+TEST_CASE("forecast: for k releases the best that fits, for an accuracy the least epsilon",
+          "[cli][forecast]") {
+  const Workbench bench;
+  bench.init(blocks_policy());
+  const Result seven = bench.with_ledger(
+      {"forecast", "clinic", "histogram:ward", "--count", "7", "--alpha", "0.01", "--json"});
+  CHECK(seven.exit == 0);
+  CHECK(seven.json()["epsilon"] == "0.142857142857");
+  CHECK(seven.json()["releases"] == 7);
+  CHECK(seven.json()["count"] == 7);
+  CHECK(seven.json()["binding"].size() == 3);
+  CHECK(seven.json()["accuracy"][0]["alpha"] == "0.01");
+  CHECK(bench.with_ledger({"forecast", "clinic", "count", "--count", "7", "--quiet"}).out ==
+        "0.142857142857\n");
+
+  const json accurate =
+      bench.with_ledger({"forecast", "clinic", "count", "--accuracy", "30", "--alpha", "0.05", "--json"})
+          .json();
+  CHECK(accurate["wanted"] == json::parse(R"({"alpha": "0.05", "a": "30"})"));
+  const std::string epsilon = accurate["epsilon"];
+  const json plan = bench.with_ledger({"plan", "clinic", "count", "--epsilon", epsilon, "--json"}).json();
+  CHECK(plan["accuracy"][0]["a"] == accurate["accuracy"][0]["a"]);
+  CHECK(std::stod(plan["accuracy"][0]["a"].get<std::string>()) <= 30);
+
+  const Result never =
+      bench.with_ledger({"forecast", "clinic", "count", "--count", "1000000000001", "--json"});
+  CHECK(never.exit == 4);
+  CHECK(never.json()["epsilon"].is_null());
+  CHECK(never.json()["releases"] == 0);
+  CHECK(contains(bench.with_ledger({"forecast", "clinic", "count", "--count", "1000000000001"}).out,
+                 "no epsilon fits for 1000000000001 more releases"));
+}
+
+TEST_CASE("forecast: names a cap on one release as what never fits", "[cli][forecast]") {
+  const Workbench bench;
+  bench.init(replaced(kClinicPolicy, "    budget: {epsilon: 1}\n",
+                      "    budget: {epsilon: 1}\n    per_release: {epsilon: 0.1}\n"));
+  const Result above = bench.with_ledger({"forecast", "clinic", "count", "--epsilon", "0.2", "--json"});
+  CHECK(above.exit == 4);
+  CHECK(above.json()["never"] == true);
+  CHECK(above.json()["binding"] == json::parse(R"([{"scope": "per_release", "measure": "epsilon"}])"));
+  CHECK(above.json()["reasons"][0]["code"] == "per_release_exceeded");
+  CHECK(bench.with_ledger({"forecast", "clinic", "count", "--count", "1", "--quiet"}).out == "0.1\n");
+}
+
+TEST_CASE("forecast: exactly one thing is sought", "[cli][forecast][negative]") {
+  const Workbench bench;
+  check_usage(bench.run({"forecast", "clinic", "count"}), "give one of --epsilon, --count and --accuracy");
+  check_usage(bench.run({"forecast", "clinic", "count", "--epsilon", "1", "--count", "2"}),
+              "give only one of");
+  check_usage(bench.run({"forecast", "clinic", "count", "--count", "0"}),
+              "--count: '0' must be a whole number");
+  check_usage(bench.run({"forecast", "clinic", "count", "--accuracy", "-3"}), "--accuracy");
+  check_usage(
+      bench.run({"forecast", "clinic", "count", "--accuracy", "3", "--alpha", "0.1", "--alpha", "0.2"}),
+      "--alpha: only once with --accuracy");
+  check_usage(bench.run({"forecast", "clinic", "--epsilon", "1"}), "STAT is required");
+}
+
+TEST_CASE("forecast: a mean has no single accuracy to wish for", "[cli][forecast][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Result mean = bench.with_ledger({"forecast", "clinic", "mean:cost", "--accuracy", "5"});
+  CHECK(mean.exit == 3);
+  CHECK(contains(mean.err, "each with an accuracy of its own"));
+}
+
+TEST_CASE("plan: --count adds what exactly this and the best for k would allow", "[cli][forecast]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Words words = {"plan", "clinic", "count", "--epsilon", "0.1", "--count", "4"};
+  const Result text = bench.with_ledger(words);
+  CHECK(text.exit == 0);
+  CHECK(contains(text.out, "would be granted"));
+  CHECK(contains(text.out, "10 more releases"));
+  CHECK(contains(text.out, "for 4 more releases"));
+  Words as_json = words;
+  as_json.emplace_back("--json");
+  const json object = bench.with_ledger(as_json).json();
+  CHECK(object["decision"] == "granted");
+  CHECK(object["forecast"]["releases"] == 10);
+  CHECK(object["for_count"]["count"] == 4);
+  CHECK(object["for_count"]["epsilon"] == "0.25");
+}
+
+TEST_CASE("plan batch: requests are planned in order against what those before would leave",
+          "[cli][forecast][batch]") {
+  const Workbench bench;
+  bench.init(blocks_policy());
+  const std::string before = dump(bench.path("L"));
+  const std::string table =
+      "dataset,statistic,epsilon,where,key\n"
+      "clinic,count,0.6,ward = 'A',\n"
+      "clinic,count,0.6,ward = 'A',first\n"
+      "clinic,count,0.6,ward = 'B',\n"
+      "clinic,count,0.6,ward = 'A',first\n"
+      "clinic,count,0.3,,\n"
+      "clinic,units,0.3,,\n";
+  const Result result = planned_table(bench, table);
+  CHECK(result.exit == 4);
+  const CsvTable rows = CsvTable::read(result.out);
+  REQUIRE(rows.rows.size() == 6);
+  const auto decisions = [&] {
+    Words found;
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+      found.push_back(rows.at(i, "decision") + " " + rows.at(i, "charged_epsilon") + " " +
+                      rows.at(i, "replayed"));
+    }
+    return found;
+  }();
+  CHECK(decisions == Words{"granted 0.6 false", "denied 0 false", "granted 0.6 false", "denied 0 true",
+                           "granted 0.3 false", "denied 0 false"});
+  CHECK(rows.at(1, "reasons") == "block_budget_exceeded block:A epsilon");
+  CHECK(contains(rows.at(5, "reasons"), "lifetime_exceeded lifetime epsilon"));
+  CHECK(contains(result.err, "3 of 6 requests would be granted"));
+  CHECK(contains(result.err, "lifetime"));
+  CHECK(dump(bench.path("L")) == before);
+
+  // And so it comes.
+  const auto released = [&](const std::string& where, const std::string& epsilon) {
+    Words words = {"release", "clinic", "count", "--epsilon", epsilon};
+    if (!where.empty()) words.insert(words.end(), {"--where", where});
+    return bench.with_ledger(words).exit;
+  };
+  CHECK(released("ward = 'A'", "0.6") == 0);
+  CHECK(released("ward = 'A'", "0.6") == 4);
+  CHECK(released("ward = 'B'", "0.6") == 0);
+  CHECK(released("", "0.3") == 0);
+  CHECK(released("", "0.3") == 4);
+}
+
+TEST_CASE("plan batch: JSON Lines, with the balances that would remain as the last",
+          "[cli][forecast][batch]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Result result = planned_table(bench,
+                                      "statistic,epsilon\n"
+                                      "count,0.25\n"
+                                      "sum:cost,1/3\n",
+                                      {"--json"});
+  // The dataset is neither in the rows nor on the command line.
+  CHECK(result.exit == 4);
+  CHECK(contains(json_lines(result.out)[0]["error"]["message"].get<std::string>(),
+                 "line 2: dataset: is neither"));
+  CHECK(json_lines(result.out)[2]["bad"] == 2);
+
+  const std::string table =
+      "statistic,epsilon,dataset\n"
+      "count,0.25,clinic\n"
+      "\n"
+      "sum:cost,1/3,clinic\n";
+  const Result good = planned_table(bench, table, {"--json", "--as", "alice"});
+  CHECK(good.exit == 0);
+  const std::vector<json> objects = json_lines(good.out);
+  REQUIRE(objects.size() == 3);
+  CHECK(objects[0]["line"] == 2);
+  CHECK(objects[0]["principal"] == "alice");
+  CHECK(objects[1]["line"] == 4);
+  CHECK(objects[1]["decision"] == "granted");
+  CHECK(objects[1]["epsilon"]["charged"] == "0.333333333333");
+  CHECK(objects[2]["rows"] == 2);
+  CHECK(objects[2]["granted"] == 2);
+  CHECK(objects[2]["accounts"][0]["remaining"] == "0.416666666667");
+}
+
+TEST_CASE("plan batch: the command line fills in what the rows leave out", "[cli][forecast][batch]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Result result =
+      planned_table(bench, "where,epsilon\nage > 65,\n,0.5\n", {"clinic", "count", "--epsilon", "0.1"});
+  CHECK(result.exit == 0);
+  const CsvTable rows = CsvTable::read(result.out);
+  CHECK(rows.at(0, "charged_epsilon") == "0.1");
+  CHECK(rows.at(1, "charged_epsilon") == "0.5");
+}
+
+TEST_CASE("plan batch: a bad row says why, and the others are planned", "[cli][forecast][batch][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Result result = planned_table(bench,
+                                      "dataset,statistic,epsilon,by\n"
+                                      "clinic,count,0.1,\n"
+                                      "clinc,count,0.1,\n"
+                                      "clinic,median:age,0.1,\n"
+                                      "clinic,sum:age,0,\n"
+                                      "clinic,sum:age,0.1,cost\n"
+                                      "clinic,sum:age\n"
+                                      "clinic,units,0.2,\n");
+  CHECK(result.exit == 4);
+  const CsvTable rows = CsvTable::read(result.out);
+  REQUIRE(rows.rows.size() == 7);
+  CHECK(contains(rows.at(1, "error"), "line 3: "));
+  CHECK(contains(rows.at(1, "error"), "clinic"));
+  CHECK(contains(rows.at(2, "error"), "unknown statistic 'median'"));
+  CHECK(contains(rows.at(3, "error"), "--epsilon"));
+  CHECK(contains(rows.at(4, "error"), "cannot be grouped by"));
+  CHECK(contains(rows.at(5, "error"), "has 2 cells, the header 4"));
+  CHECK(rows.at(6, "decision") == "granted");
+  CHECK(contains(result.err, "2 of 7 requests would be granted; 5 rows are bad"));
+}
+
+TEST_CASE("plan batch: a table that cannot be one of requests is refused as a whole",
+          "[cli][forecast][batch][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  check_usage(planned_table(bench, ""), "the table is empty");
+  check_usage(planned_table(bench, "dataset,value\n"), "unknown column 'value'");
+  check_usage(planned_table(bench, "epsilon,epsilon\n"), "is there twice");
+  check_usage(planned_table(bench, "dataset\n", {"--count", "3"}), "--count: not with --batch");
+  check_usage(bench.with_ledger({"plan", "clinic", "count"}), "--epsilon is required");
+  const Result missing = bench.with_ledger({"plan", "--batch", "nowhere.csv"});
+  CHECK(missing.exit == 3);
+  CHECK(contains(missing.err, "--batch nowhere.csv"));
+}

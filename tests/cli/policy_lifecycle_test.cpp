@@ -1,0 +1,242 @@
+// policy diff, policy import and policy init.
+#include <filesystem>
+
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::dump;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+TEST_CASE("policy diff: says what became looser and what tighter, with its place and both values", "[cli]") {
+  const Workbench bench;
+  bench.write("a.yaml", kClinicPolicy);
+  bench.write("b.yaml", replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 1.5}"), "max_rows: 2",
+                                 "max_rows: 3"));
+  const Result text = bench.run({"policy", "diff", "a.yaml", "b.yaml"});
+  INFO(text.err);
+  REQUIRE(text.exit == 0);
+  CHECK(text.err.empty());
+  CHECK(contains(text.out, ": looser: datasets.clinic.budget.epsilon: 1 -> 1.5: more can be lost\n"));
+  CHECK(contains(text.out, ": incomparable: datasets.clinic.unit.max_rows: 2 -> 3: "));
+  CHECK(contains(text.out, "\n1 looser, 0 tighter, 1 incomparable, 0 neutral\n"));
+  CHECK_FALSE(contains(text.out, "policy apply"));
+
+  const json report = bench.run({"policy", "diff", "a.yaml", "b.yaml", "--json"}).json();
+  CHECK(report["changed"] == true);
+  REQUIRE(report["looser"].size() == 1);
+  CHECK(report["tighter"].empty());
+  REQUIRE(report["other"].size() == 1);
+  CHECK(report["refused_by_apply"].is_null());
+  const json& change = report["looser"][0];
+  CHECK(change["direction"] == "looser");
+  CHECK(change["path"] == "datasets.clinic.budget.epsilon");
+  CHECK(change["before"] == "1");
+  CHECK(change["after"] == "1.5");
+  CHECK(contains(text.out, "b.yaml:" + std::to_string(change["line"].get<int>()) + ":" +
+                               std::to_string(change["column"].get<int>()) + ": looser: "));
+  CHECK(report["other"][0]["direction"] == "incomparable");
+
+  const json back = bench.run({"policy", "diff", "b.yaml", "a.yaml", "--json"}).json();
+  CHECK(back["looser"].empty());
+  CHECK(back["tighter"].size() == 1);
+}
+
+TEST_CASE("policy diff: the same policy written differently has no difference", "[cli]") {
+  const Workbench bench;
+  bench.write("a.yaml", kClinicPolicy);
+  bench.write("b.yaml", "# reviewed in March\n" + replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 1.0}"));
+  const Result text = bench.run({"policy", "diff", "a.yaml", "b.yaml"});
+  CHECK(text.exit == 0);
+  CHECK(text.out == "no difference\n");
+  CHECK(bench.run({"policy", "diff", "a.yaml", "b.yaml", "--quiet"}).out.empty());
+  CHECK(bench.run({"policy", "diff", "a.yaml", "b.yaml", "--json"}).json()["changed"] == false);
+}
+
+TEST_CASE("policy diff: with a ledger, says what policy apply would refuse, and apply refuses just that",
+          "[cli]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string policy = kClinicPolicy;
+  const std::vector<std::string> changes = {replaced(policy, "max_rows: 2", "max_rows: 3"),
+                                            replaced(policy, "add-remove", "replace-one"),
+                                            replaced(policy, "visits.csv", "other.csv"),
+                                            replaced(policy, "{epsilon: 1}", "{epsilon: 0.4}"),
+                                            replaced(policy, "{epsilon: 1}", "{epsilon: 1, delta: 1e-6}"),
+                                            replaced(policy, "  clinic:", "  clinic2:")};
+  for (const std::string& change : changes) {
+    bench.write("change.yaml", change);
+    const json free = bench.with_ledger({"policy", "diff", "change.yaml", "--json"}).json();
+    CAPTURE(change);
+    CHECK(free["changed"] == true);
+    CHECK(free["refused_by_apply"] == json::array());
+  }
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5"}).exit == 0);
+  const std::string before = dump(bench.path("L"));
+  for (const std::string& change : changes) {
+    bench.write("change.yaml", change);
+    const Result compared = bench.with_ledger({"policy", "diff", "change.yaml"});
+    const json report = bench.with_ledger({"policy", "diff", "change.yaml", "--json"}).json();
+    CAPTURE(change, compared.out);
+    CHECK(compared.exit == 0);
+    CHECK(contains(compared.out, "policy apply would refuse it:\n"));
+    REQUIRE(report["refused_by_apply"].size() == 1);
+    const Result applied = bench.with_ledger({"policy", "apply", "change.yaml", "--json"});
+    CHECK(applied.exit == 3);
+    CHECK(applied.json()["error"]["faults"] == report["refused_by_apply"]);
+  }
+  CHECK(dump(bench.path("L")) == before);
+
+  bench.write("change.yaml", replaced(policy, "{epsilon: 1}", "{epsilon: 0.5}"));
+  CHECK(contains(bench.with_ledger({"policy", "diff", "change.yaml"}).out, "policy apply would accept it\n"));
+  CHECK(bench.with_ledger({"policy", "apply", "change.yaml"}).exit == 0);
+}
+
+TEST_CASE("policy diff: blocks of a charged dataset may change in their range only, and the diff says so",
+          "[cli]") {
+  const Workbench bench;
+  const std::string policy =
+      replaced(kClinicPolicy, "    budget: {epsilon: 1}\n",
+               "    budget: {epsilon: 1}\n    lifetime: {epsilon: 4}\n    blocks: {by: ward}\n");
+  bench.init(policy);
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5"}).exit == 0);
+  bench.write("change.yaml", replaced(policy, "    blocks: {by: ward}\n", ""));
+  const json report = bench.with_ledger({"policy", "diff", "change.yaml", "--json"}).json();
+  REQUIRE(report["other"].size() == 1);
+  CHECK(report["other"][0]["path"] == "datasets.clinic.blocks");
+  CHECK(report["other"][0]["direction"] == "incomparable");
+  REQUIRE(report["refused_by_apply"].size() >= 1);
+  CHECK(contains(report["refused_by_apply"][0]["message"].get<std::string>(),
+                 "its blocks may change in their range only"));
+}
+
+TEST_CASE("policy diff: an invalid policy on either side ends with 3, a missing side with 2",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  bench.write("bad.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 0}"));
+  const Result before = bench.run({"policy", "diff", "bad.yaml", "policy.yaml"});
+  CHECK(before.exit == 3);
+  CHECK(contains(before.err, "bad.yaml:8:"));
+  CHECK(before.out.empty());
+  CHECK(bench.run({"policy", "diff", "policy.yaml", "bad.yaml"}).exit == 3);
+  CHECK(bench.with_ledger({"policy", "diff", "bad.yaml"}).exit == 3);
+  CHECK(bench.run({"policy", "diff", "policy.yaml", "absent.yaml"}).exit == 3);
+  CHECK(bench.run({"policy", "diff", "policy.yaml", "--ledger", "absent"}).exit == 3);
+  CHECK(bench.run({"policy", "diff", "policy.yaml"}).exit == 2);
+  CHECK(bench.run({"policy", "diff"}).exit == 2);
+  CHECK(bench.with_ledger({"policy", "diff", "policy.yaml", "policy.yaml"}).exit == 2);
+}
+
+namespace {
+
+const char* const kMetadata =
+    "Database:\n"
+    "  clinic:\n"
+    "    visits:\n"
+    "      max_ids: 2\n"
+    "      rows: 1000\n"
+    "      age: {type: int, lower: 0, upper: 110}\n"
+    "      patient: {type: int, private_id: True}\n";
+
+}  // namespace
+
+TEST_CASE("policy import: writes a policy on standard output and what is left to decide on standard error",
+          "[cli]") {
+  const Workbench bench;
+  bench.write("meta.yaml", kMetadata);
+  const Result text = bench.run({"policy", "import", "meta.yaml"});
+  REQUIRE(text.exit == 0);
+  CHECK(contains(text.out, "  visits:\n"));
+  CHECK(contains(text.out, "    unit: {id: patient, max_rows: 2}\n"));
+  CHECK(contains(text.out, "      age: {type: int, bounds: [0, 110]}\n"));
+  CHECK(contains(text.err, ": TODO: budget: "));
+  CHECK(contains(text.err, ": NOTE: rows: 1000 "));
+  CHECK(contains(text.err, "2 things are left to decide; policy check refuses the policy until"));
+  bench.write("draft.yaml", text.out);
+  CHECK(contains(bench.run({"policy", "check", "draft.yaml"}).err, "the key 'budget' is missing"));
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--quiet"}).err.empty());
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--quiet"}).out == text.out);
+
+  const json report = bench.run({"policy", "import", "meta.yaml", "--json"}).json();
+  CHECK(report["policy"] == text.out);
+  CHECK(report["valid"] == false);
+  CHECK(report["output"].is_null());
+  CHECK(report["todos"].size() == 2);
+  CHECK(report["todos"][0]["line"].is_number());
+  CHECK(report["notes"].is_array());
+}
+
+TEST_CASE("policy import: with a budget, a policy that is complete, initialises a ledger", "[cli]") {
+  const Workbench bench;
+  bench.write("meta.yaml", kMetadata);
+  const Result made = bench.run({"policy", "import", "meta.yaml", "--from", "smartnoise", "--epsilon", "1/3",
+                                 "--dataset", "clinic", "--output", "policy.yaml"});
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  CHECK(made.out.empty());
+  CHECK(contains(made.err, "policy.yaml:6: TODO: source: "));
+  CHECK(contains(made.err, "policy check accepts the policy as it stands"));
+  CHECK(contains(bench.read("policy.yaml"), "    budget: {epsilon: 0.333333333333}\n"));
+  CHECK(bench.run({"policy", "check", "policy.yaml"}).exit == 0);
+  CHECK(bench.run({"init", "--policy", "policy.yaml", "--ledger", "L"}).exit == 0);
+}
+
+TEST_CASE("policy import: never overwrites, and one fault with its place for what it does not know",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.write("meta.yaml", kMetadata);
+  bench.write("mine.yaml", "mine");
+  const Result kept = bench.run({"policy", "import", "meta.yaml", "--output", "mine.yaml"});
+  CHECK(kept.exit == 2);
+  CHECK(contains(kept.err, "mine.yaml: exists already"));
+  CHECK(bench.read("mine.yaml") == "mine");
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--output", "nowhere/p.yaml"}).exit == 2);
+
+  const std::vector<std::string> before = bench.files();
+  bench.write("meta.yaml", replaced(replaced(kMetadata, "lower:", "min:"), "private_id", "is_key"));
+  const Result unknown = bench.run({"policy", "import", "meta.yaml", "--output", "p.yaml"});
+  CHECK(unknown.exit == 3);
+  CHECK(contains(unknown.err, "meta.yaml:6:24: unknown key 'min'"));
+  CHECK(lines(unknown.err) == 1);
+  CHECK(bench.run({"policy", "import", "absent.yaml"}).exit == 3);
+  CHECK(bench.files() == before);
+  CHECK(bench.run({"policy", "import"}).exit == 2);
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--from", "opendp"}).exit == 2);
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--delta", "1e-6"}).exit == 2);
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--epsilon", "0"}).exit == 2);
+  CHECK(bench.run({"policy", "import", "meta.yaml", "--dataset", "a b"}).exit == 2);
+}
+
+TEST_CASE("policy init: a draft from a CSV header whose source is found from where the draft is", "[cli]") {
+  const Workbench bench;
+  std::filesystem::create_directory(bench.path("policies"));
+  const Result made = bench.run({"policy", "init", "--from-csv", "visits.csv", "--dataset", "clinic",
+                                 "--output", "policies/clinic.yaml"});
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  CHECK(contains(made.err, ": TODO: unit: "));
+  CHECK(contains(made.err, "policy check refuses the policy until"));
+  const std::string draft = bench.read("policies/clinic.yaml");
+  CHECK(contains(draft, "    source: {csv: \"../visits.csv\"}\n"));
+  CHECK(contains(draft, "confirm each"));
+  CHECK(bench.run({"policy", "check", "policies/clinic.yaml"}).exit == 3);
+  bench.write(
+      "policies/whole.yaml",
+      replaced(
+          draft, "    neighbours: add-remove\n",
+          "    neighbours: add-remove\n    unit: row\n    rows: {max: 100}\n    budget: {epsilon: 1}\n"));
+  CHECK(bench.run({"data", "check", "--policy", "policies/whole.yaml"}).exit == 0);
+
+  const Result printed = bench.run({"policy", "init", "--from-csv", "visits.csv"});
+  CHECK(contains(printed.out, "  visits:\n"));
+  CHECK(contains(printed.out, "    source: {csv: visits.csv}\n"));
+  CHECK(bench.run({"policy", "init", "--from-csv", "absent.csv"}).exit == 3);
+  CHECK(bench.run({"policy", "init"}).exit == 2);
+  CHECK(contains(bench.run({"policy", "init", "--help"}).out, "must be confirmed"));
+}

@@ -1,0 +1,157 @@
+// Budgets of many scopes through the command: what is printed of them, and who is told what.
+#include <sstream>
+
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::Result;
+using epsilog::test::tamper;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kPolicy =
+    "version: 1\n"
+    "principals:\n"
+    "  alice: {roles: [research]}\n"
+    "  bob: {roles: [research], purposes: [planning]}\n"
+    "datasets:\n"
+    "  clinic:\n"
+    "    unit: row\n"
+    "    rows: {max: 1000}\n"
+    "    neighbours: replace-one\n"
+    "    budget: {epsilon: 0.5, renew: month, accept_unbounded_lifetime: true}\n"
+    "    purposes: [planning, quality]\n"
+    "    limits:\n"
+    "      - {each: principal, epsilon: 0.3}\n"
+    "      - {role: research, measure: zcdp, rho: 0.1}\n"
+    "    queries:\n"
+    "      auc: {bounds: [0, 1], sensitivity: 1}\n";
+
+Result ask(const Workbench& bench, const std::string& who, const std::string& epsilon,
+           const std::vector<std::string>& more = {"--json"}) {
+  std::vector<std::string> words{"release", "clinic", "value:auc", "--value",   "0.5",     "--epsilon",
+                                 epsilon,   "--as",   who,         "--purpose", "planning"};
+  words.insert(words.end(), more.begin(), more.end());
+  return bench.with_ledger(words);
+}
+
+json account(const json& accounts, const std::string& scope) {
+  for (const json& one : accounts) {
+    const auto name = one.at("scope").get<std::string>();
+    if (name == scope || (!scope.empty() && scope.back() == ':' && name.starts_with(scope))) return one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("scopes: a release reports every account it touched, with its filter and the theorem",
+          "[cli][scopes]") {
+  const Workbench bench;
+  bench.init(kPolicy);
+  const Result result = ask(bench, "alice", "0.2");
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  const json answer = result.json();
+  CHECK(answer.at("purpose").get<std::string>() == "planning");
+  CHECK(answer.at("unit").get<std::string>() == "row");
+  CHECK(answer.at("relation").get<std::string>() == "replace-one");
+  REQUIRE(answer.at("accounts").size() == 3);
+  CHECK(account(answer.at("accounts"), "period:").at("spent").get<std::string>() == "0.2");
+  CHECK(account(answer.at("accounts"), "principal:alice").at("remaining").get<std::string>() == "0.1");
+  const json role = account(answer.at("accounts"), "role:research");
+  CHECK(role.at("measure").get<std::string>() == "rho");
+  CHECK(role.at("spent").get<std::string>() == "0.02");
+  CHECK(role.at("kind").get<std::string>() == "filter");
+  CHECK(contains(role.at("theorem").get<std::string>(), "zCDP"));
+  REQUIRE(answer.at("notes").size() == 1);
+  CHECK(contains(answer.at("notes")[0].get<std::string>(), "no lifetime budget"));
+
+  const std::string shown = bench.with_ledger({"budget"}).out;
+  CHECK(contains(shown, "principal:bob"));
+  CHECK(contains(shown, "no lifetime budget"));
+  CHECK(contains(bench.with_ledger({"budget", "--json"}).json().at("notes")[0].get<std::string>(), "clinic"));
+}
+
+TEST_CASE("scopes: a refusal says of every scope what is asked, what fits and when that changes",
+          "[cli][scopes][negative]") {
+  const Workbench bench;
+  bench.init(kPolicy);
+  REQUIRE(ask(bench, "alice", "0.2").exit == 0);
+  const Result refused = ask(bench, "alice", "0.6");
+  CHECK(refused.exit == 4);
+  const json reasons = refused.json().at("reasons");
+  REQUIRE(reasons.size() == 3);
+  CHECK(reasons[0].at("code").get<std::string>() == "dataset_budget_exceeded");
+  CHECK(contains(reasons[0].at("changes_at").get<std::string>(), "-01T00:00:00.000Z"));
+  CHECK(reasons[1].at("code").get<std::string>() == "principal_limit_exceeded");
+  CHECK(reasons[1].at("fits").get<std::string>() == "0.1");
+  CHECK(reasons[1].at("changes_at").is_null());
+  CHECK(reasons[2].at("code").get<std::string>() == "role_limit_exceeded");
+  CHECK(reasons[2].at("asked").get<std::string>() == "0.18");
+  CHECK(reasons[2].at("fits").get<std::string>() == "0.08");
+  const std::string text = ask(bench, "alice", "0.6", {}).err;
+  CHECK(contains(text, "a new period begins at"));
+  CHECK(contains(text, "principal:alice"));
+}
+
+TEST_CASE("scopes: whoever may not ask is told so and nothing else", "[cli][scopes][negative]") {
+  const Workbench bench;
+  bench.init(kPolicy);
+  const Result stranger = ask(bench, "mallory", "9");
+  CHECK(stranger.exit == 4);
+  REQUIRE(stranger.json().at("reasons").size() == 1);
+  CHECK(stranger.json().at("reasons")[0].at("code").get<std::string>() == "principal_not_allowed");
+  const Result purpose = bench.with_ledger(
+      {"plan", "clinic", "value:auc", "--epsilon", "9", "--as", "bob", "--purpose", "quality", "--json"});
+  CHECK(purpose.exit == 4);
+  REQUIRE(purpose.json().at("reasons").size() == 1);
+  CHECK(purpose.json().at("reasons")[0].at("code").get<std::string>() == "purpose_not_allowed");
+}
+
+TEST_CASE("scopes: the purpose belongs to the request that a key names", "[cli][scopes]") {
+  const Workbench bench;
+  bench.init(kPolicy);
+  REQUIRE(ask(bench, "alice", "0.1", {"--key", "k"}).exit == 0);
+  const Result other =
+      bench.with_ledger({"release", "clinic", "value:auc", "--value", "0.5", "--epsilon", "0.1", "--as",
+                         "alice", "--purpose", "quality", "--key", "k", "--json"});
+  CHECK(other.exit == 4);
+  CHECK(other.json().at("reasons")[0].at("code").get<std::string>() == "key_conflict");
+}
+
+TEST_CASE("audit replay: every decision comes out the same, and one that was changed does not",
+          "[cli][scopes][audit]") {
+  const Workbench bench;
+  bench.init(kPolicy);
+  REQUIRE(ask(bench, "alice", "0.2").exit == 0);
+  REQUIRE(ask(bench, "bob", "0.9").exit == 4);
+  REQUIRE(ask(bench, "bob", "0.1").exit == 0);
+
+  const Result same = bench.with_ledger({"audit", "replay", "--json"});
+  INFO(same.out);
+  CHECK(same.exit == 0);
+  std::vector<json> lines;
+  std::istringstream stream(same.out);
+  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  REQUIRE(lines.size() == 4);
+  const json policy = bench.with_ledger({"policy", "show", "--json"}).json();
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(lines[i].at("same").get<bool>());
+    CHECK(lines[i].at("policy_sha256") == policy.at("policy_sha256"));
+  }
+  CHECK(lines[1].at("outcome").get<std::string>() == "refused");
+  CHECK(lines[3].at("same").get<int>() == 3);
+  CHECK(contains(bench.with_ledger({"audit", "replay"}).out, "3 of 3 the same"));
+
+  tamper(bench.path("L"),
+         "DROP TRIGGER decision_no_update; UPDATE decision SET reasons = "
+         "replace(reasons, '\"limit\":\"0.5\"', '\"limit\":\"0.6\"') WHERE seq = 2");
+  const Result changed = bench.with_ledger({"audit", "replay"});
+  CHECK(changed.exit == 6);
+  CHECK(contains(changed.out, "differs"));
+  CHECK(contains(changed.out, "2 of 3 the same"));
+}

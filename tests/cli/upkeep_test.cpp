@@ -1,0 +1,148 @@
+// migrate and clock confirm.
+#include <sqlite3.h>
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::query;
+using epsilog::test::Result;
+using epsilog::test::tamper;
+using epsilog::test::Workbench;
+
+namespace {
+
+const std::vector<std::string> kRelease = {"release", "clinic", "count", "--epsilon", "0.1"};
+
+std::string first_schema() {
+  std::ifstream file(EPSILOG_FIRST_SCHEMA);
+  std::string sql{std::istreambuf_iterator<char>(file), {}};
+  if (sql.empty()) throw std::runtime_error("no " EPSILOG_FIRST_SCHEMA);
+  return sql;
+}
+
+/// Writes the ledger L of a bench again as the first schema had it, row by row.
+void as_schema_one(const Workbench& bench) {
+  const std::string old = bench.path("old");
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open_v2(old.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) ==
+          SQLITE_OK);
+  std::string sql =
+      "ATTACH '" + bench.path("L") + "' AS new; BEGIN;" + first_schema() +
+      "INSERT INTO meta SELECT one, ledger_id, created_at, last_time, decisions, policy_versions,"
+      " limit_changes FROM new.meta;"
+      "INSERT INTO policy_version SELECT * FROM new.policy_version ORDER BY version;"
+      "INSERT INTO account SELECT id, dataset, scope, measure, budget, 0, 0 FROM new.account;"
+      "UPDATE account AS a SET spent = (SELECT spent FROM new.account WHERE id = a.id);"
+      "INSERT INTO decision SELECT seq, id, created_at, principal, key, request_digest, request,"
+      " dataset, policy_version, outcome, reasons, accounts FROM new.decision ORDER BY seq;"
+      "INSERT INTO charge SELECT * FROM new.charge;"
+      "INSERT INTO release SELECT decision_id, mechanism, arithmetic, precision, sensitivity, bound,"
+      " scale, grid, requested, charged, adjusted, published, value, components, cells,"
+      " post_processing FROM new.release;"
+      "PRAGMA application_id = 1162892108; PRAGMA user_version = 1; COMMIT; DETACH new";
+  char* message = nullptr;
+  const int rc = sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &message);
+  CAPTURE(message == nullptr ? "" : message);
+  REQUIRE(rc == SQLITE_OK);
+  REQUIRE(sqlite3_close(db) == SQLITE_OK);
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(bench.path("L") + suffix);
+  std::filesystem::rename(old, bench.path("L"));
+}
+
+}  // namespace
+
+TEST_CASE("migrate: a ledger of schema 1 is refused by name until migrated, then it answers as before",
+          "[cli][migration]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Result first =
+      bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--key", "k", "--json"});
+  REQUIRE(first.exit == 0);
+  as_schema_one(bench);
+
+  for (const std::vector<std::string>& words :
+       {kRelease, {"budget"}, {"history"}, {"audit", "verify"}, {"clock", "confirm"}}) {
+    CAPTURE(words);
+    const Result refused = bench.with_ledger(words);
+    CHECK(refused.exit == 3);
+    CHECK(contains(refused.err, "has schema 1, this program needs 2; run `epsilog migrate`"));
+  }
+
+  const Result migrated = bench.with_ledger({"migrate", "--json"});
+  CAPTURE(migrated.err);
+  CHECK(migrated.exit == 0);
+  CHECK(migrated.json()["from"] == 1);
+  CHECK(migrated.json()["to"] == 2);
+  CHECK(contains(migrated.json()["copy"].get<std::string>(), "L.schema1"));
+  CHECK(query(bench.path("L.schema1"), "PRAGMA user_version") == "1");
+
+  const Result replayed =
+      bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--key", "k", "--json"});
+  CHECK(replayed.exit == 0);
+  CHECK(replayed.json()["replayed"] == true);
+  CHECK(replayed.json()["decision_id"] == first.json()["decision_id"]);
+  CHECK(replayed.json()["value"] == first.json()["value"]);
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+  CHECK(bench.with_ledger(kRelease).exit == 0);
+
+  const Result again = bench.with_ledger({"migrate"});
+  CHECK(again.exit == 0);
+  CHECK(contains(again.out, "has schema 2 already: nothing to do"));
+  CHECK(bench.with_ledger({"migrate", "--json"}).json()["copy"].is_null());
+}
+
+TEST_CASE("migrate: what lies at the name of the copy is not overwritten", "[cli][migration][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  as_schema_one(bench);
+  bench.write("L.schema1", "mine");
+  const Result refused = bench.with_ledger({"migrate"});
+  CHECK(refused.exit == 3);
+  CHECK(lines(refused.err) == 1);
+  CHECK(contains(refused.err, "move it away"));
+  CHECK(bench.read("L.schema1") == "mine");
+}
+
+TEST_CASE(
+    "clock confirm: after a jump it says where budgets stood, and otherwise that there is nothing to do",
+    "[cli][clock]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Result nothing = bench.with_ledger({"clock", "confirm"});
+  CHECK(nothing.exit == 0);
+  CHECK(contains(nothing.out, "nothing to confirm"));
+
+  // As if the clock had been set forwards a day since the ledger was made.
+  tamper(bench.path("L"), "UPDATE meta SET boot_offset = boot_offset - 86400000");
+  REQUIRE(bench.with_ledger(kRelease).exit == 0);
+  const std::string created = query(bench.path("L"), "SELECT created_at FROM meta");
+  CHECK(query(bench.path("L"), "SELECT held_at FROM meta") == created);
+  CHECK(query(bench.path("L"), "SELECT kind FROM clock_event") == "forwards");
+
+  const Result confirmed = bench.with_ledger({"clock", "confirm", "--as", "curator", "--json"});
+  CAPTURE(confirmed.err);
+  CHECK(confirmed.exit == 0);
+  CHECK(confirmed.json()["was_held"] == true);
+  CHECK(confirmed.json()["held_at"] == created);
+  CHECK(query(bench.path("L"), "SELECT by FROM clock_event WHERE kind = 'confirmed'") == "curator");
+  CHECK(bench.with_ledger({"clock", "confirm", "--json"}).json()["was_held"] == false);
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+}
+
+TEST_CASE("clock confirm: a clock that stands behind ledger time is not confirmed",
+          "[cli][clock][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  tamper(bench.path("L"), "UPDATE meta SET held_at = created_at, last_time = '2999-01-01T00:00:00.000Z'");
+  const Result refused = bench.with_ledger({"clock", "confirm"});
+  CHECK(refused.exit == 7);
+  CHECK(contains(refused.err, "before ledger time"));
+  CHECK(query(bench.path("L"), "SELECT held_at FROM meta").size() == 24);
+}

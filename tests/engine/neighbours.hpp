@@ -1,0 +1,87 @@
+// What neighbouring data sets answer, and whether their distance keeps to a derivation.
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "rows_memory.hpp"
+
+namespace epsilog::test {
+
+using engine::Component;
+using engine::Dataset;
+using engine::Derivation;
+using engine::Question;
+using engine::Rational;
+
+using Values = std::vector<std::vector<Rational>>;  ///< [component][cell]
+using Records = std::vector<MemoryRow>;
+
+struct Setting {
+  Dataset dataset;
+  Question question;
+  Derivation derivation;
+};
+
+template <class List>
+const auto& pick(const List& list, std::mt19937_64& random) {
+  return list[random() % list.size()];
+}
+
+inline Records without(const Records& rows, const std::vector<std::size_t>& places) {
+  Records result;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (std::find(places.begin(), places.end(), i) == places.end()) result.push_back(rows[i]);
+  }
+  return result;
+}
+
+inline std::string described(const Setting& setting, const Records& rows) {
+  std::string result = setting.question.statistic.text() + " by " + setting.question.by.value_or("-") +
+                       " where " + (setting.question.where ? setting.question.where->text() : "-") +
+                       " k=" + std::to_string(setting.dataset.unit.max_rows) +
+                       " n=" + std::to_string(setting.dataset.rows.count) +
+                       (setting.dataset.rows.exact ? " exact" : " max") + " unit=" + setting.dataset.unit.id +
+                       " " + std::string(name(setting.dataset.neighbours)) + ":";
+  for (const MemoryRow& row : rows) {
+    result += " [";
+    for (const std::string& cell : row) result += cell + ",";
+    result += "]";
+  }
+  return result;
+}
+
+inline Values answered(const Setting& setting, const MemoryTable& table) {
+  MemorySource source(table, wanted_columns(setting.dataset, setting.question));
+  return answer_rows(source, setting.dataset, setting.question, setting.derivation, {}).values;
+}
+
+inline bool is_multiple(const Rational& value, const Rational& step) {
+  return Rational(value / step).get_den() == 1;
+}
+
+/// Empty if the answers keep to the derivation, else what is wrong.
+inline std::string fault_between(const Derivation& derivation, const Values& before, const Values& after) {
+  for (std::size_t c = 0; c < derivation.components.size(); ++c) {
+    const Component& component = derivation.components[c];
+    Rational distance = 0;
+    Rational squared = 0;
+    std::uint64_t changed = 0;
+    for (std::size_t cell = 0; cell < before[c].size(); ++cell) {
+      const Rational change = before[c][cell] - after[c][cell];
+      distance += abs(change);
+      squared += change * change;
+      if (before[c][cell] != after[c][cell]) ++changed;
+      if (after[c][cell] < component.lower || after[c][cell] > component.upper) return "range";
+      if (component.step && !is_multiple(after[c][cell], *component.step)) return "step";
+    }
+    if (distance > component.sensitivity) return "sensitivity";
+    if (squared > component.sensitivity_l2_squared) return "L2 sensitivity";
+    if (changed > component.coordinates) return "coordinates";
+  }
+  return "";
+}
+
+}  // namespace epsilog::test
