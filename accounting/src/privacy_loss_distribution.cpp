@@ -252,8 +252,9 @@ Rational pld_delta(std::span<const ComposedLaw> laws, const Rational& epsilon, S
   if (epsilon < 0) throw InvalidParameter("epsilon: " + text(epsilon) + " is negative");
   const ExponentRange range;
   const Schedule schedule = gathered(laws, side);
-  if (schedule.excess == 0) return schedule_delta(schedule, epsilon, side);
-  return std::min(Rational(1), delta_with_excess(schedule, epsilon));
+  const Rational rest =
+      schedule.excess == 0 ? schedule_delta(schedule, epsilon, side) : delta_with_excess(schedule, epsilon);
+  return std::min(Rational(1), Rational(schedule.outright + rest));
 }
 
 /// Where the profile of one law crosses delta; the side of the result named.
@@ -402,8 +403,11 @@ std::optional<Rational> pld_epsilon(std::span<const ComposedLaw> laws, const Rat
   if (delta < 0 || delta > 1) throw InvalidParameter("delta: " + text(delta) + " is not between 0 and 1");
   const ExponentRange range;
   const Schedule schedule = gathered(laws, side);
-  if (schedule.excess == 0 || delta == 1) return schedule_epsilon(schedule, delta, side);
-  const auto epsilon = schedule_epsilon(schedule, delta_before_excess(schedule, delta), side);
+  if (delta == 1) return Rational(0);
+  const Rational rest = delta - schedule.outright;
+  if (rest < 0) return std::nullopt;
+  if (schedule.excess == 0) return schedule_epsilon(schedule, rest, side);
+  const auto epsilon = schedule_epsilon(schedule, delta_before_excess(schedule, rest), side);
   if (!epsilon) return std::nullopt;
   return *epsilon + schedule.excess;
 }

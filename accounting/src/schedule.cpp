@@ -39,8 +39,11 @@ void check(const ComposedLaw& law, const std::string& name) {
   }
   require_positive(law.scale, name + " scale");
   require_positive(law.sensitivity, name + " sensitivity");
-  if (law.kind == Kind::snapping && law.extra < 0) {
+  if ((law.kind == Kind::snapping || law.kind == Kind::gaussian) && law.extra < 0) {
     throw InvalidParameter(name + " extra: " + text(law.extra) + " is negative");
+  }
+  if (law.kind == Kind::gaussian && (law.delta < 0 || law.delta >= 1)) {
+    throw InvalidParameter(name + " delta: " + text(law.delta) + " is not in [0, 1)");
   }
   const bool discrete = law.kind == Kind::discrete_laplace || law.kind == Kind::discrete_gaussian;
   if (discrete && law.sensitivity.get_den() != 1) {
@@ -81,11 +84,11 @@ Rational finite_mass(const Schedule& schedule, Side side) {
   return product;
 }
 
-/// By how much the snapping laws together exceed Laplace laws.
-Rational excess_up(std::span<const ComposedLaw> laws) {
+/// By how much the laws of the kind together exceed those that stand for them.
+Rational excess_up(std::span<const ComposedLaw> laws, ComposedLaw::Kind kind) {
   Rational sum = 0;
   for (const ComposedLaw& law : laws) {
-    if (law.kind != ComposedLaw::Kind::snapping) continue;
+    if (law.kind != kind) continue;
     sum = shortened(sum + integer(law.count) * law.extra, Side::up);
   }
   return sum;
@@ -104,17 +107,22 @@ ComposedLaw stand_in(ComposedLaw law, bool by_laplace) {
 Schedule gathered(std::span<const ComposedLaw> laws, Side side) {
   if (laws.empty()) throw InvalidParameter("laws: there is none to compose");
   std::map<PrivacyProfile, std::uint64_t> counts;
+  Schedule schedule;
   Rational mu_squared = 0;
   std::uint64_t uses = 0;
-  const Rational excess = excess_up(laws);
-  const bool by_laplace = excess <= kExcessMax;
+  const Rational of_gaussian = excess_up(laws, ComposedLaw::Kind::gaussian);
+  if (of_gaussian > kExcessMax) throw InvalidParameter("laws: Gaussian extras of more than 64 together");
+  const Rational of_snapping = excess_up(laws, ComposedLaw::Kind::snapping);
+  const bool by_laplace = of_gaussian + of_snapping <= kExcessMax;
+  if (side == Side::up) schedule.excess = by_laplace ? Rational(of_gaussian + of_snapping) : of_gaussian;
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const std::string name = "law " + std::to_string(i + 1);
     check(laws[i], name);
-    if (laws[i].kind == ComposedLaw::Kind::snapping && side == Side::down) continue;
+    if (side == Side::down && (laws[i].kind == ComposedLaw::Kind::snapping || laws[i].extra > 0)) continue;
     const PrivacyProfile profile(stand_in(laws[i], by_laplace));
     if (profile.shape() == PrivacyProfile::Shape::gaussian) {
       mu_squared = shortened(mu_squared + integer(laws[i].count) * profile.mu_squared(), side);
+      schedule.outright += integer(laws[i].count) * laws[i].delta;
       continue;
     }
     uses += laws[i].count;
@@ -122,8 +130,6 @@ Schedule gathered(std::span<const ComposedLaw> laws, Side side) {
     counts[profile] += laws[i].count;
   }
 
-  Schedule schedule;
-  if (side == Side::up && by_laplace) schedule.excess = excess;
   schedule.largest_loss = 0;
   for (const auto& [profile, count] : counts) {
     schedule.entries.push_back({profile, count});

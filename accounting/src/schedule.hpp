@@ -19,9 +19,11 @@ struct Schedule {
     std::uint64_t count;
   };
   std::vector<Entry> entries;
-  /// Sum of what snapping laws lose beyond the Laplace laws that stand for them in `entries`. 0 on the side
-  /// down, where they are left out.
+  /// Sum of what snapping laws lose beyond the Laplace laws that stand for them in `entries`, and Gaussian
+  /// laws on a grid beyond continuous ones. 0 on the side down, where they are left out.
   Rational excess;
+  /// Sum of the deltas of Gaussian laws, which are no law's of `entries`. 0 on the side down.
+  Rational outright;
   /// Sum of the largest losses, the excess apart; nullopt if one is unbounded.
   std::optional<Rational> largest_loss;
   /// 1 - product of (1 - delta)^count, outward and, if it is short enough to write down, exactly.

@@ -208,6 +208,17 @@ std::string accounts_text(const std::vector<ledger::AccountState>& accounts, con
   return table.text(style);
 }
 
+std::string scarcest_text(std::vector<ledger::AccountState> accounts, const Style& style) {
+  constexpr std::size_t kMost = 20;
+  if (accounts.size() <= kMost) return accounts_text(accounts, style);
+  const std::size_t others = accounts.size() - kMost;
+  std::stable_sort(accounts.begin(), accounts.end(), [](const auto& first, const auto& second) {
+    return first.balance.remaining() < second.balance.remaining();
+  });
+  accounts.resize(kMost);
+  return accounts_text(accounts, style) + fmt::format("and {} accounts in which more remains\n", others);
+}
+
 std::string notes_text(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) text += "\nnote: " + printable(note) + "\n";
@@ -216,18 +227,9 @@ std::string notes_text(const std::vector<std::string>& notes) {
 
 namespace {
 
-/// The accounts a request touched, the scarcest first and no more than one can see at once.
+/// The accounts a request touched.
 std::string touched_text(const engine::Answer& answer, const Style& style) {
-  constexpr std::size_t kMost = 20;
-  std::vector<ledger::AccountState> shown = answer.accounts;
-  if (shown.size() <= kMost) return accounts_text(shown, style) + notes_text(answer.notes);
-  std::stable_sort(shown.begin(), shown.end(), [](const auto& first, const auto& second) {
-    return first.balance.remaining() < second.balance.remaining();
-  });
-  shown.resize(kMost);
-  return accounts_text(shown, style) +
-         fmt::format("and {} accounts in which more remains\n", answer.accounts.size() - kMost) +
-         notes_text(answer.notes);
+  return scarcest_text(answer.accounts, style) + notes_text(answer.notes);
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ namespace epsilog::command {
 [[nodiscard]] std::string accounts_text(const std::vector<ledger::AccountState>& accounts,
                                         const Style& style);
 
+/// As accounts_text; of very many those in which the least remains.
+[[nodiscard]] std::string scarcest_text(std::vector<ledger::AccountState> accounts, const Style& style);
+
 /// What a reader of figures has to know beside them; "" when there is nothing.
 [[nodiscard]] std::string notes_text(const std::vector<std::string>& notes);
 

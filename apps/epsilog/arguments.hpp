@@ -31,8 +31,8 @@ enum class Verb {
   history,
   show,
   audit_verify,
-  audit_replay,
   audit_reaccount,
+  audit_replay,
   recover,
   migrate,
   clock_confirm,
@@ -97,8 +97,8 @@ struct Arguments {
   std::vector<std::string> alphas;
   std::vector<std::string> mechanisms;
   bool integer = false;
-  bool data_token = false;
   bool scopes = false;
+  bool data_token = false;
 
   bool json = false;
   bool quiet = false;

@@ -74,9 +74,13 @@ bool concerns_the_row(const std::exception& error) {
          dynamic_cast<const Underivable*>(&error) != nullptr;
 }
 
+/// The first few, since a request may cover very many blocks.
 std::string codes(const engine::Answer& answer) {
+  constexpr std::size_t kMost = 5;
   std::string text;
-  for (const engine::Reason& reason : answer.reasons) {
+  for (std::size_t i = 0; i < answer.reasons.size(); ++i) {
+    const engine::Reason& reason = answer.reasons[i];
+    if (i == kMost) return text + "; and " + std::to_string(answer.reasons.size() - kMost) + " more";
     text += (text.empty() ? "" : "; ") + std::string(engine::name(reason.code));
     if (!reason.scope.empty()) text += " " + reason.scope;
     if (!reason.measure.empty()) text += " " + reason.measure;
@@ -171,7 +175,11 @@ ExitCode plan_batch(const Arguments& arguments, Console& console) {
   } else {
     console.flush();
     console.message(summary_text(summary));
-    if (!console.quiet()) console.message_line(accounts_text(planned.accounts(), console.message_style()));
+    if (!console.quiet() && !planned.accounts().empty()) {
+      std::string balances = scarcest_text(planned.accounts(), console.message_style());
+      balances.pop_back();  // its last line end
+      console.message_line(balances);
+    }
   }
   return summary.granted == summary.rows ? ExitCode::done : ExitCode::refused;
 }

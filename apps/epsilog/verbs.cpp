@@ -167,9 +167,8 @@ std::vector<VerbSpec> make_verbs() {
        "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
        "epsilog plan clinic count --epsilon 0.1 --count 52\n"
        "epsilog plan --batch requests.csv --as alice",
-       "Reads no data and records nothing. Exit code 0: it would be granted; 4: refused; 5: it would wait "
-       "for\n"
-       "approvals.\n"
+       "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused; 5: it\n"
+       "would wait for approvals.\n"
        "  --count  also how many more of exactly this fit, and what each of K more could have.\n"
        "  --batch  a table of requests, planned in order, each against the balances as those before it\n"
        "           would leave them. Its columns: dataset, statistic, epsilon, delta, by, where, as,\n"

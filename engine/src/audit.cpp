@@ -29,6 +29,15 @@ void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults)
   check_count("decisions", facts.decisions, faults);
   check_count("policy versions", facts.policy_versions, faults);
   check_count("limit changes", facts.limit_changes, faults);
+  check_count("clock events", facts.clock_events, faults);
+  check_count("schema migrations", facts.schema_migrations, faults);
+  for (std::string& message : inspection.clock_faults()) {
+    faults.push_back({"clock", "clock_changed", std::move(message)});
+  }
+  for (ledger::OrderFault& fault : inspection.lifecycle_faults()) {
+    faults.push_back(
+        {"decision number " + std::to_string(fault.seq), "lifecycle_broken", std::move(fault.message)});
+  }
 }
 
 using Visit = std::function<void(const ReplayedDecision&)>;

@@ -39,8 +39,11 @@ struct PlanSequence::State {
     return result;
   }
 
-  void debit(const std::vector<Debit>& debits) {
-    for (const Debit& one : debits) accounts.at(one.ask.account).balance.spent += one.ask.amount;
+  void debit(std::vector<Debit>& debits) {
+    for (Debit& one : debits) {
+      one.account.balance.spent += one.ask.amount;
+      accounts.at(one.ask.account).balance = one.account.balance;
+    }
   }
 
   Engine::State& engine;
@@ -93,7 +96,7 @@ Answer PlanSequence::next(const Request& request, std::span<const Rational> alph
       state.keys.emplace(key, Bound{digest, answer.granted, answer.state, answer.reasons});
     }
   }
-  for (const Debit& debit : standing) answer.accounts.push_back(state.accounts.at(debit.ask.account));
+  answer.accounts = account_states(standing);
   return answer;
 }
 

@@ -142,9 +142,10 @@ void compare_named(const Place& place, const std::vector<Named>& before, const s
   place.compare_order(names_of(before), names_of(after));
 }
 
-std::string precision_text(const ReleaseSettings& settings) {
-  if (settings.precision.bits == 0) return "auto";
-  return settings.precision.bits == 53 ? "binary64" : std::to_string(settings.precision.bits);
+std::string precision_text(const PrecisionChoice& choice) {
+  const auto& [bits] = choice;
+  if (bits == 0) return "auto";
+  return bits == 53 ? "binary64" : std::to_string(bits);
 }
 
 void compare_settings(const Place& place, const ReleaseSettings& before, const ReleaseSettings& after) {
@@ -159,9 +160,7 @@ void compare_settings(const Place& place, const ReleaseSettings& before, const R
     return choice == ArithmeticChoice::exact ? "exact" : "mpfr";
   };
   place.at("arithmetic").compare(arithmetic_text(arithmetic), arithmetic_text(arithmetic_now), kAccuracy);
-  if (precision.bits != precision_now.bits) {
-    place.at("precision").compare(precision_text(before), precision_text(after), kAccuracy);
-  }
+  place.at("precision").compare(precision_text(precision), precision_text(precision_now), kAccuracy);
   const auto number = [](const std::optional<Rational>& value) {
     return value ? text(*value) : std::string();
   };

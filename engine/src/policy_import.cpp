@@ -126,7 +126,7 @@ class DatasetDraft final {
   /// Whether it is declared.
   bool write_column(const MetadataColumn& metadata) {
     const std::string subject = "columns." + metadata.name + ": ";
-    if (metadata.private_id && !table_.row_privacy) {
+    if (metadata.private_id) {
       out_.note(3, subject + "says whose row it is, and is not declared, so that nobody can ask about it");
       return false;
     }

@@ -75,9 +75,7 @@ class History final {
       }
       by_scope[account->second.scope][account->second.measure] += charge.amount;
     }
-    // What all releases of the dataset are charged to: the dataset itself, or its lifetime.
-    const auto own = by_scope.count("") == 1 ? by_scope.find("") : by_scope.find("lifetime");
-    add(stored, "", own == by_scope.end() ? Amounts() : own->second);
+    add(stored, "", whole(by_scope));
     if (!scopes_) return;
     for (const auto& [scope, amounts] : by_scope) {
       if (!scope.empty()) add(stored, scope, amounts);
@@ -90,8 +88,20 @@ class History final {
   [[nodiscard]] const Laws& laws() const { return laws_; }
 
  private:
+  /// A reservation's charges are spent by the decision that posts or forfeits it.
   static bool spends(const ledger::StoredDecision& stored) {
-    return stored.draft.outcome == ledger::Outcome::granted;
+    return stored.draft.outcome == ledger::Outcome::granted ||
+           stored.draft.outcome == ledger::Outcome::forfeited;
+  }
+
+  /// What every release of the dataset is charged to: the dataset itself, its lifetime, or the period.
+  static Amounts whole(const std::map<std::string, Amounts>& by_scope) {
+    for (const char* scope : {"", "lifetime"}) {
+      if (const auto found = by_scope.find(scope); found != by_scope.end()) return found->second;
+    }
+    const auto period = by_scope.lower_bound("period:");
+    const bool found = period != by_scope.end() && period->first.starts_with("period:");
+    return found ? period->second : Amounts();
   }
 
   void add(const ledger::StoredDecision& stored, const std::string& scope, const Amounts& amounts) {

@@ -18,6 +18,8 @@ using Kind = ComposedLaw::Kind;
 /// What pld composes of noise on a lattice.
 constexpr long kLatticeSensitivityMax = 1'000'000'000;
 constexpr long kGaussianScaleMax = 10'000;
+/// Continuous noise stands for noise on a grid while what that costs is below this part of the loss.
+constexpr long kFineGridShare = 1'000;
 /// Longer exact numbers would make sums of thousands of them slow.
 constexpr unsigned kExactBitsMax = 512;
 constexpr unsigned kShortBits = 192;
@@ -81,11 +83,32 @@ KnownLoss of_discrete_laplace(const ComponentRecord& component) {
                0);
 }
 
+/// The L2 sensitivity in steps of the grid, rounded up.
+Rational root_up(const Rational& squared) {
+  const accounting::ExponentRange range;
+  accounting::MpfrNumber root = accounting::MpfrNumber::rounded(squared, kShortBits, MPFR_RNDU);
+  mpfr_sqrt(root.get(), root.get(), MPFR_RNDU);
+  return root.rational();
+}
+
 /// The L2 sensitivity in steps of the grid, where that is a whole number.
-std::optional<Integer> whole_steps(const Rational& inflated_squared, const Rational& grid) {
-  const Rational squared = inflated_squared / (grid * grid);
+std::optional<Integer> whole_steps(const Rational& squared) {
   if (squared.get_den() != 1 || mpz_perfect_square_p(squared.get_num_mpz_t()) == 0) return std::nullopt;
   return Integer(sqrt(squared.get_num()));
+}
+
+/// As the lattice law where one coordinate changes, as continuous noise where the grid is fine enough for
+/// that to cost next to nothing, else by the proved loss.
+ComposedLaw gaussian_law(const ComponentRecord& component, const Rational& squared, const Rational& scale,
+                         const Rational& adjusted, const Rational& delta) {
+  if (component.coordinates < 1) throw LedgerCorrupt("a component: coordinates is not positive");
+  const auto steps = whole_steps(squared);
+  if (component.coordinates == 1 && steps && *steps >= 1 && scale <= kGaussianScaleMax) {
+    return lattice(Kind::discrete_gaussian, scale, *steps);
+  }
+  const ComposedLaw fine = accounting::fine_grid_gaussian(scale, root_up(squared),
+                                                          static_cast<std::uint64_t>(component.coordinates));
+  return fine.extra * kFineGridShare <= adjusted ? fine : approximate(adjusted, delta);
 }
 
 KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
@@ -93,11 +116,9 @@ KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
   const Rational delta = positive(component.adjusted_delta, "adjusted_delta");
   const Rational grid = positive(component.grid, "grid");
   const Rational scale = positive(component.lambda, "lambda") / grid;
-  const auto steps = whole_steps(positive(component.inflated, "inflated"), grid);
-  const bool by_lattice = component.coordinates == 1 && steps && *steps >= 1 && scale <= kGaussianScaleMax;
+  const Rational inflated = positive(component.inflated, "inflated");
   KnownLoss loss =
-      known(by_lattice ? lattice(Kind::discrete_gaussian, scale, *steps) : approximate(adjusted, delta),
-            adjusted, delta);
+      known(gaussian_law(component, inflated / (grid * grid), scale, adjusted, delta), adjusted, delta);
   loss.rho = shortened_up(positive(component.rho, "rho"));
   return loss;
 }

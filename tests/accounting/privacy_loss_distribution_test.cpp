@@ -305,3 +305,63 @@ TEST_CASE("Snapping with a negative extra is refused by name", "[pld][snapping][
   CHECK_THROWS_WITH(pld_delta_up(std::vector{pure("1", 1), snapping("2", "1", "-0.1", 1)}, 1),
                     "law 2 extra: -0.1 is negative");
 }
+
+TEST_CASE("Discrete Gaussian noise on a fine grid costs what continuous noise costs, and a little",
+          "[pld][fine_grid]") {
+  struct Row {
+    const char* scale;
+    const char* sensitivity;
+  };
+  for (const Row& row : {Row{"10", "1"}, Row{"60", "7"}, Row{"300", "7"}, Row{"3000", "200"}}) {
+    const ComposedLaw fine = fine_grid_gaussian(number(row.scale), number(row.sensitivity), 1);
+    for (const std::uint64_t count : {1, 5}) {
+      ComposedLaw counted = fine;
+      counted.count = count;
+      const std::vector approximated{counted};
+      const std::vector lattice{noise(Kind::discrete_gaussian, row.scale, row.sensitivity, count)};
+      const std::vector continuous{noise(Kind::gaussian, row.scale, row.sensitivity, count)};
+      for (const char* delta : {"1e-2", "1e-6", "1e-12"}) {
+        CAPTURE(row.scale, count, delta);
+        const Rational bound = pld_epsilon_up(approximated, number(delta)).value();
+        CHECK(bound >= pld_epsilon_up(lattice, number(delta)).value() * (1 - number("1e-6")));
+        CHECK(bound >= pld_epsilon_up(continuous, number(delta)).value());
+        CHECK(bound <= pld_epsilon_up(continuous, number(delta)).value() +
+                           count * fine.extra * number("1.001") / number("0.05"));
+        CHECK(pld_delta_up(approximated, bound) <= number(delta) * number("1.001"));
+        CHECK(pld_delta_up(approximated, number("0.01")) >=
+              pld_delta_up(lattice, number("0.01")) * (1 - number("1e-6")));
+      }
+    }
+  }
+}
+
+TEST_CASE("Discrete Gaussian noise on a fine grid: each term of what it may lose more", "[pld][fine_grid]") {
+  const ComposedLaw fine = fine_grid_gaussian(1'000'000, 2'000'000, 3);
+  CHECK(fine.kind == Kind::gaussian);
+  CHECK(fine.sensitivity == 2'000'000);
+  // 3 ((50 + 2)^2/24 + 1/4) 10^-12.
+  CHECK(fine.extra == number("338.75e-12"));
+  CHECK(fine.delta == 3 * power_of_two(-1800));
+  CHECK_FALSE(pld_epsilon_up(std::vector{fine}, power_of_two(-1800)));
+  CHECK(pld_epsilon_up(std::vector{fine}, power_of_two(-1700)));
+  CHECK(pld_delta_down(std::vector{fine}, 1) == 0);
+  // What is lost outright is added once for each use.
+  ComposedLaw failing = noise(Kind::gaussian, "5", "1", 2);
+  failing.delta = number("0.01");
+  const ComposedLaw sound = noise(Kind::gaussian, "5", "1", 2);
+  CHECK(pld_delta_up(std::vector{failing}, 1) == pld_delta_up(std::vector{sound}, 1) + number("0.02"));
+  CHECK(pld_epsilon_up(std::vector{failing}, number("0.03")) ==
+        pld_epsilon_up(std::vector{sound}, number("0.01")));
+  CHECK_FALSE(pld_epsilon_up(std::vector{failing}, number("0.019")));
+  CHECK_THROWS_AS(fine_grid_gaussian(0, 1, 1), InvalidParameter);
+  CHECK_THROWS_AS(fine_grid_gaussian(1, -1, 1), InvalidParameter);
+  CHECK_THROWS_AS(fine_grid_gaussian(1, 1, 0), InvalidParameter);
+  ComposedLaw bad = fine;
+  bad.extra = -1;
+  CHECK_THROWS_AS(pld_delta_up(std::vector{bad}, 1), InvalidParameter);
+  bad.extra = 65;
+  CHECK_THROWS_AS(pld_delta_up(std::vector{bad}, 1), InvalidParameter);
+  bad = fine;
+  bad.delta = 1;
+  CHECK_THROWS_AS(pld_delta_up(std::vector{bad}, 1), InvalidParameter);
+}

@@ -164,6 +164,7 @@ TEST_CASE("policy import: whom to protect is never decided for the curator", "[e
       import_metadata(replaced(kSmartNoise, "max_ids: 4", "row_privacy: True"), "m.yaml", budget);
   CHECK_FALSE(draft.valid);
   CHECK(mentions(draft.todos, "'pid' is a private_id"));
+  CHECK(draft.yaml.find("      pid: ") == std::string::npos);  // whatever the unit, nobody may ask about it
   draft = import_metadata(replaced(kLomas, "max_ids: 1", "max_ids: 3"), "m.yaml", budget);
   CHECK_FALSE(draft.valid);
   CHECK(mentions(draft.todos, "max_ids is 3"));
@@ -272,6 +273,7 @@ TEST_CASE("policy import: a file that is not understood is one fault with its pl
   CHECK(fault_of(table_with("{type: decimal}")).find("4:17: column 'c'.type: 'decimal' is not one of") == 0);
   CHECK(fault_of(table_with("{type: int, private_id: 1}")).find("4:34: ") == 0);
   CHECK(fault_of(replaced(kLomas, "max_ids: 1", "max_ids: 1.5")).find("1:10: max_ids: '1.5'") == 0);
+  CHECK(fault_of(replaced(kLomas, "max_ids: 1", "max_ids: -1")).find("1:10: max_ids: '-1'") == 0);
   CHECK(fault_of(replaced(kLomas, "rows:", "rowss:")).find("3:1: unknown key 'rowss'") == 0);
   CHECK(fault_of(replaced(kLomas, "censor_dims: True", "max_ids: 2")).find("4:1: duplicate key 'max_ids'") ==
         0);

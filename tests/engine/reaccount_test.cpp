@@ -11,6 +11,8 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/privacy_loss_distribution.hpp"
 #include "epsilog/accounting/zcdp.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "recorded_loss.hpp"
 #include "support/catch.hpp"
 
@@ -157,6 +159,12 @@ TEST_CASE("reaccount: every mechanism by its own law, equal ones counted togethe
   }
   CHECK_FALSE(bound(answer, Accountant::pure));
   CHECK(bound(answer, Accountant::approximate).value() <= number("2.85"));
+
+  // At a delta below the three that were charged, the charges promise nothing.
+  ReaccountQuestion question = everything();
+  question.delta = number("2e-6");
+  CHECK_FALSE(only(clinic, question).charged);
+  CHECK_FALSE(bound(only(clinic, question), Accountant::approximate));
 }
 
 TEST_CASE("reaccount: one accountant, at a delta or at an epsilon", "[engine][reaccount]") {
@@ -225,6 +233,78 @@ TEST_CASE("reaccount: what is asked wrongly is refused", "[engine][reaccount][ne
   CHECK_THROWS_AS(reaccount(clinic.ledger(), question), InvalidParameter);
 }
 
+namespace {
+
+/// Reserves the charges and forfeits them, or leaves them reserved.
+void reserve(const Clinic& clinic, const std::vector<ledger::Charge>& charges, bool forfeit) {
+  ledger::Ledger ledger = ledger::Ledger::open(clinic.ledger(), {});
+  ledger::Transaction transaction = ledger.begin();
+  ledger::DecisionDraft draft;
+  draft.principal = "alice";
+  draft.request = "{}";
+  draft.request_digest = ledger::sha256_hex(draft.request);
+  draft.dataset = "clinic";
+  draft.policy_version = 1;
+  draft.outcome = ledger::Outcome::reserved;
+  draft.reasons = "[]";
+  draft.deadline = "9999-12-31T23:59:59.999Z";
+  transaction.reserve(draft, charges);
+  const std::string parent = ledger.commit(std::move(transaction)).front().id;
+  if (!forfeit) return;
+  ledger::Transaction second = ledger.begin();
+  draft.outcome = ledger::Outcome::forfeited;
+  draft.parent = parent;
+  draft.deadline.clear();
+  second.resolve(draft);
+  static_cast<void>(ledger.commit(std::move(second)));
+}
+
+}  // namespace
+
+TEST_CASE("reaccount: a forfeited reservation counts as any mechanism of its charge, an open one does not",
+          "[engine][reaccount]") {
+  const Clinic clinic("epsilon: 10");
+  Answer last;
+  {
+    Engine engine = clinic.open();
+    for (int i = 0; i < 2; ++i) last = release(engine, request("count", "0.1"));
+  }
+  const std::int64_t account = last.accounts.at(0).id;
+  reserve(clinic, {{account, 250'000'000'000}}, true);
+  reserve(clinic, {{account, 500'000'000'000}}, false);
+  const Reaccount answer = only(clinic, everything());
+  CHECK(answer.releases == 2);
+  CHECK(answer.laws == 2);
+  CHECK(answer.inexpressible == 0);
+  CHECK(answer.charged == number("0.45"));
+  check_figures(answer, {recorded(last, 2), charged_loss({{"epsilon", 250'000'000'000}}).value()});
+}
+
+TEST_CASE("reaccount: charges in rho promise what they convert to", "[engine][reaccount]") {
+  const Clinic clinic("measure: zcdp, rho: 0.5");
+  Engine engine = clinic.open();
+  for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).granted);
+  const Reaccount answer = only(clinic, everything());
+  CHECK(answer.charged == accounting::zcdp_epsilon_up(number("0.06"), number("1e-6")));
+  CHECK(bound(answer, Accountant::zcdp).value() <= answer.charged.value());
+}
+
+TEST_CASE("reaccount: a renewing budget is one history, and each scope by itself if asked",
+          "[engine][reaccount]") {
+  const Clinic clinic("epsilon: 1, renew: month, accept_unbounded_lifetime: true");
+  Engine engine = clinic.open();
+  for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).granted);
+  CHECK(only(clinic, everything()).charged == number("0.6"));
+  ReaccountQuestion question = everything();
+  question.scopes = true;
+  const std::vector<Reaccount> answers = reaccount(clinic.ledger(), question);
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[0].scope.empty());
+  CHECK(answers[1].scope.starts_with("period:"));
+  CHECK(answers[1].charged == answers[0].charged);
+  CHECK(bound(answers[1], Accountant::pld) == bound(answers[0], Accountant::pld));
+}
+
 TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved loss", "[engine][reaccount]") {
   ledger::ComponentRecord vector;
   vector.sensitivity = "3";
@@ -241,18 +321,42 @@ TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved lo
   CHECK(several.law->delta == number("1e-6"));
   CHECK(several.rho == number("0.00375"));
 
+  vector.inflated = "4";  // a whole number of steps, but of several coordinates
+  CHECK(recorded_loss("discrete_gaussian", vector).law->kind == ComposedLaw::Kind::approximate);
+
   ledger::ComponentRecord fine = vector;
   fine.inflated = "1";
   fine.coordinates = 1;
   CHECK(recorded_loss("gaussian", fine).law->kind == ComposedLaw::Kind::discrete_gaussian);
   fine.grid = "1/1048576";
-  CHECK(recorded_loss("gaussian", fine).law->kind == ComposedLaw::Kind::approximate);
+  CHECK(recorded_loss("gaussian", fine).law->kind == ComposedLaw::Kind::gaussian);
+  CHECK(recorded_loss("gaussian", fine).law->extra > 0);
 
   ledger::ComponentRecord laplace = vector;
   laplace.inflated = "7/2";  // answers on the grid move by whole steps, so by 3 at most
   CHECK(recorded_loss("discrete_laplace", laplace).law->sensitivity == 3);
   laplace.grid = "1/1000000000";
   CHECK(recorded_loss("discrete_laplace", laplace).law->kind == ComposedLaw::Kind::pure);
+}
+
+TEST_CASE("recorded loss: components that lose differently have different keys", "[engine][reaccount]") {
+  const ledger::ComponentRecord one;
+  const std::string key = loss_key("snapping", one);
+  CHECK(loss_key("gaussian", one) != key);
+  for (std::string ledger::ComponentRecord::*field :
+       {&ledger::ComponentRecord::sensitivity, &ledger::ComponentRecord::inflated,
+        &ledger::ComponentRecord::lambda, &ledger::ComponentRecord::grid, &ledger::ComponentRecord::adjusted,
+        &ledger::ComponentRecord::adjusted_delta, &ledger::ComponentRecord::rho}) {
+    ledger::ComponentRecord other = one;
+    other.*field = "7";
+    CHECK(loss_key("snapping", other) != key);
+  }
+  ledger::ComponentRecord several = one;
+  several.coordinates = 2;
+  CHECK(loss_key("snapping", several) != key);
+  ledger::ComponentRecord counted = one;
+  counted.statistic = "count";
+  CHECK(loss_key("snapping", counted) == key);
 }
 
 TEST_CASE("recorded loss: a record of no release is not read", "[engine][reaccount][negative]") {

@@ -530,3 +530,22 @@ TEST_CASE("audit: a charge of one scope that is missing, wrong or of another's i
     CHECK_FALSE(engine::audit_verify(clinic.ledger()).ok);
   }
 }
+
+TEST_CASE("audit: a jump of the clock that is no longer on record is found",
+          "[engine][scopes][audit][negative]") {
+  for (const char* tampering : {"DELETE FROM clock_event", "UPDATE meta SET held_at = ''",
+                                "UPDATE clock_event SET ledger_time = '2020-01-01T00:00:00.000Z'"}) {
+    CAPTURE(tampering);
+    const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day, accept_unbounded_lifetime: true}\n"));
+    Clocks clocks;
+    {
+      Engine engine = Engine::open(clinic.ledger(), clocks.options());
+      REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+      clocks.set_forward(3 * kDayMs);
+      REQUIRE_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+    }
+    require_verified(clinic.ledger());
+    tamper(clinic.ledger(), tampering);
+    CHECK_FALSE(engine::audit_verify(clinic.ledger()).ok);
+  }
+}

@@ -61,6 +61,15 @@ TEST_CASE("yaml writer: texts that YAML would take for something else are read b
   }
 }
 
+TEST_CASE("yaml writer: what some YAML reader takes for a bool, a null, a number or a date is quoted",
+          "[engine][yaml]") {
+  for (const std::string text : {"no", "Yes", "ON", "off", "y", "N", "true", "False", "null", "1", "-3",
+                                 "1e3", ".5", "1:30", "2024-01-31", "~", ""}) {
+    CHECK(yaml::scalar(text) == "\"" + text + "\"");
+  }
+  CHECK(yaml::scalar("nobody") == "nobody");
+}
+
 TEST_CASE("yaml writer: every character is read back, alone and among others", "[engine][yaml]") {
   std::mt19937_64 random(7);
   for (char32_t point = 1; point <= 0x10FFFF; point += point < 0x3000 ? 1 : 257) {

@@ -46,10 +46,11 @@ struct Reaccount {
   std::string scope;                            ///< "": all releases of the dataset
   std::optional<accounting::Rational> delta;    ///< at which epsilons are given; or
   std::optional<accounting::Rational> epsilon;  ///< at which deltas are
-  std::int64_t releases = 0;                    ///< granted decisions
+  std::int64_t releases = 0;                    ///< decisions with a release
   std::int64_t draws = 0;                       ///< components of these, each a mechanism
   std::int64_t laws = 0;                        ///< different ones
-  /// Charges without a release that no accountant can express; then no figure has a bound.
+  /// Forfeited reservations whose charge no accountant can express, for want of an epsilon or a rho; then no
+  /// figure has a bound. All others count as any mechanism that keeps what was charged.
   std::int64_t inexpressible = 0;
   /// What the charges promise by their own filters, in the same terms. nullopt when they say nothing there.
   std::optional<accounting::Rational> charged;

@@ -1,0 +1,290 @@
+// What many accounts cost: a request that touches 365 of them, and a request in a ledger that holds 10^5.
+//
+// Each iteration also times one fdatasync of 4 KiB overwritten in place, so that both medians come from the
+// same moments of the same disk: over_us = p50_us - raw_p50_us. `sync_free_us` is the median without what the
+// commit takes, whose flush is the disk's.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "epsilog/mechanisms/discrete_mechanism.hpp"
+
+namespace {
+
+using namespace epsilog;
+using Clock = std::chrono::steady_clock;
+
+double microseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+/// A folder of the current directory, which is on the disk to be measured.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::current_path() / "scopes-bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = pattern;
+    raw_ = ::open((path_ / "raw").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    (void)raw_write();
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    ::close(raw_);
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+  /// Microseconds.
+  double raw_write() {
+    block_[0] = static_cast<char>(block_[0] + 1);
+    const auto begin = Clock::now();
+    if (::pwrite(raw_, block_.data(), block_.size(), 0) != 4096 || ::fdatasync(raw_) != 0) {
+      throw std::runtime_error("cannot write");
+    }
+    return microseconds(Clock::now() - begin);
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::vector<char> block_ = std::vector<char>(4096, 'x');
+  int raw_ = -1;
+};
+
+constexpr std::int64_t kAmount = 1'000'000'000;  // epsilon 0.001
+const accounting::Epsilon kEpsilon = accounting::Epsilon::from_units(kAmount);
+
+mechanisms::DiscreteMechanism noise() {
+  mechanisms::DiscreteMechanism::Options options;
+  options.loss = kEpsilon;
+  options.sensitivity = 1;
+  options.lower = 0;
+  options.upper = 1'000;
+  options.grid = 1;
+  return mechanisms::DiscreteMechanism(options);
+}
+
+ledger::AccountState account(const std::string& dataset, const std::string& scope) {
+  ledger::AccountState state;
+  state.dataset = dataset;
+  state.scope = scope;
+  state.measure = "epsilon";
+  state.balance.limit = accounting::kUnitsMax;
+  return state;
+}
+
+ledger::DecisionDraft draft() {
+  ledger::DecisionDraft draft;
+  draft.principal = "bench";
+  draft.request = R"({"dataset":"clinic","epsilon":"0.001","statistic":"value:score"})";
+  draft.request_digest = ledger::sha256_hex(draft.request);
+  draft.dataset = "clinic";
+  draft.policy_version = 1;
+  draft.outcome = ledger::Outcome::granted;
+  draft.reasons = "[]";
+  return draft;
+}
+
+ledger::ReleaseRecord record(const mechanisms::DiscreteMechanism::Parameters& parameters) {
+  ledger::ComponentRecord component;
+  component.statistic = "supplied";
+  component.epsilon = kEpsilon.text();
+  component.sensitivity = "1";
+  component.lambda = accounting::text(parameters.scale);
+  component.grid = "1";
+  component.centre = component.bound = "500";
+  component.adjusted = accounting::text(parameters.adjusted);
+  ledger::ReleaseRecord release;
+  release.mechanism = "discrete_laplace";
+  release.arithmetic = "exact";
+  release.requested = release.charged = kEpsilon.text();
+  release.adjusted = component.adjusted;
+  release.components = {component};
+  return release;
+}
+
+/// One dataset with as many blocks as a request touches, and accounts of others to fill the ledger up.
+struct Accounts {
+  Accounts(const Folder& folder, std::int64_t touched, std::int64_t others) : path(folder.file("L")) {
+    std::vector<ledger::AccountState> accounts;
+    for (std::int64_t i = 0; i < touched; ++i) {
+      accounts.push_back(account("clinic", "block:" + std::to_string(1'000'000 + i)));
+      names.push_back({.dataset = "clinic", .scope = accounts.back().scope, .measure = "epsilon"});
+    }
+    // Half of them in the same dataset, as principals of it would be.
+    for (std::int64_t i = 0; i < others; ++i)
+      accounts.push_back(account(i % 2 == 0 ? "clinic" : "other", "principal:" + std::to_string(i)));
+    ledger::PolicyVersion policy;
+    policy.sha256 = ledger::sha256_hex("");
+    policy.applied_by = "bench";
+    ledger::Ledger::create(path, policy, accounts);
+  }
+  std::string path;
+  std::vector<ledger::AccountName> names;
+};
+
+/// What a release does to the ledger: the accounts by name, a filter each, the charge, the value, the commit.
+void transaction_of_accounts(benchmark::State& state) {
+  Folder folder;
+  const Accounts accounts(folder, state.range(0), state.range(1));
+  const mechanisms::DiscreteMechanism mechanism = noise();
+  const ledger::ReleaseRecord release = record(mechanism.parameters());
+  const std::vector<accounting::Rational> answers = {500};
+  auto ledger = ledger::Ledger::open(accounts.path, {});
+  mechanisms::BufferedBits bits;
+  std::vector<double> raw;
+  std::vector<double> whole;
+  std::vector<double> before_commit;
+  for (auto _ : state) {
+    raw.push_back(folder.raw_write());
+    const auto begin = Clock::now();
+    auto transaction = ledger.begin();
+    std::vector<ledger::Charge> charges;
+    ledger::DecisionDraft granted = draft();
+    for (const ledger::AccountState& found : transaction.accounts(accounts.names)) {
+      if (!accounting::filter(found.balance, kAmount).granted) state.SkipWithError("the budget is spent");
+      charges.push_back({.account = found.id, .amount = kAmount});
+      granted.touched.push_back(found.id);
+    }
+    auto receipt = transaction.charge(granted, charges, kEpsilon);
+    std::vector<accounting::SealedRelease> sealed;
+    sealed.push_back(mechanism.release(answers, std::move(receipt), bits));
+    transaction.attach(release, std::move(sealed), {});
+    before_commit.push_back(microseconds(Clock::now() - begin));
+    benchmark::DoNotOptimize(ledger.commit(std::move(transaction)));
+    whole.push_back(microseconds(Clock::now() - begin));
+  }
+  state.counters["p50_us"] = median(whole);
+  state.counters["raw_p50_us"] = median(raw);
+  state.counters["over_us"] = median(whole) - median(raw);
+  state.counters["sync_free_us"] = median(before_commit);
+}
+// {accounts touched, other accounts}
+BENCHMARK(transaction_of_accounts)
+    ->Args({1, 9})
+    ->Args({1, 100'000})
+    ->Args({5, 5})
+    ->Args({5, 100'000})
+    ->Args({365, 0})
+    ->Args({365, 100'000})
+    ->Iterations(500)
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+/// The same for a caller of the engine: a value handed in debits each of the blocks and the lifetime, since
+/// nobody can tell which rows it used. Arg: how many blocks; 0: a dataset without.
+void release_of_blocks(benchmark::State& state) {
+  Folder folder;
+  std::ofstream(folder.file("visits.csv")) << "day\n2024-01-01\n";
+  std::ofstream policy(folder.file("policy.yaml"));
+  policy << "version: 1\ndatasets:\n  clinic:\n    source: {csv: visits.csv}\n    unit: row\n"
+            "    rows: {max: 100000}\n    neighbours: add-remove\n    budget: {epsilon: 100000}\n"
+            "    lifetime: {epsilon: 1000000}\n    columns: {day: {type: date}}\n"
+            "    queries: {score: {bounds: [0, 1000], sensitivity: 1}}\n"
+            "    release: {score: {mechanism: discrete_laplace, grid: 1}}\n";
+  if (state.range(0) > 0) {
+    policy << "    blocks: {by: day, per: day, from: 2024-01-01, to: "
+           << engine::date_text(19'723 + state.range(0) - 1) << "}\n";  // 2024-01-01 is day 19723
+  }
+  policy.close();
+  engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
+  engine::Engine engine = engine::Engine::open(folder.file("L"));
+  engine::Request request;
+  request.dataset = "clinic";
+  request.question = engine::parse_question("value:score", std::nullopt, std::nullopt);
+  request.epsilon = accounting::Rational(1, 1000);
+  request.principal = "bench";
+  request.supplied = "500";
+  mechanisms::BufferedBits bits;
+  std::vector<double> raw;
+  std::vector<double> whole;
+  for (auto _ : state) {
+    raw.push_back(folder.raw_write());
+    const auto begin = Clock::now();
+    const engine::Answer answer = engine.release(request, bits, {});
+    whole.push_back(microseconds(Clock::now() - begin));
+    if (!answer.granted) state.SkipWithError("refused");
+  }
+  state.counters["p50_us"] = median(whole);
+  state.counters["raw_p50_us"] = median(raw);
+  state.counters["over_us"] = median(whole) - median(raw);
+}
+BENCHMARK(release_of_blocks)
+    ->Arg(0)
+    ->Arg(12)
+    ->Arg(365)
+    ->Iterations(500)
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+/// A request that touches three accounts (dataset, lifetime, its principal) in a ledger that holds as many
+/// accounts of other principals as the Arg says.
+void release_among_principals(benchmark::State& state) {
+  Folder folder;
+  std::ofstream(folder.file("policy.yaml"))
+      << "version: 1\ndatasets:\n  clinic:\n    unit: row\n    neighbours: add-remove\n"
+         "    budget: {epsilon: 1000000}\n    lifetime: {epsilon: 1000000}\n"
+         "    limits: [{each: principal, epsilon: 100000}]\n"
+         "    queries: {score: {bounds: [0, 1000], sensitivity: 1}}\n"
+         "    release: {score: {mechanism: discrete_laplace, grid: 1}}\n";
+  engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
+  {
+    auto ledger = ledger::Ledger::open(folder.file("L"), {});
+    auto transaction = ledger.begin();
+    for (std::int64_t i = 0; i < state.range(0); ++i) {
+      ledger::AccountState fresh = account("clinic", "principal:p" + std::to_string(i));
+      fresh.balance.limit = 100'000'000'000'000'000;
+      (void)transaction.open_account(fresh);
+    }
+    (void)ledger.commit(std::move(transaction));
+  }
+  engine::Engine engine = engine::Engine::open(folder.file("L"));
+  engine::Request request;
+  request.dataset = "clinic";
+  request.question = engine::parse_question("value:score", std::nullopt, std::nullopt);
+  request.epsilon = accounting::Rational(1, 1000);
+  request.supplied = "500";
+  mechanisms::BufferedBits bits;
+  std::vector<double> raw;
+  std::vector<double> whole;
+  std::int64_t next = 0;
+  for (auto _ : state) {
+    request.principal = "p" + std::to_string(next++ * 7919 % state.range(0));
+    raw.push_back(folder.raw_write());
+    const auto begin = Clock::now();
+    benchmark::DoNotOptimize(engine.release(request, bits, {}));
+    whole.push_back(microseconds(Clock::now() - begin));
+  }
+  state.counters["p50_us"] = median(whole);
+  state.counters["raw_p50_us"] = median(raw);
+  state.counters["over_us"] = median(whole) - median(raw);
+}
+BENCHMARK(release_among_principals)
+    ->Arg(10)
+    ->Arg(100'000)
+    ->Iterations(1'000)
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
