@@ -99,27 +99,6 @@ bool costs_nothing(const engine::Answer& answer) {
          answer.state != engine::RequestState::forfeited;
 }
 
-/// Whoever asked to reserve has what they asked for; whoever asked to release has not.
-const char* decision_of(const engine::Answer& answer) {
-  switch (answer.state) {
-    case engine::RequestState::granted:
-    case engine::RequestState::approved:
-    case engine::RequestState::token_issued:
-      return "granted";
-    case engine::RequestState::reserved:
-      return answer.holding == engine::Holding::none ? "pending" : "granted";
-    case engine::RequestState::pending:
-      return "pending";
-    case engine::RequestState::refused:
-    case engine::RequestState::rejected:
-    case engine::RequestState::cancelled:
-    case engine::RequestState::expired:
-    case engine::RequestState::forfeited:
-      return "denied";
-  }
-  EPSILOG_INVARIANT(false);
-}
-
 /// null when none are needed; a history does not look them up.
 Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
   if (answer.approvals_required == 0) return nullptr;
@@ -185,8 +164,28 @@ void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) 
 
 }  // namespace
 
+const char* decision_word(const engine::Answer& answer) {
+  switch (answer.state) {
+    case engine::RequestState::granted:
+    case engine::RequestState::approved:
+    case engine::RequestState::token_issued:
+      return "granted";
+    case engine::RequestState::reserved:
+      return answer.holding == engine::Holding::none ? "pending" : "granted";
+    case engine::RequestState::pending:
+      return "pending";
+    case engine::RequestState::refused:
+    case engine::RequestState::rejected:
+    case engine::RequestState::cancelled:
+    case engine::RequestState::expired:
+    case engine::RequestState::forfeited:
+      return "denied";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
-  Json object{{"decision", decision_of(answer)},
+  Json object{{"decision", decision_word(answer)},
               {"state", engine::name(answer.state)},
               {"decision_id", or_null(answer.decision_id)},
               {"seq", answer.seq == 0 ? Json(nullptr) : Json(answer.seq)},

@@ -13,6 +13,10 @@
 
 namespace epsilog::command {
 
+/// "granted", "denied" or "pending". Whoever asked to reserve has what they asked for once it is reserved;
+/// whoever asked to release has not.
+[[nodiscard]] const char* decision_word(const engine::Answer& answer);
+
 enum class AnswerKind { plan, release, show, history, pending };
 
 /// plan, release, show: an indented object. history and pending: one line, without accuracy.

@@ -89,11 +89,9 @@ std::string codes(const engine::Answer& answer) {
 }
 
 std::string row_csv(std::vector<std::string> cells, const engine::Answer& answer) {
-  const bool charged = answer.granted && !answer.replayed;
-  const bool waits = answer.state == engine::RequestState::pending;
-  const std::string decision = waits ? "pending" : answer.granted ? "granted" : "denied";
+  const bool charged = answer.state == engine::RequestState::granted && !answer.replayed;
   const std::string delta = answer.delta ? (charged ? answer.delta->charged : "0") : "";
-  cells.insert(cells.end(), {decision, answer.replayed ? "true" : "false",
+  cells.insert(cells.end(), {decision_word(answer), answer.replayed ? "true" : "false",
                              charged ? answer.record.charged : "0", delta, codes(answer), ""});
   return csv_line(cells);
 }

@@ -132,7 +132,7 @@ ledger::Outcome outcome_of(const Decision& decision, const Request& request, con
   return request.holding == Holding::none ? ledger::Outcome::granted : ledger::Outcome::reserved;
 }
 
-RequestState state_now(const Decision& decision, const Request& request, const Plan& plan) {
+RequestState foreseen(const Decision& decision, const Request& request, const Plan& plan) {
   switch (outcome_of(decision, request, plan)) {
     case ledger::Outcome::granted:
       return RequestState::granted;

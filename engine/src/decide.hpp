@@ -40,8 +40,8 @@ struct Debit {
 /// As what a decision is recorded: what is granted may wait for approvals, or for its commit.
 [[nodiscard]] ledger::Outcome outcome_of(const Decision& decision, const Request& request, const Plan& plan);
 
-/// The same as the state a plan tells: what a release would come to now.
-[[nodiscard]] RequestState state_now(const Decision& decision, const Request& request, const Plan& plan);
+/// How a request would stand if that were recorded.
+[[nodiscard]] RequestState foreseen(const Decision& decision, const Request& request, const Plan& plan);
 
 /// What a granted request takes from accounts that are there: everything that is not zero.
 /// Requires  every account with an amount has an id.

@@ -38,7 +38,7 @@ Answer Engine::plan(const Request& request, std::span<const Rational> alphas) co
   const Decision decision = decide(policy, dataset, request, *plan, standing, std::nullopt);
   if (!closes_the_door(decision.reasons())) answer.accounts = account_states(standing);
   answer.granted = decision.granted();
-  answer.state = state_now(decision, request, *plan);
+  answer.state = foreseen(decision, request, *plan);
   answer.reasons = decision.reasons();
   return answer;
 }

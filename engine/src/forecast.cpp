@@ -96,7 +96,7 @@ Forecast Forecaster::at(const Rational& epsilon, std::span<const Rational> alpha
   result.epsilon = epsilon;
   result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
   result.each.granted = decision.granted();
-  result.each.state = state_now(decision, standing.request, standing.plan);
+  result.each.state = foreseen(decision, standing.request, standing.plan);
   result.each.reasons = decision.reasons();
   result.never = std::any_of(decision.reasons().begin(), decision.reasons().end(),
                              [](const Reason& reason) { return !is_of_a_balance(reason.code); });

@@ -89,9 +89,10 @@ Answer PlanSequence::next(const Request& request, std::span<const Rational> alph
   } else {
     const Decision decision = decide(policy, dataset, request, *plan, standing, conflict);
     answer.granted = decision.granted();
-    answer.state = state_now(decision, request, *plan);
+    answer.state = foreseen(decision, request, *plan);
     answer.reasons = decision.reasons();
-    if (answer.granted) state.debit(standing);
+    // What waits for approvals debits nothing.
+    if (answer.state == RequestState::granted) state.debit(standing);
     if (!request.key.empty() && !conflict) {
       state.keys.emplace(key, Bound{digest, answer.granted, answer.state, answer.reasons});
     }
