@@ -300,6 +300,28 @@ TEST_CASE("A budget that renews starts anew with each period and says so on ever
   require_verified(clinic.ledger());
 }
 
+TEST_CASE("A smaller budget counts for the present period and rewrites none of the past",
+          "[engine][scopes][renewal][policy]") {
+  const auto daily = [](const std::string& epsilon) {
+    return policy("    budget: {epsilon: " + epsilon + ", renew: day, accept_unbounded_lifetime: true}\n");
+  };
+  const Scoped clinic(daily("0.1"));
+  Clocks clocks;
+  Engine engine = Engine::open(clinic.ledger(), clocks.options());
+  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  clinic.folder.write("smaller.yaml", daily("0.05"));
+  const std::string smaller = clinic.folder.path("smaller.yaml");
+  CHECK_THROWS_AS(engine.apply_policy(smaller, "curator", "test"), PolicyError);  // of today, spent
+  clocks.pass(kDayMs);
+  REQUIRE(engine.apply_policy(smaller, "curator", "test").changed);
+  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+  CHECK(release(engine, asked_by("alice", "0.05")).granted);
+  std::vector<std::int64_t> limits;
+  for (const auto& account : engine.budget("clinic")) limits.push_back(account.balance.limit);
+  CHECK(limits == std::vector<std::int64_t>{kTenth, kTenth / 2});
+  require_verified(clinic.ledger());
+}
+
 TEST_CASE("A clock that somebody sets forward opens no new period", "[engine][scopes][renewal][negative]") {
   const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day, accept_unbounded_lifetime: true}\n"));
   Clocks clocks;
