@@ -63,7 +63,7 @@ ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
 
 void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& visit,
                    const Progress& progress) {
-  AuditFold fold(report.faults);
+  AuditFold fold(report.faults, report.notes);
   for (const ledger::SchemaMigration& migration : view.schema_migrations()) fold.schema_migration(migration);
   view.each_clock_event([&fold](const ledger::ClockEvent& event) { fold.clock_event(event); });
   view.each_policy_version([&fold](const ledger::PolicyVersion& version) { fold.policy_version(version); });

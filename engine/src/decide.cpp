@@ -74,7 +74,8 @@ std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks) {
   return names;
 }
 
-std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger::AccountState>& present) {
+std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger::AccountState>& present,
+                          ledger::Rules rules) {
   std::map<ledger::AccountName, const ledger::AccountState*> by_name;
   for (const ledger::AccountState& account : present) {
     by_name[{account.dataset, account.scope, account.measure}] = &account;
@@ -85,6 +86,10 @@ std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger
     const auto found = by_name.find(ask.account);
     if (found != by_name.end()) {
       result.push_back({ask, *found->second});
+      accounting::Balance& balance = result.back().account.balance;
+      if (rules >= ledger::Rules::joints && ask.limit < balance.limit) {
+        balance.limit = std::max(ask.limit, balance.spent + balance.reserved);
+      }
       continue;
     }
     ledger::AccountState fresh;

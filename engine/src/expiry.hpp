@@ -5,6 +5,7 @@
 #include <string>
 
 #include "epsilog/ledger/ledger.hpp"
+#include "request_act.hpp"
 #include "request_family.hpp"
 
 namespace epsilog::engine {
@@ -15,13 +16,14 @@ struct Begun {
   std::size_t ended = 0;  ///< decisions recorded in it so far
 };
 
-/// Ends what is overdue in order of deadlines, except one decision. One transaction ends 64 at most, so that
-/// others get their turn between them; the last of them is returned, open.
+/// Ends what is overdue in order of deadlines, except one decision, and then the reservations of periods that
+/// are over, without exception: a budget of one period is not spent in the next. One transaction ends 64 at
+/// most, so that others get their turn between them; the last of them is returned, open.
 [[nodiscard]] Begun begin_after_expiries(ledger::Ledger& ledger, const std::string& except = "");
 
 /// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
-/// may have seen the data. In the name of `who`.
-void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, bool cancelled,
+/// may have seen the data. `act` says by what, in the name of `who`.
+void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
                      const std::string& who);
 
 }  // namespace epsilog::engine

@@ -103,7 +103,10 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
     recorded.deadline = instant_after(transaction.now(), prepared.dataset->approvals->expires_seconds);
     transaction.note(recorded);
   } else if (outcome == ledger::Outcome::reserved) {
-    recorded.deadline = instant_after(transaction.now(), prepared.dataset->reservation_seconds);
+    std::vector<ledger::AccountName> names;
+    for (const Debit& debit : debits) names.push_back(debit.account.name());
+    recorded.deadline = reservation_deadline(transaction.now(), prepared.dataset->reservation_seconds, names,
+                                             transaction.calendar_held());
     transaction.reserve(recorded, charges(debits));
   } else {
     draw(transaction, *prepared.plan, *prepared.exact,

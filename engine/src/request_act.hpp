@@ -20,10 +20,13 @@ struct Act {
   };
   Verb verb = Verb::approve;
   std::string decision;  ///< the parent's id
-  std::string why = {};  ///< of reject; "" = not said
+  std::string why = {};  ///< of reject, and kPolicyChanged of a cancel that was none; "" = not said
 
   friend bool operator==(const Act&, const Act&) = default;
 };
+
+/// Why a reservation was ended by its own commit or token: the active policy allows it no more.
+inline constexpr const char* kPolicyChanged = "policy_changed";
 
 [[nodiscard]] std::string act_json(const Act& act);
 /// Throws  LedgerCorrupt unless the text is what act_json() makes.

@@ -72,6 +72,10 @@ StoredDecision asked_by(ledger::Snapshot& view, const StoredDecision& stored) {
   return *root_of(view, std::optional(stored));
 }
 
+std::int64_t planned_under(const StoredDecision& reservation) {
+  return reservation.decided_under != 0 ? reservation.decided_under : reservation.draft.policy_version;
+}
+
 RequestState state_of(const StoredDecision& stored) {
   switch (stored.draft.outcome) {
     case Outcome::granted:

@@ -35,6 +35,9 @@ struct RequestFamily {
 /// none.
 [[nodiscard]] ledger::StoredDecision asked_by(ledger::Snapshot& view, const ledger::StoredDecision& stored);
 
+/// The policy version whose plan a reservation keeps.
+[[nodiscard]] std::int64_t planned_under(const ledger::StoredDecision& reservation);
+
 /// What one decision says by itself.
 [[nodiscard]] RequestState state_of(const ledger::StoredDecision& stored);
 

@@ -27,6 +27,12 @@ constexpr const char* kInsertClockEvent =
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 constexpr const char* kOverdue =
     "SELECT decision_id FROM open_decision WHERE deadline <= ?1 ORDER BY deadline, decision_id";
+constexpr const char* kReservedInPeriods =
+    "SELECT id FROM account INDEXED BY account_reserved_in_period"
+    " WHERE reserved > 0 AND scope GLOB 'period:*' ORDER BY id";
+constexpr const char* kOpenReservationsOf =
+    "SELECT o.decision_id FROM open_decision AS o JOIN charge AS c"
+    " ON c.decision_id = o.decision_id AND c.account_id = ?1 ORDER BY o.decision_id";
 
 AccountName name_of(const AccountState& account) {
   return {.dataset = account.dataset, .scope = account.scope, .measure = account.measure};
@@ -189,6 +195,31 @@ std::string Transaction::calendar_time() const {
   state_->require_open();
   const std::string& held = state_->meta.clock.held_at;
   return held.empty() ? state_->meta.last_time : held;
+}
+
+bool Transaction::calendar_held() const {
+  state_->require_open();
+  return !state_->meta.clock.held_at.empty();
+}
+
+std::vector<AccountState> Transaction::reserved_in_periods() {
+  return guarded("looking for reservations of periods", [](State& state) {
+    Connection& db = state.ledger->writer();
+    std::vector<AccountState> accounts;
+    Query rows = db.query(kReservedInPeriods);
+    while (rows.step()) accounts.push_back(find_account(db, rows.integer(0)).value());
+    return accounts;
+  });
+}
+
+std::vector<std::string> Transaction::open_reservations_of(std::int64_t account) {
+  return guarded("looking for the reservations of an account", [&](State& state) {
+    std::vector<std::string> ids;
+    Query rows = state.ledger->writer().query(kOpenReservationsOf);
+    rows.with(account);
+    while (rows.step()) ids.push_back(rows.text(0));
+    return ids;
+  });
 }
 
 AccountState Transaction::open_account(const AccountState& fresh) {

@@ -106,12 +106,18 @@ class Transaction final {
   [[nodiscard]] std::string now() const;
   /// What renewals of budgets go by: now(), or the time at which the calendar is held (invariant 15).
   [[nodiscard]] std::string calendar_time() const;
+  /// Whether it is held.
+  [[nodiscard]] bool calendar_held() const;
   /// As find_key, by id.
   [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
   /// The decisions about one, by seq; values withheld as by find_key.
   [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
   /// Ids of the open decisions with a deadline of now() or before, by (deadline, seq).
   [[nodiscard]] std::vector<std::string> overdue();
+  /// The accounts of scopes "period:…" of which something is reserved, by id.
+  [[nodiscard]] std::vector<AccountState> reserved_in_periods();
+  /// Ids of the open reservations that charge the account, by seq.
+  [[nodiscard]] std::vector<std::string> open_reservations_of(std::int64_t account);
 
   /// A new account with that name and limit, nothing spent.
   /// Requires  state open; a dataset, a measure and a limit in 0..2^61; no account of that name.
