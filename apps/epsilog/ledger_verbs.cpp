@@ -58,13 +58,19 @@ engine::AuditReport verified(const std::string& ledger, const engine::Progress& 
   try {
     return engine::audit_verify(ledger, progress);
   } catch (const LedgerCorrupt& error) {
-    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}};
+    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}, {}};
   }
 }
 
 std::string audit_text(const engine::AuditReport& report, const Style& style) {
   const std::string records = fmt::format("{} decision{}", report.records, report.records == 1 ? "" : "s");
-  if (report.ok) return style.good("verified") + ": " + records + ", nothing wrong\n";
+  if (report.ok) {
+    std::string text = style.good("verified") + ": " + records + ", nothing wrong\n";
+    if (report.notes.empty()) return text;
+    Table table({{"record"}, {"code"}, {"what older rules allowed"}});
+    for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
+    return text + "\n" + table.text(style);
+  }
   Table table({{"record"}, {"code"}, {"what is wrong"}});
   for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
   const std::size_t count = report.faults.size();

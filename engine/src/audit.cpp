@@ -55,6 +55,7 @@ ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
   result.decision_id = stored.id;
   result.created_at = stored.created_at;
   result.outcome = ledger::outcome_name(stored.draft.outcome);
+  result.rules = stored.rules;
   result.policy_version = stored.draft.policy_version;
   result.policy_sha256 = fold.policy_sha256(stored.draft.policy_version);
   result.faults.assign(faults.begin() + static_cast<std::ptrdiff_t>(before), faults.end());

@@ -144,6 +144,9 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   if (stores_act(stored.draft.outcome)) answer.why = parse_act(stored.draft.request).why;
   answer.decision_id = stored.id;
   answer.seq = stored.seq;
+  answer.decided_under = stored.decided_under;
+  answer.rules = stored.rules;
+  answer.program = stored.program;
   answer.created_at = stored.created_at;
   answer.reasons = parse_reasons(stored.draft.reasons);
   if (!closes_the_door(answer.reasons)) answer.accounts = stored.accounts;

@@ -66,8 +66,11 @@ struct Answer {
   std::string where;      ///< canonical; "" without
   std::string purpose;    ///< "" without
   std::int64_t policy_version = 0;
-  ledger::ReleaseRecord record;                 ///< as planned, refusals included
-  std::optional<DeltaCost> delta;               ///< nothing for a pure mechanism
+  std::int64_t decided_under = 0;        ///< the version active then; 0 for plan, and where not recorded
+  ledger::Rules rules = ledger::kRules;  ///< it was decided under (docs/rules.md)
+  ledger::Program program = {};          ///< that recorded it; empty for plan, and where not recorded
+  ledger::ReleaseRecord record;          ///< as planned, refusals included
+  std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
   std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
   std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
   std::vector<ledger::AccountState> accounts;   ///< those touched, after the decision; for plan as they stand
@@ -225,9 +228,10 @@ struct ReplayedDecision {
   std::int64_t seq = 0;
   std::string decision_id;
   std::string created_at;
-  std::string outcome;  ///< as recorded: "granted", "refused", …
+  std::string outcome;                   ///< as recorded: "granted", "refused", …
+  ledger::Rules rules = ledger::kRules;  ///< it was judged by
   std::int64_t policy_version = 0;
-  std::string policy_sha256;       ///< of the version it was decided under
+  std::string policy_sha256;       ///< of that version
   std::vector<AuditFault> faults;  ///< empty: the same again, every text and every integer
 };
 
