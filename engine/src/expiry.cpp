@@ -1,8 +1,7 @@
 #include "expiry.hpp"
 
-#include <algorithm>
-
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 #include "request_act.hpp"
 #include "request_draft.hpp"
 #include "request_rules.hpp"
@@ -14,7 +13,7 @@ constexpr std::size_t kExpiriesMax = 64;
 
 void expire(ledger::Transaction& transaction, const std::string& id) {
   const auto family = family_of(transaction, id);
-  if (!family) throw LedgerCorrupt("decision " + id + " is listed as open but waits for nothing");
+  if (!family) throw ledger::UnreadableRow("decision " + id + " is listed as open but waits for nothing");
   end_uncommitted(transaction, *family, false, family->root.draft.principal);
 }
 
@@ -29,14 +28,23 @@ void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& fami
                                   who, act_json(act)));
 }
 
-Begun begin_after_expiries(ledger::Ledger& ledger, const std::string& except) {
+Begun begin_after_expiries(Engine::State& state, const std::string& except) {
+  ledger::Ledger& ledger = state.writer();
   for (;;) {
     Begun begun{ledger.begin()};
-    std::vector<std::string> overdue = begun.transaction.overdue();
-    overdue.erase(std::remove(overdue.begin(), overdue.end(), except), overdue.end());
-    begun.ended = std::min(overdue.size(), kExpiriesMax);
-    for (std::size_t i = 0; i < begun.ended; ++i) expire(begun.transaction, overdue[i]);
-    if (begun.ended == overdue.size()) return begun;
+    bool more = false;
+    for (const std::string& id : begun.transaction.overdue()) {
+      if (id == except) continue;
+      more = begun.ended == kExpiriesMax;
+      if (more) break;
+      try {
+        expire(begun.transaction, id);
+        ++begun.ended;
+      } catch (const ledger::UnreadableRow& fault) {
+        state.unreadable(id, fault.what());
+      }
+    }
+    if (!more) return begun;
     (void)ledger.commit(std::move(begun.transaction));
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "access.hpp"
+#include "canonical_request.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -31,7 +32,9 @@ class Forecaster {
         dataset_(applied_->policy.dataset(request.dataset)),
         request_(request),
         view_(view),
-        calendar_time_(view.calendar_time()) {}
+        calendar_time_(view.calendar_time()) {
+    require_within_caps(request, canonical_request(request));
+  }
 
   [[nodiscard]] Forecast at(const Rational& epsilon, std::span<const Rational> alphas);
   /// The largest epsilon at which `count` releases fit.

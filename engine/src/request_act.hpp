@@ -25,8 +25,9 @@ struct Act {
   friend bool operator==(const Act&, const Act&) = default;
 };
 
+/// Ensures  parse_act() gives the act again.
 [[nodiscard]] std::string act_json(const Act& act);
-/// Throws  LedgerCorrupt unless the text is what act_json() makes.
+/// Throws  ledger::UnreadableRow unless the text is what act_json() makes.
 [[nodiscard]] Act parse_act(std::string_view json);
 
 /// Whether decisions of that outcome store an act rather than a request.

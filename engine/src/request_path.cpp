@@ -4,6 +4,7 @@
 #include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "expiry.hpp"
+#include "recordable.hpp"
 #include "release_path.hpp"
 #include "request_act.hpp"
 #include "request_draft.hpp"
@@ -76,7 +77,7 @@ enum class Overdue { ends, stands };
 template <class Work>
 void transact(Engine::State& state, const RequestFamily& seen, Overdue overdue, const Work& work) {
   ledger::Ledger& ledger = state.writer();
-  Begun begun = begin_after_expiries(ledger, overdue == Overdue::stands ? seen.holder().id : "");
+  Begun begun = begin_after_expiries(state, overdue == Overdue::stands ? seen.holder().id : "");
   const RequestFamily family = family_of(begun.transaction, seen.root.id).value();
   const bool recorded = work(begun.transaction, family);
   if (recorded || begun.ended > 0) (void)ledger.commit(std::move(begun.transaction));
@@ -93,7 +94,7 @@ void decide_approved(ledger::Transaction& transaction, const Waiting& step) {
   ledger::DecisionDraft draft = draft_about(root, decision.granted() ? Outcome::reserved : Outcome::refused,
                                             root.draft.principal, root.draft.request);
   if (!decision.granted()) {
-    draft.reasons = reasons_json(decision.reasons());
+    draft.reasons = recordable_reasons(decision.reasons());
     draft.touched = touched(owed);
     transaction.refuse(draft);
     return;
