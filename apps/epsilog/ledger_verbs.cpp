@@ -28,14 +28,15 @@ ExitCode budget(const Arguments& arguments, Console& console) {
 ExitCode history(const Arguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
-  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  std::size_t unreadable = 0;
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console, unreadable);
   if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
   if (!console.json() && !console.quiet()) console.write(history_heading(console.style()));
   engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
     console.write(console.json() ? answer_json(answer, AnswerKind::history)
                                  : history_line(answer, console.style()));
   });
-  return ExitCode::done;
+  return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
 
 ExitCode show(const Arguments& arguments, Console& console) {

@@ -86,7 +86,9 @@ void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& vis
         report.faults.push_back(
             {"decision number " + std::to_string(record.seq), "record_unreadable", record.message});
       });
-  view.each_open("", [&fold](const ledger::StoredDecision& stored) { fold.listed_open(stored.id); });
+  view.each_open(
+      "", [&fold](const ledger::StoredDecision& stored) { fold.listed_open(stored.id); },
+      [&fold](const ledger::MalformedRecord& record) { fold.listed_open(record.id); });
   fold.finish();
 }
 

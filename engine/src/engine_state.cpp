@@ -135,6 +135,14 @@ Answer Engine::State::replayed(const ledger::StoredDecision& stored, ledger::Sna
   return answer;
 }
 
+void Engine::State::unreadable(const std::string& decision_id, const std::string& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!unreadable_.emplace(decision_id, message).second) return;
+  }
+  if (options.unreadable) options.unreadable({decision_id, message});
+}
+
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
   answer.granted = stored.draft.outcome == ledger::Outcome::granted;
   answer.replayed = replayed;

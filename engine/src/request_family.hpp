@@ -28,6 +28,7 @@ struct RequestFamily {
 };
 
 /// Of any decision that belongs to it; nothing for one that never waited, and for none of that id.
+/// Throws  ledger::UnreadableRow if one of them cannot be read; a transaction goes on then.
 [[nodiscard]] std::optional<RequestFamily> family_of(ledger::Snapshot& view, const std::string& id);
 [[nodiscard]] std::optional<RequestFamily> family_of(ledger::Transaction& transaction, const std::string& id);
 

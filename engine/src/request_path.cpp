@@ -8,6 +8,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "expiry.hpp"
 #include "later_policy.hpp"
+#include "recordable.hpp"
 #include "release_path.hpp"
 #include "request_act.hpp"
 #include "request_draft.hpp"
@@ -90,12 +91,11 @@ enum class Attempt { over, outdated };
 /// ended, and says whether it recorded anything. It is not run under another policy than step.active.
 template <class Work>
 Attempt transact(Engine::State& state, const Waiting& step, Overdue overdue, const Work& work) {
-  ledger::Ledger& ledger = state.writer();
-  Begun begun = begin_after_expiries(ledger, overdue == Overdue::stands ? step.family.holder().id : "");
+  Begun begun = begin_after_expiries(state, overdue == Overdue::stands ? step.family.holder().id : "");
   if (begun.transaction.active_policy_version() != step.active->version.version) return Attempt::outdated;
   const RequestFamily family = family_of(begun.transaction, step.root()).value();
   const bool recorded = work(begun.transaction, family);
-  if (recorded || begun.ended > 0) (void)ledger.commit(std::move(begun.transaction));
+  if (recorded || begun.ended > 0) (void)state.writer().commit(std::move(begun.transaction));
   return Attempt::over;
 }
 
@@ -129,7 +129,7 @@ void refuse(ledger::Transaction& transaction, const Waiting& step, const std::ve
             std::vector<std::int64_t> accounts) {
   const ledger::StoredDecision& root = step.family.root;
   ledger::DecisionDraft draft = draft_about(root, Outcome::refused, root.draft.principal, root.draft.request);
-  draft.reasons = reasons_json(reasons);
+  draft.reasons = recordable_reasons(reasons);
   draft.touched = std::move(accounts);
   transaction.refuse(draft);
 }

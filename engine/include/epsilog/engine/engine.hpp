@@ -34,6 +34,9 @@ struct Request {
   std::string key;                      ///< idempotency key; "" = none
   std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
   Holding holding = Holding::none;      ///< other than none for reserve() only
+  /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
+  /// answered only if its key is bound to it already.
+  std::string too_long = {};
 };
 
 /// How far a release is from the clamped answer, except with probability alpha. Rounded up.
@@ -118,8 +121,16 @@ struct AuditReport {
   std::vector<AuditFault> notes;
 };
 
+/// A decision on record that cannot be read. It stays as it is, open if it was; everything else goes on.
+struct UnreadableDecision {
+  std::string decision_id;  ///< "" where not even that can be read
+  std::string message;
+};
+
 struct EngineOptions {
   std::chrono::milliseconds wait{30'000};
+  /// Told of each once, by whatever meets it beside what it was called for.
+  std::function<void(const UnreadableDecision&)> unreadable = {};
   ledger::Clock clock = ledger::system_clock_reading;  ///< another one only in tests
 };
 
@@ -186,7 +197,8 @@ class Engine final {
   /// The last one that is needed decides the request again, on the balances of that moment.
   Answer approve(const std::string& id, const std::string& by);
   Answer reject(const std::string& id, const std::string& by, const std::string& why);
-  /// What is reserved or waits for approvals, oldest first; `dataset` "" = all.
+  /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
+  /// to EngineOptions::unreadable, here and in history().
   void pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const;
 
   [[nodiscard]] std::vector<ledger::AccountState> budget(const std::string& dataset) const;  ///< "" = all

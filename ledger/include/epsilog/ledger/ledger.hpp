@@ -83,8 +83,9 @@ class Snapshot;
 /// One BEGIN IMMEDIATE … COMMIT under the ledger's turn. Rolls back when destroyed uncommitted.
 ///
 /// Every function throws LedgerBusy, LedgerIo or LedgerCorrupt when the storage fails, and
-/// InvalidParameter when the transaction is over; after any exception it is over. What records a decision
-/// and returns no receipt returns its id, so that another one can be about it.
+/// InvalidParameter when the transaction is over; after any exception it is over, save UnreadableRow
+/// (unreadable_row.hpp) from what only looks up decisions. What records a decision and returns no receipt
+/// returns its id, so that another one can be about it.
 /// Thread-safety: one owner.
 class Transaction final {
  public:
@@ -197,8 +198,10 @@ class Transaction final {
 
 /// A row of the ledger that cannot be read as what it should be.
 struct MalformedRecord {
-  std::int64_t seq = 0;  ///< of the decision
-  std::string message;   ///< names the record
+  std::int64_t seq = 0;      ///< of the decision
+  std::string id = {};       ///< of the decision, "" where not even that can be read
+  std::string dataset = {};  ///< as id
+  std::string message;       ///< names the record
 };
 
 /// A consistent read-only view. Takes no lock, and does not see what is committed after it was made.
@@ -239,9 +242,10 @@ class Snapshot final {
   void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);
   /// In order of application.
   void each_limit_change(const std::function<void(const LimitChange&)>& visit);
-  /// The reserved and pending decisions that are not resolved, by seq; `dataset` "" = all. The callbacks
-  /// may use this snapshot.
-  void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit);
+  /// The reserved and pending decisions that are not resolved, by seq; `dataset` "" = all. `malformed` as for
+  /// each_decision. The callbacks may use this snapshot.
+  void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,
+                 const std::function<void(const MalformedRecord&)>& malformed = {});
   /// By seq.
   void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
   /// By version.
