@@ -210,7 +210,7 @@ Reaccount begun(const ReaccountQuestion& question, const Policy& policy,
   answer.dataset = name.first;
   answer.scope = name.second;
   answer.epsilon = question.epsilon;
-  if (!question.epsilon) answer.delta = question.delta ? *question.delta : usual_delta(policy, name.first);
+  if (!question.epsilon) answer.delta = question.delta ? question.delta->rational() : usual_delta(policy, name.first);
   answer.releases = tally.releases;
   answer.draws = tally.draws;
   answer.laws = static_cast<std::int64_t>(tally.counts.size());
