@@ -106,6 +106,7 @@ Rational MpfrNumber::rational() const {
 }
 
 double MpfrNumber::nearest_double() const noexcept {
+  const ExponentRange range;
   return mpfr_get_d(value_, MPFR_RNDN);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/floating_point.hpp"
 
 namespace epsilog::accounting {
 namespace {
@@ -153,6 +154,7 @@ std::string text_down(const Rational& value, unsigned digits) {
 
 std::string hexfloat_text(const Rational& value) {
   if (value == 0) return "0x0p+0";
+  const DefaultFloatingPoint floating_point;
   const double nearest = value.get_d();  // truncated towards zero, so exact iff it converts back
   if (!std::isfinite(nearest) || Rational(nearest) != value) return "";
   char buffer[64];

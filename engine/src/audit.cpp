@@ -1,6 +1,7 @@
 // `epsilog audit verify` and `epsilog recover`: what the file is, then what its history says.
 #include "audit_fold.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/ledger/inspection.hpp"
 
 namespace epsilog::engine {
@@ -78,6 +79,7 @@ void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& vis
         if (visit) visit(decision);
         ++report.records;
         if (progress && report.records % 1024 == 0) {
+          const accounting::DefaultFloatingPoint floating_point;
           progress(static_cast<double>(report.records) / static_cast<double>(total));
         }
       },

@@ -37,16 +37,25 @@ nlohmann::json members(const Request& request) {
   return json;
 }
 
+std::string dumped(const nlohmann::json& request) {
+  try {
+    return request.dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw InvalidParameter(
+        "request: the names of its dataset, statistic and columns and its texts must be UTF-8");
+  }
+}
+
 }  // namespace
 
 std::string canonical_request(const Request& request) {
-  return members(request).dump();
+  return dumped(members(request));
 }
 
 std::string conflicting_request(const Request& request) {
   nlohmann::json json = members(request);
   json["conflicting_key"] = request.key;
-  return json.dump();
+  return dumped(json);
 }
 
 StoredRequest parse_stored_request(std::string_view text) {

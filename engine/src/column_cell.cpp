@@ -1,6 +1,7 @@
 #include "column_cell.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -169,16 +170,41 @@ FixedPlace place_fixed(const Rational& value, unsigned scale) {
   return {to_fixed(accounting::ceil(scaled)), to_fixed(accounting::floor(scaled))};
 }
 
+namespace {
+
+/// The doubles next to a magnitude towards zero and away from it, as bits, which are ordered as the numbers
+/// are.
+struct NextDoubles {
+  std::uint64_t inner;
+  std::uint64_t outer;  ///< the same if the magnitude is a double
+};
+
+/// Requires  magnitude > 0.
+NextDoubles next_to(const Rational& magnitude) {
+  constexpr int kStored = std::numeric_limits<double>::digits - 1;
+  constexpr long kExponentMin = std::numeric_limits<double>::min_exponent - 1;
+  constexpr std::uint64_t kInfinity = std::uint64_t{0x7ff} << kStored;
+  long exponent = static_cast<long>(mpz_sizeinbase(magnitude.get_num_mpz_t(), 2)) -
+                  static_cast<long>(mpz_sizeinbase(magnitude.get_den_mpz_t(), 2));
+  if (magnitude < accounting::power_of_two(exponent)) --exponent;
+  if (exponent >= std::numeric_limits<double>::max_exponent) return {kInfinity - 1, kInfinity};
+  exponent = std::max(exponent, kExponentMin);  // below it the numbers stand as close as there
+  const Rational places = magnitude * accounting::power_of_two(kStored - exponent);
+  const Integer whole = accounting::floor(places);
+  // The leading bit of a normal number adds itself to the exponent.
+  const std::uint64_t inner =
+      (static_cast<std::uint64_t>(exponent - kExponentMin) << kStored) + whole.get_ui();
+  return {inner, inner + (places == Rational(whole) ? 0U : 1U)};
+}
+
+}  // namespace
+
 RealPlace place_real(const Rational& value) {
-  constexpr double kLargest = std::numeric_limits<double>::max();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (value > Rational(kLargest)) return {kInfinity, kLargest};
-  if (value < Rational(-kLargest)) return {-kLargest, -kInfinity};
-  double down = value.get_d();
-  while (Rational(down) > value) down = std::nextafter(down, -kInfinity);
-  while (down < kLargest && Rational(std::nextafter(down, kInfinity)) <= value)
-    down = std::nextafter(down, kInfinity);
-  return {Rational(down) == value ? down : std::nextafter(down, kInfinity), down};
+  if (value == 0) return {0, 0};
+  const NextDoubles next = next_to(abs(value));
+  const auto inner = std::bit_cast<double>(next.inner);
+  const auto outer = std::bit_cast<double>(next.outer);
+  return value > 0 ? RealPlace{outer, inner} : RealPlace{-inner, -outer};
 }
 
 DeclaredValues::DeclaredValues(const Column& column) : type_(column.type) {

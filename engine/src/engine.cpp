@@ -16,7 +16,18 @@ namespace {
 /// How often a release starts over because the policy or a balance changed under it.
 constexpr int kAttemptsMax = 100;
 
+/// The least probability at which every mechanism can tell its accuracy, as a power of two.
+constexpr long kAlphaExponentMin = -16'384;
+
 }  // namespace
+
+void Alphas::add(const accounting::Exact& value) {
+  if (value <= 0 || value >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+  if (value < accounting::power_of_two(kAlphaExponentMin)) {
+    throw InvalidParameter("alpha: is below the smallest probability an accuracy is told at, 2^-16384");
+  }
+  values_.push_back(value);
+}
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Engine::Engine(Engine&&) noexcept = default;
@@ -26,7 +37,7 @@ Engine Engine::open(const std::string& ledger_path, const EngineOptions& options
   return Engine(std::make_unique<State>(ledger_path, options));
 }
 
-Answer Engine::plan(const Request& request, std::span<const Rational> alphas) const {
+Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   ledger::Snapshot view = state_->snapshot();
   const auto applied = state_->active_policy(view);
   const Dataset& dataset = applied->policy.dataset(request.dataset);
@@ -91,36 +102,42 @@ void require_held(const Request& request, bool held) {
 
 }  // namespace
 
-Answer Engine::release(const Request& request, mechanisms::BitSource& bits, std::span<const Rational> alphas,
+Answer Engine::release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
                        const Progress& progress) {
   require_held(request, false);
   return decided_at_last(*state_, request, &bits, alphas, progress);
 }
 
-Answer Engine::reserve(const Request& request, std::span<const Rational> alphas) {
+Answer Engine::reserve(const Request& request, const Alphas& alphas) {
   require_held(request, true);
   return decided_at_last(*state_, request, nullptr, alphas, {});
 }
 
 Answer Engine::commit(const std::string& id, const std::string& by,
                       const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
-                      std::span<const Rational> alphas, const Progress& progress) {
+                      const Alphas& alphas, const Progress& progress) {
+  check_name(by, "by");
   return committed(*state_, {id, by, supplied}, bits, alphas, progress);
 }
 
 Answer Engine::cancel(const std::string& id, const std::string& by) {
+  check_name(by, "by");
   return cancelled(*state_, id, by);
 }
 
 Answer Engine::issue_token(const std::string& id, const std::string& by) {
+  check_name(by, "by");
   return token_issued(*state_, id, by);
 }
 
 Answer Engine::approve(const std::string& id, const std::string& by) {
+  check_name(by, "by");
   return approved(*state_, id, by);
 }
 
 Answer Engine::reject(const std::string& id, const std::string& by, const std::string& why) {
+  check_name(by, "by");
+  check_name(why, "why");
   return rejected(*state_, id, by, why);
 }
 
@@ -142,7 +159,7 @@ void Engine::pending(const std::string& dataset, const std::function<void(const 
 }
 
 std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
-                                         std::span<const Rational> alphas) {
+                                         const Alphas& alphas) {
   if (requests.empty()) return {};
   for (const Request& request : requests) require_held(request, false);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -199,7 +216,7 @@ void Engine::history(const std::string& dataset, std::int64_t limit,
       [&](const ledger::MalformedRecord& record) { state_->unreadable(record.id, record.message); });
 }
 
-Answer Engine::show(const std::string& decision_id, std::span<const Rational> alphas) const {
+Answer Engine::show(const std::string& decision_id, const Alphas& alphas) const {
   ledger::Snapshot view = state_->snapshot();
   const auto stored = view.find_id(decision_id);
   if (!stored) throw NotFound("no decision '" + decision_id + "' in this ledger");

@@ -6,6 +6,18 @@
 #include "request_act.hpp"
 
 namespace epsilog::engine {
+namespace {
+
+/// Throws  LedgerCorrupt: what is stored was valid when it was applied.
+Policy parsed_policy(const ledger::PolicyVersion& version) {
+  try {
+    return Policy::parse(version.yaml, "policy version " + std::to_string(version.version));
+  } catch (const PolicyError& error) {
+    throw LedgerCorrupt(std::string("a stored policy is not valid: ") + error.what());
+  }
+}
+
+}  // namespace
 
 Engine::State::State(std::string path, const EngineOptions& engine_options)
     : ledger_path(std::move(path)),
@@ -26,18 +38,18 @@ ledger::Ledger& Engine::State::writer() {
   return *writer_;
 }
 
-std::shared_ptr<const AppliedPolicy> Engine::State::remembered(const ledger::PolicyVersion& version) {
+std::shared_ptr<const AppliedPolicy> Engine::State::known_policy(std::int64_t version) {
   const std::lock_guard lock(mutex_);
-  auto& entry = policies_[version.version];
-  if (!entry) {
-    try {
-      entry = std::make_shared<const AppliedPolicy>(AppliedPolicy{
-          version, Policy::parse(version.yaml, "policy version " + std::to_string(version.version))});
-    } catch (const PolicyError& error) {
-      throw LedgerCorrupt(std::string("a stored policy is not valid: ") + error.what());
-    }
-  }
-  return entry;
+  const auto known = policies_.find(version);
+  return known != policies_.end() ? known->second : nullptr;
+}
+
+std::shared_ptr<const AppliedPolicy> Engine::State::remembered(const ledger::PolicyVersion& version) {
+  if (auto known = known_policy(version.version)) return known;
+  // Unlocked, because parsing calibrates: two threads may both parse, and the first to end is remembered.
+  auto parsed = std::make_shared<const AppliedPolicy>(AppliedPolicy{version, parsed_policy(version)});
+  const std::lock_guard lock(mutex_);
+  return policies_.emplace(version.version, std::move(parsed)).first->second;
 }
 
 std::shared_ptr<const AppliedPolicy> Engine::State::active_policy(ledger::Snapshot& view) {
@@ -45,11 +57,7 @@ std::shared_ptr<const AppliedPolicy> Engine::State::active_policy(ledger::Snapsh
 }
 
 std::shared_ptr<const AppliedPolicy> Engine::State::policy(ledger::Snapshot& view, std::int64_t version) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = policies_.find(version);
-    if (known != policies_.end()) return known->second;
-  }
+  if (auto known = known_policy(version)) return known;
   std::shared_ptr<const AppliedPolicy> found;
   view.each_policy_version([&](const ledger::PolicyVersion& candidate) {
     if (candidate.version == version) found = remembered(candidate);

@@ -54,6 +54,10 @@ struct Engine::State {
   PlanCache plans;
 
  private:
+  /// nullptr if it was not parsed yet.
+  std::shared_ptr<const AppliedPolicy> known_policy(std::int64_t version);
+  /// Parses it unless it is known.
+  /// Throws  LedgerCorrupt, each time; nothing is remembered then.
   std::shared_ptr<const AppliedPolicy> remembered(const ledger::PolicyVersion& version);
 
   std::mutex mutex_;  // guards what follows

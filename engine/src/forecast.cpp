@@ -195,13 +195,13 @@ bool is_of_a_balance(RefusalCode code) {
   }
 }
 
-Forecast Engine::forecast(const Request& request, std::span<const Rational> alphas) const {
+Forecast Engine::forecast(const Request& request, const Alphas& alphas) const {
   ledger::Snapshot view = state_->snapshot();
   return Forecaster(*state_, view, request).at(request.epsilon, alphas);
 }
 
 std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::int64_t count,
-                                                  std::span<const Rational> alphas) const {
+                                                  const Alphas& alphas) const {
   if (count < 1) throw InvalidParameter("count: must be at least 1");
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
@@ -211,7 +211,7 @@ std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::i
 }
 
 std::optional<Forecast> Engine::forecast_of_accuracy(const Request& request, const Accuracy& wanted,
-                                                     std::span<const Rational> alphas) const {
+                                                     const Alphas& alphas) const {
   if (wanted.a <= 0) throw InvalidParameter("accuracy: must be positive");
   if (wanted.alpha <= 0 || wanted.alpha >= 1) {
     throw InvalidParameter("alpha: must lie strictly between 0 and 1");

@@ -58,7 +58,7 @@ PlanSequence::PlanSequence(std::unique_ptr<State> state) : state_(std::move(stat
 PlanSequence::PlanSequence(PlanSequence&&) noexcept = default;
 PlanSequence::~PlanSequence() = default;
 
-Answer PlanSequence::next(const Request& request, std::span<const Rational> alphas) {
+Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   State& state = *state_;
   const std::string canonical = canonical_request(request);
   const std::string digest = ledger::sha256_hex(canonical);

@@ -10,6 +10,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "loss_amounts.hpp"
+#include "release_path.hpp"
 #include "scopes.hpp"
 
 namespace epsilog::engine {
@@ -147,6 +148,7 @@ std::vector<ledger::AccountState> accounts_after(const LimitsAfter& limits,
 
 InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
                         const std::string& by) {
+  check_name(by, "by");
   const Policy policy = Policy::read(policy_path);
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
   InitReport report;
@@ -158,6 +160,8 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
 
 ApplyReport Engine::apply_policy(const std::string& policy_path, const std::string& by,
                                  const std::string& why) {
+  check_name(by, "by");
+  check_name(why, "why");
   const Policy policy = Policy::read(policy_path);
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
   ApplyReport report;

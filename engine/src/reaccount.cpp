@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/renyi.hpp"
 #include "epsilog/accounting/zcdp.hpp"
@@ -225,7 +226,8 @@ Reaccount begun(const ReaccountQuestion& question, const Policy& policy,
   answer.dataset = name.first;
   answer.scope = name.second;
   answer.epsilon = question.epsilon;
-  if (!question.epsilon) answer.delta = question.delta ? *question.delta : usual_delta(policy, name.first);
+  if (!question.epsilon)
+    answer.delta = question.delta ? question.delta->rational() : usual_delta(policy, name.first);
   answer.releases = tally.releases;
   answer.draws = tally.draws;
   answer.laws = static_cast<std::int64_t>(tally.counts.size());
@@ -262,7 +264,9 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
           leave_out(
               {.seq = stored.seq, .id = stored.id, .dataset = stored.draft.dataset, .message = fault.what()});
         }
-        if (progress && ++read % 1024 == 0) progress(kReadingShare * static_cast<double>(read) / total);
+        if (!progress || ++read % 1024 != 0) return;
+        const accounting::DefaultFloatingPoint floating_point;
+        progress(kReadingShare * static_cast<double>(read) / total);
       },
       leave_out);
   view.reset();  // composing may take long, and an open view keeps the log from being recycled
@@ -280,7 +284,9 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
                              : accounting::composed_delta_up(accountant, losses, *answer.epsilon);
       }
       answer.figures.push_back({accountant, bound});
-      if (progress) progress(kReadingShare + (1 - kReadingShare) * ++done / work);
+      if (!progress) continue;
+      const accounting::DefaultFloatingPoint floating_point;
+      progress(kReadingShare + (1 - kReadingShare) * ++done / work);
     }
   }
   return answers;

@@ -4,6 +4,7 @@
 
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/csv_records.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "recordable.hpp"
@@ -11,19 +12,6 @@
 
 namespace epsilog::engine {
 namespace {
-
-constexpr std::size_t kNameBytesMax = 256;
-
-void check_name(const std::string& text, const char* what) {
-  if (text.size() > kNameBytesMax) {
-    throw InvalidParameter(std::string(what) + ": is longer than 256 bytes");
-  }
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      throw InvalidParameter(std::string(what) + ": contains a control character");
-    }
-  }
-}
 
 void check_request(const Request& request) {
   if (request.principal.empty()) throw InvalidParameter("principal: must not be empty");
@@ -136,6 +124,17 @@ Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mech
 }
 
 }  // namespace
+
+void check_name(const std::string& text, const char* what) {
+  constexpr std::size_t kBytesMax = 256;
+  if (text.size() > kBytesMax) throw InvalidParameter(std::string(what) + ": is longer than 256 bytes");
+  if (!is_utf8(text)) throw InvalidParameter(std::string(what) + ": is not UTF-8");
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      throw InvalidParameter(std::string(what) + ": contains a control character");
+    }
+  }
+}
 
 std::vector<std::int64_t> touched(const std::vector<Debit>& debits) {
   std::vector<std::int64_t> ids;

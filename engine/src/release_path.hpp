@@ -48,6 +48,10 @@ void answered(Prepared& request, const Progress& progress);
                                                             mechanisms::BitSource* bits,
                                                             std::span<const Rational> alphas);
 
+/// Names and reasons are stored and shown as they are.
+/// Throws  InvalidParameter for more than 256 bytes, a control character, or what is not UTF-8.
+void check_name(const std::string& text, const char* what);
+
 // What the release path and the commit of a reservation share.
 
 /// plan + receipt -> release, still sealed.

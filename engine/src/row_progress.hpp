@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "row_source.hpp"
 
@@ -19,15 +20,20 @@ class ScanProgress final {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < kInterval) return;
     last_ = now;
-    tell_(rows.fraction_read());
+    tell(rows.fraction_read());
   }
   void done() {
-    if (tell_) tell_(1.0);
+    if (tell_) tell(1.0);
   }
 
  private:
   static constexpr std::uint64_t kRowsBetweenLooks = 4096;
   static constexpr std::chrono::milliseconds kInterval{250};
+
+  void tell(double fraction) {
+    const accounting::DefaultFloatingPoint floating_point;  // whoever is told may set it otherwise
+    tell_(fraction);
+  }
 
   const Progress& tell_;
   std::uint64_t rows_ = 0;

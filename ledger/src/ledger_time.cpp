@@ -1,11 +1,15 @@
 #include "ledger_time.hpp"
 
 #include <sodium.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <span>
+#include <system_error>
 
 #include "epsilog/accounting/errors.hpp"
 
@@ -16,9 +20,11 @@ constexpr std::string_view kAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 constexpr std::size_t kIdLength = 26;
 constexpr std::size_t kTimeLength = 10;  // 48 bits, five each
 
-void require_sodium() {
-  static const int status = sodium_init();
-  if (status < 0) throw EntropyUnavailable("libsodium cannot be initialised: no system randomness");
+/// Requires  at most 256 bytes.
+void fill_from_system(std::span<unsigned char> bytes) {
+  if (getentropy(bytes.data(), bytes.size()) == 0) return;
+  throw EntropyUnavailable("the operating system gave no randomness: " +
+                           std::generic_category().message(errno));
 }
 
 std::string hex(const unsigned char* bytes, std::size_t size) {
@@ -108,9 +114,8 @@ bool is_time(std::string_view text) {
 std::string next_id(const std::string& previous, std::int64_t ms) {
   const std::string now = time_digits(ms);
   if (!previous.empty() && previous.compare(0, kTimeLength, now) >= 0) return successor(previous);
-  require_sodium();
   std::array<unsigned char, kIdLength - kTimeLength> random{};
-  randombytes_buf(random.data(), random.size());
+  fill_from_system(random);
   std::string id = now;
   for (const unsigned char byte : random) id.push_back(kAlphabet[byte & 31]);
   return id;
@@ -122,9 +127,8 @@ bool is_id(std::string_view text) {
 }
 
 std::string random_hex_128() {
-  require_sodium();
   std::array<unsigned char, 16> random{};
-  randombytes_buf(random.data(), random.size());
+  fill_from_system(random);
   return hex(random.data(), random.size());
 }
 

@@ -1,13 +1,15 @@
 #include <sodium.h>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "key_stream.hpp"
+#include "system_entropy.hpp"
 
 namespace epsilog::mechanisms {
 
 BufferedBits::BufferedBits() {
-  // Also seeds libsodium's own generator, which a thread's first refill asks.
-  static_cast<void>(SystemBits());
+  SystemBits();  // libsodium would end the process where there is no randomness
+  if (sodium_init() < 0) throw EntropyUnavailable("libsodium could not be initialised");
 }
 
 void BufferedBits::fill(std::span<std::byte> bytes) {
@@ -15,7 +17,7 @@ void BufferedBits::fill(std::span<std::byte> bytes) {
   if (stream.ready()) {
     stream.fill(bytes);
   } else {
-    randombytes_buf(bytes.data(), bytes.size());
+    fill_from_system(bytes);
   }
 }
 

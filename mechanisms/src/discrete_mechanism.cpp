@@ -10,6 +10,7 @@
 #include "epsilog/mechanisms/discrete_gaussian.hpp"
 #include "epsilog/mechanisms/discrete_laplace.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
+#include "guarded_bits.hpp"
 #include "release_sealer.hpp"
 
 namespace epsilog::mechanisms {
@@ -49,7 +50,8 @@ accounting::SealedRelease DiscreteMechanism::release(std::span<const Rational> a
   const std::int64_t decision = receipt.consume(parameters_.charged);
 
   const std::size_t values_per_block = std::min(answers.size(), RandomWords::kBlockBytesMax);
-  RandomWords words(bits, kAttemptsFetched * sampler_->attempt_words() * values_per_block);
+  GuardedBits guarded(bits);
+  RandomWords words(guarded, kAttemptsFetched * sampler_->attempt_words() * values_per_block);
   WipedInteger noise;
   std::vector<Rational> values;
   values.reserve(answers.size());

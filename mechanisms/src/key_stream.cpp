@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "system_entropy.hpp"
+
 namespace epsilog::mechanisms {
 namespace {
 
@@ -53,14 +55,15 @@ std::span<const std::byte> KeyStream::page() const noexcept {
   return std::as_bytes(std::span(page_, 1));
 }
 
-void KeyStream::seed() noexcept {
-  randombytes_buf(page_->key, sizeof page_->key);
+void KeyStream::seed() {
+  page_->seeded = 0;  // and stays so when there is no randomness now: the next fill asks again
+  fill_from_system(std::as_writable_bytes(std::span(page_->key)));
   page_->since_seed = 0;
   page_->next = sizeof page_->stream;
   page_->seeded = 1;
 }
 
-void KeyStream::refill() noexcept {
+void KeyStream::refill() {
   if (page_->since_seed >= kReseedBytes) seed();
   constexpr unsigned char kNonce[crypto_stream_chacha20_NONCEBYTES] = {};
   // The key is used for this one stream, whose first bytes become the next key.
@@ -71,7 +74,7 @@ void KeyStream::refill() noexcept {
   page_->since_seed += sizeof page_->stream;
 }
 
-void KeyStream::fill(std::span<std::byte> bytes) noexcept {
+void KeyStream::fill(std::span<std::byte> bytes) {
   if (page_->seeded == 0) seed();
   while (!bytes.empty()) {
     if (page_->next == sizeof page_->stream) refill();

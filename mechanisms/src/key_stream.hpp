@@ -20,7 +20,8 @@ class KeyStream final {
 
   /// Requires  ready(), sodium_init() succeeded.
   /// Ensures   bytes that are in the page no more and that nothing in it leads back to.
-  void fill(std::span<std::byte> bytes) noexcept;
+  /// Throws    EntropyUnavailable when the operating system gives no key.
+  void fill(std::span<std::byte> bytes);
 
   /// The whole page, for a test that looks for what must not be there.
   [[nodiscard]] std::span<const std::byte> page() const noexcept;
@@ -31,8 +32,8 @@ class KeyStream final {
  private:
   struct Page;
 
-  void seed() noexcept;
-  void refill() noexcept;
+  void seed();
+  void refill();
 
   Page* page_ = nullptr;
 };

@@ -1,8 +1,11 @@
 #include "epsilog/mechanisms/snapping.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "epsilog/accounting/errors.hpp"
@@ -10,6 +13,7 @@
 namespace epsilog::mechanisms {
 namespace {
 
+using accounting::DefaultFloatingPoint;
 using accounting::Integer;
 
 constexpr int kDoubleDigits = std::numeric_limits<double>::digits;
@@ -24,10 +28,29 @@ struct Parts {
   int exponent;
 };
 
+/// From the bits, which no setting of floating point changes.
 Parts parts_of(double value) {
-  int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);
-  return {static_cast<std::int64_t>(std::ldexp(fraction, kDoubleDigits)), exponent - kDoubleDigits};
+  constexpr int kStored = kDoubleDigits - 1;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto biased = static_cast<int>(bits >> kStored & 0x7ff);
+  auto significand = static_cast<std::int64_t>(bits & ((std::uint64_t{1} << kStored) - 1));
+  if (biased != 0) significand |= std::int64_t{1} << kStored;
+  return {std::signbit(value) ? -significand : significand, std::max(biased, 1) - 1023 - kStored};
+}
+
+/// k for value = 2^k; nullopt otherwise. Requires  a finite value.
+std::optional<int> log2_of_power(double value) {
+  const Parts parts = parts_of(value);
+  if (parts.significand <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(parts.significand))) {
+    return std::nullopt;
+  }
+  return parts.exponent + std::countr_zero(static_cast<std::uint64_t>(parts.significand));
+}
+
+/// significand * 2^exponent. Requires  that it is a double, or beyond the largest.
+double double_of(std::int64_t significand, int exponent) {
+  const DefaultFloatingPoint floating_point;
+  return std::ldexp(static_cast<double>(significand), exponent);
 }
 
 /// k for value = 2^k, in MPFR's terms.
@@ -68,19 +91,21 @@ MpfrNumber round_to_multiple_of_power(mpfr_srcptr x, mpfr_exp_t exponent) {
 
 double round_to_multiple(double x, double grid) {
   if (!std::isfinite(x)) throw InvalidParameter("round_to_multiple: x is not a finite number");
-  if (!std::isfinite(grid) || !(grid > 0)) refuse_grid("a value that is not finite and positive");
-  int above = 0;
-  if (std::frexp(grid, &above) != 0.5) refuse_grid(accounting::text(Rational(grid)));
+  if (!std::isfinite(grid) || parts_of(grid).significand <= 0) {
+    refuse_grid("a value that is not finite and positive");
+  }
+  const std::optional<int> step = log2_of_power(grid);
+  if (!step) refuse_grid(accounting::text(MpfrNumber::exactly(grid).rational()));
 
   const Parts parts = parts_of(x);
-  const int shift = (above - 1) - parts.exponent;
-  if (shift <= 0) return x == 0 ? 0.0 : x;
+  const int shift = *step - parts.exponent;
+  if (shift <= 0) return parts.significand == 0 ? 0.0 : x;
   if (shift > kDoubleDigits) return 0.0;  // |x| < 2^(53 + e) <= grid / 2
 
   const std::int64_t half = std::int64_t{1} << (shift - 1);
   const std::int64_t multiple = (parts.significand + half) >> shift;  // floor: C++20 shifts arithmetically
   if (multiple == 0) return 0.0;
-  const double result = std::ldexp(static_cast<double>(multiple), above - 1);
+  const double result = double_of(multiple, *step);
   if (!std::isfinite(result))
     throw InvalidParameter("round_to_multiple: the multiple 2^1024 is not a double");
   return result;
@@ -101,12 +126,13 @@ MpfrNumber round_to_multiple(MpfrView x, double grid) {
 }
 
 double power_of_two_at_least(double lambda) {
-  if (!std::isfinite(lambda) || !(lambda > 0)) {
+  const Parts parts = parts_of(lambda);
+  if (!std::isfinite(lambda) || parts.significand <= 0) {
     throw InvalidParameter("power_of_two_at_least: lambda is not finite and positive");
   }
-  int above = 0;
-  if (std::frexp(lambda, &above) == 0.5) return lambda;
-  const double result = std::ldexp(1.0, above);
+  if (log2_of_power(lambda)) return lambda;
+  const double result = double_of(
+      1, parts.exponent + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(parts.significand))));
   if (!std::isfinite(result)) throw InvalidParameter("power_of_two_at_least: 2^1024 is not a double");
   return result;
 }

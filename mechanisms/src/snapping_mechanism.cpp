@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "guarded_bits.hpp"
 #include "release_sealer.hpp"
 #include "snapping_accuracy.hpp"
 #include "snapping_calibration.hpp"
@@ -47,7 +48,8 @@ accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> a
 
   std::vector<Rational> values;
   values.reserve(answers.size());
-  sampler_->draw(answers, bits, values);
+  GuardedBits guarded(bits);
+  sampler_->draw(answers, guarded, values);
   return ReleaseSealer::seal(decision, parameters_.charged, std::move(values));
 }
 

@@ -405,7 +405,7 @@ TEST_CASE("mechanism: releases keep to the accuracy that was announced, and do n
     engine::Request asked = supplied("7.25", "0.01");
     if (mechanism != "discrete_laplace") asked = with_delta(asked, "1e-8");
     mechanisms::SystemBits bits;
-    const auto answers = engine.release_many(std::vector<engine::Request>(2000, asked), bits, {&alpha, 1});
+    const auto answers = engine.release_many(std::vector<engine::Request>(2000, asked), bits, {alpha});
     int farther = 0;
     for (const Answer& answer : answers) {
       if (abs(answer.values.at(0) - Rational(29, 4)) > answer.accuracy.at(0).at(0).a) ++farther;

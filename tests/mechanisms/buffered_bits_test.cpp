@@ -8,9 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "key_stream.hpp"
 #include "support/catch.hpp"
+#include "support/no_randomness.hpp"
 
 using namespace epsilog::mechanisms;
 
@@ -112,4 +114,25 @@ TEST_CASE("key stream: every bit is set about half of the time", "[mechanisms][b
     });
     CHECK(std::abs(set - (1 << 19)) < 5000);
   }
+}
+
+TEST_CASE(
+    "buffered bits: without randomness a thread that has no key yet gets no bytes, however often it asks",
+    "[mechanisms][bits][negative]") {
+  BufferedBits bits;
+  const int status = epsilog::test::without_randomness([&bits] {
+    int refused = 0;
+    std::thread([&] {
+      for (int time = 0; time < 3; ++time) {
+        try {
+          static_cast<void>(drawn(bits));
+        } catch (const epsilog::EntropyUnavailable&) {
+          ++refused;
+        }
+      }
+    }).join();
+    return refused == 3 ? 0 : 1;
+  });
+  if (status == epsilog::test::kCannotRefuse) return;
+  CHECK(status == 0);
 }

@@ -8,6 +8,7 @@
 
 #include <mpfr.h>
 
+#include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/accounting/rational.hpp"
 
 namespace epsilog::accounting {
@@ -72,7 +73,8 @@ class MpfrView final {
 
 /// While alive, MPFR's exponent range on this thread is the default one, +-(2^30 - 1). An exponent
 /// below it is drawn with probability 2^-(2^30); a program that had narrowed the range (to imitate
-/// doubles, say) would otherwise turn rare noises into zeros and lose the proof.
+/// doubles, say) would otherwise turn rare noises into zeros and lose the proof. And floating point is at its
+/// default, for the doubles that say where to look.
 class ExponentRange final {
  public:
   ExponentRange() noexcept;
@@ -81,6 +83,7 @@ class ExponentRange final {
   ExponentRange& operator=(const ExponentRange&) = delete;
 
  private:
+  DefaultFloatingPoint floating_point_;
   mpfr_exp_t emin_;
   mpfr_exp_t emax_;
 };

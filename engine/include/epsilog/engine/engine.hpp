@@ -4,14 +4,18 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/exact.hpp"
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
@@ -27,13 +31,13 @@ namespace epsilog::engine {
 struct Request {
   std::string dataset;
   Question question;
-  Rational epsilon;                     ///< as asked, > 0
-  std::optional<Rational> delta = {};   ///< as asked, in (0, 1); for the Gaussian mechanisms only
-  std::string principal;                ///< not empty
-  std::string purpose = {};             ///< "" = none stated
-  std::string key;                      ///< idempotency key; "" = none
-  std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
-  Holding holding = Holding::none;      ///< other than none for reserve() only
+  accounting::Exact epsilon;                    ///< as asked, > 0
+  std::optional<accounting::Exact> delta = {};  ///< as asked, in (0, 1); for the Gaussian mechanisms only
+  std::string principal;                        ///< not empty
+  std::string purpose = {};                     ///< "" = none stated
+  std::string key;                              ///< idempotency key; "" = none
+  std::optional<std::string> supplied;          ///< text of --value, for value:NAME only
+  Holding holding = Holding::none;              ///< other than none for reserve() only
   /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
   /// answered only if its key is bound to it already.
   std::string too_long = {};
@@ -41,8 +45,33 @@ struct Request {
 
 /// How far a release is from the clamped answer, except with probability alpha. Rounded up.
 struct Accuracy {
-  Rational alpha;
-  Rational a;
+  accounting::Exact alpha;
+  accounting::Exact a;
+};
+
+/// The probabilities at which the accuracy of a release is to be told; "{}" for none.
+class Alphas final {
+ public:
+  Alphas() = default;
+  /// Throws  InvalidParameter unless each lies strictly between 0 and 1: before anything is charged.
+  Alphas(std::initializer_list<accounting::Exact> values) {
+    for (const accounting::Exact& value : values) add(value);
+  }
+  /// Of any range of exact numbers: std::vector<Rational>, std::array<Rational, 2>, …
+  template <std::ranges::input_range Range>
+  requires(!std::same_as<Range, Alphas> &&
+           std::convertible_to<std::ranges::range_reference_t<const Range>, accounting::Exact>)
+      Alphas(const Range& values) {  // NOLINT(google-explicit-constructor)
+    for (const auto& value : values) add(value);
+  }
+
+  operator std::span<const Rational>() const noexcept {
+    return values_;
+  }  // NOLINT(google-explicit-constructor)
+
+ private:
+  void add(const accounting::Exact& value);
+  std::vector<Rational> values_;
 };
 
 /// The delta of a release whose mechanism has one. Canonical texts.
@@ -149,32 +178,31 @@ class Engine final {
   ~Engine();
 
   /// Spends nothing, records nothing.
-  [[nodiscard]] Answer plan(const Request& request, std::span<const Rational> alphas) const;
+  [[nodiscard]] Answer plan(const Request& request, const Alphas& alphas) const;
   /// How many more releases of exactly this request fit now. Spends nothing, records nothing, as all
   /// forecasts. Throws as plan().
-  [[nodiscard]] Forecast forecast(const Request& request, std::span<const Rational> alphas) const;
+  [[nodiscard]] Forecast forecast(const Request& request, const Alphas& alphas) const;
   /// The same of the request at the largest epsilon at which `count` of them fit into every account, however
   /// it counts: one grid step more, and fewer fit. What request.epsilon holds plays no part.
   /// Requires  count >= 1.
   /// Ensures   nothing if not even the least epsilon fits so often.
   [[nodiscard]] std::optional<Forecast> forecast_of_count(const Request& request, std::int64_t count,
-                                                          std::span<const Rational> alphas) const;
+                                                          const Alphas& alphas) const;
   /// The same of the request at the least epsilon whose answer, or each of its cells, is accurate enough: one
   /// grid step less, and it is not. What request.epsilon holds plays no part.
   /// Requires  wanted.a > 0, 0 < wanted.alpha < 1.
   /// Ensures   nothing if no epsilon is large enough.
   /// Throws    Underivable for a statistic made of several releases.
   [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
-                                                             std::span<const Rational> alphas) const;
+                                                             const Alphas& alphas) const;
   [[nodiscard]] PlanSequence plan_sequence() const;
   /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false, and so is a request
   /// that waits for approvals.
-  [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits,
-                               std::span<const Rational> alphas, const Progress& progress = {});
+  [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
+                               const Progress& progress = {});
   /// All in one transaction, decided in order.
   [[nodiscard]] std::vector<Answer> release_many(std::span<const Request> requests,
-                                                 mechanisms::BitSource& bits,
-                                                 std::span<const Rational> alphas);
+                                                 mechanisms::BitSource& bits, const Alphas& alphas);
 
   // Reservations and approvals (docs/reservations.md). The id is that of the reservation, of the request that
   // waits for approvals, or of any decision about them. The answer is how the request stands afterwards,
@@ -183,13 +211,13 @@ class Engine final {
 
   /// Debits the request as reserved until its deadline, waits for approvals, or refuses.
   /// Requires  holding other than none; no supplied value; reserved_against_token only of value:NAME.
-  [[nodiscard]] Answer reserve(const Request& request, std::span<const Rational> alphas);
+  [[nodiscard]] Answer reserve(const Request& request, const Alphas& alphas);
   /// Draws and posts a reservation, charging exactly what was reserved. `supplied` is the text of --value, of
   /// value:NAME only. Of a statistic computed here, a token is on record before the source is read.
   /// Throws    SourceError as well.
   [[nodiscard]] Answer commit(const std::string& id, const std::string& by,
                               const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
-                              std::span<const Rational> alphas, const Progress& progress = {});
+                              const Alphas& alphas, const Progress& progress = {});
   /// Ends what waits: given back when nobody can have seen the data, else charged in full.
   Answer cancel(const std::string& id, const std::string& by);
   /// Answer::token is the data token of a reservation that was made against one.
@@ -207,7 +235,7 @@ class Engine final {
   void history(const std::string& dataset, std::int64_t limit,
                const std::function<void(const Answer&)>& visit) const;
   /// Throws  NotFound.
-  [[nodiscard]] Answer show(const std::string& decision_id, std::span<const Rational> alphas) const;
+  [[nodiscard]] Answer show(const std::string& decision_id, const Alphas& alphas) const;
   [[nodiscard]] Policy active_policy() const;
   [[nodiscard]] ledger::PolicyVersion active_policy_version() const;
   [[nodiscard]] std::string ledger_id() const;

@@ -51,7 +51,7 @@ class PlanSequence final {
   /// As Engine::plan, with the accounts as they would stand afterwards. A key is bound by the first request
   /// of the sequence that bears it, as a release binds it: the same again is a replay and costs nothing.
   /// Throws  as Engine::plan; the sequence goes on as if nothing had been asked.
-  [[nodiscard]] Answer next(const Request& request, std::span<const Rational> alphas);
+  [[nodiscard]] Answer next(const Request& request, const Alphas& alphas);
 
   /// Every account that was touched, as it would stand, ordered by name.
   [[nodiscard]] std::vector<ledger::AccountState> accounts() const;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "epsilog/accounting/accountant.hpp"
+#include "epsilog/accounting/exact.hpp"
 #include "epsilog/engine/engine.hpp"
 
 namespace epsilog::engine {
@@ -28,9 +29,9 @@ struct ReaccountQuestion {
   std::vector<accounting::Accountant> accountants;  ///< in the order of the answer, distinct
   /// The delta, in [0, 1), at which an epsilon is asked. Absent, as epsilon is: the delta that the dataset's
   /// active policy declares, else 10^-6.
-  std::optional<accounting::Rational> delta;
+  std::optional<accounting::Exact> delta;
   /// >= 0: asks for a delta instead. Not together with `delta`.
-  std::optional<accounting::Rational> epsilon;
+  std::optional<accounting::Exact> epsilon;
   /// Also each account's scope by itself: the releases that were charged to it.
   bool scopes = false;
 };

@@ -15,11 +15,10 @@ class BitSource {
   virtual void fill(std::span<std::byte> bytes) = 0;
 };
 
-/// The operating system's generator through libsodium. Thread-safe; safe after fork. Once
-/// initialised, libsodium ends the process rather than return bytes that are not random.
+/// The operating system's generator, asked for every byte (getentropy). Thread-safe; safe after fork.
 class SystemBits final : public BitSource {
  public:
-  /// Throws  EntropyUnavailable if libsodium cannot be initialised.
+  /// Throws  EntropyUnavailable, as fill(), if there is none now.
   SystemBits();
   void fill(std::span<std::byte> bytes) override;
 };
@@ -36,7 +35,7 @@ class SystemBits final : public BitSource {
 /// system permits, of swap.
 class BufferedBits final : public BitSource {
  public:
-  /// Throws  EntropyUnavailable if libsodium cannot be initialised.
+  /// Throws  EntropyUnavailable if there is none now, or libsodium cannot be initialised.
   BufferedBits();
   void fill(std::span<std::byte> bytes) override;
 };

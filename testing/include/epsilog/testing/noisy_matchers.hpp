@@ -42,6 +42,7 @@ using MatcherRoot = Catch::Matchers::Impl::MatcherUntypedBase;
 template <class Number>
 [[nodiscard]] std::optional<Rational> exact_value(const Number& value) {
   if constexpr (std::same_as<Number, double> || std::same_as<Number, float>) {
+    const accounting::DefaultFloatingPoint floating_point;
     if (!std::isfinite(value)) return std::nullopt;
     return Rational(static_cast<double>(value));
   } else if constexpr (std::signed_integral<Number>) {
