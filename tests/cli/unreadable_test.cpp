@@ -37,7 +37,6 @@ struct DamagedBench {
     tamper(bench.path("L"),
            drops +
                ";UPDATE decision SET request = '{}' WHERE seq = 1;"
-               "UPDATE decision SET deadline = created_at WHERE seq = 1;"
                "UPDATE open_decision SET deadline = '2000-01-01T00:00:00.000Z' WHERE decision_id = '" +
                id + "';" + triggers);
   }

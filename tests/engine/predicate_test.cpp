@@ -83,7 +83,15 @@ TEST_CASE("predicate: an error names the character and what was expected there",
     CAPTURE(text);
     CHECK_THROWS_AS(Predicate::parse(text), InvalidParameter);
   }
-  CHECK_THROWS_AS(Predicate::parse("a = '" + std::string(70'000, 'x') + "'"), InvalidParameter);
+}
+
+TEST_CASE("predicate: what is longer than may be typed is read, and says so", "[engine][predicate]") {
+  CHECK(Predicate::parse("a = '" + std::string(70'000, 'x') + "'").too_long() ==
+        "where: longer than 65536 bytes");
+  CHECK(Predicate::parse("a = " + std::string(401, '1')).too_long() ==
+        "where: the number '" + std::string(60, '1') + "…' is longer than 400 characters");
+  CHECK(Predicate::parse("a = " + std::string(400, '1')).too_long().empty());
+  CHECK_THROWS_AS(Predicate::parse("a = " + std::string(400, '1') + "e1"), InvalidParameter);
 }
 
 TEST_CASE("predicate: dates are those of the Gregorian calendar", "[engine][predicate][exact]") {
