@@ -139,10 +139,10 @@ const std::vector<Edit>& edits() {
   static const std::vector<Edit> kEdits = {
       // Where the rows come from.
       {"source.csv", kNeutral, [](Dataset& d) { d.csv->path = "other.csv"; }},
-      {"source.delimiter", kNeutral, [](Dataset& d) { d.csv->delimiter = '|'; }},
+      {"source.delimiter", kIncomparable, [](Dataset& d) { d.csv->delimiter = '|'; }},
       {"source.decimal", kNeutral, [](Dataset& d) { d.csv->decimal_point = ','; }},
-      {"source.null", kNeutral, [](Dataset& d) { d.csv->null.clear(); }},
-      {"source.multiline", kNeutral, [](Dataset& d) { d.csv->multiline = true; }},
+      {"source.null", kIncomparable, [](Dataset& d) { d.csv->null.clear(); }},
+      {"source.multiline", kIncomparable, [](Dataset& d) { d.csv->multiline = true; }},
       {"source", kTighter, [](Dataset& d) { d.csv.reset(); }},
       {"source", kIncomparable,
        [](Dataset& d) {
