@@ -31,6 +31,9 @@ void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults)
   check_count("limit changes", facts.limit_changes, faults);
   check_count("clock events", facts.clock_events, faults);
   check_count("schema migrations", facts.schema_migrations, faults);
+  check_count("accounts", facts.accounts, faults);
+  check_count("limit removals", facts.limit_removals, faults);
+  check_count("relocations", facts.relocations, faults);
   for (std::string& message : inspection.clock_faults()) {
     faults.push_back({"clock", "clock_changed", std::move(message)});
   }

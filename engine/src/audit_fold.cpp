@@ -42,6 +42,7 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
 
 void AuditFold::schema_migration(const ledger::SchemaMigration& migration) {
   if (migration.version == 2) last_of_schema_1_ = migration.after_decision;
+  if (migration.version == 3) migrated_to_3_ = migration.after_decision;
 }
 
 bool AuditFold::of_schema_1(const ledger::StoredDecision& stored) const {
@@ -101,6 +102,10 @@ void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
   if (stored.created_at < last_time_)
     fault(stored.id, "time_order", "is dated before the decision before it");
   last_time_ = stored.created_at;
+  if (stored.rules < last_rules_ || (migrated_to_3_ < stored.seq && stored.rules < ledger::Rules::joints)) {
+    fault(stored.id, "rules_order", "was made under older rules than what came before it");
+  }
+  last_rules_ = stored.rules;
   if (ledger::sha256_hex(stored.draft.request) != stored.draft.request_digest) {
     fault(stored.id, "request_changed", "its request does not have the recorded digest");
   }
@@ -192,7 +197,8 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
     fault(stored.id, "request_changed", "its request is not in canonical form");
   }
   const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
-  const auto plan = plans_.plan(applied, request, canonical_request(request));
+  const ledger::Rules asked_under = waiting != nullptr ? waiting->root.rules : stored.rules;
+  const auto plan = plans_.plan(applied, request, canonical_request(request), asked_under);
   const Dataset& dataset = applied.policy.dataset(request.dataset);
   const std::vector<Ask> asked =
       asks(applied.policy, dataset, request, *plan, calendar_.at(stored.created_at, stored.seq - 1));
@@ -237,7 +243,8 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
     return check_request(stored, &waiting);
   } else {
     requests_.check_post(stored, waiting, applied.policy);
-    check_release(stored, *plans_.plan(applied, waiting.request, canonical_request(waiting.request)));
+    check_release(stored, *plans_.plan(applied, waiting.request, canonical_request(waiting.request),
+                                       waiting.root.rules));
   }
   std::vector<ledger::AccountName> moved;
   if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::token_issued) {

@@ -70,6 +70,8 @@ class AuditFold {
   AuditCalendar calendar_;
   AuditRequests requests_;
   std::int64_t last_of_schema_1_ = 0;
+  std::int64_t migrated_to_3_ = 0;  // the last decision before; from the next one on rules are at least 2
+  ledger::Rules last_rules_ = ledger::Rules::first;
   std::map<std::pair<std::string, std::string>, Binding> keys_;  // (principal, key)
   PlanCache plans_;
   std::int64_t policy_ = 0;

@@ -88,12 +88,13 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
 
 Answer Engine::State::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                std::span<const Rational> alphas) {
-  Request request = request_behind(view, stored);
+  const ledger::StoredDecision root = asked_by(view, stored);
+  Request request = parse_stored_request(root.draft.request).request;
   request.principal = stored.draft.principal;
   request.key = stored.draft.key;
   const auto applied = policy(view, stored.draft.policy_version);
   try {
-    const auto plan = plans.plan(*applied, request, canonical_request(request));
+    const auto plan = plans.plan(*applied, request, canonical_request(request), root.rules);
     Answer answer = described(request, *plan, stored.draft.policy_version, alphas);
     add_decision(answer, stored, false);
     return answer;

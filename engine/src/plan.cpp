@@ -113,8 +113,9 @@ std::string unit_text(const UnitOfPrivacy& unit) {
 
 }  // namespace
 
-Plan make_plan(const Dataset& dataset, const Request& request) {
+Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rules) {
   Plan plan;
+  plan.rules = rules;
   plan.derivation = derive(dataset, request.question);
   const Statistic& statistic = request.question.statistic;
   const ReleaseSettings& settings = dataset.settings(

@@ -10,9 +10,10 @@
 
 namespace epsilog::engine {
 
-/// Everything about a release that is known before a bit is drawn. A function of the policy and the
-/// request alone, which is what lets an auditor recompute it.
+/// Everything about a release that is known before a bit is drawn. A function of the policy, the request and
+/// the rules it was made under alone, which is what lets an auditor recompute it.
 struct Plan {
+  ledger::Rules rules = ledger::kRules;  ///< that the request was made under
   Derivation derivation;
   std::vector<ComponentMechanism> mechanisms;  ///< one a component
   accounting::ApproximateLoss charged;         ///< sum over the mechanisms
@@ -27,7 +28,8 @@ struct Plan {
 /// Ensures   the mechanisms' charges add to `charged` exactly, in both parts; these are the largest grid
 ///           values not above request.epsilon and request.delta.
 /// Throws    NotFound, Underivable, InvalidParameter.
-[[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request);
+[[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request,
+                             ledger::Rules rules = ledger::kRules);
 
 /// [component][alpha]
 [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const Plan& plan,

@@ -9,14 +9,16 @@ constexpr std::size_t kPlansMax = 10'000;
 }  // namespace
 
 std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const Request& request,
-                                            const std::string& canonical) {
-  const std::string name = std::to_string(applied.version.version) + " " + canonical;
+                                            const std::string& canonical, ledger::Rules rules) {
+  const std::string name = std::to_string(applied.version.version) + " " +
+                           std::to_string(static_cast<std::int64_t>(rules)) + " " + canonical;
   {
     const std::lock_guard lock(mutex_);
     const auto known = plans_.find(name);
     if (known != plans_.end()) return known->second;
   }
-  auto made = std::make_shared<const Plan>(make_plan(applied.policy.dataset(request.dataset), request));
+  auto made =
+      std::make_shared<const Plan>(make_plan(applied.policy.dataset(request.dataset), request, rules));
   const std::lock_guard lock(mutex_);
   if (plans_.size() >= kPlansMax) plans_.clear();
   plans_[name] = made;

@@ -1,5 +1,5 @@
 // Plans, remembered: calibrating a mechanism costs more than drawing from it, and a plan is a function
-// of the policy version and the request alone.
+// of the policy version, the request and its rules alone.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,12 @@ struct AppliedPolicy {
 /// Thread-safety: may be used from several threads.
 class PlanCache final {
  public:
-  /// make_plan for the request under that policy.
+  /// make_plan for the request under that policy, by the rules it was made under.
   /// Requires  canonical = canonical_request(request).
   /// Throws    as make_plan, and NotFound for an unknown dataset.
   [[nodiscard]] std::shared_ptr<const Plan> plan(const AppliedPolicy& applied, const Request& request,
-                                                 const std::string& canonical);
+                                                 const std::string& canonical,
+                                                 ledger::Rules rules = ledger::kRules);
 
  private:
   std::mutex mutex_;

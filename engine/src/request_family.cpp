@@ -68,9 +68,8 @@ std::optional<RequestFamily> read_family(Reader& reader, const std::string& id) 
 
 }  // namespace
 
-Request request_behind(ledger::Snapshot& view, const StoredDecision& stored) {
-  if (!stores_act(stored.draft.outcome)) return parse_stored_request(stored.draft.request).request;
-  return parse_stored_request(root_of(view, std::optional(stored))->draft.request).request;
+StoredDecision asked_by(ledger::Snapshot& view, const StoredDecision& stored) {
+  return *root_of(view, std::optional(stored));
 }
 
 RequestState state_of(const StoredDecision& stored) {

@@ -31,8 +31,9 @@ struct RequestFamily {
 [[nodiscard]] std::optional<RequestFamily> family_of(ledger::Snapshot& view, const std::string& id);
 [[nodiscard]] std::optional<RequestFamily> family_of(ledger::Transaction& transaction, const std::string& id);
 
-/// What was asked by the request that a decision answers or is about; without principal and key.
-[[nodiscard]] Request request_behind(ledger::Snapshot& view, const ledger::StoredDecision& stored);
+/// The decision by which the request that a decision answers or is about was asked; itself, if it is about
+/// none.
+[[nodiscard]] ledger::StoredDecision asked_by(ledger::Snapshot& view, const ledger::StoredDecision& stored);
 
 /// What one decision says by itself.
 [[nodiscard]] RequestState state_of(const ledger::StoredDecision& stored);

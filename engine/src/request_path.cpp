@@ -40,7 +40,8 @@ Waiting waiting(Engine::State& state, const std::string& id) {
   result.request = result.family.request();
   result.applied = state.policy(view, result.family.root.draft.policy_version);
   result.dataset = &result.applied->policy.dataset(result.request.dataset);
-  result.plan = state.plans.plan(*result.applied, result.request, canonical_request(result.request));
+  result.plan = state.plans.plan(*result.applied, result.request, canonical_request(result.request),
+                                 result.family.root.rules);
   return result;
 }
 

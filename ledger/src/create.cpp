@@ -75,16 +75,19 @@ void fill(Connection& db, const std::string& ledger_id, PolicyVersion policy,
           const std::vector<AccountState>& accounts, const ClockObservation& clock) {
   policy.version = 1;
   policy.applied_at = time_text(clock.now_ms);
+  policy.after_decision = 0;
+  policy.event = 1;
   db.execute("BEGIN IMMEDIATE");
   for (const char* const sql : kSchemaSql) db.execute(sql);
   db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
   db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
   db.query(
         "INSERT INTO meta(one, ledger_id, created_at, last_time, decisions, policy_versions, limit_changes,"
-        " clock_events, schema_migrations, wall_clock, boot_id, boot_offset, held_at)"
-        " VALUES(1, ?1, ?2, ?2, 0, 1, 0, 0, 0, ?3, ?4, ?5, '')")
+        " clock_events, schema_migrations, wall_clock, boot_id, boot_offset, held_at, accounts,"
+        " limit_removals, relocations, events)"
+        " VALUES(1, ?1, ?2, ?2, 0, 1, 0, 0, 0, ?3, ?4, ?5, '', ?6, 0, 0, 1)")
       .with(ledger_id, policy.applied_at, clock.state.wall_clock, clock.state.boot_id,
-            clock.state.boot_offset)
+            clock.state.boot_offset, static_cast<std::int64_t>(accounts.size()))
       .run();
   insert_policy_version(db, policy);
   for (const AccountState& account : accounts) insert_account(db, account);

@@ -30,8 +30,9 @@ constexpr const char* kNotReserved = "units reserved that an open decision reser
 
 constexpr const char* kInsertDecision =
     "INSERT INTO decision(seq, id, created_at, principal, key, request_digest, request, dataset,"
-    " policy_version, outcome, reasons, accounts, parent, deadline)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    " policy_version, outcome, reasons, accounts, parent, deadline, rules, program_version, program_commit,"
+    " decided_under)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 constexpr const char* kInsertCharge =
     "INSERT INTO charge(decision_id, account_id, amount) VALUES(?1, ?2, ?3)";
 constexpr const char* kInsertRelease =
@@ -239,6 +240,8 @@ std::string Transaction::State::record(const DecisionDraft& draft, const std::ve
   decision.seq = meta.decisions + 1;
   decision.id = next_id(last_id, clock.now_ms);
   decision.created_at = meta.last_time;
+  decision.program = kThisProgram;
+  decision.decided_under = policy_version;
   decision.draft = draft;
   decision.accounts = accounts_after(draft, moved);
   auto& touched = decision.draft.touched.emplace();
@@ -249,7 +252,9 @@ std::string Transaction::State::record(const DecisionDraft& draft, const std::ve
   db.query(kInsertDecision)
       .with(decision.seq, decision.id, decision.created_at, draft.principal, draft.key, draft.request_digest,
             draft.request, draft.dataset, draft.policy_version, std::string(outcome_name(draft.outcome)),
-            draft.reasons, accounts_json(decision.accounts), draft.parent, draft.deadline)
+            draft.reasons, accounts_json(decision.accounts), draft.parent, draft.deadline,
+            static_cast<std::int64_t>(decision.rules), decision.program.version, decision.program.commit,
+            decision.decided_under)
       .run();
   for (const Charge& charge : decision.charges) {
     db.query(kInsertCharge).with(decision.id, charge.account, charge.amount).run();

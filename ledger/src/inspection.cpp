@@ -139,7 +139,10 @@ LedgerFacts Inspection::facts() {
         .schema_migrations =
             counts(connection, "place",
                    "(SELECT row_number() OVER (ORDER BY version) AS place FROM schema_migration)",
-                   meta.schema_migrations)};
+                   meta.schema_migrations),
+        .accounts = counts(connection, "id", "account", meta.accounts),
+        .limit_removals = counts(connection, "seq", "limit_removal", meta.limit_removals),
+        .relocations = counts(connection, "seq", "relocation", meta.relocations)};
   });
 }
 

@@ -93,15 +93,15 @@ void apply_later_schemas(Connection& db, const Clock& clock) {
   for (auto version = from + 1; version <= kSchemaVersion; ++version) {
     db.execute(kSchemaSql.at(static_cast<std::size_t>(version - 1)));
   }
-  const Meta meta = read_meta(db);
+  Meta meta = read_meta(db);
   const ClockObservation now = observe(meta, clock());
   for (auto version = from + 1; version <= kSchemaVersion; ++version) {
-    db.query("INSERT INTO schema_migration(version, after_decision, at) VALUES(?1, ?2, ?3)")
-        .with(version, meta.decisions, time_text(now.now_ms))
+    db.query("INSERT INTO schema_migration(version, after_decision, at, event) VALUES(?1, ?2, ?3, ?4)")
+        .with(version, meta.decisions, time_text(now.now_ms), ++meta.events)
         .run();
   }
-  db.query("UPDATE meta SET last_time = ?1, schema_migrations = schema_migrations + ?2")
-      .with(time_text(now.now_ms), kSchemaVersion - from)
+  db.query("UPDATE meta SET last_time = ?1, schema_migrations = schema_migrations + ?2, events = ?3")
+      .with(time_text(now.now_ms), kSchemaVersion - from, meta.events)
       .run();
   require_references(db);
   db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());

@@ -12,10 +12,10 @@ namespace {
 constexpr const char* kLedgerId = "SELECT ledger_id FROM meta";
 constexpr const char* kMeta =
     "SELECT ledger_id, created_at, last_time, decisions, policy_versions, limit_changes, clock_events,"
-    " schema_migrations, wall_clock, boot_id, boot_offset, held_at FROM meta";
+    " schema_migrations, wall_clock, boot_id, boot_offset, held_at, accounts, limit_removals, relocations,"
+    " events FROM meta";
 constexpr const char* kActivePolicy =
-    "SELECT version, yaml, sha256, base_dir, applied_at, applied_by FROM policy_version ORDER BY version "
-    "DESC LIMIT 1";
+    "SELECT " EPSILOG_POLICY_COLUMNS " FROM policy_version ORDER BY version DESC LIMIT 1";
 constexpr const char* kAccountsOfDataset =
     "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account WHERE dataset = ?1"
     " ORDER BY dataset, scope, measure";
@@ -70,6 +70,15 @@ Outcome outcome_of(const std::string& text) {
   throw LedgerCorrupt("column outcome is '" + text + "'");
 }
 
+/// Of a program that knows more rules the history cannot be judged here.
+Rules rules_of(std::int64_t number) {
+  if (number >= static_cast<std::int64_t>(Rules::first) && number <= static_cast<std::int64_t>(kRules)) {
+    return static_cast<Rules>(number);
+  }
+  throw LedgerCorrupt("column rules is " + std::to_string(number) + "; this program knows them up to " +
+                      std::to_string(static_cast<std::int64_t>(kRules)));
+}
+
 void read_release(const Query& row, StoredDecision& decision) {
   constexpr int kFirst = 12;
   if (row.null(kFirst)) return;
@@ -120,6 +129,10 @@ Meta read_meta(Connection& connection) {
           .limit_changes = row.integer(5),
           .clock_events = row.integer(6),
           .schema_migrations = row.integer(7),
+          .accounts = row.integer(12),
+          .limit_removals = row.integer(13),
+          .relocations = row.integer(14),
+          .events = row.integer(15),
           .clock = {.wall_clock = row.text(8),
                     .boot_id = row.text(9),
                     .boot_offset = row.integer(10),
@@ -132,7 +145,9 @@ PolicyVersion policy_of_row(const Query& row) {
           .sha256 = row.text(2),
           .base_dir = row.text(3),
           .applied_at = row.text(4),
-          .applied_by = row.text(5)};
+          .applied_by = row.text(5),
+          .after_decision = row.integer(6),
+          .event = row.integer(7)};
 }
 
 PolicyVersion read_active_policy(Connection& connection) {
@@ -189,6 +204,9 @@ StoredDecision read_decision(Connection& connection, const Query& row) {
                       .reasons = row.text(10),
                       .parent = row.text(kParent),
                       .deadline = row.text(kParent + 1)};
+    decision.rules = rules_of(row.integer(kParent + 2));
+    decision.program = {.version = row.text(kParent + 3), .commit = row.text(kParent + 4)};
+    decision.decided_under = row.integer(kParent + 5);
     decision.accounts = parse_accounts(row.text(11), decision.draft.dataset);
     auto& touched = decision.draft.touched.emplace();
     for (const AccountState& account : decision.accounts) touched.push_back(account.id);

@@ -30,6 +30,10 @@ struct Meta {
   std::int64_t limit_changes = 0;
   std::int64_t clock_events = 0;
   std::int64_t schema_migrations = 0;
+  std::int64_t accounts = 0;
+  std::int64_t limit_removals = 0;
+  std::int64_t relocations = 0;
+  std::int64_t events = 0;  ///< of every kind (schema 0003)
   ClockState clock;
 };
 
@@ -39,8 +43,12 @@ struct Meta {
   "SELECT d.seq, d.id, d.created_at, d.principal, d.key, d.request_digest, d.request, d.dataset,"           \
   " d.policy_version, d.outcome, d.reasons, d.accounts, r.mechanism, r.arithmetic, r.requested, r.charged," \
   " r.adjusted, r.published, r.value, r.components, r.cells, r.post_processing, r.unit, r.relation,"        \
-  " d.parent, d.deadline"                                                                                   \
+  " d.parent, d.deadline, d.rules, d.program_version, d.program_commit, d.decided_under"                    \
   " FROM decision AS d LEFT JOIN release AS r ON r.decision_id = d.id "
+
+/// What policy_of_row expects.
+#define EPSILOG_POLICY_COLUMNS \
+  "version, yaml, sha256, base_dir, applied_at, applied_by, after_decision, event"
 
 /// The children that leave a decision open, as SQL has it. A query for the others repeats the condition
 /// of the index decision_resolves, or it would not be used.

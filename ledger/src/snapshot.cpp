@@ -130,9 +130,8 @@ void Snapshot::each_decision(const std::string& dataset, std::int64_t limit,
 
 void Snapshot::each_policy_version(const std::function<void(const PolicyVersion&)>& visit) {
   state_->reading([&](Connection& connection) {
-    SQLite::Statement statement = connection.prepare(
-        "SELECT version, yaml, sha256, base_dir, applied_at, applied_by FROM policy_version ORDER BY "
-        "version");
+    SQLite::Statement statement =
+        connection.prepare("SELECT " EPSILOG_POLICY_COLUMNS " FROM policy_version ORDER BY version");
     Query rows(statement, connection.handle());
     while (rows.step()) visit(policy_of_row(rows));
   });
@@ -173,7 +172,7 @@ void Snapshot::each_open(const std::string& dataset,
 void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& visit) {
   state_->reading([&](Connection& connection) {
     SQLite::Statement statement = connection.prepare(
-        "SELECT seq, after_decision, kind, ledger_time, wall_clock, by FROM clock_event ORDER BY seq");
+        "SELECT seq, after_decision, kind, ledger_time, wall_clock, by, event FROM clock_event ORDER BY seq");
     Query rows(statement, connection.handle());
     while (rows.step()) {
       visit({.seq = rows.integer(0),
@@ -181,20 +180,23 @@ void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& vi
              .kind = rows.text(2),
              .ledger_time = rows.text(3),
              .wall_clock = rows.text(4),
-             .by = rows.text(5)});
+             .by = rows.text(5),
+             .event = rows.integer(6)});
     }
   });
 }
 
 std::vector<SchemaMigration> Snapshot::schema_migrations() {
   return state_->reading([](Connection& connection) {
-    SQLite::Statement statement =
-        connection.prepare("SELECT version, after_decision, at FROM schema_migration ORDER BY version");
+    SQLite::Statement statement = connection.prepare(
+        "SELECT version, after_decision, at, event FROM schema_migration ORDER BY version");
     Query rows(statement, connection.handle());
     std::vector<SchemaMigration> migrations;
     while (rows.step()) {
-      migrations.push_back(
-          {.version = rows.integer(0), .after_decision = rows.integer(1), .at = rows.text(2)});
+      migrations.push_back({.version = rows.integer(0),
+                            .after_decision = rows.integer(1),
+                            .at = rows.text(2),
+                            .event = rows.integer(3)});
     }
     return migrations;
   });

@@ -14,8 +14,7 @@ constexpr const char* kLastId = "SELECT id FROM decision ORDER BY seq DESC LIMIT
 constexpr const char* kLastSeq = "SELECT coalesce(max(seq), 0) FROM decision";
 constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kInsertPolicy =
-    "INSERT INTO policy_version(version, yaml, sha256, base_dir, applied_at, applied_by)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
+    "INSERT INTO policy_version(" EPSILOG_POLICY_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 constexpr const char* kInsertAccount =
     "INSERT INTO account(dataset, scope, measure, budget, spent, reserved) VALUES(?1, ?2, ?3, ?4, 0, 0)";
 constexpr const char* kChangeLimit =
@@ -24,8 +23,8 @@ constexpr const char* kInsertLimitChange =
     "INSERT INTO limit_change(seq, after_decision, policy_version, account_id, old_limit, new_limit,"
     " changed_at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 constexpr const char* kInsertClockEvent =
-    "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
+    "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 constexpr const char* kOverdue =
     "SELECT decision_id FROM open_decision WHERE deadline <= ?1 ORDER BY deadline, decision_id";
 
@@ -42,7 +41,7 @@ void require(bool condition, const std::string& message) {
 void insert_policy_version(Connection& connection, const PolicyVersion& version) {
   connection.query(kInsertPolicy)
       .with(version.version, version.yaml, version.sha256, version.base_dir, version.applied_at,
-            version.applied_by)
+            version.applied_by, version.after_decision, version.event)
       .run();
 }
 
@@ -199,6 +198,7 @@ AccountState Transaction::open_account(const AccountState& fresh) {
     require(!find_account(db, name_of(fresh)), "there is an account of that name already");
     state.changed = true;
     insert_account(db, fresh);
+    ++state.meta.accounts;
     const auto opened = find_account(db, name_of(fresh));
     if (!opened) throw LedgerCorrupt("ledger: an account is not there right after it was opened");
     return *opened;
@@ -210,7 +210,7 @@ void Transaction::State::insert_clock_event(ClockEvent event) {
   ledger->writer()
       .query(kInsertClockEvent)
       .with(meta.clock_events, event.after_decision, event.kind, event.ledger_time, event.wall_clock,
-            event.by)
+            event.by, ++meta.events)
       .run();
 }
 
@@ -266,6 +266,9 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
     state.changed = true;
     version.version = state.policy_version + 1;
     version.applied_at = state.meta.last_time;
+    state.insert_noticed_clock_events();  // they came before it
+    version.after_decision = state.meta.decisions;
+    version.event = ++state.meta.events;
     insert_policy_version(db, version);
     state.policy_version = version.version;
     state.meta.policy_versions = version.version;
@@ -276,6 +279,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
       const auto present = find_account(db, name_of(wanted));
       if (!present) {
         insert_account(db, wanted);
+        ++state.meta.accounts;
       } else if (present->balance.limit != wanted.balance.limit) {
         state.insert_limit_change(*present, wanted.balance.limit, version, why);
       }

@@ -37,7 +37,8 @@ void as_schema_one(const Workbench& bench) {
       "ATTACH '" + bench.path("L") + "' AS new; BEGIN;" + first_schema() +
       "INSERT INTO meta SELECT one, ledger_id, created_at, last_time, decisions, policy_versions,"
       " limit_changes FROM new.meta;"
-      "INSERT INTO policy_version SELECT * FROM new.policy_version ORDER BY version;"
+      "INSERT INTO policy_version SELECT version, yaml, sha256, base_dir, applied_at, applied_by"
+      " FROM new.policy_version ORDER BY version;"
       "INSERT INTO account SELECT id, dataset, scope, measure, budget, 0, 0 FROM new.account;"
       "UPDATE account AS a SET spent = (SELECT spent FROM new.account WHERE id = a.id);"
       "INSERT INTO decision SELECT seq, id, created_at, principal, key, request_digest, request,"
@@ -72,14 +73,14 @@ TEST_CASE("migrate: a ledger of schema 1 is refused by name until migrated, then
     CAPTURE(words);
     const Result refused = bench.with_ledger(words);
     CHECK(refused.exit == 3);
-    CHECK(contains(refused.err, "has schema 1, this program needs 2; run `epsilog migrate`"));
+    CHECK(contains(refused.err, "has schema 1, this program needs 3; run `epsilog migrate`"));
   }
 
   const Result migrated = bench.with_ledger({"migrate", "--json"});
   CAPTURE(migrated.err);
   CHECK(migrated.exit == 0);
   CHECK(migrated.json()["from"] == 1);
-  CHECK(migrated.json()["to"] == 2);
+  CHECK(migrated.json()["to"] == 3);
   CHECK(contains(migrated.json()["copy"].get<std::string>(), "L.schema1"));
   CHECK(query(bench.path("L.schema1"), "PRAGMA user_version") == "1");
 
@@ -94,7 +95,7 @@ TEST_CASE("migrate: a ledger of schema 1 is refused by name until migrated, then
 
   const Result again = bench.with_ledger({"migrate"});
   CHECK(again.exit == 0);
-  CHECK(contains(again.out, "has schema 2 already: nothing to do"));
+  CHECK(contains(again.out, "has schema 3 already: nothing to do"));
   CHECK(bench.with_ledger({"migrate", "--json"}).json()["copy"].is_null());
 }
 

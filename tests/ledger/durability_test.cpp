@@ -190,7 +190,7 @@ TEST_CASE("power failure: during a migration it leaves one schema or the other, 
       replay(recording, 6, 4, [&](const std::string& image, std::int64_t acknowledged, Losses& found) {
         if (schema_one_rows(image) != rows) ++found.lost;
         const std::string version = query_sql(image, "PRAGMA user_version");
-        if (version == "2") {
+        if (version == "3") {
           ++migrated;
           auto snapshot = ledger::Ledger::open_read_only(image).snapshot();
           if (!ledger::Inspection(snapshot).schema_differences().empty()) ++found.unbalanced;

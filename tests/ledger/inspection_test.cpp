@@ -339,11 +339,11 @@ TEST_CASE("inspection: clock events removed, out of order, or not what the calen
   fixture.tamper(
       "INSERT INTO clock_event VALUES(1, 7, 'forwards', '2026-01-02T00:00:00.000Z', "
       "'2026-02-01T00:00:00.000Z',"
-      " '');"
+      " '', 2);"
       "INSERT INTO clock_event VALUES(2, 6, 'backwards', '2026-01-01T00:00:00.000Z',"
-      " '2025-02-01T00:00:00.000Z', '');"
+      " '2025-02-01T00:00:00.000Z', '', 3);"
       "INSERT INTO clock_event VALUES(3, 7, 'backwards', '2026-01-01T00:00:00.000Z',"
-      " '2025-02-01T00:00:00.000Z', '');"
+      " '2025-02-01T00:00:00.000Z', '', 3);"
       "UPDATE clock_event SET seq = 4 WHERE seq = 3; UPDATE meta SET clock_events = 4");
   auto snapshot = fixture.look();
   ledger::Inspection inspection(snapshot);

@@ -62,11 +62,15 @@ void check_migrated(const std::string& path, const std::string& rows, int grants
   CHECK(balances_fold(snapshot));
   CHECK(snapshot.find_key("ada", "1")->values == std::vector<Rational>{1});
   const auto migrations = snapshot.schema_migrations();
-  REQUIRE(migrations.size() == 1);
+  REQUIRE(migrations.size() == 2);
   CHECK(migrations[0].version == 2);
+  CHECK(migrations[1].version == 3);
+  CHECK(migrations[0].event == 1);
+  CHECK(migrations[1].event == 2);
   CHECK(migrations[0].after_decision == grants + 1);
-  CHECK(inspection.facts().schema_migrations.claimed == 1);
-  CHECK(inspection.facts().schema_migrations.rows == 1);
+  CHECK(inspection.facts().schema_migrations.claimed == 2);
+  CHECK(inspection.facts().schema_migrations.rows == 2);
+  CHECK(inspection.facts().accounts.claimed == inspection.facts().accounts.rows);
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ TEST_CASE("migration: a ledger of schema 1 is refused by everything but migrate,
           "[ledger][migration]") {
   const OldLedger old;
   const std::string rows = schema_one_rows(old.path);
-  const std::string advice = "has schema 1, this program needs 2; run `epsilog migrate`";
+  const std::string advice = "has schema 1, this program needs 3; run `epsilog migrate`";
   for (const auto& message :
        {message_of([&] { static_cast<void>(ledger::Ledger::open(old.path, {})); }),
         message_of([&] { static_cast<void>(ledger::Ledger::open_read_only(old.path)); })}) {
@@ -92,7 +96,7 @@ TEST_CASE("migration: every row is kept, the copy too, and the ledger goes on", 
   const std::string rows = schema_one_rows(old.path);
   const auto migration = ledger::Ledger::migrate(old.path);
   CHECK(migration.from == 1);
-  CHECK(migration.to == 2);
+  CHECK(migration.to == 3);
   CHECK(migration.copy == old.path + ".schema1");
   check_migrated(old.path, rows, 3);
 
@@ -115,6 +119,10 @@ TEST_CASE("migration: every row is kept, the copy too, and the ledger goes on", 
   transaction.reserve(draft, charge_of(Epsilon::parse_down("0.5")));
   const auto stored = ledger.commit(std::move(transaction)).at(0);
   CHECK(stored.seq == 5);
+  CHECK(stored.rules == ledger::kRules);
+  CHECK(stored.program == ledger::kThisProgram);
+  CHECK_FALSE(stored.program.commit.empty());
+  CHECK(stored.decided_under == 2);
   CHECK(ledger.snapshot().find_id(stored.id)->accounts.at(0).balance.reserved == 500'000'000'000);
 }
 
@@ -129,6 +137,9 @@ TEST_CASE("migration: releases of schema 1 read without a unit and are still wha
   CHECK(first->release->relation.empty());
   CHECK(first->draft.parent.empty());
   CHECK(first->draft.deadline.empty());
+  CHECK(first->rules == ledger::Rules::first);
+  CHECK(first->program == ledger::Program{});
+  CHECK(first->decided_under == 0);
   CHECK(first->accounts.at(0).balance.spent == 10'000'000'000);
 }
 
@@ -138,8 +149,8 @@ TEST_CASE("migration: a second one finds nothing to do, and a foreign file is no
   SECTION("migrating twice") {
     static_cast<void>(ledger::Ledger::migrate(old.path));
     const auto again = ledger::Ledger::migrate(old.path);
-    CHECK(again.from == 2);
-    CHECK(again.to == 2);
+    CHECK(again.from == 3);
+    CHECK(again.to == 3);
     CHECK(again.copy.empty());
   }
   SECTION("something else at the copy's name") {
@@ -196,7 +207,7 @@ TEST_CASE("migration: two processes at once migrate it once", "[ledger][migratio
     REQUIRE(child >= 0);
     if (child == 0) {
       try {
-        ::_exit(ledger::Ledger::migrate(old.path).to == 2 ? 0 : 1);
+        ::_exit(ledger::Ledger::migrate(old.path).to == 3 ? 0 : 1);
       } catch (const std::exception&) {
         ::_exit(1);
       }
@@ -265,7 +276,7 @@ TEST_CASE("migration: storage that fails at any operation leaves one schema or t
       ++points;
       REQUIRE(schema_one_rows(old.path) == rows);
       const std::string version = query_sql(old.path, "PRAGMA user_version");
-      CHECK((version == "2" || (version == "1" && !acknowledged)));
+      CHECK((version == "3" || (version == "1" && !acknowledged)));
       if (code == SQLITE_FULL) CHECK_FALSE(fs::exists(old.path + ".poisoned"));
       fs::remove(old.path + ".poisoned");
       static_cast<void>(ledger::Ledger::migrate(old.path));

@@ -37,7 +37,9 @@ struct OpenLedger : LedgerFixture {
         {"reasons", outcome == "refused" ? "'[1]'" : "'[]'"},
         {"accounts", "accounts"},
         {"parent", "'" + parent + "'"},
-        {"deadline", outcome == "reserved" || outcome == "pending" ? "'9999-01-01T00:00:00.000Z'" : "''"}};
+        {"deadline", outcome == "reserved" || outcome == "pending" ? "'9999-01-01T00:00:00.000Z'" : "''"},
+        {"rules", "rules"},
+        {"decided_under", "decided_under"}};
     if (const auto equals = changes.find('='); equals != std::string::npos)
       columns[changes.substr(0, equals)] = changes.substr(equals + 1);
     std::string names;
@@ -136,7 +138,8 @@ TEST_CASE("schema: numbers leave no gap, ids ascend, keys do not repeat", "[ledg
         fixture.path,
         "INSERT INTO decision SELECT " + seq + ", " + id + ", created_at, principal, " + key +
             ", request_digest, request, dataset, policy_version, outcome, reasons, accounts, parent,"
-            " deadline FROM decision WHERE seq = 2");
+            " deadline, rules, program_version, program_commit, (SELECT max(version) FROM policy_version)"
+            " FROM decision WHERE seq = 2");
   };
   const std::string last = "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'";
   CHECK(insert("4", last, "''") == "decisions are numbered without gaps and their ids ascend");
@@ -147,7 +150,7 @@ TEST_CASE("schema: numbers leave no gap, ids ascend, keys do not repeat", "[ledg
   CHECK(insert("3", last, "'k'").find("UNIQUE") != std::string::npos);
   CHECK(insert("3", last, "'other'").empty());
   CHECK(run_sql(fixture.path,
-                "INSERT INTO policy_version SELECT 4, yaml, sha256, base_dir, applied_at, applied_by"
+                "INSERT INTO policy_version SELECT 4, yaml, sha256, base_dir, applied_at, applied_by, 2, 9"
                 " FROM policy_version WHERE version = 1") == "policy versions are numbered without gaps");
   CHECK(run_sql(fixture.path,
                 "INSERT INTO limit_change SELECT 3, after_decision, policy_version, account_id,"
@@ -188,8 +191,8 @@ TEST_CASE("schema: a row cannot refer to a row that is not there", "[ledger][sch
        {"INSERT INTO charge VALUES('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 1, 5)",
         "INSERT INTO charge SELECT id, 99, 5 FROM decision WHERE seq = 2",
         "INSERT INTO decision SELECT 3, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', created_at, principal, '',"
-        " request_digest, request, dataset, 99, outcome, reasons, accounts, '', '' FROM decision WHERE seq = "
-        "2"}) {
+        " request_digest, request, dataset, 99, outcome, reasons, accounts, '', '', rules, '', '',"
+        " (SELECT max(version) FROM policy_version) FROM decision WHERE seq = 2"}) {
     CAPTURE(sql);
     CHECK(run_sql(fixture.path, kRecursive + sql) == "FOREIGN KEY constraint failed");
   }
@@ -305,21 +308,69 @@ TEST_CASE("schema: what is open is listed until it is resolved and cannot be unl
   CHECK(run_sql(path, "INSERT INTO open_decision SELECT id, deadline FROM decision WHERE seq = 1") == closed);
 }
 
+TEST_CASE("schema: no decision is made under older rules or another policy than the active one",
+          "[ledger][schema]") {
+  const FilledLedger fixture;
+  const auto insert = [&](const std::string& rules, const std::string& under) {
+    return run_sql(fixture.path,
+                   "INSERT INTO decision SELECT 3, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', created_at, principal, '',"
+                   " request_digest, request, dataset, policy_version, outcome, reasons, accounts, '', '', " +
+                       rules + ", '', '', " + under + " FROM decision WHERE seq = 2");
+  };
+  const std::string active = "(SELECT max(version) FROM policy_version)";
+  CHECK(insert("1", active) == "the number of the rules never falls");
+  CHECK(insert("2", "1") == "what is decided is decided under the active policy");
+  CHECK(insert("2", "0") == "what is decided is decided under the active policy");
+  CHECK(insert("3", active).empty());
+}
+
+TEST_CASE("schema: relocations and removals of limits are history, and every event has its place",
+          "[ledger][schema]") {
+  const FilledLedger fixture;
+  const std::string& path = fixture.path;
+  const std::string time = "'2026-01-01T00:00:00.000Z'";
+  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'backwards', " + time + ", " + time +
+                          ", '', 0)") == "an event has its place in the order");
+  CHECK(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, " + time + ", 0)") ==
+        "an event has its place in the order");
+  CHECK(
+      run_sql(path,
+              "INSERT INTO policy_version SELECT version + 1, yaml, sha256, base_dir, applied_at, applied_by,"
+              " -1, 9 FROM policy_version ORDER BY version DESC LIMIT 1") ==
+      "an event has its place in the order");
+  CHECK(run_sql(path, "INSERT INTO limit_removal VALUES(2, 0, 1, 1, " + time + ", 'eve', '')") ==
+        "limit removals are numbered without gaps");
+  REQUIRE(run_sql(path, "INSERT INTO limit_removal VALUES(1, 0, 1, 1, " + time + ", 'eve', '')").empty());
+  CHECK(run_sql(path, "INSERT INTO relocation VALUES(2, 9, 0, 'clinic', '/a', " + time + ", 'eve', '')") ==
+        "relocations are numbered without gaps");
+  REQUIRE(run_sql(path, "INSERT INTO relocation VALUES(1, 9, 0, 'clinic', '/a', " + time + ", 'eve', '')")
+              .empty());
+  for (const std::string table : {"limit_removal", "relocation"}) {
+    CHECK(run_sql(path, "UPDATE " + table + " SET after_decision = 0") ==
+          table + " is history: it cannot change");
+    CHECK(run_sql(path, "DELETE FROM " + table) == table + " is history: it cannot be deleted");
+  }
+  for (const std::string count : {"accounts", "events"}) {
+    CHECK(run_sql(path, "UPDATE meta SET " + count + " = 0") == "meta only moves forward");
+  }
+}
+
 TEST_CASE("schema: clock events and migrations are history too", "[ledger][schema]") {
   const LedgerFixture fixture;
   const std::string& path = fixture.path;
   const std::string event = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', ";
-  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(2, 0, 'forwards', " + event + "'')") ==
+  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(2, 0, 'forwards', " + event + "'', 2)") ==
         "clock events are numbered without gaps");
-  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'forwards', " + event + "'eve')").find("CHECK") ==
+  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'forwards', " + event + "'eve', 2)")
+            .find("CHECK") == 0);
+  CHECK(
+      run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'confirmed', " + event + "'', 2)").find("CHECK") ==
+      0);
+  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'sideways', " + event + "'', 2)").find("CHECK") ==
         0);
-  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'confirmed', " + event + "'')").find("CHECK") ==
-        0);
-  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'sideways', " + event + "'')").find("CHECK") ==
-        0);
-  REQUIRE(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'confirmed', " + event + "'eve')").empty());
-  REQUIRE(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, '2026-01-01T00:00:00.000Z')").empty());
-  CHECK(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, '2026-01-01T00:00:00.000Z')") ==
+  REQUIRE(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'confirmed', " + event + "'eve', 2)").empty());
+  REQUIRE(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, '2026-01-01T00:00:00.000Z', 3)").empty());
+  CHECK(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, '2026-01-01T00:00:00.000Z', 3)") ==
         "schema versions ascend");
   for (const std::string table : {"clock_event", "schema_migration"}) {
     CHECK(run_sql(path, "UPDATE " + table + " SET after_decision = 0") ==

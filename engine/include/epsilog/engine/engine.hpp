@@ -111,6 +111,8 @@ struct AuditReport {
   bool ok = false;
   std::int64_t records = 0;  ///< decisions examined
   std::vector<AuditFault> faults;
+  /// What older rules allowed that today's would not; no fault of the ledger.
+  std::vector<AuditFault> notes;
 };
 
 struct EngineOptions {

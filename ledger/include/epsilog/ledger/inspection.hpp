@@ -33,6 +33,9 @@ struct LedgerFacts {
   Counts limit_changes;
   Counts clock_events;
   Counts schema_migrations;  ///< numbered here by position, not by version
+  Counts accounts;
+  Counts limit_removals;
+  Counts relocations;
 };
 
 /// A number missing, or a decision out of order with the one before it.

@@ -11,6 +11,7 @@
 
 #include "epsilog/accounting/filter.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/program.hpp"
 
 namespace epsilog::ledger {
 
@@ -48,6 +49,9 @@ struct PolicyVersion {
   std::string base_dir;      ///< absolute; relative source paths start here
   std::string applied_at;    ///< ledger time
   std::string applied_by;
+  /// The last decision before it, and its place among the events; -1 and 0 where that was not recorded.
+  std::int64_t after_decision = -1;
+  std::int64_t event = 0;
 };
 
 /// One mechanism call as recorded, values aside. Texts are canonical; "" = not applicable.
@@ -129,6 +133,9 @@ struct StoredDecision {
   std::int64_t seq = 0;  ///< 1, 2, … without gaps
   std::string id;        ///< 26 characters, bytewise time-ordered
   std::string created_at;
+  Rules rules = kRules;
+  Program program = {};
+  std::int64_t decided_under = 0;  ///< the policy version active then; 0 where that was not recorded
   DecisionDraft draft;
   std::vector<AccountState> accounts;  ///< draft.touched, as they stood after the decision
   std::vector<Charge> charges;
@@ -159,6 +166,7 @@ struct ClockEvent {
   std::string ledger_time;          ///< before a step of the clock; of a confirmation, its own
   std::string wall_clock;           ///< what it showed then
   std::string by;                   ///< who confirmed; "" otherwise
+  std::int64_t event = 0;           ///< its place among the events; 0 where that was not recorded
 };
 
 /// When a later schema was applied: decisions up to `after_decision` were written by an earlier one.
@@ -166,6 +174,18 @@ struct SchemaMigration {
   std::int64_t version = 0;
   std::int64_t after_decision = 0;
   std::string at;
+  std::int64_t event = 0;  ///< its place among the events; 0 where that was not recorded
+};
+
+/// An account whose limit a policy version declares no more. It stays, and limits nothing from then on.
+struct LimitRemoval {
+  std::int64_t seq = 0;             ///< 1, 2, …
+  std::int64_t after_decision = 0;  ///< the last decision seq before it
+  std::int64_t policy_version = 0;
+  std::int64_t account = 0;
+  std::string removed_at;
+  std::string by;
+  std::string why;
 };
 
 }  // namespace epsilog::ledger
