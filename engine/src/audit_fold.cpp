@@ -32,8 +32,8 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
   }
   std::shared_ptr<const AppliedPolicy> applied;
   try {
-    applied =
-        std::make_shared<const AppliedPolicy>(AppliedPolicy{version, Policy::parse(version.yaml, record)});
+    applied = std::make_shared<const AppliedPolicy>(
+        AppliedPolicy{version, Policy::parse_stored(version.yaml, record)});
   } catch (const PolicyError& error) {
     fault(record, "policy_invalid", error.what());
   }
@@ -164,11 +164,11 @@ void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& 
 
 void AuditFold::check_decided(const ledger::StoredDecision& stored, const Decision& decision,
                               ledger::Outcome expected) {
-  if (expected == stored.draft.outcome && reasons_json(decision.reasons()) == stored.draft.reasons) return;
+  const std::string reasons = reasons_text(decision, stored.rules);
+  if (expected == stored.draft.outcome && reasons == stored.draft.reasons) return;
   fault(stored.id, "decision_differs",
-        std::string("deciding again gives ") + outcome_name(expected) + " " +
-            reasons_json(decision.reasons()) + ", recorded is " + outcome_name(stored.draft.outcome) + " " +
-            stored.draft.reasons);
+        std::string("deciding again gives ") + outcome_name(expected) + " " + reasons + ", recorded is " +
+            outcome_name(stored.draft.outcome) + " " + stored.draft.reasons);
 }
 
 void AuditFold::check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset) {
@@ -203,8 +203,9 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   const std::vector<Ask> asked =
       asks(applied.policy, dataset, request, *plan, calendar_.at(stored.created_at, stored.seq - 1));
   const std::vector<ledger::AccountName> names = account_names(asked);
+  const std::vector<Debit> owed = debits(asked, balances_.present(names));
   const Decision decision =
-      decide(applied.policy, dataset, request, *plan, debits(asked, balances_.present(names)), conflict);
+      decide(applied.policy, dataset, request, *plan, owed, conflict, reasons_told(stored.rules));
   const ledger::Outcome outcome = stored.draft.outcome;
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
   ledger::Outcome expected = outcome_of(decision, request, *plan);
@@ -228,7 +229,12 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   }
   const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
   if (waits && waiting == nullptr) requests_.wait(stored, request, plan->approvals_required);
-  return names;
+  if (debited) return names;
+  std::vector<ledger::AccountName> recorded;
+  for (const Debit& debit : recorded_debits(owed, decision, outcome, stored.rules)) {
+    recorded.push_back(debit.ask.account);
+  }
+  return recorded;
 }
 
 /// Checks a decision about an earlier one, under that one's policy.
@@ -250,6 +256,8 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
   if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::token_issued) {
     for (const ledger::AccountState& account : waiting.holder.accounts) moved.push_back(account.name());
   }
+  const bool given_back = stored.draft.outcome == ledger::Outcome::voided;
+  if (given_back && stored.rules >= ledger::Rules::joints) moved.resize(recordable(moved));
   return moved;
 }
 

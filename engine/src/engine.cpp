@@ -40,6 +40,7 @@ Answer Engine::plan(const Request& request, std::span<const Rational> alphas) co
   answer.granted = decision.granted();
   answer.state = foreseen(decision, request, *plan);
   answer.reasons = decision.reasons();
+  answer.reasons_count = decision.count();
   return answer;
 }
 
@@ -157,7 +158,8 @@ std::vector<std::string> Engine::notes(const std::string& dataset) const {
   const auto applied = state_->active_policy(view);
   for (const Dataset& declared : applied->policy.datasets()) {
     if (!dataset.empty() && declared.name != dataset) continue;
-    for (const std::string& note : budget_notes(declared)) notes.push_back(declared.name + ": " + note);
+    for (const std::string& note : budget_notes(declared, ledger::kRules))
+      notes.push_back(declared.name + ": " + note);
   }
   return notes;
 }

@@ -32,7 +32,7 @@ std::shared_ptr<const AppliedPolicy> Engine::State::remembered(const ledger::Pol
   if (!entry) {
     try {
       entry = std::make_shared<const AppliedPolicy>(AppliedPolicy{
-          version, Policy::parse(version.yaml, "policy version " + std::to_string(version.version))});
+          version, Policy::parse_stored(version.yaml, "policy version " + std::to_string(version.version))});
     } catch (const PolicyError& error) {
       throw LedgerCorrupt(std::string("a stored policy is not valid: ") + error.what());
     }
@@ -78,6 +78,7 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
   answer.policy_version = policy_version;
   answer.record = plan.record;
   answer.delta = plan.delta;
+  answer.rho = plan.rho;
   for (const auto& mechanism : plan.mechanisms) {
     answer.precision_reasons.push_back(mechanism.precision_reason());
   }
@@ -145,7 +146,9 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.decision_id = stored.id;
   answer.seq = stored.seq;
   answer.created_at = stored.created_at;
-  answer.reasons = parse_reasons(stored.draft.reasons);
+  const Decision decision = parse_reasons(stored.draft.reasons);
+  answer.reasons = decision.reasons();
+  answer.reasons_count = decision.count();
   if (!closes_the_door(answer.reasons)) answer.accounts = stored.accounts;
   if (stored.release) answer.record = *stored.release;
   answer.component_values = stored.component_values;

@@ -147,7 +147,7 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   Begun begun = begin_after_expiries(ledger);
   ledger::Transaction& transaction = begun.transaction;
   const ledger::PolicyVersion active = transaction.active_policy();
-  const AppliedPolicy before{active, Policy::parse(active.yaml, "the active policy")};
+  const AppliedPolicy before{active, Policy::parse_stored(active.yaml, "the active policy")};
   report.policy_version = before.version.version;
   if (before.version.sha256 == version.sha256 && before.version.base_dir == version.base_dir) return report;
 

@@ -89,13 +89,14 @@ void decide_approved(ledger::Transaction& transaction, const Waiting& step) {
   const std::vector<Ask> asked =
       asks(policy, *step.dataset, step.request, *step.plan, transaction.calendar_time());
   std::vector<Debit> owed = debits(asked, transaction.accounts(account_names(asked)));
-  const Decision decision = decide(policy, *step.dataset, step.request, *step.plan, owed, std::nullopt);
+  const Decision decision = decide(policy, *step.dataset, step.request, *step.plan, owed, std::nullopt,
+                                   reasons_told(ledger::kRules));
   const ledger::StoredDecision& root = step.family.root;
   ledger::DecisionDraft draft = draft_about(root, decision.granted() ? Outcome::reserved : Outcome::refused,
                                             root.draft.principal, root.draft.request);
   if (!decision.granted()) {
-    draft.reasons = reasons_json(decision.reasons());
-    draft.touched = touched(owed);
+    draft.reasons = reasons_text(decision, ledger::kRules);
+    draft.touched = touched(recorded_debits(owed, decision, Outcome::refused, ledger::kRules));
     transaction.refuse(draft);
     return;
   }

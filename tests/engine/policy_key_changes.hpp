@@ -163,6 +163,10 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"blocks.from", {"from: 2024-01", "from: 2024-02"}},
       {"blocks.to", {"to: 2025-12", "to: 2026-12"}},
       {"per_release.epsilon", {"per_release: {epsilon: 0.5}", "per_release: {epsilon: 0.6}"}},
+      {"per_release.delta", {"per_release: {epsilon: 0.5}", "per_release: {epsilon: 0.5, delta: 1e-7}"}},
+      {"per_release.rho", {"per_release: {epsilon: 0.5}", "per_release: {epsilon: 0.5, rho: 0.1}"}},
+      {"per_release.orders",
+       {"per_release: {epsilon: 0.5}", "per_release: {epsilon: 0.5, orders: {8: 0.5}}"}},
       {"column.type", {"cost: {type: decimal, scale: 2,", "cost: {type: double,"}},
       {"column.scale", {"scale: 2", "scale: 3"}},
       {"column.bounds", {"bounds: [0, 5000]", "bounds: [0, 6000]"}},
@@ -199,6 +203,9 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"approvers.principals", {"by: {principals: [carol], roles", "by: {principals: [carol, dave], roles"}},
       {"approvers.roles", {"by: {principals: [carol], roles: [custodian]}", "by: {principals: [carol]}"}},
       {"above.epsilon", {"above: {epsilon: 0.1}", "above: {epsilon: 0.2}"}},
+      {"above.delta", {"above: {epsilon: 0.1}", "above: {epsilon: 0.1, delta: 1e-7}"}},
+      {"above.rho", {"above: {epsilon: 0.1}", "above: {epsilon: 0.1, rho: 0.1}"}},
+      {"above.orders", {"above: {epsilon: 0.1}", "above: {epsilon: 0.1, orders: {8: 0.5}}"}},
       {"reservations.expires", {"expires: 2h", "expires: 3h"}},
   };
   return kChanges;
