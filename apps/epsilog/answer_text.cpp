@@ -109,7 +109,10 @@ std::string cost_text(const engine::Answer& answer) {
     text += bound ? "; published bound " + short_text(answer.record.published)
                   : "; published form is not a bound here";
   }
-  return text + delta_text(answer);
+  text += delta_text(answer);
+  if (!answer.rho) return text;
+  text += "; asked as rho " + answer.rho->requested;
+  return text + (answer.rho->charged == answer.rho->requested ? "" : ", on the grid " + answer.rho->charged);
 }
 
 std::string approvals_needed(const engine::Answer& answer) {
@@ -327,6 +330,10 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
     if (reason.limit.empty()) continue;
     amounts.add({reason.scope.empty() ? answer.dataset : reason.scope, reason.measure, reason.limit,
                  reason.spent.empty() ? "-" : reason.spent, reason.asked, reason.over_by, reason.fits});
+  }
+  if (answer.reasons_count > answer.reasons.size()) {
+    text += fmt::format("  and {} more; epsilog plan names all that stand against it now\n",
+                        answer.reasons_count - answer.reasons.size());
   }
   return amounts.empty() ? text : text + "\n" + amounts.text(style);
 }

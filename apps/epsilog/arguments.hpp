@@ -65,6 +65,7 @@ struct Arguments {
   std::optional<std::string> why;
   std::optional<std::string> epsilon;
   std::optional<std::string> delta;
+  std::optional<std::string> rho;
   std::optional<std::string> by;
   std::optional<std::string> where;
   std::optional<std::string> value;

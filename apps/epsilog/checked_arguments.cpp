@@ -214,9 +214,31 @@ std::string principal_argument(const Arguments& arguments) {
   return entry != nullptr && *entry->pw_name != '\0' ? entry->pw_name : "uid:" + std::to_string(user);
 }
 
-engine::Request request_of(const Arguments& arguments) {
-  engine::Request request;
-  request.dataset = *arguments.dataset;
+namespace {
+
+Rational rho_argument(const std::string& text) {
+  const Rational value = positive_argument(text, "--rho");
+  accounting::Rho on_grid;
+  try {
+    on_grid = accounting::Rho::from_rational_down(value);
+  } catch (const InvalidParameter& error) {
+    throw UsageError(std::string("--") + error.what());
+  }
+  if (on_grid.units() == 0) {
+    throw UsageError("--rho: '" + text + "' is smaller than the smallest loss kept, 0.000000000000001");
+  }
+  return value;
+}
+
+/// What it may lose: epsilon, with or without delta, or rho. A forecast may seek it.
+void set_loss(const Arguments& arguments, engine::Request& request) {
+  if (arguments.rho && (arguments.epsilon || arguments.delta)) {
+    throw UsageError("--rho: stands in place of --epsilon and --delta; give either");
+  }
+  if (!arguments.rho && !arguments.epsilon && arguments.verb != Verb::forecast) {
+    throw UsageError("--epsilon is required");
+  }
+  if (arguments.rho) request.rho = rho_argument(*arguments.rho);
   if (arguments.epsilon) {
     const std::string& text = *arguments.epsilon;
     request.epsilon = checked_epsilon(request_number(text, "--epsilon", request.too_long), text);
@@ -225,6 +247,14 @@ engine::Request request_of(const Arguments& arguments) {
     const std::string& text = *arguments.delta;
     request.delta = checked_delta(request_number(text, "--delta", request.too_long), text);
   }
+}
+
+}  // namespace
+
+engine::Request request_of(const Arguments& arguments) {
+  engine::Request request;
+  request.dataset = *arguments.dataset;
+  set_loss(arguments, request);
   request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
   request.principal = principal_argument(arguments);
   if (arguments.purpose) request.purpose = name(*arguments.purpose, "--purpose");

@@ -138,6 +138,7 @@ std::string forecast_json(const std::string& ledger_id, const engine::Request& r
               {"delta", request.delta ? Json(accounting::text(*request.delta)) : Json(nullptr)},
               {"count", goal.count ? Json(*goal.count) : Json(nullptr)},
               {"wanted", goal.accuracy ? accuracy_json({*goal.accuracy})[0] : Json(nullptr)}};
+  if (request.rho) object["rho"] = accounting::text(*request.rho);
   add_forecast(object, forecast);
   object["reasons"] = forecast ? reason_list(forecast->each.reasons) : Json::array();
   return pretty(object);
@@ -167,6 +168,7 @@ std::string planned_row_json(std::size_t line, const engine::Answer& answer) {
                            "purpose", "epsilon", "delta", "reasons"}) {
     object[name] = whole.at(name);
   }
+  if (whole.contains("rho")) object["rho"] = whole.at("rho");
   return one_object(object, -1);
 }
 

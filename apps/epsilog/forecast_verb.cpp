@@ -8,11 +8,11 @@ namespace epsilog::command {
 namespace {
 
 ForecastGoal goal_of(const Arguments& arguments, const std::vector<Rational>& alphas) {
-  const int given = int{arguments.epsilon.has_value()} + int{arguments.count.has_value()} +
-                    int{arguments.accuracy.has_value()};
+  const int given = int{arguments.epsilon.has_value()} + int{arguments.rho.has_value()} +
+                    int{arguments.count.has_value()} + int{arguments.accuracy.has_value()};
   if (given != 1) {
     throw UsageError(std::string("forecast: give ") + (given == 0 ? "one" : "only one") +
-                     " of --epsilon, --count and --accuracy; epsilog forecast --help shows examples");
+                     " of --epsilon, --rho, --count and --accuracy; epsilog forecast --help shows examples");
   }
   ForecastGoal goal;
   if (arguments.count) goal.count = count_argument(*arguments.count);

@@ -140,6 +140,12 @@ Json delta_json(const engine::Answer& answer, AnswerKind kind) {
           {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.delta->adjusted)}};
 }
 
+/// Of a request that asked for it, and of no other.
+Json rho_json(const engine::Answer& answer, AnswerKind kind) {
+  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(kind);
+  return {{"requested", answer.rho->requested}, {"charged", nothing_charged ? "0" : answer.rho->charged}};
+}
+
 /// The parameters of the only mechanism call; null or empty where a release has several.
 void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) {
   const auto& components = answer.record.components;
@@ -217,6 +223,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   add_values(object, answer.record.cells, answer.values);
   object["epsilon"] = epsilon_json(answer, kind);
   object["delta"] = delta_json(answer, kind);
+  if (answer.rho) object["rho"] = rho_json(answer, kind);
   add_mechanism(object, answer, kind);
   object["components"] = Json::array();
   for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
@@ -227,6 +234,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   object["accounts"] = accounts_json(answer.accounts);
   object["notes"] = answer.notes;
   object["reasons"] = reason_list(answer.reasons);
+  if (answer.reasons_count > answer.reasons.size()) object["reasons_count"] = answer.reasons_count;
   add_waiting(object, answer, kind);
   return object;
 }

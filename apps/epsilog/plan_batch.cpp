@@ -21,15 +21,16 @@ struct RequestColumn {
   std::string_view name;
   SingleText target;
 };
-constexpr std::array<RequestColumn, 9> kColumns = {{{"dataset", &Arguments::dataset},
-                                                    {"statistic", &Arguments::statistic},
-                                                    {"epsilon", &Arguments::epsilon},
-                                                    {"delta", &Arguments::delta},
-                                                    {"by", &Arguments::by},
-                                                    {"where", &Arguments::where},
-                                                    {"as", &Arguments::principal},
-                                                    {"purpose", &Arguments::purpose},
-                                                    {"key", &Arguments::key}}};
+constexpr std::array<RequestColumn, 10> kColumns = {{{"dataset", &Arguments::dataset},
+                                                     {"statistic", &Arguments::statistic},
+                                                     {"epsilon", &Arguments::epsilon},
+                                                     {"delta", &Arguments::delta},
+                                                     {"rho", &Arguments::rho},
+                                                     {"by", &Arguments::by},
+                                                     {"where", &Arguments::where},
+                                                     {"as", &Arguments::principal},
+                                                     {"purpose", &Arguments::purpose},
+                                                     {"key", &Arguments::key}}};
 
 /// What the rows of the written table have besides those of the one that was read.
 const std::vector<std::string> kResults = {"decision",      "replayed", "charged_epsilon",
@@ -58,8 +59,20 @@ engine::Request request_of_row(const Arguments& defaults, const std::vector<Sing
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (!cells[i].empty()) arguments.*targets[i] = cells[i];
   }
+  // In place of what the command line says for all rows, of whichever kind.
+  const auto in_the_row = [&](SingleText target) {
+    const auto at = std::find(targets.begin(), targets.end(), target);
+    return at != targets.end() && !cells[static_cast<std::size_t>(at - targets.begin())].empty();
+  };
+  if (in_the_row(&Arguments::rho)) {
+    if (!in_the_row(&Arguments::epsilon)) arguments.epsilon.reset();
+    if (!in_the_row(&Arguments::delta)) arguments.delta.reset();
+  } else if (in_the_row(&Arguments::epsilon)) {
+    arguments.rho.reset();
+  }
   for (const RequestColumn& required : {kColumns[0], kColumns[1], kColumns[2]}) {
-    if (!(arguments.*required.target)) {
+    const bool replaced = required.target == &Arguments::epsilon && arguments.rho;
+    if (!(arguments.*required.target) && !replaced) {
       throw UsageError(std::string(required.name) + ": is neither in the row nor on the command line");
     }
   }

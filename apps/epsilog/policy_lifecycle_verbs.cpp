@@ -72,9 +72,10 @@ std::string diff_text(const Comparison& comparison, const Style& style) {
   for (const Direction direction : kInOrder) {
     const std::vector<const PolicyChange*> changes = of(comparison, direction);
     for (const PolicyChange* change : changes) {
-      lines += fmt::format("{}:{}:{}: {}: {}: {} -> {}: {}\n", printable(comparison.later), change->mark.line,
-                           change->mark.column, coloured(direction, style), printable(change->place()),
-                           shown(change->before), shown(change->after), change->why);
+      lines += fmt::format("{}:{}:{}: {}: {}: {} -> {}: {}{}\n", printable(comparison.later),
+                           change->mark.line, change->mark.column, coloured(direction, style),
+                           printable(change->place()), shown(change->before), shown(change->after),
+                           change->why, change->refused_once_charged ? "; refused once charged" : "");
     }
     summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", changes.size(), engine::name(direction));
   }
@@ -96,6 +97,7 @@ Figures change_figures(const PolicyChange& change) {
           value_figure("before", change.before),
           value_figure("after", change.after),
           {"why", change.why},
+          {"refused_once_charged", change.refused_once_charged},
           {"line", static_cast<std::uint64_t>(change.mark.line)},
           {"column", static_cast<std::uint64_t>(change.mark.column)}};
 }

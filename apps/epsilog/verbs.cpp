@@ -26,6 +26,8 @@ std::vector<OptionSpec> make_options() {
       {"--policy", "FILE", "the policy file", &Arguments::policy},
       {"--epsilon", "E", "privacy loss, a positive number: 0.1, 1e-3 or 1/3", &Arguments::epsilon},
       {"--delta", "D", "probability in (0,1) left to (epsilon, delta), such as 1e-6", &Arguments::delta},
+      {"--rho", "R", "in place of --epsilon and --delta: a Gaussian release of that zCDP loss",
+       &Arguments::rho},
       {"--by", "COLUMN", "one answer for each declared value of the column", &Arguments::by},
       {"--where", "PREDICATE", "only these rows: \"age > 65 and ward in ('A','B')\"", &Arguments::where},
       {"--as", "WHO", "who asks (default: the name of the operating system's user)", &Arguments::principal},
@@ -171,12 +173,13 @@ std::vector<VerbSpec> make_verbs() {
        "would wait for approvals.\n"
        "  --count  also how many more of exactly this fit, and what each of K more could have.\n"
        "  --batch  a table of requests, planned in order, each against the balances as those before it\n"
-       "           would leave them. Its columns: dataset, statistic, epsilon, delta, by, where, as,\n"
+       "           would leave them. Its columns: dataset, statistic, epsilon, delta, rho, by, where, as,\n"
        "           purpose, key; what it lacks is taken from the command line. Exit code 0: all would\n"
        "           be granted.",
        {kDataset, kStatistic},
-       {{"--epsilon", true},
+       {{"--epsilon"},
         {"--delta"},
+        {"--rho"},
         {"--by"},
         {"--where"},
         {"--alpha"},
@@ -196,6 +199,7 @@ std::vector<VerbSpec> make_verbs() {
        "would be granted; 4: none.",
        {kDataset, kStatistic},
        {{"--epsilon"},
+        {"--rho"},
         {"--count", false, "how many more releases there shall be"},
         {"--accuracy"},
         {"--alpha"},
@@ -212,15 +216,17 @@ std::vector<VerbSpec> make_verbs() {
        "epsilog release clinic mean:cost --by ward --where \"age > 65 and ward in ('A','B')\" --epsilon 0.2\n"
        "epsilog release clinic sum:cost --epsilon 1/3 --key monthly-report-2024-03\n"
        "epsilog release clinic units --epsilon 0.5 --delta 1e-6\n"
+       "epsilog release clinic units --rho 1/100\n"
        "echo 17.25 | epsilog release clinic value:auc --epsilon 0.5 --value -",
        "The value is printed only after charge and value are durable together. Exit code 4: refused,\n"
        "with every limit that stands against it; a refusal costs nothing. --delta is what a statistic\n"
-       "needs that the policy releases by discrete_gaussian or gaussian, and no other may have. Exit code "
-       "5:\n"
+       "needs that the policy releases by discrete_gaussian or gaussian, and no other may have; where no\n"
+       "budget counts delta, --rho says both. Exit code 5:\n"
        "it waits for approvals; once it has them, `epsilog commit` releases it.",
        {kDataset, kStatistic},
-       {{"--epsilon", true},
+       {{"--epsilon"},
         {"--delta"},
+        {"--rho"},
         {"--by"},
         {"--where"},
         {"--value"},
@@ -241,8 +247,9 @@ std::vector<VerbSpec> make_verbs() {
        "computed here reads them in its commit only; for value:NAME that is known only with --data-token.\n"
        "Exit code 4: refused; 5: it waits for approvals first.",
        {kDataset, kStatistic},
-       {{"--epsilon", true},
+       {{"--epsilon"},
         {"--delta"},
+        {"--rho"},
         {"--by"},
         {"--where"},
         {"--data-token"},

@@ -32,8 +32,8 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
   }
   std::shared_ptr<const AppliedPolicy> applied;
   try {
-    applied =
-        std::make_shared<const AppliedPolicy>(AppliedPolicy{version, Policy::parse(version.yaml, record)});
+    applied = std::make_shared<const AppliedPolicy>(
+        AppliedPolicy{version, Policy::parse_stored(version.yaml, record)});
   } catch (const PolicyError& error) {
     fault(record, "policy_invalid", error.what());
   }
@@ -164,11 +164,11 @@ void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& 
 
 void AuditFold::check_decided(const ledger::StoredDecision& stored, const Decision& decision,
                               ledger::Outcome expected) {
-  if (expected == stored.draft.outcome && reasons_json(decision.reasons()) == stored.draft.reasons) return;
+  const std::string reasons = reasons_text(decision, stored.rules);
+  if (expected == stored.draft.outcome && reasons == stored.draft.reasons) return;
   fault(stored.id, "decision_differs",
-        std::string("deciding again gives ") + outcome_name(expected) + " " +
-            reasons_json(decision.reasons()) + ", recorded is " + outcome_name(stored.draft.outcome) + " " +
-            stored.draft.reasons);
+        std::string("deciding again gives ") + outcome_name(expected) + " " + reasons + ", recorded is " +
+            outcome_name(stored.draft.outcome) + " " + stored.draft.reasons);
 }
 
 void AuditFold::check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset,
@@ -233,15 +233,22 @@ void AuditFold::check_charges(const ledger::StoredDecision& stored, const Terms&
   }
 }
 
-void AuditFold::check_decided_on(const ledger::StoredDecision& stored, const Request& request,
-                                 const Terms& terms, ledger::Outcome if_granted,
-                                 const std::optional<KeyConflict>& conflict) {
+std::vector<ledger::AccountName> AuditFold::check_decided_on(const ledger::StoredDecision& stored,
+                                                             const Request& request, const Terms& terms,
+                                                             ledger::Outcome if_granted,
+                                                             const std::optional<KeyConflict>& conflict) {
   const std::vector<ledger::AccountName> names = account_names(terms.asks);
-  const Decision decision = decide(terms.applied->policy, *terms.dataset, request, *terms.plan,
-                                   debits(terms.asks, balances_.present(names), stored.rules), conflict);
+  const std::vector<Debit> owed = debits(terms.asks, balances_.present(names), stored.rules);
+  const Decision decision = decide(terms.applied->policy, *terms.dataset, request, *terms.plan, owed,
+                                   conflict, reasons_told(stored.rules));
   check_decided(stored, decision, decision.granted() ? if_granted : ledger::Outcome::refused);
   check_deadline(stored, *terms.dataset, names);
   check_charges(stored, terms);
+  std::vector<ledger::AccountName> recorded;
+  for (const Debit& debit : recorded_debits(owed, decision, stored.draft.outcome, stored.rules)) {
+    recorded.push_back(debit.ask.account);
+  }
+  return recorded;
 }
 
 /// Decides the stored request again, on the balances that the charges before it add up to.
@@ -267,7 +274,8 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   if (debited && plan.approvals_required > 0) {
     fault(stored.id, "approval_missing", "its policy asks for approvals, and there was none");
   }
-  check_decided_on(stored, request, asked, outcome_of(Decision(), request, plan), conflict);
+  const std::vector<ledger::AccountName> recorded =
+      check_decided_on(stored, request, asked, outcome_of(Decision(), request, plan), conflict);
   if (outcome == ledger::Outcome::granted) {
     check_release(stored, plan);
   } else if (stored.release) {
@@ -275,7 +283,7 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   }
   const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
   if (waits) requests_.wait(stored, request, plan.approvals_required);
-  return account_names(asked.asks);
+  return recorded;
 }
 
 void AuditFold::note_older_policy(const ledger::StoredDecision& stored, const Terms& asked,
@@ -313,13 +321,12 @@ std::vector<ledger::AccountName> AuditFold::check_approved(const ledger::StoredD
   if (stored.release) fault(stored.id, "release_unfounded", "was not granted but holds a release");
   const auto changed = under_active ? policy_changed(asked, now) : std::nullopt;
   if (changed) {
-    check_decided(stored, Decision({*changed}), ledger::Outcome::refused);
+    check_decided(stored, Decision({*changed}, 1), ledger::Outcome::refused);
     check_charges(stored, decided);
     return {};
   }
   if (!under_active) note_older_policy(stored, asked, now);
-  check_decided_on(stored, waiting.request, decided, ledger::Outcome::reserved, std::nullopt);
-  return account_names(decided.asks);
+  return check_decided_on(stored, waiting.request, decided, ledger::Outcome::reserved, std::nullopt);
 }
 
 bool AuditFold::last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting) {
@@ -351,6 +358,8 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
   if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::token_issued) {
     for (const ledger::AccountState& account : waiting.holder.accounts) moved.push_back(account.name());
   }
+  const bool given_back = stored.draft.outcome == ledger::Outcome::voided;
+  if (given_back && stored.rules >= ledger::Rules::joints) moved.resize(recordable(moved));
   return moved;
 }
 

@@ -58,7 +58,7 @@ class AuditFold {
   std::vector<ledger::AccountName> check_about(const ledger::StoredDecision& stored,
                                                const WaitingRequest& waiting);
   /// Decides it again on the balances that the charges before it add up to, and opens what it opens.
-  void check_decided_on(const ledger::StoredDecision& stored, const Request& request, const Terms& terms,
+  std::vector<ledger::AccountName> check_decided_on(const ledger::StoredDecision& stored, const Request& request, const Terms& terms,
                         ledger::Outcome if_granted, const std::optional<KeyConflict>& conflict);
   void check_charges(const ledger::StoredDecision& stored, const Terms& terms);
   /// What the active policy would have made of a request that rules 1 decided under its own.

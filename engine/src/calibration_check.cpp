@@ -68,7 +68,8 @@ Epsilon largest_epsilon(const Budget& budget) {
 Epsilon largest_epsilon(const Dataset& dataset) {
   Epsilon most = largest_epsilon(dataset.budget);
   if (dataset.lifetime) most = std::min(most, largest_epsilon(*dataset.lifetime));
-  return dataset.per_release ? std::min(most, *dataset.per_release) : most;
+  return dataset.per_release && dataset.per_release->epsilon ? std::min(most, *dataset.per_release->epsilon)
+                                                             : most;
 }
 
 }  // namespace
@@ -94,7 +95,10 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
       if (needs_delta(settings.mechanism)) {
         // Refused by a pure budget whatever the calibration gives; the others set no largest delta.
         if (dataset.budget.measure != Measure::approximate) continue;
-        request.delta = dataset.budget.delta.rational();
+        Delta delta = dataset.budget.delta;
+        if (dataset.per_release && dataset.per_release->delta)
+          delta = std::min(delta, *dataset.per_release->delta);
+        request.delta = delta.rational();
       }
       try {
         (void)make_plan(dataset, request);

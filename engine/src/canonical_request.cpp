@@ -26,9 +26,13 @@ Holding parse_reservation(const std::optional<std::string>& text) {
 }
 
 nlohmann::json members(const Request& request) {
-  nlohmann::json json = {{"dataset", request.dataset},
-                         {"epsilon", accounting::text(request.epsilon)},
-                         {"statistic", request.question.statistic.text()}};
+  nlohmann::json json = {{"dataset", request.dataset}, {"statistic", request.question.statistic.text()}};
+  // One of the two, so that a text says one thing.
+  if (request.rho) {
+    json["rho"] = accounting::text(*request.rho);
+  } else {
+    json["epsilon"] = accounting::text(request.epsilon);
+  }
   if (request.delta) json["delta"] = accounting::text(*request.delta);
   if (!request.purpose.empty()) json["purpose"] = request.purpose;
   if (request.holding != Holding::none) json["reservation"] = reservation_text(request.holding);
@@ -67,8 +71,15 @@ StoredRequest parse_stored_request(std::string_view text) {
     };
     StoredRequest stored;
     stored.request.dataset = json.at("dataset").get<std::string>();
-    stored.request.epsilon =
-        accounting::parse_stored_rational(json.at("epsilon").get<std::string>(), "epsilon");
+    if (const auto rho = optional_member("rho")) {
+      if (json.contains("epsilon") || json.contains("delta")) {
+        throw LedgerCorrupt("it asks for rho, and for epsilon or delta too");
+      }
+      stored.request.rho = accounting::parse_stored_rational(*rho, "rho");
+    } else {
+      stored.request.epsilon =
+          accounting::parse_stored_rational(json.at("epsilon").get<std::string>(), "epsilon");
+    }
     if (const auto delta = optional_member("delta")) {
       stored.request.delta = accounting::parse_stored_rational(*delta, "delta");
     }

@@ -35,6 +35,7 @@ DiscreteMechanism discrete(const Component& component, const MechanismRequest& r
   DiscreteMechanism::Options options;
   options.noise = needs_delta(settings.mechanism) ? DiscreteNoise::gaussian : DiscreteNoise::laplace;
   options.loss = request.loss;
+  options.rho = request.rho;
   options.sensitivity = component.sensitivity;
   options.sensitivity_l2_squared = component.sensitivity_l2_squared;
   options.coordinates = component.coordinates;

@@ -17,6 +17,8 @@ namespace epsilog::engine {
 /// What calibrates a component's mechanism besides the component.
 struct MechanismRequest {
   accounting::ApproximateLoss loss;
+  /// Of a Gaussian mechanism: what it is calibrated to, where that is not `loss`, which follows from it.
+  std::optional<Rational> rho = std::nullopt;
   const ReleaseSettings& settings;
   /// Whether the declared `bound` and `grid` apply: they are in units of the answer and say nothing about
   /// the parts of a quotient.

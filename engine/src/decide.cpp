@@ -1,17 +1,34 @@
 #include "decide.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "access.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
-#include "loss_amounts.hpp"
+#include "loss_caps.hpp"
 
 namespace epsilog::engine {
 namespace {
 
-constexpr const char* kEpsilon = accounting::EpsilonMeasure::name;
+/// The first reasons, and how many there are: a request may have one for each of 65,536 accounts.
+class Reasons final {
+ public:
+  explicit Reasons(std::size_t told) : told_(told) {}
+
+  template <class Make>
+  void add(const Make& make) {
+    if (list_.size() < told_) list_.push_back(make());
+    ++count_;
+  }
+  [[nodiscard]] Decision take() { return {std::move(list_), count_}; }
+
+ private:
+  std::size_t told_;
+  std::vector<Reason> list_;
+  std::size_t count_ = 0;
+};
 
 Reason limit_reason(RefusalCode code, const std::string& what, const std::string& scope,
                     const std::string& measure, const accounting::Balance& balance,
@@ -44,28 +61,69 @@ std::string subject_of(const ledger::AccountName& account) {
 
 /// One reason for each scope whose budget has no part for all that is lost, however many accounts it has.
 void check_expressible(const Dataset& dataset, const Plan& plan, const std::vector<Debit>& debits,
-                       std::vector<Reason>& reasons) {
+                       Reasons& reasons) {
   for (const Debit& debit : debits) {
     if (debit.ask.expressible) continue;
-    const std::string& scope = debit.ask.account.scope;
-    Reason reason;
-    reason.code = RefusalCode::measure_not_expressible;
-    reason.scope = scope;
-    reason.message = plan.record.mechanism + " loses (epsilon, delta), which the budget of dataset '" +
-                     dataset.name + "'" + (scope.empty() ? "" : ", " + scope + ",") +
-                     " cannot express: its measure is " + std::string(name(Measure::pure));
-    reasons.push_back(std::move(reason));
+    reasons.add([&] {
+      const std::string& scope = debit.ask.account.scope;
+      Reason reason;
+      reason.code = RefusalCode::measure_not_expressible;
+      reason.scope = scope;
+      reason.message = plan.record.mechanism + " loses (epsilon, delta), which the budget of dataset '" +
+                       dataset.name + "'" + (scope.empty() ? "" : ", " + scope + ",") +
+                       " cannot express: its measure is " + std::string(name(Measure::pure));
+      return reason;
+    });
   }
 }
 
-void check_limits(const std::vector<Debit>& debits, std::vector<Reason>& reasons) {
+void check_one_release(const Dataset& dataset, const Plan& plan, const std::vector<Debit>& debits,
+                       Reasons& reasons) {
+  // What a budget cannot express at all is refused for that.
+  const bool bounded = std::any_of(debits.begin(), debits.end(), [](const Debit& debit) {
+    return debit.ask.account.measure == accounting::DeltaMeasure::name || !debit.ask.expressible;
+  });
+  const LossCap cap = cap_of_one_release(dataset, bounded, plan.rules);
+  for (const CapExceeded& one : exceeded(cap, plan.charged, plan.mechanisms)) {
+    reasons.add([&] {
+      return limit_reason(RefusalCode::per_release_exceeded,
+                          one.measure + " of one release of '" + dataset.name + "'", "per_release",
+                          one.measure, {.limit = one.limit}, one.asked);
+    });
+  }
+}
+
+void check_limits(const std::vector<Debit>& debits, Reasons& reasons) {
   for (const Debit& debit : debits) {
     const accounting::Balance& balance = debit.account.balance;
     const Ask& ask = debit.ask;
     if (!ask.too_large && accounting::filter(balance, ask.amount).granted) continue;
-    reasons.push_back(limit_reason(ask.code, subject_of(ask.account), ask.account.scope, ask.account.measure,
-                                   balance, ask.too_large.value_or(accounting::Integer(ask.amount))));
+    reasons.add([&] {
+      return limit_reason(ask.code, subject_of(ask.account), ask.account.scope, ask.account.measure, balance,
+                          ask.too_large.value_or(accounting::Integer(ask.amount)));
+    });
   }
+}
+
+/// What an account takes at most in the stored list of balances.
+std::size_t recorded_bytes(const ledger::AccountName& account) {
+  constexpr std::size_t kFigures = 160;
+  return 2 * account.scope.size() + account.measure.size() + kFigures;
+}
+
+bool is_named(const Debit& debit, const std::vector<Reason>& reasons) {
+  return std::any_of(reasons.begin(), reasons.end(), [&](const Reason& reason) {
+    const bool of_scope = reason.code == RefusalCode::measure_not_expressible;
+    return reason.scope == debit.ask.account.scope &&
+           (of_scope || reason.measure == debit.ask.account.measure);
+  });
+}
+
+std::vector<Debit> first_recordable(std::vector<Debit> debits) {
+  std::vector<ledger::AccountName> names;
+  for (const Debit& debit : debits) names.push_back(debit.ask.account);
+  debits.resize(recordable(names), Debit{});
+  return debits;
 }
 
 }  // namespace
@@ -112,26 +170,57 @@ std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debit
   return states;
 }
 
+std::size_t reasons_told(ledger::Rules rules) {
+  return rules < ledger::Rules::joints ? std::numeric_limits<std::size_t>::max() : kReasonsStored;
+}
+
+std::size_t recordable(const std::vector<ledger::AccountName>& accounts) {
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  while (count < std::min(accounts.size(), kReasonsStored)) {
+    bytes += recorded_bytes(accounts[count]);
+    if (bytes > kReasonBytesStored) break;
+    ++count;
+  }
+  return count;
+}
+
+std::vector<Debit> recorded_debits(const std::vector<Debit>& debits, const Decision& decision,
+                                   ledger::Outcome outcome, ledger::Rules rules) {
+  const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
+  if (debited || rules < ledger::Rules::joints) return debits;
+  std::vector<Debit> there;
+  std::copy_if(debits.begin(), debits.end(), std::back_inserter(there),
+               [](const Debit& debit) { return debit.account.id != 0; });
+  std::vector<Debit> first = first_recordable(there);
+  if (first.size() == there.size()) return first;
+  const std::vector<Reason> reasons = stored_reasons(decision, rules);
+  std::vector<Debit> named;
+  std::copy_if(there.begin(), there.end(), std::back_inserter(named),
+               [&](const Debit& debit) { return is_named(debit, reasons); });
+  return named.empty() ? first : first_recordable(std::move(named));
+}
+
 Decision decide(const Policy& policy, const Dataset& dataset, const Request& request, const Plan& plan,
-                const std::vector<Debit>& debits, const std::optional<KeyConflict>& conflict) {
-  std::vector<Reason> reasons = access_reasons(policy, dataset, request);
-  const bool closed = closes_the_door(reasons);
+                const std::vector<Debit>& debits, const std::optional<KeyConflict>& conflict,
+                std::size_t told) {
+  Reasons reasons(told);
+  const std::vector<Reason> access = access_reasons(policy, dataset, request);
+  for (const Reason& reason : access) reasons.add([&] { return reason; });
   if (conflict) {
-    Reason reason;
-    reason.code = RefusalCode::key_conflict;
-    reason.message = "key '" + conflict->key + "' is bound to decision " + conflict->decision_id +
-                     ", which asked something else";
-    reasons.push_back(std::move(reason));
+    reasons.add([&] {
+      Reason reason;
+      reason.code = RefusalCode::key_conflict;
+      reason.message = "key '" + conflict->key + "' is bound to decision " + conflict->decision_id +
+                       ", which asked something else";
+      return reason;
+    });
   }
-  if (closed) return Decision(std::move(reasons));
+  if (closes_the_door(access)) return reasons.take();
   check_expressible(dataset, plan, debits, reasons);
-  if (dataset.per_release && plan.charged.epsilon > *dataset.per_release) {
-    reasons.push_back(limit_reason(
-        RefusalCode::per_release_exceeded, "epsilon of one release of '" + dataset.name + "'", "per_release",
-        kEpsilon, {.limit = dataset.per_release->units()}, plan.charged.epsilon.units()));
-  }
+  check_one_release(dataset, plan, debits, reasons);
   check_limits(debits, reasons);
-  return Decision(std::move(reasons));
+  return reasons.take();
 }
 
 ledger::Outcome outcome_of(const Decision& decision, const Request& request, const Plan& plan) {

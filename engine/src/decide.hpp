@@ -1,6 +1,7 @@
 // plan + accounts -> decision. A function of public facts alone (guarantee G7).
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,10 +36,24 @@ struct Debit {
 [[nodiscard]] std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks);
 [[nodiscard]] std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debits);
 
-/// Checks every rule and limit that applies, so that a refusal names them all.
+/// Checks every rule and limit that applies, so that a refusal names them all; the reasons after the first
+/// `told` are counted only.
+/// Requires  told >= 1.
 [[nodiscard]] Decision decide(const Policy& policy, const Dataset& dataset, const Request& request,
                               const Plan& plan, const std::vector<Debit>& debits,
-                              const std::optional<KeyConflict>& conflict);
+                              const std::optional<KeyConflict>& conflict,
+                              std::size_t told = std::numeric_limits<std::size_t>::max());
+
+/// How many reasons a decision made under these rules is recorded from.
+[[nodiscard]] std::size_t reasons_told(ledger::Rules rules);
+
+/// Those accounts with whose balances a decision is stored. What is debited is stored with all of them; what
+/// is refused or waits debits nothing, and has at most 16, within some kilobytes: all if they are no more,
+/// else those that its stored reasons name, else the first. Under the first rules it was always all.
+[[nodiscard]] std::vector<Debit> recorded_debits(const std::vector<Debit>& debits, const Decision& decision,
+                                                 ledger::Outcome outcome, ledger::Rules rules);
+/// How many of the first of these accounts are no more than that.
+[[nodiscard]] std::size_t recordable(const std::vector<ledger::AccountName>& accounts);
 
 /// As what a decision is recorded: what is granted may wait for approvals, or for its commit.
 [[nodiscard]] ledger::Outcome outcome_of(const Decision& decision, const Request& request, const Plan& plan);

@@ -51,7 +51,9 @@ std::string changes_at(const Reason& reason) {
   return period ? date_text(period->last + 1) + "T00:00:00.000Z" : "";
 }
 
-std::string reasons_json(const std::vector<Reason>& reasons) {
+namespace {
+
+nlohmann::json json_of(const std::vector<Reason>& reasons) {
   nlohmann::json array = nlohmann::json::array();
   for (const Reason& reason : reasons) {
     array.push_back({{"code", name(reason.code)},
@@ -66,26 +68,66 @@ std::string reasons_json(const std::vector<Reason>& reasons) {
     // Left out when nothing is: reasons of before there were reservations stay as they were written.
     if (!reason.reserved.empty()) array.back()["reserved"] = reason.reserved;
   }
-  return array.dump();
+  return array;
 }
 
-std::vector<Reason> parse_reasons(std::string_view text) {
+std::vector<Reason> reasons_of(const nlohmann::json& array) {
+  std::vector<Reason> reasons;
+  for (const nlohmann::json& json : array) {
+    const auto member = [&json](const char* key) { return json.at(key).get<std::string>(); };
+    reasons.push_back({.code = parse_refusal_code(member("code")),
+                       .scope = member("scope"),
+                       .measure = member("measure"),
+                       .limit = member("limit"),
+                       .spent = member("spent"),
+                       .reserved = json.value("reserved", ""),
+                       .asked = member("asked"),
+                       .over_by = member("over_by"),
+                       .fits = member("fits"),
+                       .message = member("message")});
+  }
+  return reasons;
+}
+
+}  // namespace
+
+std::string reasons_json(const std::vector<Reason>& reasons) {
+  return json_of(reasons).dump();
+}
+
+std::vector<Reason> stored_reasons(const Decision& decision, ledger::Rules rules) {
+  if (rules < ledger::Rules::joints) return decision.reasons();
+  std::vector<Reason> stored;
+  std::size_t bytes = 0;
+  for (const Reason& reason : decision.reasons()) {
+    bytes += json_of({reason}).dump().size();
+    const bool full = stored.size() == kReasonsStored || bytes > kReasonBytesStored;
+    if (full && !stored.empty()) break;
+    stored.push_back(reason);
+  }
+  return stored;
+}
+
+std::string reasons_text(const Decision& decision, ledger::Rules rules) {
+  nlohmann::json first = json_of(stored_reasons(decision, rules));
+  if (first.size() == decision.count()) return first.dump();
+  return nlohmann::json{{"count", decision.count()}, {"first", std::move(first)}}.dump();
+}
+
+Decision parse_reasons(std::string_view text) {
   try {
-    std::vector<Reason> reasons;
-    for (const nlohmann::json& json : nlohmann::json::parse(text)) {
-      const auto member = [&json](const char* key) { return json.at(key).get<std::string>(); };
-      reasons.push_back({.code = parse_refusal_code(member("code")),
-                         .scope = member("scope"),
-                         .measure = member("measure"),
-                         .limit = member("limit"),
-                         .spent = member("spent"),
-                         .reserved = json.value("reserved", ""),
-                         .asked = member("asked"),
-                         .over_by = member("over_by"),
-                         .fits = member("fits"),
-                         .message = member("message")});
+    const nlohmann::json json = nlohmann::json::parse(text);
+    if (json.is_array()) {
+      std::vector<Reason> reasons = reasons_of(json);
+      const std::size_t count = reasons.size();
+      return {std::move(reasons), count};
     }
-    return reasons;
+    std::vector<Reason> first = reasons_of(json.at("first"));
+    const nlohmann::json& count = json.at("count");
+    if (!count.is_number_unsigned() || first.empty() || count.get<std::size_t>() <= first.size()) {
+      throw LedgerCorrupt("stored reasons: not the first of more");
+    }
+    return {std::move(first), count.get<std::size_t>()};
   } catch (const nlohmann::json::exception& error) {
     throw LedgerCorrupt(std::string("stored reasons: ") + error.what());
   } catch (const InvalidParameter& error) {

@@ -53,6 +53,7 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   answer.granted = decision.granted();
   answer.state = foreseen(decision, request, *plan);
   answer.reasons = decision.reasons();
+  answer.reasons_count = decision.count();
   return answer;
 }
 
@@ -196,7 +197,8 @@ std::vector<std::string> Engine::notes(const std::string& dataset) const {
   const auto applied = state_->active_policy(view);
   for (const Dataset& declared : applied->policy.datasets()) {
     if (!dataset.empty() && declared.name != dataset) continue;
-    for (const std::string& note : budget_notes(declared)) notes.push_back(declared.name + ": " + note);
+    for (const std::string& note : budget_notes(declared, ledger::kRules))
+      notes.push_back(declared.name + ": " + note);
   }
   return notes;
 }

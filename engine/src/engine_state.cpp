@@ -11,7 +11,7 @@ namespace {
 /// Throws  LedgerCorrupt: what is stored was valid when it was applied.
 Policy parsed_policy(const ledger::PolicyVersion& version) {
   try {
-    return Policy::parse(version.yaml, "policy version " + std::to_string(version.version));
+    return Policy::parse_stored(version.yaml, "policy version " + std::to_string(version.version));
   } catch (const PolicyError& error) {
     throw LedgerCorrupt(std::string("a stored policy is not valid: ") + error.what());
   }
@@ -46,7 +46,7 @@ std::shared_ptr<const AppliedPolicy> Engine::State::known_policy(std::int64_t ve
 
 std::shared_ptr<const AppliedPolicy> Engine::State::remembered(const ledger::PolicyVersion& version) {
   if (auto known = known_policy(version.version)) return known;
-  // Unlocked, because parsing calibrates: two threads may both parse, and the first to end is remembered.
+  // Unlocked, because parsing takes long: two threads may both parse, and the first to end is remembered.
   auto parsed = std::make_shared<const AppliedPolicy>(AppliedPolicy{version, parsed_policy(version)});
   const std::lock_guard lock(mutex_);
   return policies_.emplace(version.version, std::move(parsed)).first->second;
@@ -86,6 +86,7 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
   answer.policy_version = policy_version;
   answer.record = plan.record;
   answer.delta = plan.delta;
+  answer.rho = plan.rho;
   for (const auto& mechanism : plan.mechanisms) {
     answer.precision_reasons.push_back(mechanism.precision_reason());
   }
@@ -164,7 +165,9 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.rules = stored.rules;
   answer.program = stored.program;
   answer.created_at = stored.created_at;
-  answer.reasons = parse_reasons(stored.draft.reasons);
+  const Decision decision = parse_reasons(stored.draft.reasons);
+  answer.reasons = decision.reasons();
+  answer.reasons_count = decision.count();
   if (!closes_the_door(answer.reasons)) answer.accounts = stored.accounts;
   if (stored.release) answer.record = *stored.release;
   answer.component_values = stored.component_values;

@@ -8,6 +8,7 @@
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilon_search.hpp"
+#include "loss_caps.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -36,17 +37,24 @@ class Forecaster {
     require_within_caps(request, canonical_request(request));
   }
 
-  [[nodiscard]] Forecast at(const Rational& epsilon, std::span<const Rational> alphas);
+  /// Of the request as it stands, and at another epsilon.
+  [[nodiscard]] Forecast as_asked(std::span<const Rational> alphas) { return of(planned(request_), alphas); }
+  [[nodiscard]] Forecast at(const Rational& epsilon, std::span<const Rational> alphas) {
+    return of(planned(epsilon), alphas);
+  }
   /// The largest epsilon at which `count` releases fit.
   [[nodiscard]] std::optional<Epsilon> largest_for(std::int64_t count);
   /// The least epsilon that is accurate enough.
   [[nodiscard]] std::optional<Epsilon> least_for(const Accuracy& wanted);
 
  private:
+  [[nodiscard]] Forecast of(const Standing& standing, std::span<const Rational> alphas) const;
   [[nodiscard]] Standing planned(const Rational& epsilon);
+  [[nodiscard]] Standing planned(Request request);
   [[nodiscard]] std::int64_t most_for(const Standing& standing, std::int64_t count) const;
   [[nodiscard]] std::int64_t most_of_one_release() const {
-    return dataset_.per_release ? dataset_.per_release->units() : accounting::kUnitsMax;
+    const bool capped = dataset_.per_release && dataset_.per_release->epsilon;
+    return capped ? dataset_.per_release->epsilon->units() : accounting::kUnitsMax;
   }
   /// An epsilon at which the request cannot be planned does not do, and why is kept.
   template <class Test>
@@ -65,7 +73,16 @@ class Forecaster {
 
 Standing Forecaster::planned(const Rational& epsilon) {
   Request request = request_;
+  if (request.rho) {
+    // As what it was asked is sought as an epsilon: beside the delta at which its rho is one.
+    request.rho.reset();
+    request.delta = delta_of_rho(dataset_).rational();
+  }
   request.epsilon = epsilon;
+  return planned(std::move(request));
+}
+
+Standing Forecaster::planned(Request request) {
   Plan plan = make_plan(dataset_, request);
   const std::vector<Ask> asked = asks(applied_->policy, dataset_, request, plan, calendar_time_);
   if (!present_) present_ = view_.accounts(account_names(asked));
@@ -95,16 +112,16 @@ std::int64_t fewest(std::vector<AccountForecast>& accounts) {
   return *least;
 }
 
-Forecast Forecaster::at(const Rational& epsilon, std::span<const Rational> alphas) {
-  const Standing standing = planned(epsilon);
+Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alphas) const {
   const Decision decision =
       decide(applied_->policy, dataset_, standing.request, standing.plan, standing.debits, std::nullopt);
   Forecast result;
-  result.epsilon = epsilon;
+  result.epsilon = standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon;
   result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
   result.each.granted = decision.granted();
   result.each.state = foreseen(decision, standing.request, standing.plan);
   result.each.reasons = decision.reasons();
+  result.each.reasons_count = decision.count();
   result.never = std::any_of(decision.reasons().begin(), decision.reasons().end(),
                              [](const Reason& reason) { return !is_of_a_balance(reason.code); });
   if (closes_the_door(decision.reasons())) return result;
@@ -115,8 +132,13 @@ Forecast Forecaster::at(const Rational& epsilon, std::span<const Rational> alpha
   return result;
 }
 
-/// A cap on one release is not asked for here: it ends the search.
-bool fits(const Standing& standing, std::int64_t count) {
+/// A cap on one release's epsilon is where the search ends; those in other measures are asked for here.
+bool fits(const Dataset& dataset, const Standing& standing, std::int64_t count) {
+  const bool counted = std::any_of(standing.debits.begin(), standing.debits.end(), [](const Debit& debit) {
+    return debit.ask.account.measure == accounting::DeltaMeasure::name;
+  });
+  const LossCap cap = cap_of_one_release(dataset, counted, standing.plan.rules);
+  if (!exceeded(cap, standing.plan.charged, standing.plan.mechanisms).empty()) return false;
   return std::all_of(standing.debits.begin(), standing.debits.end(), [count](const Debit& debit) {
     if (!debit.ask.expressible || debit.ask.too_large) return false;
     return debit.ask.amount == 0 || debits_that_fit(debit.account.balance, debit.ask.amount) >= count;
@@ -163,7 +185,7 @@ std::optional<Epsilon> Forecaster::largest_for(std::int64_t count) {
   if (bounded_by_division(start)) start = most;
   if (most == 0) return std::nullopt;
   return found(largest_that_does(
-      start, most, planned_and([&](const Standing& standing) { return fits(standing, count); })));
+      start, most, planned_and([&](const Standing& standing) { return fits(dataset_, standing, count); })));
 }
 
 std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
@@ -197,7 +219,7 @@ bool is_of_a_balance(RefusalCode code) {
 
 Forecast Engine::forecast(const Request& request, const Alphas& alphas) const {
   ledger::Snapshot view = state_->snapshot();
-  return Forecaster(*state_, view, request).at(request.epsilon, alphas);
+  return Forecaster(*state_, view, request).as_asked(alphas);
 }
 
 std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::int64_t count,

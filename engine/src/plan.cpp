@@ -1,10 +1,13 @@
 #include "plan.hpp"
 
+#include <algorithm>
+
 #include "blocks.hpp"
 #include "budget_notes.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "request_rules.hpp"
+#include "epsilog/accounting/zcdp.hpp"
+#include "loss_caps.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -69,11 +72,76 @@ ApproximateLoss charged_loss(const Request& request, const ReleaseSettings& sett
   return charged;
 }
 
+/// The least epsilon on the grid that a zCDP loss implies at that delta; a charge is never of nothing.
+Epsilon epsilon_of_rho_up(const Rational& rho, const Rational& delta) {
+  Epsilon epsilon =
+      std::max(Epsilon::from_rational_up(accounting::zcdp_epsilon_up(rho, delta)), Epsilon::from_units(1));
+  // Both directions of the conversion are rounded against the asker, each by itself.
+  while (accounting::zcdp_delta_up(rho, epsilon.rational()) > delta) {
+    epsilon = Epsilon::from_units(epsilon.units() + 1);
+  }
+  return epsilon;
+}
+
+/// What is asked of rho, on the grid.
+Rho charged_rho(const Dataset& dataset, const Request& request, const ReleaseSettings& settings) {
+  if (!needs_delta(settings.mechanism)) {
+    throw InvalidParameter("rho: '" + request.question.statistic.text() + "' is released by " +
+                           std::string(name(settings.mechanism)) + ", which loses epsilon; give --epsilon");
+  }
+  if (counts_delta(dataset)) {
+    throw InvalidParameter("rho: a budget of '" + dataset.name +
+                           "' counts epsilon and delta; give --epsilon and --delta");
+  }
+  const Rho charged = Rho::from_rational_down(*request.rho);
+  if (charged == Rho()) {
+    throw InvalidParameter("rho: " + accounting::text(*request.rho) + " is below the smallest loss kept, " +
+                           Rho::from_units(1).text());
+  }
+  return charged;
+}
+
+/// What each component is calibrated to.
+struct Part {
+  ApproximateLoss loss;
+  std::optional<Rational> rho = std::nullopt;
+};
+
+std::vector<Part> parts_of_loss(const std::vector<Component>& components, const ApproximateLoss& charged) {
+  const auto epsilons = shares(components, charged.epsilon, "epsilon");
+  const auto deltas = shares(components, charged.delta, "delta");
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < components.size(); ++i) parts.push_back({{epsilons[i], deltas[i]}});
+  return parts;
+}
+
+std::vector<Part> parts_of_rho(const std::vector<Component>& components, Rho charged, Delta delta) {
+  const auto rhos = shares(components, charged, "rho");
+  const auto deltas = shares(components, delta, "delta");
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    const Epsilon epsilon = epsilon_of_rho_up(rhos[i].rational(), deltas[i].rational());
+    parts.push_back({{epsilon, deltas[i]}, rhos[i].rational()});
+  }
+  return parts;
+}
+
+/// What is asked, in parts; says in the plan what it was asked as.
+std::vector<Part> parts_of(const Dataset& dataset, const Request& request, const ReleaseSettings& settings,
+                           Plan& plan) {
+  const std::vector<Component>& components = plan.derivation.components;
+  if (!request.rho) return parts_of_loss(components, charged_loss(request, settings));
+  const Rho charged = charged_rho(dataset, request, settings);
+  plan.rho = {accounting::text(*request.rho), charged.text()};
+  return parts_of_rho(components, charged, delta_of_rho(dataset));
+}
+
 DeltaCost delta_cost(const Request& request, const Plan& plan) {
   Rational adjusted = 0;
   for (const ComponentMechanism& mechanism : plan.mechanisms) adjusted += mechanism.adjusted_delta();
   EPSILOG_INVARIANT(adjusted <= plan.charged.delta.rational());
-  return {accounting::text(*request.delta), plan.charged.delta.text(), accounting::text(adjusted)};
+  const std::string charged = plan.charged.delta.text();
+  return {request.delta ? accounting::text(*request.delta) : charged, charged, accounting::text(adjusted)};
 }
 
 ledger::ReleaseRecord release_record(const Request& request, const Plan& plan,
@@ -83,7 +151,7 @@ ledger::ReleaseRecord release_record(const Request& request, const Plan& plan,
       settings.mechanism == MechanismChoice::snapping && settings.arithmetic == ArithmeticChoice::mpfr;
   record.mechanism = std::string(name(settings.mechanism));
   record.arithmetic = rounded ? "mpfr" : "exact";
-  record.requested = accounting::text(request.epsilon);
+  record.requested = request.rho ? plan.charged.epsilon.text() : accounting::text(request.epsilon);
   record.charged = plan.charged.epsilon.text();
   Rational adjusted = 0;
   std::optional<Rational> published = Rational(0);
@@ -119,29 +187,30 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
   const Statistic& statistic = request.question.statistic;
   const ReleaseSettings& settings = dataset.settings(
       statistic.kind == StatisticKind::value ? std::string_view(statistic.subject) : name(statistic.kind));
-  plan.charged = charged_loss(request, settings);
   const std::vector<Component>& components = plan.derivation.components;
-  const auto epsilons = shares(components, plan.charged.epsilon, "epsilon");
-  const auto deltas = shares(components, plan.charged.delta, "delta");
-  std::vector<ApproximateLoss> parts;
+  const std::vector<Part> parts = parts_of(dataset, request, settings, plan);
+  std::vector<ApproximateLoss> losses;
   for (std::size_t i = 0; i < components.size(); ++i) {
-    parts.emplace_back(epsilons[i], deltas[i]);
+    losses.push_back(parts[i].loss);
     plan.mechanisms.emplace_back(
         components[i],
-        MechanismRequest{.loss = parts.back(),
+        MechanismRequest{.loss = parts[i].loss,
+                         .rho = parts[i].rho,
                          .settings = settings,
                          .in_units_of_the_answer = components.size() == 1,
                          .published_step = published_step(dataset, statistic, components[i].quantity)});
   }
-  EPSILOG_INVARIANT(accounting::compose_sequential(parts) == plan.charged);
+  plan.charged = accounting::compose_sequential(losses);
   plan.record = release_record(request, plan, settings);
   plan.record.unit = unit_text(dataset.unit);
   plan.record.relation = std::string(name(dataset.neighbours));
   if (dataset.blocks) plan.blocks = covered_blocks(dataset, request.question.where);
-  plan.approvals_required = approvals_required(dataset, plan.charged.epsilon);
-  plan.notes = budget_notes(dataset);
+  if (dataset.approvals && needs_approval(*dataset.approvals, plan.charged, plan.mechanisms, rules)) {
+    plan.approvals_required = dataset.approvals->required;
+  }
+  plan.notes = budget_notes(dataset, rules);
   plan.amounts = LossAmounts(plan.mechanisms, plan.charged);
-  if (request.delta) plan.delta = delta_cost(request, plan);
+  if (!plan.charged.pure()) plan.delta = delta_cost(request, plan);
   return plan;
 }
 

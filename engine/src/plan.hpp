@@ -19,14 +19,17 @@ struct Plan {
   accounting::ApproximateLoss charged;         ///< sum over the mechanisms
   ledger::ReleaseRecord record;
   std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
+  std::optional<RhoCost> rho;            ///< where it was asked
   std::vector<std::string> blocks;       ///< that the request covers, in order; empty where none are declared
   std::uint64_t approvals_required = 0;  ///< 0: it is decided at once
   std::vector<std::string> notes;        ///< what reports say about the dataset's budgets
   LossAmounts amounts;                   ///< what it costs, by measure of the accounts it touches
 };
 
+/// Requires  `rules` are those under which it is, or was, asked.
 /// Ensures   the mechanisms' charges add to `charged` exactly, in both parts; these are the largest grid
-///           values not above request.epsilon and request.delta.
+///           values not above request.epsilon and request.delta. Of request.rho that holds of rho, and
+///           `charged` is what the parts of it imply at delta_of_rho(dataset).
 /// Throws    NotFound, Underivable, InvalidParameter.
 [[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request,
                              ledger::Rules rules = ledger::kRules);

@@ -98,6 +98,7 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
       state.keys.emplace(key, Bound{digest, answer.granted, answer.state, answer.reasons});
     }
   }
+  answer.reasons_count = answer.reasons.size();
   if (!closes_the_door(answer.reasons)) answer.accounts = account_states(standing);
   return answer;
 }

@@ -127,6 +127,14 @@ const ReleaseSettings& Dataset::settings(std::string_view statistic_or_query) co
 }
 
 Policy Policy::parse(std::string_view yaml, const std::string& file) {
+  Policy policy = parse_stored(yaml, file);
+  if (std::vector<PolicyFault> found = calibration_faults(policy.datasets_, file); !found.empty()) {
+    throw PolicyError(std::move(found));
+  }
+  return policy;
+}
+
+Policy Policy::parse_stored(std::string_view yaml, const std::string& file) {
   Faults faults(file);
   const yaml::Node root = yaml::read(yaml, faults);
   DecodedPolicy decoded = decode_policy(root, faults);
@@ -134,9 +142,6 @@ Policy Policy::parse(std::string_view yaml, const std::string& file) {
   Policy policy;
   policy.datasets_ = std::move(decoded.datasets);
   policy.principals_ = std::move(decoded.principals);
-  if (std::vector<PolicyFault> found = calibration_faults(policy.datasets_, file); !found.empty()) {
-    throw PolicyError(std::move(found));
-  }
   policy.yaml_ = std::string(yaml);
   return policy;
 }

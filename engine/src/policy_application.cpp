@@ -1,15 +1,18 @@
 // init and `policy apply`: how a policy enters the ledger, and which changes it may not make.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
+#include "epsilog/engine/policy_diff.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
-#include "loss_amounts.hpp"
+#include "policy_charged.hpp"
+#include "policy_values.hpp"
 #include "release_path.hpp"
 #include "scopes.hpp"
 
@@ -36,12 +39,6 @@ std::string source_identity(const Dataset& dataset, const std::string& base_dir)
   return "none";
 }
 
-/// Whether what was summed under one budget is still a sum of the same thing under the other.
-bool same_measure(const Budget& first, const Budget& second) {
-  return std::ranges::equal(measure_limits(first), measure_limits(second), {}, &MeasureLimit::measure,
-                            &MeasureLimit::measure);
-}
-
 /// Collects what an already charged dataset may not change: each of these would alter what the
 /// recorded losses mean, or let them be forgotten.
 class ChangeCheck {
@@ -56,8 +53,9 @@ class ChangeCheck {
     for (const ledger::AccountState& account : accounts) {
       charged[account.dataset] |= account.balance.spent > 0 || account.balance.reserved > 0;
     }
+    const std::vector<PolicyChange> changes = diff(before_.policy, after_);
     for (const Dataset& dataset : before_.policy.datasets()) {
-      if (charged[dataset.name]) check_charged(dataset);
+      if (charged[dataset.name]) check_charged(dataset, changes);
     }
     const LimitsAfter limits(after_, calendar_time);
     for (const ledger::AccountState& account : accounts) check_limit(account, limits);
@@ -76,38 +74,20 @@ class ChangeCheck {
     faults_.push_back({file_, at ? at->mark.line : 1, at ? at->mark.column : 1, message});
   }
 
-  void check_charged(const Dataset& old) {
-    const std::string subject = "dataset '" + old.name + "' was charged already: ";
+  /// What the table of policy_charged.cpp refuses. Policies name files relative to their own place, which a
+  /// comparison of the two texts does not see.
+  void check_charged(const Dataset& old, const std::vector<PolicyChange>& changes) {
     const Dataset* now = find(old.name);
-    if (now == nullptr) return fault(nullptr, subject + "it may not disappear");
-    if (now->unit.id != old.unit.id || now->unit.max_rows != old.unit.max_rows) {
-      fault(now, subject + "its unit may not change");
+    const bool same_source = now != nullptr && source_identity(*now, version_.base_dir) ==
+                                                   source_identity(old, before_.version.base_dir);
+    std::vector<PolicyFault> found = charged_faults(changes, old, same_source, file_);
+    const bool moved = now != nullptr && !same_source && now->has_source() && old.has_source();
+    if (moved && source_text(*now) == source_text(old)) {
+      fault(now, "dataset '" + old.name +
+                     "' was charged already: source may not change: it is relative to the "
+                     "policy file, and names another file from there");
     }
-    if (now->neighbours != old.neighbours) fault(now, subject + "its neighbours may not change");
-    if (!same_measure(now->budget, old.budget)) fault(now, subject + "its measure may not change");
-    if (now->renews != old.renews) fault(now, subject + "when its budget renews may not change");
-    check_blocks(*now, old, subject);
-    check_lifetime(*now, old, subject);
-    if (source_identity(*now, version_.base_dir) != source_identity(old, before_.version.base_dir)) {
-      fault(now, subject + "its source may not change");
-    }
-  }
-
-  void check_blocks(const Dataset& now, const Dataset& old, const std::string& subject) {
-    const bool same =
-        now.blocks.has_value() == old.blocks.has_value() &&
-        (!now.blocks || (now.blocks->by == old.blocks->by && now.blocks->per == old.blocks->per));
-    if (!same) fault(&now, subject + "its blocks may change in their range only");
-  }
-
-  /// An account of a lifetime begins with the dataset, or it would not hold what was spent before.
-  void check_lifetime(const Dataset& now, const Dataset& old, const std::string& subject) {
-    if (!now.lifetime) return;
-    if (!old.lifetime) {
-      fault(&now, subject + "a lifetime budget cannot be added, it would not count what was spent before");
-    } else if (!same_measure(*now.lifetime, *old.lifetime)) {
-      fault(&now, subject + "the measure of its lifetime budget may not change");
-    }
+    std::move(found.begin(), found.end(), std::back_inserter(faults_));
   }
 
   void check_limit(const ledger::AccountState& account, const LimitsAfter& limits) {
@@ -171,7 +151,7 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   Begun begun = begin_after_expiries(*state_);
   ledger::Transaction& transaction = begun.transaction;
   const ledger::PolicyVersion active = transaction.active_policy();
-  const AppliedPolicy before{active, Policy::parse(active.yaml, "the active policy")};
+  const AppliedPolicy before{active, Policy::parse_stored(active.yaml, "the active policy")};
   report.policy_version = before.version.version;
   if (before.version.sha256 == version.sha256 && before.version.base_dir == version.base_dir) return report;
 

@@ -65,9 +65,7 @@ std::optional<Approvals> decode_approvals(const Node& node, const Mark& owner, c
   }
   if (const Node* above = fields["above"]) {
     const Fields threshold(*above, keys::above, "approvals.above", fields.mark_of("above"), faults);
-    if (const Node* epsilon = threshold["epsilon"]) {
-      approvals.above = amount_of<Epsilon>(*epsilon, threshold.path("epsilon"), faults);
-    }
+    if (above->kind == Node::Kind::map) approvals.above = decode_cap(threshold, faults);
   }
   if (const Node* expires = fields["expires"]) {
     approvals.expires_seconds =

@@ -1,4 +1,5 @@
-// Amounts of privacy loss in their four measures: `budget`, `lifetime`, and those of `limits`.
+// Amounts of privacy loss in their four measures: `budget`, `lifetime`, and those of `limits`; and those of
+// one release, `per_release` and `above`.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -60,6 +61,26 @@ class Amount final {
         break;
     }
     return budget;
+  }
+
+  std::optional<LossCap> decode_cap() {
+    LossCap cap;
+    if (const Node* node = fields_["epsilon"]) {
+      cap.epsilon = amount_of<Epsilon>(*node, fields_.path("epsilon"), faults_);
+    }
+    if (fields_.has("delta")) {
+      if (const Delta read = delta(); read != Delta{}) cap.delta = read;
+    }
+    if (const Node* node = fields_["rho"]) cap.rho = amount_of<Rho>(*node, fields_.path("rho"), faults_);
+    if (const Node* node = fields_["orders"]) cap.orders = decode_orders(*node);
+    const bool none =
+        fields_.lacks("epsilon") && fields_.lacks("delta") && fields_.lacks("rho") && fields_.lacks("orders");
+    if (none) {
+      fault(fields_.owner(), fields_.path(""),
+            "say how much: epsilon: E, delta: D, rho: R or orders: {ORDER: DIVERGENCE}, one or more");
+    }
+    const bool empty = !cap.epsilon && !cap.delta && !cap.rho && cap.orders.empty();
+    return empty ? std::nullopt : std::optional(cap);
   }
 
  private:
@@ -269,6 +290,10 @@ constexpr CalendarPeriod kPeriods[] = {CalendarPeriod::day, CalendarPeriod::week
 
 Budget decode_amount(const Fields& fields, Faults& faults) {
   return Amount(fields, faults).decode();
+}
+
+std::optional<LossCap> decode_cap(const Fields& fields, Faults& faults) {
+  return Amount(fields, faults).decode_cap();
 }
 
 std::optional<CalendarPeriod> period_kind_of(const Node& node, const std::string& what, Faults& faults) {

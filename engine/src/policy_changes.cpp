@@ -58,7 +58,11 @@ Place Place::at(std::size_t index) const {
 }
 
 void Place::report(Direction direction, std::string before, std::string after, std::string_view why) const {
-  changes_.push_back({direction, path_, std::move(before), std::move(after), std::string(why)});
+  changes_.push_back({.direction = direction,
+                      .path = path_,
+                      .before = std::move(before),
+                      .after = std::move(after),
+                      .why = std::string(why)});
 }
 
 void Place::compare(const std::string& before, const std::string& after, Meaning change) const {

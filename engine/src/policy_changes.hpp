@@ -90,6 +90,15 @@ template <class Named>
 
 // One part of a dataset each (policy_diff_budget.cpp, policy_diff_limits.cpp, policy_diff_access.cpp).
 void compare_budgets(const Place& place, const Budget& before, const Budget& after);
+
+/// Why it is looser that an amount is larger, or there no more; tighter that it is smaller, or there.
+struct CapMeaning {
+  std::string_view larger;
+  std::string_view smaller;
+  std::string_view removed;
+  std::string_view added;
+};
+void compare_caps(const Place& place, const LossCap& before, const LossCap& after, const CapMeaning& why);
 void compare_losses(const Place& dataset, const Dataset& before, const Dataset& after);
 void compare_limits(const Place& place, const std::vector<Limit>& before, const std::vector<Limit>& after);
 void compare_access(const Place& dataset, const Dataset& before, const Dataset& after);

@@ -91,9 +91,7 @@ Dataset decode_dataset(const yaml::Entry& entry, const Askers& askers, Faults& f
           [&](const Node& n, const Mark& m) { dataset.lifetime = decode_lifetime(n, m, faults); });
   section("per_release", [&](const Node& n, const Mark& m) {
     const Fields cap(n, keys::per_release, "per_release", m, faults);
-    if (const Node* epsilon = cap["epsilon"]) {
-      dataset.per_release = amount_of<Epsilon>(*epsilon, "per_release.epsilon", faults);
-    }
+    if (n.kind == Node::Kind::map) dataset.per_release = decode_cap(cap, faults);
   });
   section("columns", [&](const Node& n, const Mark&) { dataset.columns = decode_columns(n, faults); });
   section("queries", [&](const Node& n, const Mark&) { dataset.queries = decode_queries(n, faults); });

@@ -82,6 +82,8 @@ void check_principal_purposes(const yaml::Node& principals, const std::vector<Da
 // Amounts (policy_budget.cpp).
 /// Whichever of the keys of an amount its measure needs; their table is that of `fields`.
 [[nodiscard]] Budget decode_amount(const Fields& fields, Faults& faults);
+/// One or more of the amounts of a single release.
+[[nodiscard]] std::optional<LossCap> decode_cap(const Fields& fields, Faults& faults);
 void decode_budget(const yaml::Node& node, const Mark& owner, Dataset& dataset, SectionMarks& marks,
                    Faults& faults);
 [[nodiscard]] Budget decode_lifetime(const yaml::Node& node, const Mark& owner, Faults& faults);

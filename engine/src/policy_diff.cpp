@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "epsilog/accounting/errors.hpp"
 #include "policy_changes.hpp"
+#include "policy_charged.hpp"
 #include "yaml_tree.hpp"
 #include "yaml_writer.hpp"
 
@@ -15,6 +17,9 @@ using accounting::text;
 namespace {
 
 constexpr Meaning kReading{Direction::neutral, "cells are read differently"};
+constexpr Meaning kOtherRows{Direction::incomparable,
+                             "what was one row is others, or a part of one, perhaps of somebody else"};
+constexpr Meaning kOtherBlocks{Direction::incomparable, "rows lie in other blocks"};
 constexpr Meaning kAnotherFile{Direction::neutral,
                                "a path: whether the same data stand there is not compared"};
 
@@ -22,20 +27,28 @@ std::string truth_text(bool value) {
   return value ? "true" : "false";
 }
 
-void compare_csv(const Place& place, const CsvSource& before, const CsvSource& after) {
+/// `in_blocks`: what is missing decides in which block a row lies.
+void compare_csv(const Place& place, const CsvSource& before, const CsvSource& after, bool in_blocks) {
   const auto& [path, delimiter, decimal_point, null, multiline] = before;
   const auto& [path_now, delimiter_now, decimal_point_now, null_now, multiline_now] = after;
   place.at("csv").compare(yaml::scalar(path), yaml::scalar(path_now), kAnotherFile);
   const auto character = [](char c) { return yaml::scalar(std::string(1, c)); };
-  place.at("delimiter").compare(character(delimiter), character(delimiter_now), kReading);
+  place.at("delimiter").compare(character(delimiter), character(delimiter_now), kOtherRows);
   place.at("decimal").compare(character(decimal_point), character(decimal_point_now), kReading);
-  place.at("null").compare_lists(null, null_now, {Direction::neutral, "one more text means missing"},
-                                 {Direction::neutral, "one text less means missing"});
-  place.at("multiline").compare(truth_text(multiline), truth_text(multiline_now), kReading);
+  const Direction of_null = in_blocks ? Direction::incomparable : Direction::neutral;
+  place.at("null").compare_lists(
+      null, null_now,
+      {of_null, in_blocks ? "one more text means missing, and rows with it leave their block"
+                          : "one more text means missing"},
+      {of_null, in_blocks ? "one text less means missing, and rows with it lie in another block"
+                          : "one text less means missing"});
+  place.at("multiline").compare(truth_text(multiline), truth_text(multiline_now), kOtherRows);
 }
 
 void compare_sources(const Place& place, const Dataset& before, const Dataset& after) {
-  if (before.csv && after.csv) return compare_csv(place, *before.csv, *after.csv);
+  if (before.csv && after.csv) {
+    return compare_csv(place, *before.csv, *after.csv, before.blocks && after.blocks);
+  }
   if (before.sqlite && after.sqlite) {
     const auto& [path, table] = *before.sqlite;
     const auto& [path_now, table_now] = *after.sqlite;
@@ -87,7 +100,8 @@ void compare_bounds(const Place& place, const std::optional<Bounds>& before,
                 {Direction::neutral, "cells are clamped elsewhere, and the noise grows with the range"});
 }
 
-void compare_column(const Place& place, const Column& before, const Column& after) {
+/// `of_blocks`: its cells say in which block a row lies.
+void compare_column(const Place& place, const Column& before, const Column& after, bool of_blocks) {
   const auto& [name, type, scale, bounds, values, missing, mark] = before;
   const auto& [name_now, type_now, scale_now, bounds_now, values_now, missing_now, mark_now] = after;
   place.at("type").compare(std::string(engine::name(type)), std::string(engine::name(type_now)),
@@ -105,7 +119,7 @@ void compare_column(const Place& place, const Column& before, const Column& afte
                                      {Direction::tighter, "one group less"});
   }
   const auto constant = [](const std::optional<Rational>& number) { return number ? text(*number) : "skip"; };
-  place.at("missing").compare(constant(missing), constant(missing_now), kReading);
+  place.at("missing").compare(constant(missing), constant(missing_now), of_blocks ? kOtherBlocks : kReading);
 }
 
 void compare_query(const Place& place, const NamedQuery& before, const NamedQuery& after) {
@@ -196,7 +210,10 @@ void compare_dataset(const Place& place, const Dataset& before, const Dataset& a
   compare_losses(place, before, after);
   compare_named(place.at("columns"), columns, after.columns,
                 {Direction::looser, "one more column can be used"},
-                {Direction::tighter, "one column less can be used"}, compare_column);
+                {Direction::tighter, "one column less can be used"},
+                [&](const Place& inner, const Column& old, const Column& now) {
+                  compare_column(inner, old, now, blocks && blocks->by == old.name);
+                });
   compare_named(place.at("queries"), queries, after.queries,
                 {Direction::looser, "one more query can be asked"},
                 {Direction::tighter, "one query less can be asked"}, compare_query);
@@ -280,6 +297,7 @@ std::vector<const Dataset*> datasets_of(const Policy& before, const Policy& afte
 std::vector<PolicyChange> diff(const Dataset& before, const Dataset& after) {
   std::vector<PolicyChange> changes;
   compare_dataset(Place(changes, {"datasets", after.name}), before, after);
+  mark_refused_once_charged(changes, before);
   for (PolicyChange& change : changes) change.mark = after.mark;
   return changes;
 }
@@ -312,11 +330,13 @@ std::vector<PolicyChange> diff(const Policy& before, const Policy& after) {
       diff(before.principals(), after.principals(), datasets_of(before, after));
   const Place place(changes, {"datasets"});
   for (const Dataset& old : before.datasets()) {
+    const std::size_t first = changes.size();
     if (const Dataset* now = find_by_name(after.datasets(), old.name)) {
       compare_dataset(place.at(old.name), old, *now);
     } else {
       place.at(old.name).report(Direction::tighter, old.name, "", "nothing of it can be asked");
     }
+    mark_refused_once_charged(std::span(changes).subspan(first), old);
   }
   for (const Dataset& now : after.datasets()) {
     if (find_by_name(before.datasets(), now.name) == nullptr) {

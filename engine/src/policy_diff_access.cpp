@@ -119,9 +119,18 @@ void compare_approvals(const Place& place, const Approvals& before, const Approv
   const Meaning removed{Direction::tighter, "fewer people may approve"};
   place.at("by").at("principals").compare_lists(principals, principals_now, added, removed);
   place.at("by").at("roles").compare_lists(roles, roles_now, added, removed);
-  // Without `above` every request waits, as if it stood at 0.
-  place.at("above").compare_amount("epsilon", above.value_or(Epsilon{}), above_now.value_or(Epsilon{}),
-                                   "larger requests need no consent", "smaller requests need consent");
+  // Without `above` every request waits.
+  if (above && above_now) {
+    compare_caps(place.at("above"), *above, *above_now,
+                 {"larger requests need no consent", "smaller requests need consent",
+                  "requests that lose more in this measure need no consent",
+                  "requests that lose more in this measure need consent"});
+  } else if (above_now) {
+    place.at("above").report(Direction::looser, "", value_text(*above_now),
+                             "smaller requests need no consent");
+  } else if (above) {
+    place.at("above").report(Direction::tighter, value_text(*above), "", "every request needs consent");
+  }
   if (expires == expires_now) return;
   const bool longer = expires < expires_now;
   place.at("expires").report(longer ? Direction::looser : Direction::tighter, duration_text(expires),

@@ -1,5 +1,6 @@
 // How much may be lost: budgets, budgets, blocks, renewal.
 #include "calendar.hpp"
+#include "loss_caps.hpp"
 #include "policy_changes.hpp"
 
 namespace epsilog::engine {
@@ -95,7 +96,40 @@ void compare_blocks(const Place& place, const std::optional<Blocks>& before,
   }
 }
 
+/// Where nothing is written for it, and no account counts delta, one holds all the same.
+bool has_default_delta(const Dataset& dataset) {
+  return dataset.budget.measure != Measure::pure && !counts_delta(dataset);
+}
+
+void compare_per_release(const Place& place, const Dataset& before, const Dataset& after) {
+  LossCap old = before.per_release.value_or(LossCap{});
+  LossCap now = after.per_release.value_or(LossCap{});
+  if (has_default_delta(before) && has_default_delta(after)) {
+    old.delta = old.delta.value_or(default_delta());
+    now.delta = now.delta.value_or(default_delta());
+  }
+  compare_caps(place, old, now, {kMore, kLess, "one release can lose more", "one release can lose less"});
+}
+
 }  // namespace
+
+void compare_caps(const Place& place, const LossCap& before, const LossCap& after, const CapMeaning& why) {
+  const auto& [epsilon, delta, rho, orders] = before;
+  const auto& [epsilon_after, delta_after, rho_after, orders_after] = after;
+  const auto compare = [&](std::string_view key, const auto& old, const auto& now) {
+    if (old && now) {
+      place.compare_amount(key, *old, *now, why.larger, why.smaller);
+    } else if (now) {
+      place.at(key).report(Direction::tighter, "", now->text(), why.added);
+    } else if (old) {
+      place.at(key).report(Direction::looser, old->text(), "", why.removed);
+    }
+  };
+  compare("epsilon", epsilon, epsilon_after);
+  compare("delta", delta, delta_after);
+  compare("rho", rho, rho_after);
+  compare_orders(place.at("orders"), orders, orders_after);
+}
 
 bool comparable(Measure one, Measure other) {
   const auto of_epsilon = [](Measure measure) {
@@ -152,19 +186,7 @@ void compare_losses(const Place& dataset, const Dataset& before, const Dataset& 
   }
   compare_blocks(dataset.at("blocks"), before.blocks, after.blocks);
   compare_limits(dataset.at("limits"), before.limits, after.limits);
-  const auto cap = [](const std::optional<Epsilon>& epsilon) { return epsilon.value_or(Epsilon{}); };
-  if (before.per_release && after.per_release) {
-    dataset.at("per_release")
-        .compare_amount("epsilon", cap(before.per_release), cap(after.per_release), kMore, kLess);
-  } else if (after.per_release) {
-    dataset.at("per_release")
-        .report(Direction::tighter, "", "{epsilon: " + after.per_release->text() + "}",
-                "one release can lose less");
-  } else if (before.per_release) {
-    dataset.at("per_release")
-        .report(Direction::looser, "{epsilon: " + before.per_release->text() + "}", "",
-                "one release can lose more");
-  }
+  compare_per_release(dataset.at("per_release"), before, after);
 }
 
 }  // namespace epsilog::engine

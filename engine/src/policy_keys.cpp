@@ -83,7 +83,7 @@ const KeyTable blocks{
     "blocks",
     {{"by", true, "by: COLUMN, a date column or one with declared values"}, {"per"}, {"from"}, {"to"}}};
 
-const KeyTable per_release{"per_release", {{"epsilon", true, "epsilon: E"}}};
+const KeyTable per_release{"per_release", {{"epsilon"}, {"delta"}, {"rho"}, {"orders"}}};
 
 const KeyTable column{"column",
                       {{"type", true, "type: int, decimal, double, string, bool or date"},
@@ -114,7 +114,7 @@ const KeyTable approvals{"approvals",
 
 const KeyTable approvers{"approvers", {{"principals"}, {"roles"}}};
 
-const KeyTable above{"above", {{"epsilon", true, "epsilon: E"}}};
+const KeyTable above{"above", {{"epsilon"}, {"delta"}, {"rho"}, {"orders"}}};
 
 const KeyTable reservations{"reservations", {{"expires", true, "expires: 24h"}}};
 

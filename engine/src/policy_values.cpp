@@ -27,6 +27,12 @@ class FlowMap final {
   std::string entries_;
 };
 
+std::string orders_text(const std::vector<RenyiLimit>& limits) {
+  FlowMap orders;
+  for (const RenyiLimit& limit : limits) orders.add(text(limit.order), limit.divergence.text());
+  return orders.text();
+}
+
 void add_amounts(FlowMap& map, const Budget& budget) {
   switch (budget.measure) {
     case Measure::pure:
@@ -38,12 +44,9 @@ void add_amounts(FlowMap& map, const Budget& budget) {
     case Measure::zcdp:
       map.add("measure", "zcdp").add("rho", budget.rho.text());
       return;
-    case Measure::rdp: {
-      FlowMap orders;
-      for (const RenyiLimit& limit : budget.orders) orders.add(text(limit.order), limit.divergence.text());
-      map.add("measure", "rdp").add("orders", orders.text());
+    case Measure::rdp:
+      map.add("measure", "rdp").add("orders", orders_text(budget.orders));
       return;
-    }
   }
   EPSILOG_INVARIANT(false);
 }
@@ -57,6 +60,15 @@ std::string value_text(const Bounds& bounds) {
 std::string value_text(const Budget& budget) {
   FlowMap map;
   add_amounts(map, budget);
+  return map.text();
+}
+
+std::string value_text(const LossCap& cap) {
+  FlowMap map;
+  if (cap.epsilon) map.add("epsilon", cap.epsilon->text());
+  if (cap.delta) map.add("delta", cap.delta->text());
+  if (cap.rho) map.add("rho", cap.rho->text());
+  if (!cap.orders.empty()) map.add("orders", orders_text(cap.orders));
   return map.text();
 }
 
@@ -107,7 +119,7 @@ std::string value_text(const Approvals& approvals) {
   if (!approvals.roles.empty()) by.add("roles", approvals.roles);
   FlowMap map;
   map.add("required", std::to_string(approvals.required)).add("by", by.text());
-  if (approvals.above) map.add("above", "{epsilon: " + approvals.above->text() + "}");
+  if (approvals.above) map.add("above", value_text(*approvals.above));
   return map.add("expires", duration_text(approvals.expires_seconds)).text();
 }
 

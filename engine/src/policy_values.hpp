@@ -10,6 +10,7 @@ namespace epsilog::engine {
 
 [[nodiscard]] std::string value_text(const Bounds& bounds);        ///< "[0, 110]"
 [[nodiscard]] std::string value_text(const Budget& budget);        ///< "{epsilon: 3}"
+[[nodiscard]] std::string value_text(const LossCap& cap);          ///< "{epsilon: 1, rho: 0.1}"
 [[nodiscard]] std::string value_text(const Blocks& blocks);        ///< "{by: ward}"
 [[nodiscard]] std::string value_text(const Limit& limit);          ///< "{each: role, epsilon: 1}"
 [[nodiscard]] std::string value_text(const Forbid& rule);          ///< "{principals: [bob]}"

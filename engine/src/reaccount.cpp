@@ -245,7 +245,7 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
   check(question);
   const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
   std::optional<ledger::Snapshot> view(ledger.snapshot());
-  const Policy policy = Policy::parse(view->active_policy().yaml, "the active policy");
+  const Policy policy = Policy::parse_stored(view->active_policy().yaml, "the active policy");
   const auto accounts = view->accounts(question.dataset);
   if (accounts.empty() && !question.dataset.empty()) static_cast<void>(policy.dataset(question.dataset));
   History history(accounts, question.scopes);

@@ -11,7 +11,7 @@ namespace {
 bool same_request(const Request& one, const Request& other) {
   const Question& first = one.question;
   const Question& second = other.question;
-  return one.dataset == other.dataset && one.epsilon == other.epsilon && one.delta == other.delta &&
+  return one.dataset == other.dataset && one.epsilon == other.epsilon && one.delta == other.delta && one.rho == other.rho &&
          one.purpose == other.purpose && one.holding == other.holding &&
          first.statistic.kind == second.statistic.kind &&
          first.statistic.subject == second.statistic.subject && first.by == second.by &&
@@ -59,12 +59,12 @@ void require_recordable(const Request& request, const std::string& canonical, co
   }
 }
 
-std::string recordable_reasons(const std::vector<Reason>& reasons) {
-  std::string json = reasons_json(reasons);
-  if (reasons_json(parse_reasons(json)) != json) {
+std::string recordable_reasons(const Decision& decision) {
+  std::string text = reasons_text(decision, ledger::kRules);
+  if (reasons_text(parse_reasons(text), ledger::kRules) != text) {
     throw Error("reasons: they would not be read back as what they are; nothing was recorded");
   }
-  return json;
+  return text;
 }
 
 }  // namespace epsilog::engine

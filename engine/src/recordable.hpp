@@ -18,8 +18,8 @@ namespace epsilog::engine {
 ///           plan would record as itself.
 void require_recordable(const Request& request, const std::string& canonical, const Plan& plan);
 
-/// reasons_json(), which reads back as the same reasons.
+/// reasons_text() by today's rules, which reads back as the same.
 /// Throws    Error.
-[[nodiscard]] std::string recordable_reasons(const std::vector<Reason>& reasons);
+[[nodiscard]] std::string recordable_reasons(const Decision& decision);
 
 }  // namespace epsilog::engine

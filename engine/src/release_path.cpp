@@ -13,12 +13,23 @@
 namespace epsilog::engine {
 namespace {
 
+void check_loss(const Request& request) {
+  if (!request.rho) {
+    if (request.epsilon <= 0) throw InvalidParameter("epsilon: must be positive");
+    return;
+  }
+  if (*request.rho <= 0) throw InvalidParameter("rho: must be positive");
+  if (request.epsilon != 0 || request.delta) {
+    throw InvalidParameter("rho: stands in place of epsilon and delta, not beside them");
+  }
+}
+
 void check_request(const Request& request) {
   if (request.principal.empty()) throw InvalidParameter("principal: must not be empty");
   check_name(request.principal, "principal");
   check_name(request.key, "key");
   check_name(request.purpose, "purpose");
-  if (request.epsilon <= 0) throw InvalidParameter("epsilon: must be positive");
+  check_loss(request);
   if (request.supplied && request.question.statistic.kind != StatisticKind::value) {
     throw InvalidParameter("value: only value:NAME takes a supplied value; '" +
                            request.question.statistic.text() + "' is computed from the data source");
@@ -56,8 +67,8 @@ ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, 
   result.dataset = prepared.request.dataset;
   result.policy_version = prepared.applied->version.version;
   result.outcome = outcome;
-  result.reasons = recordable_reasons(decision.reasons());
-  result.touched = touched(debits);
+  result.reasons = recordable_reasons(decision);
+  result.touched = touched(recorded_debits(debits, decision, outcome, ledger::kRules));
   return result;
 }
 
@@ -72,7 +83,7 @@ std::vector<Debit> debits_of(Reader& reader, const Prepared& prepared) {
 Decision decided(const Prepared& prepared, const std::vector<Debit>& debits,
                  const std::optional<KeyConflict>& conflict) {
   return decide(prepared.applied->policy, *prepared.dataset, prepared.request, *prepared.plan, debits,
-                conflict);
+                conflict, reasons_told(ledger::kRules));
 }
 
 /// What became of one request inside the transaction.

@@ -1,5 +1,6 @@
 #include "request_draft.hpp"
 
+#include "decide.hpp"
 #include "epsilog/ledger/digest.hpp"
 
 namespace epsilog::engine {
@@ -18,8 +19,12 @@ ledger::DecisionDraft draft_about(const ledger::StoredDecision& parent, ledger::
   const bool moves =
       parent.draft.outcome == ledger::Outcome::reserved && outcome != ledger::Outcome::token_issued;
   if (moves) {
+    std::vector<ledger::AccountName> names;
+    for (const ledger::AccountState& account : parent.accounts) names.push_back(account.name());
+    // What is given back is charged nothing, and says no more of balances than a refusal.
+    const std::size_t recorded = outcome == ledger::Outcome::voided ? recordable(names) : names.size();
     auto& touched = draft.touched.emplace();
-    for (const ledger::AccountState& account : parent.accounts) touched.push_back(account.id);
+    for (std::size_t i = 0; i < recorded; ++i) touched.push_back(parent.accounts[i].id);
   }
   return draft;
 }

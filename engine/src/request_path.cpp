@@ -125,11 +125,11 @@ std::uint64_t votes(const Waiting& step, const RequestFamily& family) {
                     [&step](const auto& vote) { return approves(step, vote.draft.principal); }));
 }
 
-void refuse(ledger::Transaction& transaction, const Waiting& step, const std::vector<Reason>& reasons,
+void refuse(ledger::Transaction& transaction, const Waiting& step, const Decision& refusal,
             std::vector<std::int64_t> accounts) {
   const ledger::StoredDecision& root = step.family.root;
   ledger::DecisionDraft draft = draft_about(root, Outcome::refused, root.draft.principal, root.draft.request);
-  draft.reasons = recordable_reasons(reasons);
+  draft.reasons = recordable_reasons(refusal);
   draft.touched = std::move(accounts);
   transaction.refuse(draft);
 }
@@ -141,12 +141,16 @@ void decide_approved(Engine::State& state, ledger::Transaction& transaction, con
   const Terms asked =
       terms_under(*step.asked, step.request, step.rules(), state.plans, transaction.calendar_time());
   if (const auto changed = policy_changed(asked, now)) {
-    return refuse(transaction, step, {*changed}, {});
+    return refuse(transaction, step, Decision({*changed}, 1), {});
   }
   const Policy& policy = step.active->policy;
   std::vector<Debit> owed = debits(now.asks, transaction.accounts(account_names(now.asks)));
-  const Decision decision = decide(policy, *now.dataset, step.request, *now.plan, owed, std::nullopt);
-  if (!decision.granted()) return refuse(transaction, step, decision.reasons(), touched(owed));
+  const Decision decision = decide(policy, *now.dataset, step.request, *now.plan, owed, std::nullopt,
+                                   reasons_told(ledger::kRules));
+  if (!decision.granted()) {
+    return refuse(transaction, step, decision,
+                  touched(recorded_debits(owed, decision, Outcome::refused, ledger::kRules)));
+  }
   const ledger::StoredDecision& root = step.family.root;
   ledger::DecisionDraft draft =
       draft_about(root, Outcome::reserved, root.draft.principal, root.draft.request);

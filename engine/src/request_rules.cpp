@@ -29,12 +29,6 @@ std::int64_t number(std::string_view digits) {
 
 }  // namespace
 
-std::uint64_t approvals_required(const Dataset& dataset, Epsilon charged) {
-  if (!dataset.approvals) return 0;
-  const Approvals& approvals = *dataset.approvals;
-  return !approvals.above || charged > *approvals.above ? approvals.required : 0;
-}
-
 bool may_approve(const Policy& policy, const Dataset& dataset, const std::string& asker,
                  const std::string& who) {
   const Principal* approver = policy.principal(who);

@@ -10,9 +10,6 @@
 
 namespace epsilog::engine {
 
-/// How many have to approve such a request; 0: it is decided at once.
-[[nodiscard]] std::uint64_t approvals_required(const Dataset& dataset, Epsilon charged);
-
 /// One of the approvers that the dataset declares, other than who asked.
 [[nodiscard]] bool may_approve(const Policy& policy, const Dataset& dataset, const std::string& asker,
                                const std::string& who);

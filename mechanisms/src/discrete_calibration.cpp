@@ -34,6 +34,13 @@ void check(const Options& options) {
     if (options.sensitivity_l2_squared <= 0)
       throw InvalidParameter("sensitivity_l2_squared: must be positive");
   }
+  if (options.rho) {
+    if (options.noise != DiscreteNoise::gaussian)
+      throw InvalidParameter("rho: discrete Laplace noise is calibrated to its epsilon");
+    if (*options.rho <= 0) throw InvalidParameter("rho: must be positive");
+    if (zcdp_delta_up(*options.rho, options.loss.epsilon.rational()) > options.loss.delta.rational())
+      throw InvalidParameter("rho: does not imply the loss that is charged");
+  }
   if (options.sensitivity <= 0) throw InvalidParameter("sensitivity: must be positive");
   if (options.coordinates == 0) throw InvalidParameter("coordinates: must be at least 1");
   if (options.lower >= options.upper) {
@@ -133,17 +140,17 @@ Rational verified_steps(const Rational& epsilon, const Rational& delta, const In
   return steps;
 }
 
-void calibrate_gaussian(Parameters& p) {
+void calibrate_gaussian(Parameters& p, const std::optional<Rational>& rho) {
   const Rational epsilon = p.charged.epsilon.rational();
   const Rational delta = p.charged.delta.rational();
   Rational certified;
-  if (p.coordinates == 1) {
+  if (p.coordinates == 1 && !rho) {
     const Integer distance = ceil_of_root(p.inflated / (p.grid * p.grid));
     const Rational steps = verified_steps(epsilon, delta, distance);
     p.scale = p.grid * steps;
     certified = discrete_gaussian_delta_up(steps, epsilon, distance);
   } else {
-    p.scale = reproducible_up(root_up(p.inflated / (2 * zcdp_rho_down(epsilon, delta))));
+    p.scale = reproducible_up(root_up(p.inflated / (2 * (rho ? *rho : zcdp_rho_down(epsilon, delta)))));
     certified = zcdp_delta_up(p.inflated / (2 * p.scale * p.scale), epsilon);
   }
   p.rho = p.inflated / (2 * p.scale * p.scale);
@@ -176,10 +183,11 @@ Parameters calibrated(const Options& options) {
   if (laplace) {
     calibrate_laplace(p);
   } else {
-    calibrate_gaussian(p);
+    calibrate_gaussian(p, options.rho);
   }
   EPSILOG_INVARIANT(p.adjusted <= p.charged.epsilon.rational() &&
-                    p.adjusted_delta <= p.charged.delta.rational());
+                    p.adjusted_delta <= p.charged.delta.rational() &&
+                    (!options.rho || p.rho <= *options.rho));
   return p;
 }
 

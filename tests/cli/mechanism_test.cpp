@@ -210,3 +210,60 @@ TEST_CASE("audit: a restated delta or scale is found", "[cli][audit][negative][m
     CHECK(contains(report.dump(), "release_changed"));
   }
 }
+
+TEST_CASE("rho: --rho asks in place of --epsilon and --delta, where no budget counts delta",
+          "[cli][mechanism][rho]") {
+  const Workbench bench;
+  const std::string gaussian = "    release: {default: {mechanism: discrete_gaussian}}\n";
+  bench.init(replaced(kClinicPolicy, "{epsilon: 1}", "{measure: zcdp, rho: 1/10}") + gaussian);
+  const json plan = run_json(bench, {"plan", "clinic", "count", "--rho", "1/50"});
+  const json answer = run_json(bench, {"release", "clinic", "count", "--rho", "1/50", "--key", "k"});
+  for (const json& one : {plan, answer, run_json(bench, {"show", answer["decision_id"]})}) {
+    CHECK(one["rho"] == json::parse(R"({"requested": "0.02", "charged": "0.02"})"));
+    CHECK(one["delta"]["charged"] == "0.000001");
+    CHECK(one["epsilon"] == plan["epsilon"]);
+  }
+  CHECK(answer["accounts"][0]["spent"] == "0.02");
+  CHECK(run_json(bench, {"release", "clinic", "count", "--rho", "0.02", "--key", "k"})["replayed"] == true);
+  CHECK(contains(bench.with_ledger({"show", answer["decision_id"]}).out, "; asked as rho 0.02\n"));
+  // Without it there is no such field.
+  const json by_epsilon = run_json(bench, {"plan", "clinic", "count", "--epsilon", "0.1", "--delta", "1e-7"});
+  CHECK_FALSE(by_epsilon.contains("rho"));
+
+  const json forecast = run_json(bench, {"forecast", "clinic", "count", "--rho", "0.02"});
+  CHECK(forecast["releases"] == 4);
+  CHECK(forecast["rho"] == "0.02");
+  const json held = run_json(bench, {"reserve", "clinic", "units", "--rho", "0.08"});
+  CHECK(run_json(bench, {"commit", held["decision_id"]})["rho"]["charged"] == "0.08");
+  CHECK(run_json(bench, {"release", "clinic", "count", "--rho", "1e-15"}, 4)["reasons"][0]["measure"] ==
+        "rho");
+
+  bench.write("rows.csv",
+              "dataset,statistic,epsilon,delta,rho\nclinic,count,,,0.01\nclinic,count,0.1,1e-7,\n");
+  const Result batch = bench.with_ledger({"plan", "--batch", "rows.csv", "--rho", "0.02"});
+  CHECK(batch.exit == 4);
+  CHECK(lines(batch.out) == 3);
+  CHECK_FALSE(contains(batch.out, "rho: stands"));
+  CHECK(run_json(bench, {"audit", "verify"})["ok"] == true);
+}
+
+TEST_CASE("rho: what it cannot be asked of, or beside, ends with exit code 2 and no trace",
+          "[cli][mechanism][rho][negative]") {
+  const Workbench bench;
+  bench.init(clinic_by("gaussian"));
+  const std::string before = dump(bench.path("L"));
+  const auto check = [&](std::vector<std::string> words, const std::string& part) {
+    words.insert(words.begin(), {"release", "clinic", "count"});
+    const Result result = bench.with_ledger(words);
+    CAPTURE(words, result.err);
+    CHECK(result.exit == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, part));
+  };
+  check({"--rho", "0.1"}, "rho: a budget of 'clinic' counts epsilon and delta; give --epsilon and --delta");
+  check({"--rho", "0.1", "--epsilon", "1"}, "--rho: stands in place of --epsilon and --delta");
+  check({"--rho", "0.1", "--delta", "1e-6"}, "--rho: stands in place of --epsilon and --delta");
+  check({}, "--epsilon is required");
+  for (const char* rho : {"0", "-1", "nan", "1e-16", "", "abc", "1e19"}) check({"--rho", rho}, "--rho");
+  CHECK(dump(bench.path("L")) == before);
+}

@@ -110,9 +110,10 @@ TEST_CASE("policy diff: blocks of a charged dataset may change in their range on
   REQUIRE(report["other"].size() == 1);
   CHECK(report["other"][0]["path"] == "datasets.clinic.blocks");
   CHECK(report["other"][0]["direction"] == "incomparable");
+  CHECK(report["other"][0]["refused_once_charged"] == true);
   REQUIRE(report["refused_by_apply"].size() >= 1);
   CHECK(contains(report["refused_by_apply"][0]["message"].get<std::string>(),
-                 "its blocks may change in their range only"));
+                 "was charged already: blocks may not change: rows would lie in other blocks"));
 }
 
 TEST_CASE("policy diff: an invalid policy on either side ends with 3, a missing side with 2",

@@ -148,7 +148,7 @@ TEST_CASE("approvals: how many, by whom, above what, for how long", "[engine][po
   CHECK(all.required == 2);
   CHECK(all.principals == Texts{"carol"});
   CHECK(all.roles == Texts{"custodian"});
-  CHECK(all.above->text() == "0.5");
+  CHECK(all.above->epsilon->text() == "0.5");
   CHECK(all.expires_seconds == 72 * 3600);
   CHECK(all.mark.line == 12);
   const Approvals least = *with("approvals: {required: 1, by: {roles: [custodian]}}").dataset().approvals;

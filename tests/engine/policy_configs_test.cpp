@@ -60,7 +60,7 @@ TEST_CASE("configs: the hospital is what its comments say", "[engine][policy][co
   CHECK(hospital.unit.max_rows == 3);
   CHECK(hospital.rows.count == 20'000);
   CHECK(hospital.budget.epsilon.text() == "3");
-  CHECK(hospital.per_release->text() == "1");
+  CHECK(hospital.per_release->epsilon->text() == "1");
   CHECK(hospital.column("ward")->values.size() == 6);
   CHECK(hospital.column("cost")->bounds->upper == 25'000);
   CHECK(*hospital.column("cost")->missing == 0);
@@ -94,7 +94,7 @@ TEST_CASE("configs: the hospital with several askers is what its comments say",
   CHECK(hospital.settings("units").mechanism == MechanismChoice::discrete_gaussian);
   for (const Limit& limit : hospital.limits) CHECK(limit.budget.measure != Measure::pure);
   CHECK(hospital.forbid.size() == 2);
-  CHECK(hospital.approvals->above->text() == "0.25");
+  CHECK(hospital.approvals->above->epsilon->text() == "0.25");
   CHECK(hospital.approvals->expires_seconds == 3 * 24 * 3600);
   CHECK(hospital.reservation_seconds == 8 * 3600);
 }

@@ -79,9 +79,9 @@ Dataset full() {
   approvals.required = 2;
   approvals.principals = {"carol"};
   approvals.roles = {"custodian"};
-  approvals.above = Epsilon::parse_down("0.5");
+  approvals.above = LossCap{.epsilon = Epsilon::parse_down("0.5")};
   dataset.approvals = approvals;
-  dataset.per_release = Epsilon::parse_down("1");
+  dataset.per_release = LossCap{.epsilon = Epsilon::parse_down("1")};
   Column age, cost, ward;
   age.name = "age";
   age.type = ColumnType::integer;
@@ -139,10 +139,10 @@ const std::vector<Edit>& edits() {
   static const std::vector<Edit> kEdits = {
       // Where the rows come from.
       {"source.csv", kNeutral, [](Dataset& d) { d.csv->path = "other.csv"; }},
-      {"source.delimiter", kNeutral, [](Dataset& d) { d.csv->delimiter = '|'; }},
+      {"source.delimiter", kIncomparable, [](Dataset& d) { d.csv->delimiter = '|'; }},
       {"source.decimal", kNeutral, [](Dataset& d) { d.csv->decimal_point = ','; }},
-      {"source.null", kNeutral, [](Dataset& d) { d.csv->null.clear(); }},
-      {"source.multiline", kNeutral, [](Dataset& d) { d.csv->multiline = true; }},
+      {"source.null", kIncomparable, [](Dataset& d) { d.csv->null.clear(); }},
+      {"source.multiline", kIncomparable, [](Dataset& d) { d.csv->multiline = true; }},
       {"source", kTighter, [](Dataset& d) { d.csv.reset(); }},
       {"source", kIncomparable,
        [](Dataset& d) {
@@ -176,8 +176,14 @@ const std::vector<Edit>& edits() {
       {"blocks", kIncomparable, [](Dataset& d) { d.blocks->per = CalendarPeriod::day; }},
       {"blocks.from", kTighter, [](Dataset& d) { d.blocks->first_day = 31; }},
       {"blocks.to", kLooser, [](Dataset& d) { d.blocks->last_day = 395; }},
-      {"per_release", kLooser, [](Dataset& d) { d.per_release.reset(); }},
-      {"per_release.epsilon", kLooser, [](Dataset& d) { d.per_release = epsilon("2"); }},
+      {"per_release.epsilon", kLooser, [](Dataset& d) { d.per_release.reset(); }},
+      {"per_release.epsilon", kLooser, [](Dataset& d) { d.per_release->epsilon = epsilon("2"); }},
+      {"per_release.delta", kTighter, [](Dataset& d) { d.per_release->delta = Delta::parse_down("0.01"); }},
+      {"per_release.rho", kTighter, [](Dataset& d) { d.per_release->rho = Rho::parse_down("2"); }},
+      {"per_release.orders.8", kTighter,
+       [](Dataset& d) {
+         d.per_release->orders = {{Rational(8), epsilon("2")}};
+       }},
       {"limits", kLooser, [](Dataset& d) { d.limits.pop_back(); }},
       {"limits[3]", kTighter,
        [](Dataset& d) { d.limits.push_back(limit(Limit::Subject::role, "", pure("1"))); }},
@@ -228,8 +234,9 @@ const std::vector<Edit>& edits() {
       {"approvals.by.principals[1]", kLooser,
        [](Dataset& d) { d.approvals->principals.emplace_back("dave"); }},
       {"approvals.by.roles", kTighter, [](Dataset& d) { d.approvals->roles.clear(); }},
-      {"approvals.above.epsilon", kLooser, [](Dataset& d) { d.approvals->above = epsilon("1"); }},
-      {"approvals.above.epsilon", kTighter, [](Dataset& d) { d.approvals->above.reset(); }},
+      {"approvals.above.epsilon", kLooser, [](Dataset& d) { d.approvals->above->epsilon = epsilon("1"); }},
+      {"approvals.above.rho", kTighter, [](Dataset& d) { d.approvals->above->rho = Rho::parse_down("1"); }},
+      {"approvals.above", kTighter, [](Dataset& d) { d.approvals->above.reset(); }},
       {"approvals.expires", kLooser, [](Dataset& d) { d.approvals->expires_seconds *= 2; }},
       {"reservations.expires", kIncomparable, [](Dataset& d) { d.reservation_seconds *= 2; }},
       // How it is released.
@@ -477,7 +484,7 @@ TEST_CASE("policy diff: each difference stands at its place in the later policy"
     return std::string("none");
   };
   CHECK(place("datasets.clinic.budget.epsilon") == "8:14");
-  CHECK(place("datasets.clinic.per_release") == "10:5");
+  CHECK(place("datasets.clinic.per_release.epsilon") == "10:19");
   CHECK(place("datasets.clinic.columns.ward.values[1]") == "9:84");
   CHECK(place("datasets.clinic.columns.ward.values") == "9:72");
 }

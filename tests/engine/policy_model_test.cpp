@@ -80,7 +80,7 @@ TEST_CASE("policy: amounts are exact numbers rounded down onto their grid", "[en
   CHECK(clinic.budget.epsilon.units() == 333'333'333'333);
   CHECK(clinic.budget.delta.units() == 1'000'000'000'000);
   CHECK(clinic.budget.measure == Measure::approximate);
-  CHECK(clinic.per_release->units() == 100'000'000'000);
+  CHECK(clinic.per_release->epsilon->units() == 100'000'000'000);
 
   text.budget = "{epsilon: 0.1e1, delta: 1e-6, measure: approximate}";
   CHECK(text.dataset().budget.epsilon.text() == "1");

@@ -147,6 +147,7 @@ const std::set<std::string> kBeyondTheSchema = {"accept_unbounded_with_lifetime"
                                                 "principal_name_with_a_control_character",
                                                 "principal_purpose_of_no_dataset",
                                                 "query_undefined_outside_bounds",
+                                                "per_release_order_of_one",
                                                 "rdp_order_leaves_nothing",
                                                 "rdp_order_of_one",
                                                 "rdp_order_too_fine",

@@ -501,9 +501,10 @@ TEST_CASE("A charged dataset keeps its periods, blocks and the beginning of its 
   const Row rows[] = {
       {"    budget: {epsilon: 3}\n", "    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n", "lifetime"},
       {"    budget: {epsilon: 3}\n",
-       "    budget: {epsilon: 3, renew: month, accept_unbounded_lifetime: true}\n", "renews"},
+       "    budget: {epsilon: 3, renew: month, accept_unbounded_lifetime: true}\n",
+       "budget.renew may not change"},
       {"    budget: {epsilon: 3, renew: year}\n    lifetime: {epsilon: 9}\n",
-       "    budget: {epsilon: 3, renew: day}\n    lifetime: {epsilon: 9}\n", "renews"},
+       "    budget: {epsilon: 3, renew: day}\n    lifetime: {epsilon: 9}\n", "budget.renew may not change"},
       {"    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n    blocks: {by: ward}\n",
        "    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n", "blocks"},
       {"    budget: {measure: zcdp, rho: 1}\n", "    budget: {measure: rdp, orders: {2: 3}}\n", "measure"},

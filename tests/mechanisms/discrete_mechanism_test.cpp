@@ -256,6 +256,32 @@ TEST_CASE("discrete mechanism: several coordinates are charged by zCDP", "[mecha
   CHECK(p.adjusted_delta >= options.loss.delta.rational() * (1 - power_of_two(-40)));
 }
 
+TEST_CASE("discrete mechanism: asked for rho it takes the least scale of that rho, whatever the coordinates",
+          "[mechanisms][discrete][exact]") {
+  for (const std::uint64_t coordinates : {1, 3}) {
+    for (const char* rho : {"1/50", "1e-12", "5"}) {
+      CAPTURE(coordinates, rho);
+      Options options = gaussian("1", "1e-6", "3", "0", "100");
+      options.coordinates = coordinates;
+      options.answer_step = 1;
+      options.rho = parse_rational(rho, "rho");
+      options.loss.epsilon = Epsilon::from_rational_up(
+          epsilog::accounting::zcdp_epsilon_up(*options.rho, options.loss.delta.rational()) +
+          Epsilon::from_units(1).rational());
+      const auto p = DiscreteMechanism(options).parameters();
+      CHECK(p.charged == options.loss);
+      CHECK(p.rho == p.inflated / (2 * p.scale * p.scale));
+      CHECK(p.rho <= *options.rho);
+      CHECK(p.rho > *options.rho * (1 - power_of_two(-60)));
+      CHECK(p.adjusted_delta <= options.loss.delta.rational());
+      CHECK(p.adjusted_delta > 0);
+      // A tenth less of epsilon is not what that rho implies.
+      options.loss.epsilon = Epsilon::from_rational_down(options.loss.epsilon.rational() * Rational(9, 10));
+      if (options.loss.epsilon.units() > 1) refused(options, "rho");
+    }
+  }
+}
+
 TEST_CASE("discrete mechanism: releases are the rounded clamped answer plus the sampler's draw",
           "[mechanisms][discrete][exact]") {
   for (const DiscreteNoise noise : {DiscreteNoise::laplace, DiscreteNoise::gaussian}) {
@@ -379,6 +405,14 @@ TEST_CASE("discrete mechanism: without randomness nothing is released and the ch
 }
 
 TEST_CASE("discrete mechanism: each impossible option is refused by name", "[mechanisms][discrete]") {
+  {
+    Options of_laplace = laplace("1", "1", "0", "10");
+    of_laplace.rho = Rational(1, 2);
+    refused(of_laplace, "rho");
+    Options nothing = gaussian("1", "1e-6", "1", "0", "10");
+    nothing.rho = Rational(0);
+    refused(nothing, "rho");
+  }
   const Options pure = laplace("1", "1", "0", "10");
   const Options approximate = gaussian("1", "1e-6", "1", "0", "10");
   const auto with = [](Options options, auto change) {

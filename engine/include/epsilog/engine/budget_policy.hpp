@@ -53,6 +53,14 @@ struct Budget {
                                                            ///< divergence was derived, rounded down
 };
 
+/// What one release may lose in each measure that is named; all of them hold. One at least is.
+struct LossCap {
+  std::optional<Epsilon> epsilon = {};
+  std::optional<Delta> delta = {};
+  std::optional<Rho> rho = {};
+  std::vector<RenyiLimit> orders = {};  ///< ascending
+};
+
 /// A stretch of the Gregorian calendar; weeks are those of ISO 8601.
 enum class CalendarPeriod { day, week, month, quarter, year };
 [[nodiscard]] std::string_view name(CalendarPeriod period);
@@ -100,7 +108,8 @@ struct Approvals {
   std::uint64_t required = 1;           ///< distinct approvers, >= 1; who asks is none of them
   std::vector<std::string> principals;  ///< who may approve,
   std::vector<std::string> roles;       ///< or has one of these roles
-  std::optional<Epsilon> above;         ///< only requests that ask for more; absent: every request
+  /// Only requests that lose more in one of its measures; absent: every request.
+  std::optional<LossCap> above;
   std::int64_t expires_seconds = 7 * 24 * 3600;
   Mark mark{};
 };

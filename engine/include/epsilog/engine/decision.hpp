@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "epsilog/ledger/program.hpp"
 
 namespace epsilog::engine {
 
@@ -56,17 +59,34 @@ struct Reason {
 class [[nodiscard]] Decision final {
  public:
   Decision() = default;
-  explicit Decision(std::vector<Reason> reasons) : reasons_(std::move(reasons)) {}
-  [[nodiscard]] bool granted() const noexcept { return reasons_.empty(); }
-  /// Ordered by precedence of their codes (docs/refusals.md), then as the accounts of the request.
+  /// Requires  `reasons` are the first of `count`, and not none if there are any.
+  Decision(std::vector<Reason> reasons, std::size_t count) : reasons_(std::move(reasons)), count_(count) {}
+  [[nodiscard]] bool granted() const noexcept { return count_ == 0; }
+  /// Ordered by precedence of their codes (docs/refusals.md), then as the accounts of the request. As many as
+  /// it was decided with.
   [[nodiscard]] const std::vector<Reason>& reasons() const noexcept { return reasons_; }
+  /// How many there are in all.
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
   std::vector<Reason> reasons_;
+  std::size_t count_ = 0;
 };
 
-/// The JSON array stored with a decision, and back.
+/// At most so many reasons are stored with a decision, and at most so many bytes of them, of more than one:
+/// who asks for what 4,096 blocks do not hold is told so, and does not fill the ledger. The rest follows from
+/// the figures of its place in the history.
+inline constexpr std::size_t kReasonsStored = 16;
+inline constexpr std::size_t kReasonBytesStored = 8 * 1024;
+
+/// Those of a decision that are stored; under the first rules it was all of them.
+[[nodiscard]] std::vector<Reason> stored_reasons(const Decision& decision, ledger::Rules rules);
+/// The text stored with a decision: the array of its reasons, or, when there are more than are stored,
+/// {"count": N, "first": […]}.
+[[nodiscard]] std::string reasons_text(const Decision& decision, ledger::Rules rules);
 [[nodiscard]] std::string reasons_json(const std::vector<Reason>& reasons);
-[[nodiscard]] std::vector<Reason> parse_reasons(std::string_view json);
+/// Back.
+/// Throws  LedgerCorrupt.
+[[nodiscard]] Decision parse_reasons(std::string_view json);
 
 }  // namespace epsilog::engine

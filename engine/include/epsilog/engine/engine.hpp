@@ -31,8 +31,9 @@ namespace epsilog::engine {
 struct Request {
   std::string dataset;
   Question question;
-  accounting::Exact epsilon;                    ///< as asked, > 0
+  accounting::Exact epsilon;                    ///< as asked, > 0; 0 where `rho` is asked
   std::optional<accounting::Exact> delta = {};  ///< as asked, in (0, 1); for the Gaussian mechanisms only
+  std::optional<accounting::Exact> rho = {};    ///< in place of both: a Gaussian mechanism of that zCDP loss, > 0
   std::string principal;                        ///< not empty
   std::string purpose = {};                     ///< "" = none stated
   std::string key;                              ///< idempotency key; "" = none
@@ -81,6 +82,12 @@ struct DeltaCost {
   std::string adjusted;  ///< exact sum over the components
 };
 
+/// The zCDP loss that was asked in place of epsilon and delta. Canonical texts.
+struct RhoCost {
+  std::string requested;
+  std::string charged;  ///< on the grid
+};
+
 /// What plan, release, show and history report.
 struct Answer {
   bool granted = false;  ///< and released; for plan: whether it fits now
@@ -103,19 +110,21 @@ struct Answer {
   ledger::Program program = {};          ///< that recorded it; empty for plan, and where not recorded
   ledger::ReleaseRecord record;          ///< as planned, refusals included
   std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
+  std::optional<RhoCost> rho = {};       ///< where it was asked; epsilon and delta follow from it then
   std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
   std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
   std::vector<ledger::AccountState> accounts;   ///< those touched, after the decision; for plan as they stand
   std::vector<std::string> notes;               ///< what every report says about these budgets
-  std::vector<Reason> reasons;
-  std::string parent;                    ///< the decision this one is about; "" without
-  std::string deadline;                  ///< until when a reserved or pending one stays; "" otherwise
-  Holding holding = Holding::none;       ///< as asked
-  std::uint64_t approvals_required = 0;  ///< 0: it needs none
-  std::vector<Approval> approvals;       ///< so far; not in a history
-  std::string token;                     ///< the decision from which on the data may have been seen; ""
-  std::string ended_by;                  ///< the decision that ended it without an answer; "" otherwise
-  std::string why;                       ///< of a rejection; "" = not said
+  std::vector<Reason> reasons;                  ///< of a recorded decision, the first of
+  std::size_t reasons_count = 0;                ///< so many
+  std::string parent;                           ///< the decision this one is about; "" without
+  std::string deadline;                         ///< until when a reserved or pending one stays; "" otherwise
+  Holding holding = Holding::none;              ///< as asked
+  std::uint64_t approvals_required = 0;         ///< 0: it needs none
+  std::vector<Approval> approvals;              ///< so far; not in a history
+  std::string token;     ///< the decision from which on the data may have been seen; ""
+  std::string ended_by;  ///< the decision that ended it without an answer; "" otherwise
+  std::string why;       ///< of a rejection; "" = not said
   std::vector<std::vector<Rational>> component_values;  ///< [component][cell]; empty unless released
   std::vector<Rational> values;                         ///< [cell]; empty unless released
 };

@@ -26,8 +26,9 @@ struct AccountForecast {
 };
 
 struct Forecast {
-  Rational epsilon;  ///< of each release, on the grid where it was sought
-  Answer each;       ///< what plan says of one such release now
+  Rational
+      epsilon;  ///< of each release, on the grid where it was sought; where rho is asked, what it implies
+  Answer each;  ///< what plan says of one such release now
   /// So many more of exactly this request are granted, one after the other, and one more is refused.
   std::int64_t releases = 0;
   /// In the order in which refusals list them; empty where the asker is told nothing of balances.

@@ -141,7 +141,7 @@ struct Dataset {
   std::vector<Forbid> forbid = {};
   std::optional<Approvals> approvals = {};
   std::int64_t reservation_seconds = 24 * 3600;  ///< until a reservation expires, >= 1
-  std::optional<Epsilon> per_release;            ///< cap on one release's epsilon
+  std::optional<LossCap> per_release;            ///< as written; loss_caps.hpp says what holds without
   std::vector<Column> columns;                   ///< in the order declared
   std::vector<NamedQuery> queries;
   Allow allow;
@@ -165,6 +165,10 @@ class Policy final {
   /// Ensures   everything in the model's comments above.
   /// Throws    PolicyError with every fault found, ordered by line and column.
   [[nodiscard]] static Policy parse(std::string_view yaml, const std::string& file);
+
+  /// The same of a text that parse() accepted when it became a version of a ledger, by whichever program.
+  /// Nothing is calibrated again, and what later programs ask of a new policy is not asked of it.
+  [[nodiscard]] static Policy parse_stored(std::string_view yaml, const std::string& name);
 
   /// Reads the file (at most 256 KiB) and parses it.
   /// Throws    PolicyError; an unreadable file is a fault at 1:1.

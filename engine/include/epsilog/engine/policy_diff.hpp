@@ -30,7 +30,9 @@ struct PolicyChange {
   std::string before;  ///< as a policy would write it; "" when it was not there
   std::string after;   ///< "" when it is there no more
   std::string why;     ///< what the direction follows from
-  Mark mark{};         ///< in the later policy, of the innermost part of `path` written there
+  /// Once the dataset was charged, `policy apply` refuses this: it would alter what the recorded losses mean.
+  bool refused_once_charged = false;
+  Mark mark{};  ///< in the later policy, of the innermost part of `path` written there
 
   /// "datasets.clinic.limits[2].epsilon"
   [[nodiscard]] std::string place() const;

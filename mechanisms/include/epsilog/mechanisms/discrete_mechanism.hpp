@@ -50,6 +50,9 @@ class DiscreteMechanism final {
     /// 2^-21 D2 / max(sqrt m, epsilon). So rounding costs less than 2^-20 of the sensitivity, and
     /// the grid stays below 2^-20 of the noise.
     std::optional<Rational> grid = std::nullopt;
+    /// gaussian only: calibrate to this zCDP loss, > 0, instead of to `loss`, which must follow from it:
+    /// zcdp_delta_up(rho, epsilon) <= delta.
+    std::optional<Rational> rho = std::nullopt;
     /// Public fact, if known: every clamped answer is a multiple of this (1 for counts), > 0.
     std::optional<Rational> answer_step = std::nullopt;
   };
@@ -75,9 +78,10 @@ class DiscreteMechanism final {
   };
 
   /// Chooses grid and scale. gaussian with m = 1 takes the least scale that theorem 7 certifies for the
-  /// inflated sensitivity; with m > 1 the least that the zCDP bound does.
-  /// Ensures   parameters().adjusted <= loss.epsilon and adjusted_delta <= loss.delta.
-  /// Throws    InvalidParameter naming the field, before any bit is drawn.
+  /// inflated sensitivity; with m > 1 the least that the zCDP bound does. With `rho`, whatever m is, the
+  /// least whose zCDP loss is at most that, rounded up to 64 bits. Ensures   parameters().adjusted <=
+  /// loss.epsilon and adjusted_delta <= loss.delta. Throws    InvalidParameter naming the field, before any
+  /// bit is drawn.
   explicit DiscreteMechanism(const Options& options);
 
   [[nodiscard]] const Parameters& parameters() const noexcept { return parameters_; }

@@ -1,0 +1,81 @@
+#include "loss_caps.hpp"
+
+#include <algorithm>
+
+#include "epsilog/accounting/concentrated_loss.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/measure.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// What is above a cap may be beyond every grid.
+template <class Quantity>
+std::int64_t units_up(const Rational& value) {
+  if (value > Quantity::from_units(accounting::kUnitsMax).rational()) return accounting::kUnitsMax;
+  return Quantity::from_rational_up(value).units();
+}
+
+template <class LossOf>
+Rational sum(const std::vector<ComponentMechanism>& mechanisms, LossOf loss_of) {
+  Rational total = 0;
+  for (const ComponentMechanism& mechanism : mechanisms) total += loss_of(mechanism.loss_facts());
+  return total;
+}
+
+}  // namespace
+
+std::vector<CapExceeded> exceeded(const LossCap& cap, const accounting::ApproximateLoss& charged,
+                                  const std::vector<ComponentMechanism>& mechanisms) {
+  std::vector<CapExceeded> result;
+  const auto compare = [&result](std::string measure, std::int64_t limit, std::int64_t asked) {
+    if (asked > limit) result.push_back({std::move(measure), limit, asked});
+  };
+  if (cap.epsilon) {
+    compare(accounting::EpsilonMeasure::name, cap.epsilon->units(), charged.epsilon.units());
+  }
+  if (cap.delta) compare(accounting::DeltaMeasure::name, cap.delta->units(), charged.delta.units());
+  if (cap.rho) {
+    compare(accounting::RhoMeasure::name, cap.rho->units(),
+            units_up<Rho>(sum(mechanisms, accounting::rho_of_release_up)));
+  }
+  for (const RenyiLimit& limit : cap.orders) {
+    const auto divergence = [&limit](const accounting::LossFacts& facts) {
+      return accounting::renyi_of_release_up(facts, limit.order);
+    };
+    compare(renyi_measure(limit.order), limit.divergence.units(),
+            units_up<Epsilon>(sum(mechanisms, divergence)));
+  }
+  return result;
+}
+
+bool needs_approval(const Approvals& approvals, const accounting::ApproximateLoss& charged,
+                    const std::vector<ComponentMechanism>& mechanisms, ledger::Rules rules) {
+  if (!approvals.above) return true;
+  if (rules >= ledger::Rules::joints) return !exceeded(*approvals.above, charged, mechanisms).empty();
+  return !approvals.above->epsilon || charged.epsilon > *approvals.above->epsilon;
+}
+
+LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted, ledger::Rules rules) {
+  LossCap cap = dataset.per_release.value_or(LossCap{});
+  if (rules < ledger::Rules::joints) return {.epsilon = cap.epsilon};
+  if (!cap.delta && !delta_is_counted) cap.delta = default_delta();
+  return cap;
+}
+
+Delta default_delta() {
+  return Delta::from_units(1'000'000'000'000);
+}
+
+bool counts_delta(const Dataset& dataset) {
+  const auto approximate = [](const Budget& budget) { return budget.measure == Measure::approximate; };
+  return approximate(dataset.budget) || (dataset.lifetime && approximate(*dataset.lifetime)) ||
+         std::any_of(dataset.limits.begin(), dataset.limits.end(),
+                     [&](const Limit& limit) { return approximate(limit.budget); });
+}
+
+Delta delta_of_rho(const Dataset& dataset) {
+  return dataset.per_release ? dataset.per_release->delta.value_or(default_delta()) : default_delta();
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,246 @@
+// Which keys a dataset may write otherwise once it was charged: every key has a rule, and diff and apply go
+// by it.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/policy_diff.hpp"
+#include "policy_charged.hpp"
+#include "policy_key_changes.hpp"
+#include "policy_keys.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+using namespace epsilog::test;
+
+namespace {
+
+/// Where a definition of the schema stands below a dataset. Nothing: it is not part of one.
+const std::map<std::string, std::string>& places() {
+  static const std::map<std::string, std::string> kPlaces = {{"dataset", ""},
+                                                             {"csv_source", "source."},
+                                                             {"sqlite_source", "source."},
+                                                             {"unit", "unit."},
+                                                             {"rows", "rows."},
+                                                             {"budget", "budget."},
+                                                             {"lifetime", "lifetime."},
+                                                             {"limit", "limits.*."},
+                                                             {"blocks", "blocks."},
+                                                             {"per_release", "per_release."},
+                                                             {"column", "columns.*."},
+                                                             {"query", "queries.*."},
+                                                             {"release_settings", "release.*."},
+                                                             {"allow", "allow."},
+                                                             {"forbid", "forbid.*."},
+                                                             {"approvals", "approvals."},
+                                                             {"approvers", "approvals.by."},
+                                                             {"above", "approvals.above."},
+                                                             {"reservations", "reservations."}};
+  return kPlaces;
+}
+
+/// Who may ask is no matter of what was lost.
+const std::set<std::string> kAboutNoDataset = {"", "principal"};
+
+/// Those changes of kEveryKey, in either direction, that would alter what a recorded loss means; decided here
+/// by hand, beside the table of the engine.
+const std::set<std::string> kAlters = {"dataset.source",       "dataset.unit",        "dataset.neighbours",
+                                       "dataset.blocks",       "dataset.lifetime",    "csv_source.csv",
+                                       "csv_source.delimiter", "csv_source.null",     "csv_source.multiline",
+                                       "sqlite_source.sqlite", "sqlite_source.table", "unit.id",
+                                       "unit.max_rows",        "budget.measure",      "budget.order",
+                                       "budget.renew",         "lifetime.measure",    "lifetime.orders",
+                                       "lifetime.order",       "blocks.by",           "blocks.per"};
+/// And those that do so where something comes, not where it goes.
+const std::set<std::string> kAltersWhenAdded = {"budget.accept_unbounded_lifetime"};
+
+bool refused(const Policy& before, const Policy& after) {
+  return !charged_faults(diff(before, after), before.dataset("clinic"), false, "p.yaml").empty();
+}
+
+/// Applies the text, and gives the faults.
+std::vector<std::string> apply(Engine& engine, const Clinic& clinic, const std::string& text) {
+  clinic.folder.write("changed.yaml", text);
+  std::vector<std::string> told;
+  for (const PolicyFault& fault : engine.apply_faults(clinic.folder.path("changed.yaml"))) {
+    told.push_back(std::to_string(fault.line) + ":" + std::to_string(fault.column) + ": " + fault.message);
+  }
+  std::vector<std::string> faults;
+  try {
+    (void)engine.apply_policy(clinic.folder.path("changed.yaml"), "curator", "");
+  } catch (const PolicyError& error) {
+    for (const PolicyFault& fault : error.faults()) {
+      faults.push_back(std::to_string(fault.line) + ":" + std::to_string(fault.column) + ": " +
+                       fault.message);
+    }
+  }
+  CHECK(told == faults);
+  return faults;
+}
+
+const std::string kBlocksOfWard =
+    "    lifetime: {epsilon: 9}\n"
+    "    blocks: {by: ward}\n";
+
+}  // namespace
+
+TEST_CASE("policy charged: every key of a dataset has one rule, and every rule is of a key",
+          "[engine][charged]") {
+  std::set<std::string> known;
+  for (const KeyTable* table : keys::tables()) {
+    const std::string definition(table->definition);
+    if (kAboutNoDataset.contains(definition)) continue;
+    CAPTURE(definition);
+    const auto place = places().find(definition);
+    REQUIRE(place != places().end());
+    for (const Key& key : table->keys) known.insert(place->second + std::string(key.name));
+  }
+  std::set<std::string> ruled;
+  for (const ChargedRule& rule : charged_rules()) {
+    CAPTURE(rule.path);
+    CHECK(ruled.insert(std::string(rule.path)).second);
+    CHECK_FALSE(rule.why.empty());
+  }
+  for (const std::string& path : known) {
+    CAPTURE(path);
+    CHECK(ruled.contains(path));
+  }
+  for (const std::string& path : ruled) {
+    CAPTURE(path);
+    CHECK(known.contains(path));
+  }
+}
+
+TEST_CASE(
+    "policy charged: a change is refused just where it alters what a recorded loss means, from either side",
+    "[engine][charged]") {
+  for (const auto& [place, change] : key_changes()) {
+    if (kAboutNoDataset.contains(place.substr(0, place.find('.')))) continue;
+    const auto texts = before_and_after(change);
+    const Policy before = parsed(texts.before);
+    const Policy after = parsed(texts.after);
+    CAPTURE(place, texts.before, texts.after);
+    CHECK(refused(before, after) == (kAlters.contains(place) || kAltersWhenAdded.contains(place)));
+    CHECK(refused(after, before) == kAlters.contains(place));
+  }
+}
+
+TEST_CASE("policy charged: what moves rows between blocks is refused of the blocks' column only",
+          "[engine][charged]") {
+  const std::string policy =
+      "version: 1\n"
+      "datasets:\n"
+      "  clinic:\n"
+      "    source: {csv: visits.csv, null: [NA]}\n"
+      "    unit: row\n"
+      "    rows: {max: 1000}\n"
+      "    neighbours: add-remove\n"
+      "    budget: {epsilon: 1}\n"
+      "    lifetime: {epsilon: 9}\n"
+      "    blocks: {by: site}\n"
+      "    columns:\n"
+      "      site: {type: int, bounds: [1, 9], values: [1, 2, 3], missing: 3}\n"
+      "      age: {type: int, bounds: [0, 110], values: [1, 2], missing: 0}\n";
+  const auto is_refused = [&](const std::string& from, const std::string& to) {
+    const Policy before = parsed(policy);
+    const Policy after = parsed(only_replaced(policy, from, to));
+    CHECK(refused(before, after) == refused(after, before));
+    const auto changes = diff(before, after);
+    REQUIRE(changes.size() == 1);
+    if (changes[0].refused_once_charged) CHECK(name(changes[0].direction) == "incomparable");
+    return changes[0].refused_once_charged;
+  };
+  CHECK(is_refused("values: [1, 2, 3], missing: 3}", "values: [1, 2, 3], missing: 2}"));
+  CHECK(is_refused("values: [1, 2, 3], missing: 3}", "values: [1, 2, 3]}"));
+  CHECK(is_refused("null: [NA]", "null: [NA, '02']"));
+  CHECK_FALSE(is_refused("values: [1, 2], missing: 0}", "values: [1, 2]}"));
+  CHECK_FALSE(is_refused("values: [1, 2, 3], missing: 3}", "values: [1, 2, 3, 4], missing: 3}"));
+  CHECK_FALSE(is_refused("bounds: [1, 9]", "bounds: [1, 8]"));
+}
+
+TEST_CASE("policy apply: a charged dataset keeps what a row is, whichever way it would change",
+          "[engine][charged][negative]") {
+  for (const bool multiline : {false, true}) {
+    const auto policy = [](bool spans, const std::string& rest = "") {
+      return only_replaced(clinic_policy("epsilon: 3"), "{csv: visits.csv}",
+                           std::string("{csv: visits.csv") + (spans ? ", multiline: true" : "") + rest + "}");
+    };
+    Clinic clinic;
+    Engine engine = clinic.open();
+    // Nothing is charged yet.
+    REQUIRE(apply(engine, clinic, policy(multiline, ", decimal: '.'") + "# \n").empty());
+    (void)release(engine, request("count", "1"));
+    const std::string at = multiline ? "4:5: " : "4:31: ";
+    CHECK(apply(engine, clinic, policy(!multiline)) ==
+          std::vector<std::string>{
+              at + "dataset 'clinic' was charged already: source.multiline may not change: what "
+                   "was one row of one unit would be others"});
+    // What is stored is never refused: it goes on.
+    CHECK(release(engine, request("count", "1")).granted);
+    CHECK(apply(engine, clinic, policy(multiline) + "# once more\n").empty());
+    CHECK(audit_verify(clinic.ledger()).ok);
+  }
+}
+
+TEST_CASE("policy apply: a dataset whose budget is only held back keeps what a row is",
+          "[engine][charged][negative]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  Request held = request("count", "1");
+  held.holding = Holding::reserved;
+  const std::string id = engine.reserve(held, {}).decision_id;
+  const std::string changed =
+      only_replaced(clinic_policy("epsilon: 3"), "{csv: visits.csv}", "{csv: visits.csv, delimiter: ';'}");
+  CHECK(
+      apply(engine, clinic, changed) ==
+      std::vector<std::string>{"4:31: dataset 'clinic' was charged already: source.delimiter may not change: "
+                               "what was one row of one unit would be others"});
+  // Given back, nothing stands in the way: count is computed here, and was not read.
+  (void)engine.cancel(id, "alice");
+  CHECK(apply(engine, clinic, changed).empty());
+}
+
+TEST_CASE("policy apply: the number of rows of a charged dataset stays private, or public",
+          "[engine][charged][negative]") {
+  std::string policy = clinic_policy("epsilon: 3");
+  policy = only_replaced(policy, "add-remove", "replace-one");
+  policy = only_replaced(policy, "bounds: [0, 110]}", "bounds: [0, 110], missing: 0}");
+  policy = only_replaced(policy, "bounds: [0, 5000]}", "bounds: [0, 5000], missing: 0}");
+  const std::string exact = only_replaced(policy, "{max: 100000}", "{exact: 6}");
+  const std::vector<std::string> kRefused = {
+      "6:5: dataset 'clinic' was charged already: rows may not change: neighbours with another number of "
+      "rows are "
+      "neighbours on one side only"};
+  for (const bool from_exact : {false, true}) {
+    Clinic clinic;
+    Engine engine = clinic.open();
+    REQUIRE(apply(engine, clinic, from_exact ? exact : policy).empty());
+    (void)release(engine, request("sum:age", "1"));
+    CHECK(apply(engine, clinic, from_exact ? policy : exact) == kRefused);
+  }
+}
+
+TEST_CASE("policy apply: the blocks' column of a charged dataset keeps its type, and a source its place",
+          "[engine][charged][negative]") {
+  const std::string policy = clinic_policy("epsilon: 3", kBlocksOfWard);
+  Clinic clinic("epsilon: 3", kBlocksOfWard);
+  Engine engine = clinic.open();
+  (void)release(engine, request("count", "1"));
+  const std::string wards = "ward: {type: string, values: [A, B, C]}";
+  const auto faults =
+      apply(engine, clinic, only_replaced(policy, wards, "ward: {type: int, values: [1, 2, 3]}"));
+  REQUIRE_FALSE(faults.empty());
+  CHECK(std::any_of(faults.begin(), faults.end(), [](const std::string& fault) {
+    return fault.starts_with(
+        "12:14: dataset 'clinic' was charged already: columns.ward.type may not change: rows");
+  }));
+  // The same words in another folder name another file; other words may name the same.
+  std::filesystem::create_directory(clinic.folder.path("elsewhere"));
+  clinic.folder.write("elsewhere/changed.yaml", policy + "# moved\n");
+  REQUIRE(engine.apply_faults(clinic.folder.path("elsewhere/changed.yaml")).size() == 1);
+  clinic.folder.write("elsewhere/changed.yaml", only_replaced(policy, "visits.csv", "../visits.csv"));
+  CHECK(engine.apply_faults(clinic.folder.path("elsewhere/changed.yaml")).empty());
+}
