@@ -8,7 +8,7 @@
 #include "request_act.hpp"
 #include "request_draft.hpp"
 #include "request_rules.hpp"
-#include "row_source.hpp"
+#include "row_answer.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -113,13 +113,13 @@ void check_commit(const Waiting& step, const std::optional<std::string>& supplie
                              "' is computed from the data source");
     }
     // A source that is not there is found before the data may have been seen: the shape is public.
-    (void)open_source(*step.dataset, required_columns(*step.dataset), step.applied->version.base_dir);
+    (void)open_source(*step.dataset, wanted_columns(*step.dataset, step.request.question),
+                      step.applied->version.base_dir);
     return;
   }
   if (!supplied) {
     throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere");
   }
-  (void)parse_supplied_value(*supplied, *step.dataset->query(statistic.subject));
   if (step.request.holding == Holding::reserved_against_token && !step.family.token) {
     throw InvalidParameter("value: the data are handed out against a token, and none was issued for " +
                            step.family.holder().id + ": have it issued first, or cancel");
