@@ -162,7 +162,7 @@ std::string next_step(const engine::Answer& answer) {
     return "epsilog token " + answer.decision_id;
   }
   const bool supplied = answer.statistic.starts_with("value:");
-  return "epsilog commit " + answer.decision_id + (supplied ? " --value V" : "");
+  return "epsilog commit " + answer.decision_id + (supplied ? " --value -" : "");
 }
 
 Rational largest(const std::vector<Rational>& values) {

@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
-#include <iostream>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
@@ -15,7 +16,6 @@ namespace epsilog::command {
 namespace {
 
 constexpr std::size_t kNameMax = 256;
-constexpr std::size_t kValueMax = 4096;
 
 constexpr std::size_t kShownMax = 60;
 
@@ -33,36 +33,27 @@ std::string name(const std::string& text, const std::string& option) {
   return text;
 }
 
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
+/// All of standard input, of which no more is kept than a value may have and one byte. Whatever it holds is
+/// a value; that it cannot be read is the only thing that can be wrong with it.
 std::string value_from_standard_input() {
-  std::string text(kValueMax + 1, '\0');
-  std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::cin.gcount()));
-  if (text.size() > kValueMax) throw UsageError("--value -: standard input is longer than one number can be");
-  text = trimmed(text);
-  if (text.empty()) throw UsageError("--value -: standard input is empty");
-  if (text.find('\n') != std::string::npos)
-    throw UsageError("--value -: standard input has more than one line");
-  return text;
+  std::string text;
+  std::array<char, 65'536> piece;
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (got == 0) return text;
+    if (got > 0) {
+      const std::size_t room = engine::kSuppliedSizeMax + 1 - text.size();
+      text.append(piece.data(), std::min(room, static_cast<std::size_t>(got)));
+    } else if (errno != EINTR) {
+      throw InputError("--value -: standard input could not be read; nothing was asked");
+    }
+  }
 }
 
 std::string value_text(const std::string& given) {
-  const std::string text = given == "-" ? value_from_standard_input() : trimmed(given);
-  try {
-    static_cast<void>(engine::parse_supplied_value(text, engine::NamedQuery{}));
-  } catch (const InvalidParameter& error) {
-    throw UsageError(std::string("--") + error.what());  // which never repeats the text
-  }
-  return text;
+  return given == "-" ? value_from_standard_input() : given;
 }
 
-/// Read and checked for syntax here, so that a misspelt number is found before the ledger is opened.
 std::optional<std::string> supplied_value(const Arguments& arguments, const engine::Question& question) {
   const bool takes_value = question.statistic.kind == engine::StatisticKind::value;
   if (!arguments.value) {

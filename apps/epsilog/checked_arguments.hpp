@@ -58,11 +58,11 @@ using accounting::Rational;
 [[nodiscard]] std::string principal_argument(const Arguments& arguments);
 
 /// What plan, forecast, release and reserve ask. Epsilon is 0 where none was given. `supplied` comes from
-/// --value; "-" reads one line of standard input. Throws  UsageError, InvalidParameter (statistic,
-/// predicate); no message repeats --value.
+/// --value, whatever it says; "-" reads all of standard input. Throws  UsageError (--value absent or out of
+/// place among others), InvalidParameter (statistic, predicate), InputError.
 [[nodiscard]] engine::Request request_of(const Arguments& arguments);
 
-/// --value of `commit`, whose question is on record: read and checked as for request_of. Nothing without it.
+/// --value of `commit`, whose question is on record: read as for request_of. Nothing without it.
 [[nodiscard]] std::optional<std::string> commit_value(const Arguments& arguments);
 
 /// --why, "" without.

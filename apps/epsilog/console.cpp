@@ -83,9 +83,11 @@ void Console::end_progress() {
 }
 
 void secure_standard_streams() {
-  // Read-only for output, so that writing to a closed standard output is seen to fail.
+  // The wrong way round, so that reading a closed standard input and writing to a closed standard output are
+  // seen to fail.
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) static_cast<void>(open("/dev/null", O_RDONLY));
+    if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
   }
   for (const int signal : {SIGPIPE, SIGXFSZ}) static_cast<void>(std::signal(signal, SIG_IGN));
 }

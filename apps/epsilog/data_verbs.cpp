@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -15,6 +17,8 @@ namespace {
 
 /// A policy and the folder its relative source paths start from.
 struct Declared {
+  std::optional<engine::Engine>
+      engine;  ///< of the ledger it is from, which is no source as long as it is open
   engine::Policy policy;
   std::string base_dir;
 };
@@ -22,10 +26,12 @@ struct Declared {
 Declared declared(const Arguments& arguments) {
   if (arguments.policy) {
     const std::string path = policy_path(arguments);
-    return {engine::Policy::read(path), std::filesystem::absolute(path).parent_path().string()};
+    return {std::nullopt, engine::Policy::read(path), std::filesystem::absolute(path).parent_path().string()};
   }
-  const engine::Engine engine = engine::Engine::open(ledger_path(arguments));
-  return {engine.active_policy(), engine.active_policy_version().base_dir};
+  auto engine = engine::Engine::open(ledger_path(arguments));
+  engine::Policy policy = engine.active_policy();
+  const std::string base_dir = engine.active_policy_version().base_dir;
+  return {std::move(engine), std::move(policy), base_dir};
 }
 
 std::string source_of(const engine::Dataset& dataset) {

@@ -11,7 +11,7 @@ enum class ExitCode : int {
   refused = 4,       ///< the decision is a refusal, or what was asked ended without an answer
   pending = 5,       ///< the request waits for approvals, or approved for its commit
   not_verified = 6,  ///< the ledger failed verification, is truncated or corrupt
-  try_again = 7,     ///< lock, full disk, read-only, poisoned
+  try_again = 7,     ///< lock, full disk, read-only, poisoned, source or input unreadable
 };
 
 }  // namespace epsilog::command

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "arguments.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/request_state.hpp"
 #include "json_output.hpp"
 #include "printable.hpp"
@@ -25,6 +26,8 @@ std::pair<ExitCode, const char*> classify(const std::exception& error) {
   if (is<Underivable>(error)) return {ExitCode::invalid, "underivable"};
   if (is<PolicyError>(error)) return {ExitCode::invalid, "policy_error"};
   if (is<SourceError>(error)) return {ExitCode::invalid, "source_error"};
+  if (is<engine::SourceIo>(error)) return {ExitCode::try_again, "source_io"};
+  if (is<InputError>(error)) return {ExitCode::try_again, "input"};
   if (is<LedgerUnusable>(error)) return {ExitCode::invalid, "ledger_unusable"};
   if (is<LedgerBusy>(error)) return {ExitCode::try_again, "ledger_busy"};
   if (is<LedgerIo>(error)) return {ExitCode::try_again, "ledger_io"};

@@ -97,7 +97,7 @@ constexpr std::string_view kExitCodes =
     "4  refused\n"
     "5  waits for approvals, or approved for its commit\n"
     "6  the ledger failed verification\n"
-    "7  locked, full, read-only or poisoned: try again";
+    "7  locked, full, read-only or poisoned, or the source cannot be read: try again";
 
 }  // namespace
 

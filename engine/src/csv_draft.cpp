@@ -11,6 +11,7 @@
 #include "draft_text.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/ledger/open_ledgers.hpp"
 #include "policy_decoder.hpp"
 #include "policy_values.hpp"
 #include "yaml_writer.hpp"
@@ -77,6 +78,7 @@ struct Glance {
 }
 
 std::ifstream opened(const std::string& path) {
+  if (ledger::belongs_to_open_ledger(path)) fail(path, "belongs to a ledger that is in use");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) fail(path, "is a directory");
   const bool exists = std::filesystem::exists(path, ignored);

@@ -71,7 +71,7 @@ bool CsvRecords::next() {
   if (!take_line(line, overlong)) return false;
   if (line.ends_with('\r')) line.remove_suffix(1);
   fields_.clear();
-  malformed_ = overlong || !is_utf8(line) || !split(line);
+  malformed_ = overlong || !is_utf8(line) || !split(line) || (expected_ != 0 && fields_.size() != expected_);
   return true;
 }
 
@@ -159,17 +159,21 @@ bool CsvRecords::refill() {
   return !exhausted_;
 }
 
+bool CsvRecords::add_field(std::string_view field) {
+  fields_.push_back(field);
+  return expected_ == 0 || fields_.size() <= expected_;
+}
+
 bool CsvRecords::split(std::string_view line) {
   if (find(line, '"', 0) != kNowhere) return split_quoted(line);
   std::size_t begin = 0;
   const std::size_t size = line.size();
   for (std::size_t at = 0; at < size; ++at) {
     if (line[at] != dialect_.delimiter) continue;
-    fields_.push_back(line.substr(begin, at - begin));
+    if (!add_field(line.substr(begin, at - begin))) return false;
     begin = at + 1;
   }
-  fields_.push_back(line.substr(begin));
-  return true;
+  return add_field(line.substr(begin));
 }
 
 bool CsvRecords::split_quoted(std::string_view line) {
@@ -184,7 +188,7 @@ bool CsvRecords::split_quoted(std::string_view line) {
       const std::size_t end = std::min(find(line, dialect_.delimiter, at), line.size());
       const std::string_view field = line.substr(at, end - at);
       if (find(field, '"', 0) != kNowhere) return false;
-      fields_.push_back(field);
+      if (!add_field(field)) return false;
       at = end;
     }
     if (at == line.size()) return true;
@@ -205,8 +209,7 @@ bool CsvRecords::take_quoted_field(std::string_view line, std::size_t& at) {
     unquoted_ += '"';
     ++at;
   }
-  fields_.push_back(std::string_view(unquoted_).substr(begin));
-  return true;
+  return add_field(std::string_view(unquoted_).substr(begin));
 }
 
 }  // namespace epsilog::engine

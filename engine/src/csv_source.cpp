@@ -10,49 +10,75 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/ledger/open_ledgers.hpp"
 
 namespace epsilog::engine {
 namespace {
 
-/// A regular file opened for reading; counts what was read.
+/// A regular file as it was when it was opened: it ends at the size it had then, and whoever reads it to
+/// that end learns whether it is still the same.
 class File final {
  public:
   explicit File(const std::string& path) : path_(path) {
+    if (ledger::belongs_to_open_ledger(path)) fail(kBelongsToLedger);
     // O_NONBLOCK: opening a pipe must fail the check below, not wait for its writer.
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0) fail(std::strerror(errno));
-    struct stat status {};
-    const bool known = ::fstat(descriptor_, &status) == 0;
-    if (!known || !S_ISREG(status.st_mode)) {
-      const bool is_directory = known && S_ISDIR(status.st_mode);
+    // The name may have come to mean the ledger since it was asked: then it stays open for good.
+    if (ledger::belongs_to_open_ledger(descriptor_)) fail(kBelongsToLedger);
+    const bool known = ::fstat(descriptor_, &opened_) == 0;
+    if (!known || !S_ISREG(opened_.st_mode)) {
+      const bool is_directory = known && S_ISDIR(opened_.st_mode);
       ::close(descriptor_);
       fail(is_directory ? "is a directory" : "not a regular file");
     }
-    size_ = static_cast<double>(status.st_size);
+    left_ = static_cast<std::size_t>(opened_.st_size);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File() { ::close(descriptor_); }
 
+  /// Throws  SourceIo.
   std::size_t read(char* data, std::size_t size) {
+    if (left_ == 0) {
+      require_unchanged();
+      return 0;
+    }
     for (;;) {
-      const ssize_t got = ::read(descriptor_, data, size);
-      if (got >= 0) {
-        read_ += static_cast<double>(got);
+      const ssize_t got = ::read(descriptor_, data, std::min(size, left_));
+      if (got > 0) {
+        left_ -= static_cast<std::size_t>(got);
         return static_cast<std::size_t>(got);
       }
-      if (errno != EINTR) fail(std::strerror(errno));
+      if (got == 0) throw SourceIo(SourceIo::Cause::changed);
+      if (errno != EINTR) throw SourceIo(SourceIo::Cause::unreadable);
     }
   }
 
-  [[nodiscard]] double fraction_read() const { return size_ > 0 ? std::min(1.0, read_ / size_) : 1.0; }
+  [[nodiscard]] double fraction_read() const {
+    return opened_.st_size > 0 ? 1 - static_cast<double>(left_) / static_cast<double>(opened_.st_size) : 1.0;
+  }
   [[noreturn]] void fail(const std::string& why) const { throw SourceError("csv '" + path_ + "': " + why); }
 
  private:
+  /// As far as size and times tell; of two writes within one tick of the file system's clock they may not.
+  void require_unchanged() const {
+    struct stat now {};
+    struct stat named {};
+    const bool same = ::fstat(descriptor_, &now) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+                      named.st_dev == opened_.st_dev && named.st_ino == opened_.st_ino &&
+                      now.st_size == opened_.st_size && same_time(now.st_mtim, opened_.st_mtim) &&
+                      same_time(now.st_ctim, opened_.st_ctim);
+    if (!same) throw SourceIo(SourceIo::Cause::changed);
+  }
+  static bool same_time(const timespec& a, const timespec& b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+  }
+
   std::string path_;
   int descriptor_ = -1;
-  double size_ = 0;
-  double read_ = 0;
+  struct stat opened_ {};
+  std::size_t left_ = 0;
 };
 
 class CsvRowSource final : public RowSource {
@@ -69,7 +95,7 @@ class CsvRowSource final : public RowSource {
   Record next(std::span<RawCell> cells) override {
     if (!records_.next()) return Record::none;
     const auto& fields = records_.fields();
-    if (records_.malformed() || fields.size() != header_size_) {
+    if (records_.malformed()) {
       std::fill(cells.begin(), cells.end(), RawCell{});
       return Record::malformed;
     }
@@ -88,7 +114,6 @@ class CsvRowSource final : public RowSource {
     if (records_.malformed())
       file_.fail("its first line must name the columns, in UTF-8 and correctly quoted");
     const auto& names = records_.fields();
-    header_size_ = names.size();
     for (const std::string& column : required) {
       const auto count = std::count(names.begin(), names.end(), column);
       if (count == 0) file_.fail("has no column '" + column + "'");
@@ -99,12 +124,12 @@ class CsvRowSource final : public RowSource {
       EPSILOG_INVARIANT(found != names.end());
       wanted_.push_back(static_cast<std::size_t>(found - names.begin()));
     }
+    records_.expect_fields(names.size());
   }
 
   File file_;
   std::vector<std::string> null_;
   CsvRecords records_;
-  std::size_t header_size_ = 0;
   std::vector<std::size_t> wanted_;  ///< field index of each wanted column
 };
 

@@ -1,10 +1,43 @@
 #include "epsilog/engine/exact_answer.hpp"
 
+#include <new>
+#include <stdexcept>
+
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "row_answer.hpp"
 
 namespace epsilog::engine {
+namespace {
+
+const char* message_of(SourceIo::Cause cause) {
+  switch (cause) {
+    case SourceIo::Cause::unreadable:
+      return "the data source could not be read to its end (a damaged file, an input error or too little "
+             "memory); nothing was released";
+    case SourceIo::Cause::changed:
+      return "the data source was changed while it was read; nothing was released. Try again once nobody "
+             "writes to it";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+/// How much memory a source takes depends on its cells, so that too little is told like any other failure
+/// to read it.
+template <class Work>
+auto reading(const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw SourceIo(SourceIo::Cause::unreadable);
+  } catch (const std::length_error&) {
+    throw SourceIo(SourceIo::Cause::unreadable);
+  }
+}
+
+}  // namespace
+
+SourceIo::SourceIo(Cause cause) : Error(message_of(cause)) {}
 
 ExactAnswer compute_exact_answer(const Dataset& dataset, const Question& question,
                                  const Derivation& derivation, const std::string& base_dir,
@@ -15,15 +48,19 @@ ExactAnswer compute_exact_answer(const Dataset& dataset, const Question& questio
   }
   if (!dataset.has_source()) throw InvalidParameter("dataset '" + dataset.name + "' declares no source");
   const accounting::DefaultFloatingPoint floating_point;  // cells are doubles, here and inside SQLite
-  const auto rows = open_source(dataset, wanted_columns(dataset, question), base_dir);
-  return answer_rows(*rows, dataset, question, derivation, progress);
+  return reading([&] {
+    const auto rows = open_source(dataset, wanted_columns(dataset, question), base_dir);
+    return answer_rows(*rows, dataset, question, derivation, progress);
+  });
 }
 
 DataReport check_data(const Dataset& dataset, const std::string& base_dir, const Progress& progress) {
   if (!dataset.has_source()) throw InvalidParameter("dataset '" + dataset.name + "' declares no source");
   const accounting::DefaultFloatingPoint floating_point;
-  const auto rows = open_source(dataset, required_columns(dataset), base_dir);
-  return report_rows(*rows, dataset, progress);
+  return reading([&] {
+    const auto rows = open_source(dataset, required_columns(dataset), base_dir);
+    return report_rows(*rows, dataset, progress);
+  });
 }
 
 }  // namespace epsilog::engine

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "calibration_check.hpp"
+#include "epsilog/ledger/open_ledgers.hpp"
 #include "policy_decoder.hpp"
 
 namespace epsilog::engine {
@@ -151,6 +152,7 @@ Policy Policy::read(const std::string& path) {
 }
 
 std::string policy_text(const std::string& path) {
+  if (ledger::belongs_to_open_ledger(path)) refuse_file(path, "cannot be read: it belongs to the ledger");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) refuse_file(path, "cannot be read: Is a directory");
   errno = 0;

@@ -44,16 +44,13 @@ void check_request(const Request& request) {
   }
 }
 
-/// A supplied value is read before anything is recorded, so that a malformed one costs nothing. One that
-/// waits for approvals is given again to its commit: nothing of it is kept until then.
-void check_supplied(const Dataset& dataset, const Request& request, const Plan& plan) {
-  if (request.question.statistic.kind != StatisticKind::value) return;
-  if (!request.supplied) {
-    if (request.holding != Holding::none || plan.approvals_required > 0) return;
-    throw InvalidParameter("value: '" + request.question.statistic.text() +
-                           "' needs the value computed elsewhere");
-  }
-  (void)parse_supplied_value(*request.supplied, *dataset.query(request.question.statistic.subject));
+/// Whether there is a supplied value is all that can be wrong with it: what it says comes from the true
+/// answer. One that waits for approvals is given again to its commit: nothing of it is kept until then.
+void check_supplied(const Request& request, const Plan& plan) {
+  if (request.question.statistic.kind != StatisticKind::value || request.supplied) return;
+  if (request.holding != Holding::none || plan.approvals_required > 0) return;
+  throw InvalidParameter("value: '" + request.question.statistic.text() +
+                         "' needs the value computed elsewhere");
 }
 
 ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, ledger::Outcome outcome,
@@ -194,7 +191,7 @@ Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<
   require_within_caps(request, result.canonical);
   result.dataset = &result.applied->policy.dataset(request.dataset);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
-  check_supplied(*result.dataset, request, *result.plan);
+  check_supplied(request, *result.plan);
   result.looks = outcome_of(decided(result, debits_of(view, result), conflict), result.request, *result.plan);
   return result;
 }

@@ -36,7 +36,7 @@ struct Prepared {
                                 std::shared_ptr<const AppliedPolicy> active, const Request& request);
 
 /// Computes the exact answer, unless the request is a replay or looks as if it were not granted at once.
-/// Throws  SourceError.
+/// Throws  SourceError, SourceIo.
 void answered(Prepared& request, const Progress& progress);
 
 /// Decides, charges, draws and commits all requests in order.

@@ -13,7 +13,7 @@
 #include "request_act.hpp"
 #include "request_draft.hpp"
 #include "request_rules.hpp"
-#include "row_source.hpp"
+#include "row_answer.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -190,13 +190,13 @@ void check_commit(const Waiting& step, const Reading& reading, const std::option
                              "' is computed from the data source");
     }
     // A source that is not there is found before the data may have been seen: the shape is public.
-    (void)open_source(reading.dataset, required_columns(reading.dataset), reading.base_dir);
+    (void)open_source(reading.dataset, wanted_columns(reading.dataset, step.request.question),
+                      reading.base_dir);
     return;
   }
   if (!supplied) {
     throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere");
   }
-  (void)parse_supplied_value(*supplied, *reading.dataset.query(statistic.subject));
   if (step.request.holding == Holding::reserved_against_token && !step.family.token) {
     throw InvalidParameter("value: the data are handed out against a token, and none was issued for " +
                            step.family.holder().id + ": have it issued first, or cancel");

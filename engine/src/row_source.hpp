@@ -1,7 +1,8 @@
 // Where records come from, one at a time: a CSV file, an SQLite table or, in tests, memory.
 //
 // A source knows nothing of types, units or bounds: it hands on texts, and says of a record that
-// cannot be read as a record only that it is malformed. It fails for reasons of shape alone.
+// cannot be read as a record only that it is malformed. It fails for reasons of shape, told before the
+// first record, and of the machine; no cell is either.
 // Thread-safety: one owner.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
 
 namespace epsilog::engine {
@@ -35,7 +37,7 @@ class RowSource {
   virtual ~RowSource() = default;
 
   /// Requires  cells.size() == number of wanted columns; cells are in that order.
-  /// Throws    SourceError if the source cannot be read any further.
+  /// Throws    SourceIo if the source cannot be read any further or, at its end, has been changed.
   virtual Record next(std::span<RawCell> cells) = 0;
   /// The part read so far, 0..1; 0 when unknown.
   [[nodiscard]] virtual double fraction_read() const = 0;
@@ -45,10 +47,15 @@ class RowSource {
 /// each once.
 ///
 /// Requires  dataset.has_source(); `wanted` names declared columns or the unit id.
-/// Throws    SourceError naming the file and the column.
+/// Throws    SourceError naming the file and the column; SourceIo.
 [[nodiscard]] std::unique_ptr<RowSource> open_source(const Dataset& dataset,
                                                      const std::vector<std::string>& wanted,
                                                      const std::string& base_dir);
+
+/// Why a file that belongs to an open ledger is no source: to close it would take away the locks that
+/// SQLite holds on it for this process. Asked before it is opened.
+inline constexpr const char* kBelongsToLedger =
+    "belongs to the ledger: its file, log, shared memory, lock files and marker are no data source";
 
 /// The columns a source must have: the unit id, then the declared ones.
 [[nodiscard]] std::vector<std::string> required_columns(const Dataset& dataset);

@@ -16,8 +16,12 @@ constexpr std::size_t kFirstSlots = 16;
 /// on it.
 std::uint64_t hash_seed() {
   static const std::uint64_t kSeed = [] {
-    std::random_device device;
-    return (std::uint64_t{device()} << 32) | device();
+    try {
+      std::random_device device;
+      return (std::uint64_t{device()} << 32) | device();
+    } catch (const std::exception&) {
+      throw EntropyUnavailable("the operating system gave no randomness");
+    }
   }();
   return kSeed;
 }

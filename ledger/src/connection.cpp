@@ -183,7 +183,8 @@ std::string Query::column_name(int column) const {
   return std::string("column ") + statement_->getColumnName(column);
 }
 
-Connection::Connection(const LedgerFiles& files, Role role) try : database_(open_database(files, role)) {
+Connection::Connection(const LedgerFiles& files, Role role) try
+    : registered_(files), database_(open_database(files, role)) {
   make_settings(role);
   if (role != Role::creator) check_identity(files, role);
 } catch (const StorageFailure& failure) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "ledger_files.hpp"
+#include "open_ledger.hpp"
 
 struct sqlite3;
 
@@ -115,6 +116,7 @@ class Connection final {
   void check_identity(const LedgerFiles& files, Role role);
   void require_pragma(const char* name, const std::string& value);
 
+  const OpenLedger registered_;  // before the database is opened, until it is closed
   SQLite::Database database_;
   std::map<const char*, SQLite::Statement> statements_;  // destroyed before the database is closed
 };

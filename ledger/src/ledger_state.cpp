@@ -27,6 +27,7 @@ Deadline deadline_after(std::chrono::milliseconds wait) {
 LedgerState::LedgerState(const std::string& path, Access access, const Options& options)
     : files_(locate(path)),
       identity_(require_single_regular_file(files_)),
+      registered_(files_),
       process_(::getpid()),
       options_(options) {
   if (access != Access::read_only) {

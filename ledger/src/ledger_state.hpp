@@ -14,6 +14,7 @@
 #include "connection.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_files.hpp"
+#include "open_ledger.hpp"
 #include "turnstile.hpp"
 
 namespace epsilog::ledger {
@@ -66,6 +67,7 @@ class LedgerState final {
 
   const LedgerFiles files_;
   const FileIdentity identity_;
+  const OpenLedger registered_;  // also while no connection is open
   const pid_t process_;
   const Options options_;
   std::string ledger_id_;

@@ -1,4 +1,6 @@
 // plan and release: budgets, keys, supplied values, groups and conditions, through the command.
+#include <filesystem>
+
 #include "epsilog/accounting/rational.hpp"
 #include "support/catch.hpp"
 #include "workbench.hpp"
@@ -12,6 +14,7 @@ using epsilog::test::lines;
 using epsilog::test::replaced;
 using epsilog::test::Result;
 using epsilog::test::Streams;
+using epsilog::test::tamper;
 using epsilog::test::Workbench;
 using nlohmann::json;
 
@@ -216,35 +219,99 @@ TEST_CASE("value: the same key with another --value replays the stored answer", 
   CHECK(remaining(bench) == "0.9");
 }
 
-TEST_CASE("value: missing, out of place or no number is refused, and never repeated", "[cli][negative]") {
+TEST_CASE("value: absent or out of place it is refused, and never repeated", "[cli][negative]") {
   const Workbench bench;
   bench.init(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
-  const auto check = [&](const std::vector<std::string>& words, const std::string& input) {
-    Streams streams;
-    streams.input = input;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"release", "clinic", "value:auc", "--epsilon", "0.1"},
+        {"release", "clinic", "value:auc", "--epsilon", "0.1", "--value"},
+        {"release", "clinic", "count", "--epsilon", "0.1", "--value", "31415"},
+        {"plan", "clinic", "value:auc", "--epsilon", "0.1", "--value", "31415x"}}) {
     for (const bool as_json : {false, true}) {
       std::vector<std::string> all = words;
-      if (as_json) all.emplace_back("--json");
-      const Result result = bench.with_ledger(all, streams);
-      CAPTURE(words, input, result.err);
+      if (as_json) all.insert(all.begin() + 1, "--json");
+      all.insert(all.begin() + 1, {"--ledger", "L"});
+      const Result result = bench.run(all);
+      CAPTURE(all, result.err);
       CHECK(result.exit == 2);
       CHECK(contains(result.err, "--value"));
       CHECK_FALSE(contains(result.err + result.out, "31415"));
     }
-  };
-  const std::vector<std::string> ask = {"release", "clinic", "value:auc", "--epsilon", "0.1"};
-  const auto with = [&](const std::string& value) {
-    std::vector<std::string> words = ask;
-    words.insert(words.end(), {"--value", value});
-    return words;
-  };
-  check(ask, "");
-  for (const char* value : {"3.1415.9", "31415x", "0x31415", "31415 31415", "", "--31415", "3,1415"}) {
-    check(with(value), "");
   }
-  for (const char* input : {"", "\n", "31415x\n", "0.31415\n0.31415\n"}) check(with("-"), input);
-  check({"release", "clinic", "count", "--epsilon", "0.1", "--value", "31415"}, "");
+  CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("value: whatever is no number costs as usual and looks like any other", "[cli][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  // All that differs between two releases of as much: who, when and the noise.
+  const auto public_part = [](json answer) {
+    for (const char* field :
+         {"decision_id", "seq", "created_at", "value", "value_hex", "accounts", "budget"}) {
+      answer.erase(field);
+    }
+    return answer;
+  };
+  const std::vector<std::string> texts = {"0.5",     "",        "NA",
+                                          "None",    "null",    "<NA>",
+                                          "\u221e",  "inf",     "nan",
+                                          "1.#QNAN", "31415x",  "--31415",
+                                          "3,1415",  "0x31415", "1\n2",
+                                          "\xff",    "-",       "{}",
+                                          "[1,2]",   "%%",      "--json",
+                                          "@L",      "--",      "-h",
+                                          "1e",      "\x01",    std::string(100'000, 'x')};
+  json first;
+  int asked = 0;
+  const auto check = [&](const std::string& text, const std::vector<std::string>& value,
+                         const Streams& streams) {
+    std::vector<std::string> words = {"release", "clinic", "value:auc", "--epsilon", "0.01", "--json"};
+    words.insert(words.end(), value.begin(), value.end());
+    const Result result = bench.with_ledger(words, streams);
+    CAPTURE(text.substr(0, 60), result.err);
+    REQUIRE(result.exit == 0);
+    CHECK(result.err.empty());
+    CHECK_FALSE(contains(result.out, "31415"));
+    const json answer = public_part(result.json());
+    if (asked++ == 0) first = answer;
+    CHECK(answer == first);
+  };
+  for (const std::string& text : texts) {
+    if (text != "-") check(text, {"--value=" + text}, {});
+    Streams piped;
+    piped.input = text;
+    check(text, {"--value", "-"}, piped);
+  }
+  Streams piped;
+  for (const std::string& input :
+       {std::string("0.5\0", 4), std::string("\0", 1), std::string(20'000'000, '5')}) {
+    piped.input = input;
+    check(input, {"--value", "-"}, piped);
+  }
+  CHECK(asked == 56);
+  CHECK(remaining(bench) == "0.44");
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+}
+
+TEST_CASE("value: standard input that cannot be read is the only error, and nothing is asked",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  Streams closed;
+  closed.close_input = true;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"release", "clinic", "value:auc", "--epsilon", "0.1"},
+        {"commit", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"}}) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), {"--value", "-", "--json"});
+    const Result result = bench.with_ledger(all, closed);
+    CAPTURE(all, result.err);
+    CHECK(result.exit == 7);
+    CHECK(result.json()["error"]["code"] == "input");
+    CHECK(result.err == "epsilog: --value -: standard input could not be read; nothing was asked\n");
+  }
   CHECK(dump(bench.path("L")) == before);
 }
 
@@ -391,4 +458,45 @@ TEST_CASE("source: a wrong shape ends with 3 and charges nothing", "[cli][negati
   CHECK(no_file.exit == 3);
   CHECK(contains(no_file.err, "visits.csv"));
   CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("source: no file of the ledger is one, whatever it is called", "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(release(bench, {"clinic", "count", "--epsilon", "0.1"}).exit == 0);
+  std::filesystem::remove(bench.path("visits.csv"));
+  for (const char* suffix : {"", ".lock"}) {
+    std::filesystem::create_symlink(bench.path("L") + suffix, bench.path("visits.csv"));
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"release", "clinic", "count", "--epsilon", "0.1"}, {"data", "check"}}) {
+      const Result result = bench.with_ledger(words);
+      CAPTURE(suffix, words, result.err);
+      CHECK(result.exit == 3);
+      CHECK(contains(result.err, "belongs to the ledger"));
+    }
+    std::filesystem::remove(bench.path("visits.csv"));
+  }
+  CHECK(remaining(bench) == "0.9");
+}
+
+TEST_CASE("source: a table damaged beyond its first row ends with 7, charges nothing and quotes nothing",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.init(replaced(kClinicPolicy, "{csv: visits.csv}", "{sqlite: visits.db, table: visits}"));
+  tamper(bench.path("visits.db"),
+         "CREATE TABLE visits(patient, age, cost, ward);"
+         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+         "INSERT INTO visits SELECT 'secret' || i, 3, hex(zeroblob(1000)), 'A' FROM n");
+  REQUIRE(release(bench, {"clinic", "count", "--epsilon", "0.1"}).exit == 0);
+  std::string content = bench.read("visits.db");
+  content.replace(40 * 4096, 4096, std::string(4096, '\xff'));
+  bench.write("visits.db", content);
+  const Result result = release(bench, {"clinic", "count", "--epsilon", "0.1"});
+  CHECK(result.exit == 7);
+  CHECK(result.json()["error"]["code"] == "source_io");
+  CHECK(result.err ==
+        "epsilog: the data source could not be read to its end (a damaged file, an input error or too little "
+        "memory); nothing was released\n");
+  CHECK(bench.with_ledger({"data", "check"}).err == result.err);
+  CHECK(remaining(bench) == "0.9");
 }

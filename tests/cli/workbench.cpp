@@ -189,6 +189,7 @@ Result Workbench::run(const std::vector<std::string>& arguments, const Streams& 
     std::vector<char*> words{const_cast<char*>("epsilog")};
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
+    if (streams.close_input) close(STDIN_FILENO);
     execv(EPSILOG_COMMAND, words.data());
     _exit(126);
   }

@@ -22,6 +22,7 @@ struct Result {
 /// Where the command's standard streams lead.
 struct Streams {
   std::string input;              ///< what standard input holds
+  bool close_input = false;       ///< started with standard input closed
   std::string output_file;        ///< "" = kept in Result::out
   bool close_output = false;      ///< started with standard output closed
   bool broken_pipe = false;       ///< standard output is a pipe nobody reads

@@ -21,6 +21,7 @@ const std::vector<std::string> kColumns = {"id", "x", "g", "d"};
 const std::vector<std::string> kNumbers = {"-9", "1", "9", ""};
 const std::vector<std::string> kGroups = {"A", "B", "Z"};
 const std::vector<std::string> kDates = {"2024-01-31", "2024-02-01", "2024-03-01", ""};
+const std::vector<std::string> kHostile = hostile_cells();
 const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
 
 /// The second, fourth and sixth leave one block of the months, of the groups and of both.
@@ -75,9 +76,9 @@ Records random_rows(const Dataset& dataset, std::size_t size, std::mt19937_64& r
   Records rows;
   for (std::size_t i = 0; i < size; ++i) {
     const std::string id = dataset.unit.is_row() ? "row" + std::to_string(i) : pick(kIds, random);
-    rows.push_back(random() % 10 == 0
-                       ? MemoryRow{}
-                       : MemoryRow{id, pick(kNumbers, random), pick(kGroups, random), pick(kDates, random)});
+    MemoryRow row = {id, pick(kNumbers, random), pick(kGroups, random), pick(kDates, random)};
+    if (random() % 4 == 0) row[1 + random() % 3] = pick(kHostile, random);
+    rows.push_back(random() % 10 == 0 ? MemoryRow{} : row);
   }
   return rows;
 }

@@ -1,10 +1,17 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "csv_source.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "rows_memory.hpp"
@@ -189,6 +196,24 @@ TEST_CASE("csv: a record beyond 16 MiB is malformed, however long, and the next 
         Records{cells({"a"}), std::nullopt});
 }
 
+TEST_CASE("csv: another number of fields than is expected is malformed, and is not kept",
+          "[engine][csv][exact]") {
+  const std::string text = "a,b\nc\nd,e,f\n" + std::string(100'000, ',') + "\n\"g\",\"h\",\"i\"\n\"j\",k\n";
+  std::size_t at = 0;
+  CsvRecords reader({}, [&](char* data, std::size_t size) {
+    const std::size_t count = text.copy(data, size, at);
+    at += count;
+    return count;
+  });
+  std::vector<bool> malformed;
+  while (reader.next()) {
+    malformed.push_back(reader.malformed());
+    CHECK(reader.fields().size() <= 3);
+    reader.expect_fields(2);
+  }
+  CHECK(malformed == std::vector<bool>{false, true, true, true, true, false});
+}
+
 TEST_CASE("csv: random text is read as a plain reader reads it, in pieces of any size",
           "[engine][csv][overlap]") {
   std::mt19937_64 random(5);
@@ -250,4 +275,93 @@ TEST_CASE("csv: a source of the wrong shape is refused, naming file and column",
   CHECK_THROWS_WITH(ask(), "csv '" + folder.path("folder") + "': is a directory");
   dataset.csv->path = "/dev/null";
   CHECK_THROWS_WITH(ask(), "csv '/dev/null': not a regular file");
+}
+
+namespace {
+
+/// A file of ids and ages that is larger than what is read at once, opened through a link and read as far as
+/// its first row.
+class Reading {
+ public:
+  Reading() {
+    std::string content = "id,age\n";
+    while (content.size() < 3'000'000) content += "p,30\n";
+    std::filesystem::create_symlink(folder.write("content.csv", content), file());
+    source = open_csv_source(file(), {}, {"id", "age"}, {"age"});
+    REQUIRE(source->next(cells) == RowSource::Record::readable);
+  }
+
+  [[nodiscard]] std::string file() const { return folder.path("visits.csv"); }
+  void finish() {
+    while (source->next(cells) != RowSource::Record::none) ++rows;
+  }
+  /// Replaces the descriptor the file is read by with one that cannot be read.
+  void break_descriptor() const {
+    const int unreadable = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    REQUIRE(unreadable >= 0);
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code ignored;
+      if (std::filesystem::read_symlink(entry.path(), ignored) != std::filesystem::canonical(file()))
+        continue;
+      REQUIRE(::dup2(unreadable, std::stoi(entry.path().filename())) >= 0);
+      break;
+    }
+    ::close(unreadable);
+  }
+
+  TemporaryFolder folder;
+  std::unique_ptr<RowSource> source;
+  std::vector<RawCell> cells = std::vector<RawCell>(1);
+  std::size_t rows = 1;
+};
+
+}  // namespace
+
+TEST_CASE("csv: a file that is left alone is read to its end", "[engine][csv][changed]") {
+  Reading reading;
+  reading.finish();
+  CHECK(reading.rows == 599'999);
+  CHECK(reading.source->fraction_read() == 1.0);
+}
+
+TEST_CASE("csv: a file that is changed while it is read is an error at its end",
+          "[engine][csv][changed][negative]") {
+  const std::string changed = SourceIo(SourceIo::Cause::changed).what();
+  const auto check = [&](const std::string& how, const std::function<void(const std::string&)>& change) {
+    CAPTURE(how);
+    Reading reading;
+    change(reading.file());
+    CHECK_THROWS_WITH(reading.finish(), changed);
+    CHECK(reading.rows <= 599'999);
+  };
+  check("appended to", [](const std::string& file) { std::ofstream(file, std::ios::app) << "p,1\n"; });
+  check("cut short", [](const std::string& file) { std::filesystem::resize_file(file, 2'000'000); });
+  check("overwritten", [](const std::string& file) {
+    std::fstream(file, std::ios::in | std::ios::out | std::ios::binary) << "id,age\np,31\n";
+  });
+  check("overwritten and its time put back", [](const std::string& file) {
+    const auto time = std::filesystem::last_write_time(file);
+    std::fstream(file, std::ios::in | std::ios::out | std::ios::binary) << "id,age\np,31\n";
+    std::filesystem::last_write_time(file, time);
+  });
+  check("removed", [](const std::string& file) { std::filesystem::remove(file); });
+  check("removed itself",
+        [](const std::string& file) { std::filesystem::remove(std::filesystem::canonical(file)); });
+  check("replaced by an equal one", [](const std::string& file) {
+    std::filesystem::copy_file(file, file + ".new");
+    std::filesystem::rename(file + ".new", file);
+  });
+}
+
+TEST_CASE("csv: what is appended while a file is read is not read", "[engine][csv][changed]") {
+  Reading reading;
+  std::ofstream(reading.file(), std::ios::app) << std::string(3'000'000, '\n');
+  CHECK_THROWS_AS(reading.finish(), SourceIo);
+  CHECK(reading.rows == 599'999);
+}
+
+TEST_CASE("csv: a file that cannot be read any further says nothing of why", "[engine][csv][negative]") {
+  Reading reading;
+  reading.break_descriptor();
+  CHECK_THROWS_WITH(reading.finish(), SourceIo(SourceIo::Cause::unreadable).what());
 }

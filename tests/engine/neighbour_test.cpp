@@ -1,7 +1,7 @@
 // Derived sensitivities against every neighbour of small data sets, by brute force.
 //
 // Each data set has a handful of rows over a toy domain that holds values at, within and beyond the
-// bounds, missing cells, undeclared groups, rows without unit id and malformed lines. For random
+// bounds, missing and hostile cells, undeclared groups, rows without unit id and malformed lines. For random
 // policies and questions every neighbour is built, and the exact answers of both must differ by no
 // more than the derivation says, in no more cells, and stay in the public range.
 #include <algorithm>
@@ -20,11 +20,15 @@ namespace {
 const std::vector<std::string> kColumns = {"id", "x", "g"};
 const std::vector<std::string> kNumbers = {"-9", "-2", "0", "1", "3", "9", ""};
 const std::vector<std::string> kGroups = {"A", "B", "Z", ""};
+const std::vector<std::string> kHostile = hostile_cells();
 const std::vector<std::string> kWheres = {"", "x >= 1", "g = 'A'", "x != 3 and g in ('A', 'B')"};
 const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
 
 MemoryRow random_row(const std::string& id, std::mt19937_64& random) {
-  return {id, pick(kNumbers, random), pick(kGroups, random)};
+  const auto cell = [&](const std::vector<std::string>& plain) {
+    return random() % 8 == 0 ? pick(kHostile, random) : pick(plain, random);
+  };
+  return {id, cell(kNumbers), cell(kGroups)};
 }
 
 /// The bounds cover both signs, or one only, on either side of zero.
@@ -89,6 +93,7 @@ std::vector<MemoryRow> toy_rows(const Dataset& dataset) {
   for (const std::string x : {"-9", "1", "9", ""}) {
     for (const std::string g : {"A", "B", "Z"}) result.push_back({"new", x, g});
   }
+  result.push_back({"new", std::string(60, '9'), "\xff"});
   if (dataset.unit.is_row()) result.push_back({});
   return result;
 }

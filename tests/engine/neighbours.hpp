@@ -30,6 +30,37 @@ const auto& pick(const List& list, std::mt19937_64& random) {
   return list[random() % list.size()];
 }
 
+/// Texts that a person might put into a cell to have it fail: too large, too long, of no type or encoding.
+inline std::vector<std::string> hostile_cells() {
+  return {"1e400",
+          "-1e400",
+          "1e-400",
+          "nan",
+          "-inf",
+          "0x1p3",
+          std::string(60, '9'),
+          "-" + std::string(60, '9'),
+          "0." + std::string(400, '3'),
+          std::string(2000, '1') + "e-1999",
+          "9223372036854775808",
+          "2024-02-30",
+          "0000-00-00",
+          " 1",
+          "1\n",
+          "\"",
+          "\"\"\"",
+          ",,,",
+          "\r",
+          "'; DROP TABLE visits; --",
+          std::string(1, '\0'),
+          std::string("A\0B", 3),
+          "\xff",
+          "\xed\xa0\x80",
+          "\xef\xbb\xbf",
+          "\uff11",
+          "\u221e"};
+}
+
 inline Records without(const Records& rows, const std::vector<std::size_t>& places) {
   Records result;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -208,7 +208,7 @@ TEST_CASE("release: a histogram has one value for each declared cell and one cha
 TEST_CASE("release: no answer and no error depends on a value outside the bounds", "[engine][release]") {
   Clinic clinic;
   Engine engine = clinic.open();
-  for (const char* value : {"1e300", "-1e300", "nan", "-inf", "0", "-0.0", "1e99999"}) {
+  for (const char* value : {"1e300", "-1e300", "nan", "-inf", "0", "-0.0", "1e99999", "", "twelve", "NA"}) {
     CAPTURE(value);
     CHECK(release(engine, supplied(value, "0.1")).granted);
   }
@@ -221,7 +221,6 @@ TEST_CASE("release: bad input leaves no trace in the ledger", "[engine][release]
   CHECK_THROWS_AS(release(engine, request("sum:ward", "0.1")), Underivable);
   CHECK_THROWS_AS(release(engine, request("count", "1e-13")), InvalidParameter);
   CHECK_THROWS_AS(release(engine, request("value:score", "0.1")), InvalidParameter);
-  CHECK_THROWS_AS(release(engine, supplied("twelve", "0.1")), InvalidParameter);
   engine::Request elsewhere = request("count", "0.1");
   elsewhere.dataset = "clinics";
   CHECK_THROWS_AS(release(engine, elsewhere), NotFound);

@@ -2,7 +2,8 @@
 //
 // Without `multiline` a record is one physical line, whatever is in it, so that no record can change
 // how another is read. Malformed: a quote that opens inside a field, is not closed, or is followed by
-// anything but a delimiter; bytes that are not UTF-8; more than kRecordSizeMax bytes.
+// anything but a delimiter; bytes that are not UTF-8; more than kRecordSizeMax bytes; once their number is
+// known, more or fewer fields.
 // Thread-safety: one owner.
 #pragma once
 
@@ -31,6 +32,9 @@ class CsvRecords final {
   /// last record; a byte order mark before the first record is no part of it.
   bool next();
   [[nodiscard]] bool malformed() const noexcept { return malformed_; }
+  /// From the next record on another number of fields is malformed. A line of nothing but delimiters then
+  /// takes no more memory than another.
+  void expect_fields(std::size_t count) { expected_ = count; }
   /// The fields of a record that is not malformed, unquoted; an empty line has one empty field.
   /// Valid until next().
   [[nodiscard]] const std::vector<std::string_view>& fields() const noexcept { return fields_; }
@@ -42,6 +46,8 @@ class CsvRecords final {
   [[nodiscard]] bool take_line(std::string_view& line, bool& overlong);
   [[nodiscard]] std::size_t find_line_end(std::size_t from);
   [[nodiscard]] bool refill();
+  /// False, soon, when there are more than expected.
+  [[nodiscard]] bool add_field(std::string_view field);
   [[nodiscard]] bool split(std::string_view line);
   [[nodiscard]] bool split_quoted(std::string_view line);
   [[nodiscard]] bool take_quoted_field(std::string_view line, std::size_t& at);
@@ -55,6 +61,7 @@ class CsvRecords final {
   bool first_ = true;
   Place place_ = Place::field_start;
   bool malformed_ = false;
+  std::size_t expected_ = 0;  ///< 0: any number
   std::vector<std::string_view> fields_;
   std::string unquoted_;  ///< fields whose doubled quotes had to be undone
 };

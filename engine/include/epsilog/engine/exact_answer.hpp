@@ -2,7 +2,8 @@
 //
 // What comes out of here is secret: it goes into a mechanism and nowhere else. No count of rows, no
 // hash, no size is kept. Which rows are missing, dropped or out of bounds never decides whether an
-// error appears (docs/rows.md); errors are only about shape.
+// error appears (docs/rows.md); errors are only about shape, and about the machine: a damaged file, a
+// failing disk, too little memory. Of those no message of a library is handed on, which could quote a cell.
 #pragma once
 
 #include <functional>
@@ -10,9 +11,21 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/statistic.hpp"
 
 namespace epsilog::engine {
+
+/// A source that has the declared shape could not be read to its end. The same call may succeed later.
+class SourceIo final : public Error {
+ public:
+  enum class Cause {
+    unreadable,  ///< damage, an input error or lack of memory: which of them, where and why is not said
+    changed,     ///< it is no longer the file that was opened
+  };
+  /// The message is one fixed text for each cause.
+  explicit SourceIo(Cause cause);
+};
 
 /// Called now and then with the fraction read, 0..1; empty: no progress.
 using Progress = std::function<void(double)>;
@@ -27,15 +40,19 @@ struct ExactAnswer {
 /// Requires  derivation = derive(dataset, question); dataset.has_source(); relative paths are taken
 ///           from `base_dir`.
 /// Ensures   for neighbouring sources, values differ by at most the derived sensitivities.
-/// Throws    SourceError (no such file or table, a declared column absent, duplicate header, row
-///           count other than an exact N).
+/// Throws    SourceError (no such file or table, a declared column absent, duplicate header, a file of an
+///           open ledger, row count other than an exact N), SourceIo.
 [[nodiscard]] ExactAnswer compute_exact_answer(const Dataset& dataset, const Question& question,
                                                const Derivation& derivation, const std::string& base_dir,
                                                const Progress& progress = {});
 
-/// A value computed elsewhere: a number of any size; nan and infinities (any case, any sign) become
-/// the query's `undefined:` value, and so does a number whose exponent is beyond +-100000. "-0" is 0.
-/// Throws    InvalidParameter if the text is not a number at all; the message does not repeat it.
+/// Beyond this many bytes a supplied text is no number, whatever it says.
+inline constexpr std::size_t kSuppliedSizeMax = std::size_t{16} << 20;
+
+/// A value computed elsewhere. Its text comes from the true answer, so every text is taken: a number,
+/// exactly, and whatever is none as the query's `undefined:` value. Numbers are decimals, with or without
+/// exponent, and fractions, of any length, blanks around them; beyond 10^100000, either way, they are taken
+/// as that, and nearer to zero than 10^-100000 as 0.
 [[nodiscard]] Rational parse_supplied_value(std::string_view text, const NamedQuery& query);
 
 /// What `epsilog data check` tells the curator, who may see it: exact counts. Never recorded.
@@ -56,6 +73,7 @@ struct DataReport {
   std::uint64_t beyond_rows_max = 0;  ///< kept rows beyond `rows.max`: only the clamp meets them
   std::vector<ColumnReport> columns;
 };
+/// Throws    as compute_exact_answer.
 [[nodiscard]] DataReport check_data(const Dataset& dataset, const std::string& base_dir,
                                     const Progress& progress = {});
 

@@ -1,0 +1,19 @@
+// Which files must not be opened beside a ledger.
+//
+// POSIX record locks belong to a process and a file: when any descriptor of the file is closed, all
+// locks the process holds on it are gone. Whoever opened a ledger's database or shared memory as if
+// it were data, and closed it again, would silently take SQLite's locks away.
+// Thread-safe.
+#pragma once
+
+#include <string>
+
+namespace epsilog::ledger {
+
+/// Whether `path`, symbolic and hard links followed, leads to the database, log, shared memory, lock
+/// file or marker of a ledger that this process has open. Opens nothing. False for what is not there.
+[[nodiscard]] bool belongs_to_open_ledger(const std::string& path);
+/// The same of a file that is open already: such a descriptor must not be closed.
+[[nodiscard]] bool belongs_to_open_ledger(int descriptor);
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,65 @@
+#include "epsilog/ledger/open_ledgers.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "open_ledger.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+struct OpenLedgers {
+  std::mutex mutex;
+  std::list<LedgerFiles> files;  // one entry for each OpenLedger
+};
+
+/// Never destroyed: a ledger may be closed by another static object.
+OpenLedgers& open_ledgers() {
+  static auto& ledgers = *new OpenLedgers;
+  return ledgers;
+}
+
+bool is_named(const struct stat& file, const std::string& path) {
+  struct stat named {};
+  return ::stat(path.c_str(), &named) == 0 && named.st_dev == file.st_dev && named.st_ino == file.st_ino;
+}
+
+bool is_one_of(const struct stat& file, const LedgerFiles& files) {
+  return is_named(file, files.database) || is_named(file, files.wal()) || is_named(file, files.shm()) ||
+         is_named(file, files.queue()) || is_named(file, files.lock()) || is_named(file, files.poisoned());
+}
+
+bool belongs_to_open_ledger(const struct stat& file) {
+  OpenLedgers& ledgers = open_ledgers();
+  const std::lock_guard guard(ledgers.mutex);
+  return std::any_of(ledgers.files.begin(), ledgers.files.end(),
+                     [&file](const LedgerFiles& files) { return is_one_of(file, files); });
+}
+
+}  // namespace
+
+OpenLedger::OpenLedger(const LedgerFiles& files) {
+  OpenLedgers& ledgers = open_ledgers();
+  const std::lock_guard guard(ledgers.mutex);
+  place_ = ledgers.files.insert(ledgers.files.end(), files);
+}
+
+OpenLedger::~OpenLedger() {
+  OpenLedgers& ledgers = open_ledgers();
+  const std::lock_guard guard(ledgers.mutex);
+  ledgers.files.erase(place_);
+}
+
+bool belongs_to_open_ledger(const std::string& path) {
+  struct stat file {};
+  return ::stat(path.c_str(), &file) == 0 && belongs_to_open_ledger(file);
+}
+
+bool belongs_to_open_ledger(int descriptor) {
+  struct stat file {};
+  return ::fstat(descriptor, &file) == 0 && belongs_to_open_ledger(file);
+}
+
+}  // namespace epsilog::ledger
