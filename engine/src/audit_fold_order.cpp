@@ -68,6 +68,9 @@ void AuditFold::check_active_policy(const ledger::StoredDecision& stored) {
   if (!in_order(stored)) {
     if (about_nothing && version < policy_) {
       fault(stored.id, "policy_order", "was decided under an older policy than the decision before it");
+    } else if (about_nothing && places_.at(version).event > 0 &&
+               places_.at(version).after_decision >= stored.seq) {
+      fault(stored.id, "policy_order", "was decided under a policy that came after it");
     }
     return;
   }

@@ -137,7 +137,7 @@ TEST_CASE("audit: an order that was tampered with is named, and nothing ends the
            {"a version before the confirmation",
             "UPDATE policy_version SET event = 3 WHERE version = 2;"
             "UPDATE clock_event SET event = 4 WHERE kind = 'confirmed'",
-            "limit_change_unfounded"},
+            "limit_change_missing"},
            {"an event twice", "UPDATE clock_event SET event = 2", "event_order"},
            {"an event missing", "UPDATE policy_version SET event = 5 WHERE version = 2", "event_order"},
            {"an event without a place", "UPDATE clock_event SET event = 0", "event_order"},
