@@ -13,4 +13,10 @@ AccountTexts texts(const ledger::AccountState& account) {
   return {text(balance.limit), text(balance.spent), text(balance.reserved), text(balance.remaining())};
 }
 
+std::string account_subject(const ledger::AccountState& account) {
+  return account.measure + " of dataset '" + account.dataset + "'" +
+         (account.scope.empty() ? "" : ", " + account.scope) + ", spent " +
+         engine::amount_text(account.measure, account.balance.spent);
+}
+
 }  // namespace epsilog::command

@@ -18,4 +18,7 @@ struct AccountTexts {
 };
 [[nodiscard]] AccountTexts texts(const ledger::AccountState& account);
 
+/// "epsilon of dataset 'clinic', principal:bob, spent 0.5".
+[[nodiscard]] std::string account_subject(const ledger::AccountState& account);
+
 }  // namespace epsilog::command

@@ -180,9 +180,16 @@ std::string cells_text(const engine::Answer& answer, const Style& style) {
   return table.text(style);
 }
 
-}  // namespace
+bool limits(const ledger::AccountState& /*account*/) {
+  return true;  // a decision touches no others
+}
 
-std::string accounts_text(const std::vector<ledger::AccountState>& accounts, const Style& style) {
+bool limits(const engine::BudgetAccount& account) {
+  return account.active;
+}
+
+template <class Account>
+std::string table_of(const std::vector<Account>& accounts, const Style& style) {
   const bool scopes =
       std::any_of(accounts.begin(), accounts.end(), [](const auto& one) { return !one.scope.empty(); });
   const bool reserved = std::any_of(accounts.begin(), accounts.end(),
@@ -194,21 +201,35 @@ std::string accounts_text(const std::vector<ledger::AccountState>& accounts, con
   if (reserved) headings.push_back({"reserved", Table::Align::right});
   headings.insert(headings.end(), {{"remaining", Table::Align::right}, {"spent of limit"}});
   Table table(headings);
-  for (const ledger::AccountState& account : accounts) {
+  for (const Account& account : accounts) {
     const AccountTexts amounts = texts(account);
     std::vector<std::string> row{account.dataset};
     if (scopes) row.push_back(account.scope);
-    row.insert(row.end(), {account.measure, amounts.limit, amounts.spent});
+    row.insert(row.end(), {account.measure, limits(account) ? amounts.limit : "", amounts.spent});
     if (reserved) row.push_back(amounts.reserved);
     const auto units = [](std::int64_t count) {
       return Rational(accounting::Integer(static_cast<long>(count)));
     };
     const Rational limit = units(account.balance.limit);
     const Rational used = units(account.balance.spent) + units(account.balance.reserved);
-    row.insert(row.end(), {amounts.remaining, limit > 0 ? bar(used, limit, kBarWidth, style) : ""});
+    if (!limits(account)) {
+      row.insert(row.end(), {"", "no limit any more"});
+    } else {
+      row.insert(row.end(), {amounts.remaining, limit > 0 ? bar(used, limit, kBarWidth, style) : ""});
+    }
     table.add(std::move(row));
   }
   return table.text(style);
+}
+
+}  // namespace
+
+std::string accounts_text(const std::vector<ledger::AccountState>& accounts, const Style& style) {
+  return table_of(accounts, style);
+}
+
+std::string budget_text(const std::vector<engine::BudgetAccount>& accounts, const Style& style) {
+  return table_of(accounts, style);
 }
 
 std::string scarcest_text(std::vector<ledger::AccountState> accounts, const Style& style) {

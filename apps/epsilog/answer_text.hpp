@@ -43,6 +43,9 @@ namespace epsilog::command {
 [[nodiscard]] std::string accounts_text(const std::vector<ledger::AccountState>& accounts,
                                         const Style& style);
 
+/// As accounts_text; an account whose limit is none any more says so.
+[[nodiscard]] std::string budget_text(const std::vector<engine::BudgetAccount>& accounts, const Style& style);
+
 /// As accounts_text; of very many those in which the least remains.
 [[nodiscard]] std::string scarcest_text(std::vector<ledger::AccountState> accounts, const Style& style);
 

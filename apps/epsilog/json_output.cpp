@@ -274,12 +274,16 @@ std::string policy_show_json(const ledger::PolicyVersion& version, const std::st
 }
 
 std::string policy_apply_json(const engine::ApplyReport& report, const std::string& ledger_id,
-                              const std::vector<ledger::AccountState>& accounts) {
+                              const std::vector<engine::BudgetAccount>& accounts) {
+  const auto find = [&accounts](std::int64_t id) {
+    const auto account = std::find_if(accounts.begin(), accounts.end(),
+                                      [id](const auto& candidate) { return candidate.id == id; });
+    EPSILOG_INVARIANT(account != accounts.end());
+    return account;
+  };
   Json changes = Json::array();
   for (const ledger::LimitChange& change : report.limit_changes) {
-    const auto account = std::find_if(accounts.begin(), accounts.end(),
-                                      [&](const auto& candidate) { return candidate.id == change.account; });
-    EPSILOG_INVARIANT(account != accounts.end());
+    const auto account = find(change.account);
     changes.push_back({{"dataset", account->dataset},
                        {"scope", account->scope},
                        {"measure", account->measure},
@@ -288,11 +292,23 @@ std::string policy_apply_json(const engine::ApplyReport& report, const std::stri
                        {"by", change.by},
                        {"why", change.why}});
   }
+  Json removals = Json::array();
+  for (const ledger::LimitRemoval& removal : report.limit_removals) {
+    const auto account = find(removal.account);
+    removals.push_back({{"dataset", account->dataset},
+                        {"scope", account->scope},
+                        {"measure", account->measure},
+                        {"limit", engine::amount_text(account->measure, account->balance.limit)},
+                        {"spent", engine::amount_text(account->measure, account->balance.spent)},
+                        {"by", removal.by},
+                        {"why", removal.why}});
+  }
   return pretty({{"ledger_id", ledger_id},
                  {"policy_version", report.policy_version},
                  {"policy_sha256", report.policy_sha256},
                  {"changed", report.changed},
-                 {"limit_changes", changes}});
+                 {"limit_changes", changes},
+                 {"limit_removals", removals}});
 }
 
 std::string data_check_json(const std::vector<DatasetReport>& reports,
@@ -321,9 +337,15 @@ std::string data_check_json(const std::vector<DatasetReport>& reports,
   return pretty({{"ok", true}, {"datasets", datasets}, {"without_source", without_source}});
 }
 
-std::string budget_json(const std::string& ledger_id, const std::vector<ledger::AccountState>& accounts,
+std::string budget_json(const std::string& ledger_id, const std::vector<engine::BudgetAccount>& accounts,
                         const std::vector<std::string>& notes) {
-  return pretty({{"ledger_id", ledger_id}, {"accounts", accounts_json(accounts)}, {"notes", notes}});
+  Json list = Json::array();
+  for (const engine::BudgetAccount& account : accounts) {
+    Json object = account_json(account);
+    object["active"] = account.active;
+    list.push_back(std::move(object));
+  }
+  return pretty({{"ledger_id", ledger_id}, {"accounts", list}, {"notes", notes}});
 }
 
 namespace {

@@ -26,9 +26,9 @@ enum class AnswerKind { plan, release, show, history, pending };
 [[nodiscard]] std::string policy_check_json(const std::vector<PolicyFault>& faults);
 [[nodiscard]] std::string policy_show_json(const ledger::PolicyVersion& version,
                                            const std::string& ledger_id);
-/// `accounts` resolves the account of each limit change.
+/// `accounts` resolves the account of each limit change and removal.
 [[nodiscard]] std::string policy_apply_json(const engine::ApplyReport& report, const std::string& ledger_id,
-                                            const std::vector<ledger::AccountState>& accounts);
+                                            const std::vector<engine::BudgetAccount>& accounts);
 
 struct DatasetReport {
   std::string dataset;
@@ -40,7 +40,7 @@ struct DatasetReport {
                                           const std::vector<std::string>& without_source);
 
 [[nodiscard]] std::string budget_json(const std::string& ledger_id,
-                                      const std::vector<ledger::AccountState>& accounts,
+                                      const std::vector<engine::BudgetAccount>& accounts,
                                       const std::vector<std::string>& notes);
 [[nodiscard]] std::string audit_json(const engine::AuditReport& report);
 [[nodiscard]] std::string migrate_json(const std::string& ledger, const ledger::Migration& migration);

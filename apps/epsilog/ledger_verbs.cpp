@@ -18,10 +18,10 @@ ExitCode budget(const Arguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   // An unknown name is an error with a suggestion, not an empty table.
   if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
-  const std::vector<ledger::AccountState> accounts = engine.budget(arguments.dataset.value_or(""));
+  const std::vector<engine::BudgetAccount> accounts = engine.budget(arguments.dataset.value_or(""));
   const std::vector<std::string> notes = engine.notes(arguments.dataset.value_or(""));
   console.write(console.json() ? budget_json(engine.ledger_id(), accounts, notes)
-                               : accounts_text(accounts, console.style()) + notes_text(notes));
+                               : budget_text(accounts, console.style()) + notes_text(notes));
   return ExitCode::done;
 }
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "amounts.hpp"
 #include "checked_arguments.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "json_output.hpp"
 #include "opened_ledger.hpp"
@@ -23,7 +25,9 @@ constexpr Direction kInOrder[] = {Direction::looser, Direction::tighter, Directi
 struct Comparison {
   std::string later;  ///< file
   std::vector<PolicyChange> changes;
-  std::optional<std::vector<PolicyFault>> refused;  ///< by `policy apply`; nothing without a ledger
+  // Of `policy apply`; nothing without a ledger.
+  std::optional<std::vector<PolicyFault>> refused;
+  std::vector<ledger::AccountState> removed;  ///< accounts whose limit would end
 };
 
 Comparison compare(const Arguments& arguments, Console& console) {
@@ -41,6 +45,7 @@ Comparison compare(const Arguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   comparison.changes = engine::diff(engine.active_policy(), later);
   comparison.refused = engine.apply_faults(comparison.later);
+  comparison.removed = engine.removed_by(comparison.later);
   return comparison;
 }
 
@@ -81,6 +86,9 @@ std::string diff_text(const Comparison& comparison, const Style& style) {
   }
   lines += comparison.changes.empty() ? "no difference\n" : "\n" + summary + "\n";
   if (!comparison.refused) return lines;
+  for (const ledger::AccountState& account : comparison.removed) {
+    lines += "no limit any more: " + printable(account_subject(account)) + "\n";
+  }
   if (comparison.refused->empty()) return lines + "policy apply would accept it\n";
   lines += "policy apply would refuse it:\n";
   for (const PolicyFault& fault : *comparison.refused) lines += "  " + printable(fault.text()) + "\n";
@@ -114,8 +122,18 @@ std::string diff_json(const Comparison& comparison) {
                      {"looser", list({Direction::looser})},
                      {"tighter", list({Direction::tighter})},
                      {"other", list({Direction::incomparable, Direction::neutral})},
+                     {"limit_removals", std::monostate{}},
                      {"refused_by_apply", std::monostate{}}};
   if (comparison.refused) {
+    std::vector<Figures> removals;
+    for (const ledger::AccountState& account : comparison.removed) {
+      removals.push_back({{"dataset", account.dataset},
+                          {"scope", account.scope},
+                          {"measure", account.measure},
+                          {"limit", engine::amount_text(account.measure, account.balance.limit)},
+                          {"spent", engine::amount_text(account.measure, account.balance.spent)}});
+    }
+    figures[figures.size() - 2].value = std::move(removals);
     std::vector<Figures> faults;
     for (const PolicyFault& fault : *comparison.refused) {
       faults.push_back({{"file", fault.file},

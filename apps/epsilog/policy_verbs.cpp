@@ -23,7 +23,7 @@ ExitCode init(const Arguments& arguments, Console& console) {
   } else if (!console.quiet()) {
     console.write(fmt::format("created {}\n  ledger     {}\n  policy     sha256 {}\n\n",
                               printable(report.ledger), report.ledger_id, report.policy_sha256));
-    console.write(accounts_text(engine::Engine::open(ledger).budget(""), console.style()));
+    console.write(budget_text(engine::Engine::open(ledger).budget(""), console.style()));
   }
   return ExitCode::done;
 }
@@ -55,7 +55,7 @@ ExitCode policy_show(const Arguments& arguments, Console& console) {
 
 namespace {
 
-std::string apply_text(const engine::ApplyReport& report, const std::vector<ledger::AccountState>& accounts,
+std::string apply_text(const engine::ApplyReport& report, const std::vector<engine::BudgetAccount>& accounts,
                        const Style& style) {
   if (!report.changed)
     return fmt::format("version {} is active already: the policy is the same\n", report.policy_version);
@@ -64,10 +64,16 @@ std::string apply_text(const engine::ApplyReport& report, const std::vector<ledg
   Table table(
       {{"dataset"}, {"measure"}, {"old limit", Table::Align::right}, {"new limit", Table::Align::right}});
   for (const ledger::LimitChange& change : report.limit_changes) {
-    for (const ledger::AccountState& account : accounts) {
+    for (const engine::BudgetAccount& account : accounts) {
       if (account.id != change.account) continue;
       table.add({account.dataset, account.measure, engine::amount_text(account.measure, change.old_limit),
                  engine::amount_text(account.measure, change.new_limit)});
+    }
+  }
+  for (const ledger::LimitRemoval& removal : report.limit_removals) {
+    for (const engine::BudgetAccount& account : accounts) {
+      if (account.id == removal.account)
+        text += "  no limit any more: " + printable(account_subject(account)) + "\n";
     }
   }
   return table.empty() ? text : text + "\n" + table.text(style);
@@ -85,7 +91,7 @@ ExitCode policy_apply(const Arguments& arguments, Console& console) {
 
   engine::Engine engine = engine::Engine::open(ledger, options);
   const engine::ApplyReport report = engine.apply_policy(path, by, why);
-  const std::vector<ledger::AccountState> accounts = engine.budget("");
+  const std::vector<engine::BudgetAccount> accounts = engine.budget("");
   if (console.json()) {
     console.write(policy_apply_json(report, engine.ledger_id(), accounts));
   } else if (!console.quiet()) {

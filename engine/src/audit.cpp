@@ -35,6 +35,9 @@ void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults)
   check_count("accounts", facts.accounts, faults);
   check_count("limit removals", facts.limit_removals, faults);
   check_count("relocations", facts.relocations, faults);
+  for (ledger::OrderFault& fault : inspection.event_faults()) {
+    faults.push_back({"event " + std::to_string(fault.seq), "event_order", std::move(fault.message)});
+  }
   for (std::string& message : inspection.clock_faults()) {
     faults.push_back({"clock", "clock_changed", std::move(message)});
   }
@@ -70,6 +73,7 @@ void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& vis
   view.each_clock_event([&fold](const ledger::ClockEvent& event) { fold.clock_event(event); });
   view.each_policy_version([&fold](const ledger::PolicyVersion& version) { fold.policy_version(version); });
   view.each_limit_change([&fold](const ledger::LimitChange& change) { fold.limit_change(change); });
+  view.each_limit_removal([&fold](const ledger::LimitRemoval& removal) { fold.limit_removal(removal); });
   fold.accounts(view.accounts(""));
   const std::int64_t total = view.decisions();
   view.each_decision(

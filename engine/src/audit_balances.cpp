@@ -1,5 +1,8 @@
 #include "audit_balances.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::engine {
@@ -7,6 +10,26 @@ namespace {
 
 std::string account_record(std::int64_t id) {
   return "account " + std::to_string(id);
+}
+
+std::string policy_record(std::int64_t version) {
+  return "policy " + std::to_string(version);
+}
+
+std::string moved(std::int64_t from, std::int64_t to) {
+  return " stands after decision " + std::to_string(from) + ", its policy came after " + std::to_string(to);
+}
+
+/// By id. What is not stored has none, and is named at the end.
+template <class Value>
+std::map<std::int64_t, Value> of_stored(const std::map<ledger::AccountName, Value>& values,
+                                        const std::map<ledger::AccountName, std::int64_t>& ids) {
+  std::map<std::int64_t, Value> result;
+  for (const auto& [name, value] : values) {
+    const auto id = ids.find(name);
+    if (id != ids.end()) result.emplace(id->second, value);
+  }
+  return result;
 }
 
 }  // namespace
@@ -17,6 +40,10 @@ void AuditBalances::fault(const std::string& record, const char* code, std::stri
 
 void AuditBalances::limit_change(const ledger::LimitChange& change) {
   limit_changes_[change.policy_version].push_back(change);
+}
+
+void AuditBalances::limit_removal(const ledger::LimitRemoval& removal) {
+  limit_removals_[removal.policy_version].push_back(removal);
 }
 
 void AuditBalances::accounts(const std::vector<ledger::AccountState>& stored) {
@@ -30,43 +57,112 @@ void AuditBalances::accounts(const std::vector<ledger::AccountState>& stored) {
   }
 }
 
-void AuditBalances::policy(std::int64_t version, const Policy& policy, const std::string& calendar_time,
-                           std::int64_t after_decision) {
-  const LimitsAfter limits(policy, calendar_time);
-  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> expected;  // account id -> old, new
-  for (auto& [name, balance] : folded_) {
-    const std::int64_t limit = limits.of(name, balance);
-    if (limit != balance.limit) expected[ids_[name]] = {balance.limit, limit};
-    balance.limit = limit;
+void AuditBalances::policy(const AppliedPolicy& applied, const AppliedPolicy* before,
+                           const std::vector<std::string>& calendar_times, std::int64_t after_decision) {
+  Effect agreed = effect(applied, before, calendar_times.front());
+  std::vector<AuditFault> faults = disagreements(applied.version, agreed, after_decision);
+  for (std::size_t i = 1; i < calendar_times.size() && !faults.empty(); ++i) {
+    Effect other = effect(applied, before, calendar_times[i]);
+    if (!disagreements(applied.version, other, after_decision).empty()) continue;
+    agreed = std::move(other);
+    faults.clear();
   }
-  for (const ledger::AccountState& account : limits.listed()) {
+  faults_.insert(faults_.end(), faults.begin(), faults.end());
+  for (const auto& [name, limits] : agreed.limits) {
+    accounting::Balance& balance = folded_[name];
+    const std::int64_t former = std::exchange(balance.limit, limits.second);
+    if (balance.valid()) continue;
+    balance.limit = former;
+    fault(policy_record(applied.version.version), "limit_below_spent",
+          "puts the " + name.measure + " limit of '" + name.dataset + "' below what is spent and reserved");
+  }
+  for (const ledger::AccountState& account : accounts_wanted(applied.policy)) {
     folded_.try_emplace(account.name(), accounting::Balance{.limit = account.balance.limit});
   }
-  compare_limit_changes(version, after_decision, std::move(expected));
 }
 
-void AuditBalances::compare_limit_changes(
-    std::int64_t version, std::int64_t after_decision,
-    std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> expected) {
-  const std::string policy_record = "policy " + std::to_string(version);
-  for (const ledger::LimitChange& change : limit_changes_[version]) {
-    if (change.after_decision != after_decision) {
-      fault(account_record(change.account), "limit_change_moved",
-            "limit change " + std::to_string(change.seq) + " stands after decision " +
-                std::to_string(change.after_decision) + ", its policy came after " +
-                std::to_string(after_decision));
-    }
-    const auto entry = expected.find(change.account);
-    if (entry == expected.end() || entry->second != std::pair(change.old_limit, change.new_limit)) {
-      fault(account_record(change.account), "limit_change_unfounded",
-            "limit change " + std::to_string(change.seq) + " does not follow from " + policy_record);
-    } else {
-      expected.erase(entry);
+AuditBalances::Effect AuditBalances::effect(const AppliedPolicy& applied, const AppliedPolicy* before,
+                                            const std::string& calendar_time) const {
+  const LimitsAfter after(applied.policy, calendar_time);
+  std::optional<LimitsAfter> earlier;
+  if (before != nullptr) earlier.emplace(before->policy, calendar_time);
+  Effect effect;
+  for (const auto& [name, balance] : folded_) {
+    std::optional<std::int64_t> limit = after.of(name, balance);
+    // Schema 2 had a removal as a limit lowered to what is used.
+    const bool lowered = !limit && applied.version.event == 0;
+    if (lowered) limit = balance.spent + balance.reserved;
+    if (limit && *limit != balance.limit) effect.limits[name] = {balance.limit, *limit};
+    if (!limit && earlier && earlier->of(name, balance)) effect.removed.insert(name);
+  }
+  return effect;
+}
+
+std::vector<AuditFault> AuditBalances::disagreements(const ledger::PolicyVersion& version,
+                                                     const Effect& effect,
+                                                     std::int64_t after_decision) const {
+  std::vector<AuditFault> faults;
+  compare_limits(version, effect, after_decision, faults);
+  compare_removals(version, effect, after_decision, faults);
+  return faults;
+}
+
+void AuditBalances::compare_limits(const ledger::PolicyVersion& version, const Effect& effect,
+                                   std::int64_t after_decision, std::vector<AuditFault>& faults) const {
+  const std::string policy = policy_record(version.version);
+  auto expected = of_stored(effect.limits, ids_);
+  const auto recorded = limit_changes_.find(version.version);
+  if (recorded != limit_changes_.end()) {
+    for (const ledger::LimitChange& change : recorded->second) {
+      const std::string what = "limit change " + std::to_string(change.seq);
+      if (change.after_decision != after_decision) {
+        faults.push_back({account_record(change.account), "limit_change_moved",
+                          what + moved(change.after_decision, after_decision)});
+      }
+      const auto entry = expected.find(change.account);
+      if (entry == expected.end() || entry->second != std::pair(change.old_limit, change.new_limit)) {
+        faults.push_back({account_record(change.account), "limit_change_unfounded",
+                          what + " does not follow from " + policy});
+      } else {
+        expected.erase(entry);
+      }
     }
   }
   for (const auto& [account, limits] : expected) {
-    fault(account_record(account), "limit_change_missing",
-          policy_record + " changed its limit, but no limit change was recorded");
+    faults.push_back({account_record(account), "limit_change_missing",
+                      policy + " changed its limit, but no limit change was recorded"});
+  }
+}
+
+void AuditBalances::compare_removals(const ledger::PolicyVersion& version, const Effect& effect,
+                                     std::int64_t after_decision, std::vector<AuditFault>& faults) const {
+  const std::string policy = policy_record(version.version);
+  std::set<std::int64_t> expected;
+  for (const ledger::AccountName& name : effect.removed) {
+    const auto id = ids_.find(name);
+    if (id != ids_.end()) expected.insert(id->second);
+  }
+  const auto recorded = limit_removals_.find(version.version);
+  if (recorded != limit_removals_.end()) {
+    for (const ledger::LimitRemoval& removal : recorded->second) {
+      const std::string what = "limit removal " + std::to_string(removal.seq);
+      const std::string record = account_record(removal.account);
+      if (removal.after_decision != after_decision) {
+        faults.push_back(
+            {record, "limit_removal_moved", what + moved(removal.after_decision, after_decision)});
+      }
+      if (removal.removed_at != version.applied_at || removal.by != version.applied_by) {
+        faults.push_back(
+            {record, "limit_removal_changed", what + " has not the time and author of " + policy});
+      }
+      if (expected.erase(removal.account) == 0) {
+        faults.push_back({record, "limit_removal_unfounded", what + " does not follow from " + policy});
+      }
+    }
+  }
+  for (const std::int64_t account : expected) {
+    faults.push_back({account_record(account), "limit_removal_missing",
+                      policy + " declares its limit no more, but no removal was recorded"});
   }
 }
 
@@ -84,6 +180,17 @@ std::optional<std::int64_t> AuditBalances::came_after(std::int64_t version) cons
   const auto changes = limit_changes_.find(version);
   if (changes == limit_changes_.end() || changes->second.empty()) return std::nullopt;
   return changes->second.front().after_decision;
+}
+
+bool AuditBalances::opened_after(const Policy& policy, const std::string& calendar_time,
+                                 const ledger::StoredDecision& stored) const {
+  const LimitsAfter limits(policy, calendar_time);
+  return std::any_of(
+      stored.accounts.begin(), stored.accounts.end(), [&](const ledger::AccountState& account) {
+        if (folded_.contains(account.name())) return false;
+        return limits.lists(account.name()) ||
+               limits.of(account.name(), account.balance) != std::optional(account.balance.limit);
+      });
 }
 
 std::vector<ledger::AccountState> AuditBalances::present(
@@ -109,6 +216,21 @@ void AuditBalances::open(const std::vector<Ask>& asks) {
   for (const Ask& ask : asks) folded_.try_emplace(ask.account, accounting::Balance{.limit = ask.limit});
 }
 
+std::vector<ledger::Charge> AuditBalances::charges_of(const std::string& decision,
+                                                      const std::vector<Debit>& debits) {
+  std::vector<Debit> stored;
+  for (const Debit& debit : debits) {
+    if (debit.account.id != 0) {
+      stored.push_back(debit);
+    } else if (debit.ask.amount != 0) {
+      fault(decision, "account_missing",
+            "charges the " + debit.account.measure + " account of '" + debit.account.dataset + "'" +
+                (debit.account.scope.empty() ? "" : ", " + debit.account.scope) + ", which is not there");
+    }
+  }
+  return charges(stored);
+}
+
 void AuditBalances::apply(const std::string& decision, const ledger::Charge& charge, std::int64_t spent,
                           std::int64_t reserved) {
   const auto name = names_.find(charge.account);
@@ -116,12 +238,14 @@ void AuditBalances::apply(const std::string& decision, const ledger::Charge& cha
   if (entry == folded_.end()) {
     return fault(decision, "charge_changed", "charges an account that does not exist");
   }
-  accounting::Balance& balance = entry->second;
-  balance.spent += spent;
-  balance.reserved += reserved;
-  if (!balance.valid()) {
-    fault(decision, "overspent", "spends more than the limit of " + account_record(charge.account));
+  // A balance that cannot be stays as it was: what is decided again needs one that can.
+  accounting::Balance moved = entry->second;
+  const bool added = !__builtin_add_overflow(moved.spent, spent, &moved.spent) &&
+                     !__builtin_add_overflow(moved.reserved, reserved, &moved.reserved);
+  if (!added || !moved.valid()) {
+    return fault(decision, "overspent", "spends more than the limit of " + account_record(charge.account));
   }
+  entry->second = moved;
 }
 
 void AuditBalances::compare_account(const ledger::AccountState& stored) {

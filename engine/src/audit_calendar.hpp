@@ -1,7 +1,11 @@
 // Calendar time as the recorded clock events make it (epsilog/ledger/ledger.hpp, invariant 15).
+//
+// What stands before what is read from the stored order, never from equal times: a clock that was put back
+// dates everything at one instant until it has caught up.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +18,17 @@ class AuditCalendar final {
   /// In order of seq.
   void clock_event(const ledger::ClockEvent& event) { events_.push_back(event); }
 
-  /// What renewals went by at a ledger time, for something that came after `after_decision` decisions.
+  /// What renewals went by for a decision of that ledger time which came after `after_decision` decisions.
+  /// Throws  LedgerCorrupt if a time is none.
   [[nodiscard]] std::string at(const std::string& instant, std::int64_t after_decision) const;
   /// Whether the calendar stood still then.
   [[nodiscard]] bool held(std::int64_t after_decision) const;
+
+  /// The same for a policy version: one time, or each that what is recorded allows. Rows of schema 2 do not
+  /// say whether a version came before a confirmation of the same instant, or, with `after_decision` nothing,
+  /// after which decision it came.
+  [[nodiscard]] std::vector<std::string> at(const ledger::PolicyVersion& version,
+                                            std::optional<std::int64_t> after_decision) const;
 
  private:
   std::vector<ledger::ClockEvent> events_;

@@ -38,6 +38,7 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
     fault(record, "policy_invalid", error.what());
   }
   policies_[version.version] = applied;
+  places_[version.version] = {version.after_decision, version.event, version.applied_at};
 }
 
 void AuditFold::schema_migration(const ledger::SchemaMigration& migration) {
@@ -58,35 +59,8 @@ void AuditFold::clock_event(const ledger::ClockEvent& event) {
   calendar_.clock_event(event);
 }
 
-void AuditFold::limit_change(const ledger::LimitChange& change) {
-  balances_.limit_change(change);
-}
-
 void AuditFold::accounts(const std::vector<ledger::AccountState>& stored) {
   balances_.accounts(stored);
-}
-
-void AuditFold::advance_policy(std::int64_t version, std::int64_t after_decision) {
-  while (policy_ < version) {
-    ++policy_;
-    const auto found = policies_.find(policy_);
-    if (found == policies_.end() || !found->second) continue;  // named already
-    const std::string time = calendar_.at(found->second->version.applied_at, after_decision);
-    balances_.policy(policy_, found->second->policy, time, after_decision);
-  }
-}
-
-/// A decision about an earlier one is made under that one's policy, and does not say which was active. A
-/// version that changed a limit says after how many decisions it came; of the others it is enough that it
-/// came earlier, for balances do not show them.
-void AuditFold::advance_policy_before(const ledger::StoredDecision& stored) {
-  for (auto next = policies_.upper_bound(policy_); next != policies_.end(); ++next) {
-    const auto came_after = balances_.came_after(next->first);
-    const bool before = came_after ? *came_after < stored.seq
-                                   : next->second && next->second->version.applied_at < stored.created_at;
-    if (!before) return;
-    advance_policy(next->first, stored.seq - 1);
-  }
 }
 
 void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
@@ -108,9 +82,6 @@ void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
   last_rules_ = stored.rules;
   if (ledger::sha256_hex(stored.draft.request) != stored.draft.request_digest) {
     fault(stored.id, "request_changed", "its request does not have the recorded digest");
-  }
-  if (stored.draft.parent.empty() && stored.draft.policy_version < policy_) {
-    fault(stored.id, "policy_order", "was decided under an older policy than the decision before it");
   }
 }
 
@@ -217,17 +188,11 @@ void AuditFold::check_charges(const ledger::StoredDecision& stored, const Terms&
   const ledger::Outcome outcome = stored.draft.outcome;
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
   if (debited) balances_.open(terms.asks);
-  std::vector<Debit> owed;
-  if (debited) owed = debits(terms.asks, balances_.present(account_names(terms.asks)));
-  std::erase_if(owed, [&](const Debit& debit) {
-    if (debit.account.id != 0) return false;
-    const std::string& scope = debit.ask.account.scope;
-    fault(stored.id, "account_missing",
-          "debits " + debit.ask.account.measure + " of '" + stored.draft.dataset + "'" +
-              (scope.empty() ? "" : ", " + scope) + ", an account that is not there");
-    return true;
-  });
-  const std::vector<ledger::Charge> expected = charges(owed);
+  std::vector<ledger::Charge> expected;
+  if (debited) {
+    expected = balances_.charges_of(stored.id,
+                                    debits(terms.asks, balances_.present(account_names(terms.asks))));
+  }
   if (!same_charges(expected, stored.charges)) {
     fault(stored.id, "charge_changed", "its charges are not what its plan costs");
   }
@@ -400,10 +365,10 @@ void AuditFold::decision(const ledger::StoredDecision& stored) {
   if (applied == policies_.end() || !applied->second) {
     return fault(stored.id, "policy_missing", "was decided under a policy that is missing or invalid");
   }
-  if (stored.draft.parent.empty()) {
-    advance_policy(stored.draft.policy_version, stored.seq - 1);
-  } else {
-    advance_policy_before(stored);
+  try {
+    follow_policies(stored);
+  } catch (const Error& error) {
+    fault(stored.id, "decision_unreadable", error.what());
   }
   const WaitingRequest* waiting = requests_.about(stored);
   std::optional<std::vector<ledger::AccountName>> names;
@@ -424,7 +389,7 @@ void AuditFold::decision(const ledger::StoredDecision& stored) {
 }
 
 void AuditFold::finish() {
-  if (!policies_.empty()) advance_policy(policies_.rbegin()->first, last_seq_);
+  follow_remaining_policies();
   balances_.finish();
   requests_.finish();
 }

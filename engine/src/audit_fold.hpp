@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,13 @@ class AuditFold {
   AuditFold(std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
       : faults_(faults), notes_(notes), balances_(faults), requests_(faults, notes) {}
 
-  /// Call in this order: every schema migration, clock event, policy version and limit change, the accounts
-  /// as they stand, every decision by seq, what is listed as open, then finish().
+  /// Call in this order: every schema migration, clock event, policy version, limit change and removal, the
+  /// accounts as they stand, every decision by seq, what is listed as open, then finish().
   void schema_migration(const ledger::SchemaMigration& migration);
   void clock_event(const ledger::ClockEvent& event);
   void policy_version(const ledger::PolicyVersion& version);
-  void limit_change(const ledger::LimitChange& change);
+  void limit_change(const ledger::LimitChange& change) { balances_.limit_change(change); }
+  void limit_removal(const ledger::LimitRemoval& removal) { balances_.limit_removal(removal); }
   void accounts(const std::vector<ledger::AccountState>& stored);
   void decision(const ledger::StoredDecision& stored);
   void listed_open(const std::string& id) { requests_.listed_open(id); }
@@ -43,9 +45,25 @@ class AuditFold {
   };
 
   void fault(const std::string& record, const char* code, std::string message);
+  // audit_fold_order.cpp
+  /// A policy version in the order of the history.
+  struct PolicyPlace {
+    std::int64_t after_decision = -1;
+    std::int64_t event = 0;
+    std::string applied_at;
+  };
+  enum class Place { before, either, after };
+  [[nodiscard]] static bool in_order(const ledger::StoredDecision& stored);
+  [[nodiscard]] Place place_of(std::int64_t version, const ledger::StoredDecision& stored) const;
+  [[nodiscard]] std::optional<std::int64_t> came_after(std::int64_t version) const;
+  /// What becomes active before a decision does so in balances too, and it has to say which that is.
+  void follow_policies(const ledger::StoredDecision& stored);
   void advance_policy(std::int64_t version, std::int64_t after_decision);
-  void check_sequence(const ledger::StoredDecision& stored);
   void advance_policy_before(const ledger::StoredDecision& stored);
+  void check_active_policy(const ledger::StoredDecision& stored);
+  void follow_remaining_policies();
+
+  void check_sequence(const ledger::StoredDecision& stored);
   /// The policy version that was active when it was decided, as far as that was recorded.
   [[nodiscard]] const AppliedPolicy& active_for(const ledger::StoredDecision& stored) const;
   /// The one it was decided under.
@@ -84,7 +102,8 @@ class AuditFold {
 
   std::vector<AuditFault>& faults_;
   std::vector<AuditFault>& notes_;
-  std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
+  std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;  // nullptr: invalid
+  std::map<std::int64_t, PolicyPlace> places_;                             // of the same versions
   AuditBalances balances_;
   AuditCalendar calendar_;
   AuditRequests requests_;

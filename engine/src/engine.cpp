@@ -180,15 +180,22 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
       "the policy or the budget kept changing while the answers were computed; nothing was charged");
 }
 
-std::vector<ledger::AccountState> Engine::budget(const std::string& dataset) const {
+std::vector<BudgetAccount> Engine::budget(const std::string& dataset) const {
   ledger::Snapshot view = state_->snapshot();
   auto accounts = view.accounts(dataset);
   const auto applied = state_->active_policy(view);
   if (accounts.empty() && !dataset.empty()) {
     (void)applied->policy.dataset(dataset);  // NotFound, with the nearest name
   }
-  add_current_periods(applied->policy, dataset, view.calendar_time(), accounts);
-  return accounts;
+  const std::string calendar_time = view.calendar_time();
+  add_current_periods(applied->policy, dataset, calendar_time, accounts);
+  const LimitsAfter limits(applied->policy, calendar_time);
+  std::vector<BudgetAccount> result;
+  for (ledger::AccountState& account : accounts) {
+    const bool active = limits.of(account.name(), account.balance).has_value();
+    result.push_back({std::move(account), active});
+  }
+  return result;
 }
 
 std::vector<std::string> Engine::notes(const std::string& dataset) const {

@@ -13,9 +13,13 @@ namespace {
 
 constexpr std::size_t kExpiriesMax = 64;
 
+ledger::UnreadableRow listed_wrongly(const std::string& id) {
+  return ledger::UnreadableRow("decision " + id + " is listed as open but waits for nothing");
+}
+
 void expire(ledger::Transaction& transaction, const std::string& id) {
   const auto family = family_of(transaction, id);
-  if (!family) throw ledger::UnreadableRow("decision " + id + " is listed as open but waits for nothing");
+  if (!family) throw listed_wrongly(id);
   end_uncommitted(transaction, *family, {Act::Verb::expire, family->holder().id},
                   family->root.draft.principal);
 }
@@ -34,14 +38,53 @@ std::vector<std::string> overdue(ledger::Transaction& transaction, const std::st
   return ids;
 }
 
+/// What becomes of a reservation that ends uncommitted.
+bool forfeits(const RequestFamily& family) {
+  return family.reservation && data_may_be_seen(family.request(), family.token.has_value());
+}
+
 }  // namespace
 
 void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
                      const std::string& who) {
   const ledger::StoredDecision& holder = family.holder();
-  const bool forfeited = family.reservation && data_may_be_seen(family.request(), family.token.has_value());
+  const bool forfeited = forfeits(family);
   transaction.resolve(draft_about(holder, forfeited ? ledger::Outcome::forfeited : ledger::Outcome::voided,
                                   who, act_json(act)));
+}
+
+std::vector<ledger::AccountState> accounts_after_expiries(ledger::Snapshot& view) {
+  std::vector<ledger::AccountState> accounts = view.accounts("");
+  const std::vector<std::string> by_deadline = view.overdue();
+  const std::string calendar_time = view.calendar_time();
+  const auto ends = [&](const ledger::StoredDecision& holder) {
+    return std::find(by_deadline.begin(), by_deadline.end(), holder.id) != by_deadline.end() ||
+           std::any_of(holder.accounts.begin(), holder.accounts.end(),
+                       [&](const auto& account) { return period_over(account.scope, calendar_time); });
+  };
+  const auto end = [&](const ledger::StoredDecision& open) {
+    const auto family = family_of(view, open.id);
+    if (!family) throw listed_wrongly(open.id);
+    if (!family->reservation || !ends(*family->reservation)) return;
+    for (const ledger::Charge& charge : family->reservation->charges) {
+      for (ledger::AccountState& account : accounts) {
+        if (account.id != charge.account) continue;
+        account.balance.reserved -= charge.amount;
+        if (forfeits(*family)) account.balance.spent += charge.amount;
+      }
+    }
+  };
+  // What cannot be read stays open, here as there.
+  view.each_open(
+      "",
+      [&end](const ledger::StoredDecision& open) {
+        try {
+          end(open);
+        } catch (const ledger::UnreadableRow&) {
+        }
+      },
+      [](const ledger::MalformedRecord&) {});
+  return accounts;
 }
 
 Begun begin_after_expiries(Engine::State& state, const std::string& except) {

@@ -28,4 +28,7 @@ struct Begun {
 void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
                      const std::string& who);
 
+/// Every account as it would stand if what is overdue now had ended. Records nothing.
+[[nodiscard]] std::vector<ledger::AccountState> accounts_after_expiries(ledger::Snapshot& view);
+
 }  // namespace epsilog::engine

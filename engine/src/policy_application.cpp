@@ -91,7 +91,9 @@ class ChangeCheck {
   }
 
   void check_limit(const ledger::AccountState& account, const LimitsAfter& limits) {
-    const std::int64_t limit = limits.of(account.name(), account.balance);
+    const auto declared = limits.of(account.name(), account.balance);
+    if (!declared) return;  // what limits nothing any more may have been used
+    const std::int64_t limit = *declared;
     const std::int64_t used = account.balance.spent + account.balance.reserved;
     if (limit >= used) return;
     fault(find(account.dataset), account.measure + " budget of dataset '" + account.dataset + "'" +
@@ -108,20 +110,35 @@ class ChangeCheck {
   std::vector<PolicyFault> faults_;
 };
 
-/// What the accounts shall be after the change, those that cannot be listed included: accounts are history
-/// and never go.
+/// What the accounts with a limit shall be after the change, those that cannot be listed included.
 std::vector<ledger::AccountState> accounts_after(const LimitsAfter& limits,
                                                  const std::vector<ledger::AccountState>& existing) {
-  std::vector<ledger::AccountState> wanted = existing;
+  std::vector<ledger::AccountState> wanted;
   std::set<ledger::AccountName> there;
-  for (ledger::AccountState& account : wanted) {
-    account.balance.limit = limits.of(account.name(), account.balance);
+  for (ledger::AccountState account : existing) {
     there.insert(account.name());
+    const auto limit = limits.of(account.name(), account.balance);
+    if (!limit) continue;
+    account.balance.limit = *limit;
+    wanted.push_back(std::move(account));
   }
   for (const ledger::AccountState& account : limits.listed()) {
     if (!there.contains(account.name())) wanted.push_back(account);
   }
   return wanted;
+}
+
+/// The accounts that the change leaves without a limit. They are history and never go.
+std::vector<ledger::AccountState> removed_between(const LimitsAfter& before, const LimitsAfter& after,
+                                                  const std::vector<ledger::AccountState>& existing) {
+  std::vector<ledger::AccountState> removed;
+  for (const ledger::AccountState& account : existing) {
+    const auto limit_in = [&account](const LimitsAfter& limits) {
+      return limits.of(account.name(), account.balance);
+    };
+    if (limit_in(before) && !limit_in(after)) removed.push_back(account);
+  }
+  return removed;
 }
 
 }  // namespace
@@ -159,8 +176,13 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   std::vector<PolicyFault> faults =
       ChangeCheck(before, policy, version, policy_path).faults(existing, transaction.calendar_time());
   if (!faults.empty()) throw PolicyError(std::move(faults));
-  transaction.apply_policy(version,
-                           accounts_after(LimitsAfter(policy, transaction.calendar_time()), existing), why);
+  const LimitsAfter after(policy, transaction.calendar_time());
+  std::vector<ledger::AccountName> removed;
+  for (const ledger::AccountState& account :
+       removed_between(LimitsAfter(before.policy, transaction.calendar_time()), after, existing)) {
+    removed.push_back(account.name());
+  }
+  transaction.apply_policy(version, accounts_after(after, existing), why, removed);
   (void)ledger.commit(std::move(transaction));
 
   report.changed = true;
@@ -168,6 +190,9 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   ledger::Snapshot view = state_->snapshot();
   view.each_limit_change([&report](const ledger::LimitChange& change) {
     if (change.policy_version == report.policy_version) report.limit_changes.push_back(change);
+  });
+  view.each_limit_removal([&report](const ledger::LimitRemoval& removal) {
+    if (removal.policy_version == report.policy_version) report.limit_removals.push_back(removal);
   });
   return report;
 }
@@ -177,7 +202,15 @@ std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) co
   ledger::Snapshot view = state_->snapshot();
   const auto before = state_->active_policy(view);
   return ChangeCheck(*before, policy, version_of(policy, policy_path, ""), policy_path)
-      .faults(view.accounts(""), view.calendar_time());
+      .faults(accounts_after_expiries(view), view.calendar_time());
+}
+
+std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {
+  const Policy policy = Policy::read(policy_path);
+  ledger::Snapshot view = state_->snapshot();
+  const auto before = state_->active_policy(view);
+  return removed_between(LimitsAfter(before->policy, view.calendar_time()),
+                         LimitsAfter(policy, view.calendar_time()), accounts_after_expiries(view));
 }
 
 }  // namespace epsilog::engine

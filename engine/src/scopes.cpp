@@ -220,21 +220,29 @@ std::vector<ledger::AccountState> accounts_wanted(const Policy& policy) {
 LimitsAfter::LimitsAfter(const Policy& policy, std::string calendar_time)
     : policy_(policy), calendar_time_(std::move(calendar_time)), listed_(accounts_wanted(policy)) {}
 
-std::int64_t LimitsAfter::of(const ledger::AccountName& account, const accounting::Balance& balance) const {
+const ledger::AccountState* LimitsAfter::find(const ledger::AccountName& account) const {
   const auto found = std::lower_bound(listed_.begin(), listed_.end(), account,
                                       [](const auto& state, const ledger::AccountName& wanted) {
                                         return std::tie(state.dataset, state.scope, state.measure) <
                                                std::tie(wanted.dataset, wanted.scope, wanted.measure);
                                       });
-  if (found != listed_.end() && found->name() == account) return found->balance.limit;
+  return found != listed_.end() && found->name() == account ? &*found : nullptr;
+}
+
+bool LimitsAfter::lists(const ledger::AccountName& account) const {
+  return find(account) != nullptr;
+}
+
+std::optional<std::int64_t> LimitsAfter::of(const ledger::AccountName& account,
+                                            const accounting::Balance& balance) const {
+  if (const ledger::AccountState* const listed = find(account)) return listed->balance.limit;
   for (const Dataset& dataset : policy_.datasets()) {
     if (dataset.name != account.dataset) continue;
     const auto period = named(kPeriod, account.scope);
     if (period && dataset.renews && *period != current_period(dataset, calendar_time_)) return balance.limit;
-    const auto limit = limit_in(unlisted_budgets(policy_, dataset, account.scope), account.measure);
-    if (limit) return *limit;
+    return limit_in(unlisted_budgets(policy_, dataset, account.scope), account.measure);
   }
-  return balance.spent + balance.reserved;
+  return std::nullopt;
 }
 
 std::string current_period(const Dataset& dataset, const std::string& instant) {

@@ -48,17 +48,22 @@ struct Ask {
 /// those of periods, and of principals where none are declared.
 [[nodiscard]] std::vector<ledger::AccountState> accounts_wanted(const Policy& policy);
 
-/// What accounts that are there are limited to when the policy becomes active. One that the policy declares
-/// no more has nothing left to spend; those of past periods stay as they were.
+/// What accounts that are there are limited to when the policy becomes active: nothing, if it declares no
+/// limit for one; those of past periods stay as they were.
 class LimitsAfter final {
  public:
   /// Requires  the policy outlives this.
   LimitsAfter(const Policy& policy, std::string calendar_time);
-  [[nodiscard]] std::int64_t of(const ledger::AccountName& account, const accounting::Balance& balance) const;
+  [[nodiscard]] std::optional<std::int64_t> of(const ledger::AccountName& account,
+                                               const accounting::Balance& balance) const;
+  /// Whether it is one of listed().
+  [[nodiscard]] bool lists(const ledger::AccountName& account) const;
   /// accounts_wanted(policy).
   [[nodiscard]] const std::vector<ledger::AccountState>& listed() const noexcept { return listed_; }
 
  private:
+  [[nodiscard]] const ledger::AccountState* find(const ledger::AccountName& account) const;
+
   const Policy& policy_;
   std::string calendar_time_;
   std::vector<ledger::AccountState> listed_;

@@ -94,6 +94,35 @@ std::vector<OrderFault> faults(Connection& connection, const std::string& sql) {
   return found;
 }
 
+/// Rows of schema 2 have no place among the events, and come before all that have one.
+std::vector<OrderFault> faults_of_events(Connection& connection) {
+  return faults(
+      connection,
+      "WITH every(kind, number, event, after_decision, at) AS ("
+      " SELECT 'policy version ', version, event, after_decision, applied_at FROM policy_version"
+      " UNION ALL SELECT 'clock event ', seq, event, after_decision, ledger_time FROM clock_event"
+      " UNION ALL SELECT 'schema migration ', version, event, after_decision, at FROM schema_migration"
+      " UNION ALL SELECT 'relocation ', seq, event, after_decision, at FROM relocation),"
+      " placed AS (SELECT *, kind || number AS name FROM every WHERE event > 0)"
+      " SELECT event, CASE"
+      " WHEN event <> before + 1 THEN name || ' is event ' || event || ' and follows event ' || before"
+      " WHEN after_decision < after_before THEN name || ' stands before the event before it'"
+      " ELSE name || ' is dated before the event before it' END"
+      " FROM (SELECT *, lag(event, 1, 0) OVER w AS before, lag(after_decision, 1, 0) OVER w AS after_before,"
+      " lag(at, 1, '') OVER w AS time_before FROM placed WINDOW w AS (ORDER BY event))"
+      " WHERE event <> before + 1 OR after_decision < after_before OR at < time_before"
+      " UNION ALL SELECT event, kind || number || ' has not its place after the one of its kind before it'"
+      " FROM (SELECT *, lag(event, 1, 0) OVER (PARTITION BY kind ORDER BY number) AS before FROM every)"
+      " WHERE event < before"
+      " UNION ALL SELECT event, name || ' is dated before decision ' || seq || ', which it came after'"
+      " FROM placed JOIN decision ON seq = after_decision WHERE at < created_at"
+      " UNION ALL SELECT event, name || ' is dated after decision ' || seq || ', which it came before'"
+      " FROM placed JOIN decision ON seq = after_decision + 1 WHERE at > created_at"
+      " UNION ALL SELECT events, 'meta counts ' || events || ' events, ' ||"
+      " (SELECT count(*) FROM placed) || ' are there' FROM meta WHERE events <> (SELECT count(*) FROM "
+      "placed)");
+}
+
 }  // namespace
 
 std::vector<std::string> Inspection::schema_differences() {
@@ -169,8 +198,14 @@ std::vector<OrderFault> Inspection::order_faults() {
         " FROM clock_event WINDOW w AS (ORDER BY seq))"
         " WHERE seq <> before + 1 OR after_decision < after_before OR ledger_time < time_before");
     found.insert(found.end(), of_clock.begin(), of_clock.end());
+    const std::vector<OrderFault> of_events = faults_of_events(connection);
+    found.insert(found.end(), of_events.begin(), of_events.end());
     return found;
   });
+}
+
+std::vector<OrderFault> Inspection::event_faults() {
+  return snapshot_->state_->reading([](Connection& connection) { return faults_of_events(connection); });
 }
 
 std::vector<OrderFault> Inspection::completeness_faults() {

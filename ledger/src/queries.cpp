@@ -36,6 +36,9 @@ constexpr const char* kDecisionById = EPSILOG_SELECT_DECISION "WHERE d.id = ?1";
 constexpr const char* kChildren =
     EPSILOG_SELECT_DECISION "WHERE d.parent = ?1 AND d.parent <> '' ORDER BY d.seq";
 
+constexpr const char* kOverdue =
+    "SELECT decision_id FROM open_decision WHERE deadline <= ?1 ORDER BY deadline, decision_id";
+
 constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
     {Outcome::granted, "granted"},
     {Outcome::refused, "refused"},
@@ -232,6 +235,14 @@ std::optional<StoredDecision> find_decision_by_id(Connection& connection, const 
   Query query = connection.query(kDecisionById);
   query.with(id);
   return read_single(connection, query);
+}
+
+std::vector<std::string> read_overdue(Connection& connection, const std::string& now) {
+  std::vector<std::string> ids;
+  Query rows = connection.query(kOverdue);
+  rows.with(now);
+  while (rows.step()) ids.push_back(rows.text(0));
+  return ids;
 }
 
 std::vector<StoredDecision> read_children(Connection& connection, const std::string& id) {

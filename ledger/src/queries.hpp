@@ -74,6 +74,8 @@ struct Meta {
                                                                  const std::string& key);
 [[nodiscard]] std::optional<StoredDecision> find_decision_by_id(Connection& connection,
                                                                 const std::string& id);
+/// The open decisions whose deadline is not after `now`, in order of deadlines.
+[[nodiscard]] std::vector<std::string> read_overdue(Connection& connection, const std::string& now);
 /// The decisions about one, by seq.
 [[nodiscard]] std::vector<StoredDecision> read_children(Connection& connection, const std::string& id);
 

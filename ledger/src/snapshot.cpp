@@ -113,6 +113,17 @@ std::vector<StoredDecision> Snapshot::children(const std::string& id) {
   return state_->reading([&](Connection& c) { return read_children(c, id); });
 }
 
+std::string Snapshot::now() {
+  return state_->reading(
+      [&](Connection& c) { return time_text(observe(read_meta(c), state_->ledger->clock()()).now_ms); });
+}
+
+std::vector<std::string> Snapshot::overdue() {
+  return state_->reading([&](Connection& c) {
+    return read_overdue(c, time_text(observe(read_meta(c), state_->ledger->clock()()).now_ms));
+  });
+}
+
 std::string Snapshot::calendar_time() {
   return state_->reading([&](Connection& c) {
     const ClockObservation clock = observe(read_meta(c), state_->ledger->clock()());
@@ -175,6 +186,24 @@ void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& 
              .changed_at = rows.text(6),
              .by = rows.text(7),
              .why = rows.text(8)});
+    }
+  });
+}
+
+void Snapshot::each_limit_removal(const std::function<void(const LimitRemoval&)>& visit) {
+  state_->reading([&](Connection& connection) {
+    SQLite::Statement statement = connection.prepare(
+        "SELECT seq, after_decision, policy_version, account_id, removed_at, by, why"
+        " FROM limit_removal ORDER BY seq");
+    Query rows(statement, connection.handle());
+    while (rows.step()) {
+      visit({.seq = rows.integer(0),
+             .after_decision = rows.integer(1),
+             .policy_version = rows.integer(2),
+             .account = rows.integer(3),
+             .removed_at = rows.text(4),
+             .by = rows.text(5),
+             .why = rows.text(6)});
     }
   });
 }

@@ -24,11 +24,12 @@ constexpr const char* kChangeLimit =
 constexpr const char* kInsertLimitChange =
     "INSERT INTO limit_change(seq, after_decision, policy_version, account_id, old_limit, new_limit,"
     " changed_at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+constexpr const char* kInsertLimitRemoval =
+    "INSERT INTO limit_removal(seq, after_decision, policy_version, account_id, removed_at, by, why)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 constexpr const char* kInsertClockEvent =
     "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-constexpr const char* kOverdue =
-    "SELECT decision_id FROM open_decision WHERE deadline <= ?1 ORDER BY deadline, decision_id";
 constexpr const char* kReservedInPeriods =
     "SELECT id FROM account INDEXED BY account_reserved_in_period"
     " WHERE reserved > 0 AND scope GLOB 'period:*' ORDER BY id";
@@ -208,13 +209,8 @@ std::vector<StoredDecision> Transaction::children(const std::string& id) {
 }
 
 std::vector<std::string> Transaction::overdue() {
-  return guarded("looking for overdue decisions", [](State& state) {
-    std::vector<std::string> ids;
-    Query rows = state.ledger->writer().query(kOverdue);
-    rows.with(state.meta.last_time);
-    while (rows.step()) ids.push_back(rows.text(0));
-    return ids;
-  });
+  return guarded("looking for overdue decisions",
+                 [](State& state) { return read_overdue(state.ledger->writer(), state.meta.last_time); });
 }
 
 std::string Transaction::now() const {
@@ -319,8 +315,18 @@ void Transaction::State::insert_limit_change(const AccountState& before, std::in
       .run();
 }
 
+void Transaction::State::insert_limit_removal(const AccountState& account, const PolicyVersion& version,
+                                              const std::string& why) {
+  ++meta.limit_removals;
+  ledger->writer()
+      .query(kInsertLimitRemoval)
+      .with(meta.limit_removals, meta.decisions, version.version, account.id, version.applied_at,
+            version.applied_by, why)
+      .run();
+}
+
 void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountState>& accounts_wanted,
-                               const std::string& why) {
+                               const std::string& why, const std::vector<AccountName>& removed) {
   guarded("applying a policy", [&](State& state) {
     require(!state.owing, "the decision charged before still waits for its release");
     require_sound_policy(version);
@@ -345,6 +351,12 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
       } else if (present->balance.limit != wanted.balance.limit) {
         state.insert_limit_change(*present, wanted.balance.limit, version, why);
       }
+    }
+    for (const AccountName& name : removed) {
+      require(seen.insert(name).second, "an account is wanted and removed, or removed twice");
+      const auto present = find_account(db, name);
+      require(present.has_value(), "the limit of an account that is not there is removed");
+      state.insert_limit_removal(*present, version, why);
     }
   });
 }

@@ -45,8 +45,11 @@ struct Transaction::State {
   // transaction.cpp
   void insert_limit_change(const AccountState& before, std::int64_t new_limit, const PolicyVersion& version,
                            const std::string& why);
+  void insert_limit_removal(const AccountState& account, const PolicyVersion& version,
+                            const std::string& why);
   void insert_clock_event(ClockEvent event);
-  /// Writes what was noticed of the clocks at the beginning, unless that is done.
+  /// Writes what was noticed of the clocks at the beginning, unless that is done. It stands before every
+  /// decision of this transaction, all of which went by it.
   void insert_noticed_clock_events();
 
   std::shared_ptr<LedgerState> ledger;

@@ -141,6 +141,7 @@ TEST_CASE("json: init, budget, policy show, policy check and audit verify have t
   CHECK(budget["ledger_id"] == made["ledger_id"]);
   REQUIRE(budget["accounts"].size() == 1);
   check_shape(budget["accounts"][0], kAccount);
+  CHECK(budget["accounts"][0]["active"] == true);
 
   const json shown = run_json(bench, {"policy", "show"});
   CHECK(shown["yaml"] == kClinicPolicy);

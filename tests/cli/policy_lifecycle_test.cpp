@@ -33,6 +33,7 @@ TEST_CASE("policy diff: says what became looser and what tighter, with its place
   CHECK(report["tighter"].empty());
   REQUIRE(report["other"].size() == 1);
   CHECK(report["refused_by_apply"].is_null());
+  CHECK(report["limit_removals"].is_null());
   const json& change = report["looser"][0];
   CHECK(change["direction"] == "looser");
   CHECK(change["path"] == "datasets.clinic.budget.epsilon");

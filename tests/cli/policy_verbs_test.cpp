@@ -106,6 +106,44 @@ TEST_CASE("policy apply: a raised budget is a new version and a recorded limit c
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 }
 
+TEST_CASE("policy apply: a limit that is declared no more is named by diff, apply and budget", "[cli]") {
+  const Workbench bench;
+  const std::string limited =
+      replaced(kClinicPolicy, "    budget: {epsilon: 1}\n",
+               "    budget: {epsilon: 1}\n    limits: [{principal: ann, epsilon: 0.5}]\n");
+  bench.init(limited);
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.25", "--as", "ann"}).exit == 0);
+  bench.write("free.yaml", kClinicPolicy);
+  const std::string line = "no limit any more: epsilon of dataset 'clinic', principal:ann, spent 0.25\n";
+  CHECK(contains(bench.with_ledger({"policy", "diff", "free.yaml"}).out, line));
+  const json compared = bench.with_ledger({"policy", "diff", "free.yaml", "--json"}).json();
+  REQUIRE(compared["limit_removals"].size() == 1);
+  CHECK(compared["limit_removals"][0]["scope"] == "principal:ann");
+  CHECK(compared["limit_removals"][0]["limit"] == "0.5");
+  CHECK(compared["limit_removals"][0]["spent"] == "0.25");
+  const json report =
+      bench.with_ledger({"policy", "apply", "free.yaml", "--why", "board", "--as", "ann", "--json"}).json();
+  CHECK(report["limit_changes"] == json::array());
+  REQUIRE(report["limit_removals"].size() == 1);
+  CHECK(report["limit_removals"][0]["scope"] == "principal:ann");
+  CHECK(report["limit_removals"][0]["by"] == "ann");
+  CHECK(report["limit_removals"][0]["why"] == "board");
+
+  CHECK(contains(bench.with_ledger({"budget"}).out, "no limit any more"));
+  for (const json& account : bench.with_ledger({"budget", "--json"}).json()["accounts"]) {
+    CHECK(account["active"] == account["scope"].get<std::string>().empty());
+  }
+  CHECK(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5", "--as", "ann"}).exit == 0);
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+  bench.write("again.yaml", limited);
+  const Result again = bench.with_ledger({"policy", "apply", "again.yaml"});
+  CHECK(again.exit == 0);
+  CHECK_FALSE(contains(again.out, "no limit any more"));
+  CHECK_FALSE(contains(bench.with_ledger({"budget"}).out, "no limit any more"));
+  bench.write("free.yaml", replaced(kClinicPolicy, "version: 1", "# again\nversion: 1"));
+  CHECK(contains(bench.with_ledger({"policy", "apply", "free.yaml"}).out, line));
+}
+
 TEST_CASE("policy apply: what a charged dataset was promised cannot be rewritten", "[cli][negative]") {
   const Workbench bench;
   bench.init(kClinicPolicy);

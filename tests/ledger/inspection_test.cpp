@@ -380,6 +380,56 @@ TEST_CASE("inspection: a reservation given back by hand does not fold", "[ledger
   CHECK_FALSE(balances_fold(snapshot));
 }
 
+TEST_CASE("inspection: the order of events is held against gaps, their own numbers, decisions and times",
+          "[ledger][inspection][order]") {
+  struct Row {
+    const char* sql;
+    const char* message;
+  };
+  // Policy 1, decisions 1 to 3, policy 2, a jump of the clock noticed after decision 3.
+  constexpr const char* kMore =
+      "INSERT INTO policy_version SELECT 2, yaml, sha256, base_dir, (SELECT last_time FROM meta), applied_by,"
+      " 3, 2 FROM policy_version; INSERT INTO clock_event VALUES(1, 3, 'forwards', (SELECT last_time FROM"
+      " meta), (SELECT last_time FROM meta), '', 3); UPDATE meta SET events = 3, policy_versions = 2,"
+      " clock_events = 1;";
+  for (const Row& row : {
+           Row{"UPDATE clock_event SET event = 4", "clock event 1 is event 4 and follows event 2"},
+           {"UPDATE clock_event SET event = 2", "clock event 1 is event 2 and follows event 2"},
+           {"UPDATE policy_version SET event = 0 WHERE version = 1",
+            "policy version 2 is event 2 and follows event 0"},
+           {"UPDATE policy_version SET event = 3 - event",
+            "policy version 2 has not its place after the one of its kind before it"},
+           {"UPDATE clock_event SET after_decision = 2", "clock event 1 stands before the event before it"},
+           {"UPDATE clock_event SET ledger_time = '2020-01-01T00:00:00.000Z'",
+            "clock event 1 is dated before the event before it"},
+           {"UPDATE policy_version SET applied_at = '2020-01-01T00:00:00.000Z' WHERE version = 2",
+            "policy version 2 is dated before decision 3, which it came after"},
+           {"UPDATE policy_version SET applied_at = '2999-01-01T00:00:00.000Z' WHERE version = 1",
+            "policy version 1 is dated after decision 1, which it came before"},
+           {"UPDATE meta SET events = 2", "meta counts 2 events, 3 are there"},
+       }) {
+    const TamperedLedger fixture;
+    fixture.tamper(kMore);
+    {
+      auto snapshot = fixture.look();
+      CHECK(ledger::Inspection(snapshot).order_faults().empty());
+    }
+    const std::string drop =
+        "DROP TRIGGER policy_version_no_update; DROP TRIGGER clock_event_no_update;"
+        "DROP TRIGGER meta_only_forward;";
+    REQUIRE(run_sql(fixture.path, drop + row.sql).empty());
+    auto snapshot = fixture.look();
+    ledger::Inspection inspection(snapshot);
+    const auto faults = inspection.event_faults();
+    const bool named = std::any_of(faults.begin(), faults.end(),
+                                   [&](const auto& fault) { return fault.message == row.message; });
+    INFO(row.sql);
+    for (const auto& fault : faults) UNSCOPED_INFO(fault.message);
+    CHECK(named);
+    CHECK(inspection.order_faults().size() >= faults.size());
+  }
+}
+
 TEST_CASE("inspection: clock events removed, out of order, or not what the calendar says are named",
           "[ledger][inspection][clock]") {
   const LivedLedger fixture;
@@ -395,7 +445,7 @@ TEST_CASE("inspection: clock events removed, out of order, or not what the calen
   auto snapshot = fixture.look();
   ledger::Inspection inspection(snapshot);
   const auto faults = inspection.order_faults();
-  REQUIRE(faults.size() == 2);
+  REQUIRE(faults.size() >= 2);
   CHECK(faults[0].message == "clock event 2 stands before the one before it");
   CHECK(faults[1].message == "clock event 4 follows clock event 2");
   CHECK(inspection.clock_faults() ==

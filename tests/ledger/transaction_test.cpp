@@ -1,5 +1,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger_time.hpp"
 #include "row_codec.hpp"
@@ -389,6 +390,42 @@ TEST_CASE("transaction: the policy changes by versions, limits by recorded chang
   snapshot.each_policy_version(
       [&](const ledger::PolicyVersion& version) { CHECK(version.version == ++versions); });
   CHECK(versions == 2);
+}
+
+TEST_CASE("transaction: a limit that is removed is recorded, and its account stays", "[ledger]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  release(ledger, kTenth, Rational(1));
+  const auto before = ledger.snapshot().accounts("clinic").at(0);
+  auto transaction = ledger.begin();
+  transaction.apply_policy(policy("version: 1 # none\n"), {}, "no more", {before.name()});
+  static_cast<void>(ledger.commit(std::move(transaction)));
+
+  auto snapshot = ledger.snapshot();
+  const auto after = snapshot.accounts("clinic").at(0);
+  CHECK(after.balance.limit == before.balance.limit);
+  CHECK(after.balance.spent == before.balance.spent);
+  snapshot.each_limit_change([](const ledger::LimitChange&) { FAIL("no limit was changed"); });
+  std::vector<ledger::LimitRemoval> removals;
+  snapshot.each_limit_removal([&](const ledger::LimitRemoval& removal) { removals.push_back(removal); });
+  REQUIRE(removals.size() == 1);
+  CHECK(removals[0].seq == 1);
+  CHECK(removals[0].after_decision == 1);
+  CHECK(removals[0].policy_version == 2);
+  CHECK(removals[0].account == before.id);
+  CHECK(removals[0].by == "curator");
+  CHECK(removals[0].why == "no more");
+  CHECK(removals[0].removed_at == snapshot.active_policy().applied_at);
+  CHECK(ledger::Inspection(snapshot).facts().limit_removals.claimed == 1);
+
+  for (const std::vector<ledger::AccountName>& removed :
+       {std::vector<ledger::AccountName>{{"lab", "", "epsilon"}},
+        std::vector<ledger::AccountName>{before.name(), before.name()}}) {
+    auto wrong = ledger.begin();
+    CHECK_THROWS_AS(wrong.apply_policy(policy("a"), {}, "", removed), InvalidParameter);
+  }
+  auto both = ledger.begin();
+  CHECK_THROWS_AS(both.apply_policy(policy("a"), {before}, "", {before.name()}), InvalidParameter);
 }
 
 TEST_CASE("transaction: a policy that cannot be applied changes nothing", "[ledger]") {

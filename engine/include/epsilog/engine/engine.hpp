@@ -143,6 +143,12 @@ struct ApplyReport {
   std::string policy_sha256;
   bool changed = false;  ///< false when the active policy already has these bytes
   std::vector<ledger::LimitChange> limit_changes;
+  std::vector<ledger::LimitRemoval> limit_removals;
+};
+
+/// An account as `budget` reports it.
+struct BudgetAccount : ledger::AccountState {
+  bool active = true;  ///< false: the active policy declares no limit for it any more
 };
 
 /// One thing `audit verify` found. `record` is a decision id, "account N", "policy N", "schema", …
@@ -238,7 +244,7 @@ class Engine final {
   /// to EngineOptions::unreadable, here and in history().
   void pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const;
 
-  [[nodiscard]] std::vector<ledger::AccountState> budget(const std::string& dataset) const;  ///< "" = all
+  [[nodiscard]] std::vector<BudgetAccount> budget(const std::string& dataset) const;  ///< "" = all
   /// What every report says about the budgets of a dataset, "" = of all, each sentence named after its own.
   [[nodiscard]] std::vector<std::string> notes(const std::string& dataset) const;
   void history(const std::string& dataset, std::int64_t limit,
@@ -251,9 +257,12 @@ class Engine final {
 
   /// Throws  PolicyError when the policy itself or the change is not acceptable.
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
-  /// What apply_policy() would refuse of the change as the ledger stands; changes nothing.
+  /// What apply_policy() would refuse of the change as the ledger stands, what is overdue by now taken as
+  /// ended; changes nothing.
   /// Throws  PolicyError when the policy itself is not valid.
   [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
+  /// The accounts whose limit apply_policy() would end, likewise.
+  [[nodiscard]] std::vector<ledger::AccountState> removed_by(const std::string& policy_path) const;
 
  private:
   explicit Engine(std::unique_ptr<State> state);

@@ -66,8 +66,12 @@ class Inspection final {
   [[nodiscard]] std::vector<std::string> reference_faults();
   [[nodiscard]] LedgerFacts facts();
   /// Where seq leaves a gap, ids do not ascend or times go back; at most 100 of the decisions, then as
-  /// many of the clock events, each named by the decision it came after.
+  /// many of the clock events, each named by the decision it came after; then event_faults().
   [[nodiscard]] std::vector<OrderFault> order_faults();
+  /// Where the order of policy versions, clock events, migrations and relocations leaves a gap, contradicts
+  /// their own numbers, the decisions they stand between or their times; `seq` is the place in that order;
+  /// at most 100.
+  [[nodiscard]] std::vector<OrderFault> event_faults();
   /// A release or charges missing, or there where the outcome has none; at most 100.
   [[nodiscard]] std::vector<OrderFault> completeness_faults();
   /// What is about another decision and cannot be, or moves other charges than it; what is resolved twice,

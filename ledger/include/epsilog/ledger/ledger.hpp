@@ -22,7 +22,7 @@
 //   (5)  Decisions are numbered 1, 2, … without gaps; ids ascend bytewise with the number; times never
 //        go back: ledger time is max(last, wall clock).
 //   (6)  A (principal, key) with key <> '' names at most one decision, for ever.
-//   (7)  Rows of decision, charge, release, policy_version, limit_change, clock_event and
+//   (7)  Rows of decision, charge, release, policy_version, limit_change, limit_removal, clock_event and
 //        schema_migration never change.
 //   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn.
 //   (9)  Every connection has journal_mode WAL, synchronous FULL, power-safe overwrite off, foreign
@@ -37,6 +37,9 @@
 //   (15) Calendar time, by which budgets renew, is ledger time unless the calendar is held: since the
 //        wall clock was found more than five minutes ahead of what it was trusted with in this boot
 //        plus CLOCK_BOOTTIME since, it is the ledger time before that, until confirm_clock().
+//   (16) What is no decision (policy versions with their limits, clock events, migrations) is numbered
+//        1, 2, … in the order in which it happened, and says the last decision before it. So the whole
+//        history has one order, which no time has a part in.
 //
 // States of a transaction, and who moves it
 //   begin()             -> open        turn taken, BEGIN IMMEDIATE done, time fixed
@@ -180,12 +183,14 @@ class Transaction final {
   /// Throws    InvalidParameter.
   std::string refuse(const DecisionDraft& refused);
 
-  /// `policy apply`: a new version, new accounts, changed limits (limit_change rows). The version's
-  /// number and time are assigned here; accounts not wanted any more stay as they are.
-  /// Requires  state open; sha256 is that of yaml; no limit below what is spent and reserved.
+  /// `policy apply`: a new version, new accounts, changed limits (limit_change rows), limits that are none
+  /// any more (limit_removal rows). The version's number, time and place in the order are assigned here;
+  /// accounts not wanted any more stay as they are, `removed` or not.
+  /// Requires  state open; sha256 is that of yaml; no limit below what is spent and reserved; `removed` are
+  ///           accounts that exist and are not wanted.
   /// Throws    InvalidParameter.
   void apply_policy(PolicyVersion version, const std::vector<AccountState>& accounts_wanted,
-                    const std::string& why);
+                    const std::string& why, const std::vector<AccountName>& removed = {});
 
  private:
   friend class Ledger;
@@ -225,6 +230,9 @@ class Snapshot final {
   [[nodiscard]] std::int64_t decisions();  ///< how many
   /// The decisions about one, by seq.
   [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
+  /// What Transaction::now() and overdue() would be if one began now and saw this snapshot.
+  [[nodiscard]] std::string now();
+  [[nodiscard]] std::vector<std::string> overdue();
   /// What Transaction::calendar_time() would be if one began now and saw this snapshot.
   [[nodiscard]] std::string calendar_time();
   /// The time at which the calendar is held until confirm_clock(), if one began now.
@@ -242,6 +250,8 @@ class Snapshot final {
   void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);
   /// In order of application.
   void each_limit_change(const std::function<void(const LimitChange&)>& visit);
+  /// In order of application.
+  void each_limit_removal(const std::function<void(const LimitRemoval&)>& visit);
   /// The reserved and pending decisions that are not resolved, by seq; `dataset` "" = all. `malformed` as for
   /// each_decision. The callbacks may use this snapshot.
   void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,

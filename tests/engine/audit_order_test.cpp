@@ -1,0 +1,208 @@
+// One order of decisions, policy versions and clock events: what stands at one instant is not confused.
+#include <array>
+
+#include "epsilog/ledger/inspection.hpp"
+#include "lived_history.hpp"
+#include "support/catch.hpp"
+#include "waiting.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+
+namespace {
+
+/// What the clocks did before the rest. `ending`: so long that reservations are overdue after it, which end
+/// in the transaction that notices.
+enum class Clocked {
+  forwards,
+  forwards_ending,
+  confirmed,
+  confirmed_ending,
+  at_once,
+  at_once_ending,
+  backwards
+};
+/// When somebody puts the clock back, so that ledger time stands still; never: everything at one instant.
+enum class PutBack { never, before_both, between };
+enum class Act { release, raise, same_limits, remove_or_add, cancel };
+
+constexpr std::array kClocked{Clocked::forwards,         Clocked::forwards_ending, Clocked::confirmed,
+                              Clocked::confirmed_ending, Clocked::at_once,         Clocked::at_once_ending,
+                              Clocked::backwards};
+constexpr std::array kPutBack{PutBack::never, PutBack::before_both, PutBack::between};
+constexpr std::array kActs{Act::release, Act::raise, Act::same_limits, Act::remove_or_add, Act::cancel};
+
+void clocks(LivedHistory& history, Clocked clocked) {
+  const bool ending = clocked == Clocked::forwards_ending || clocked == Clocked::confirmed_ending ||
+                      clocked == Clocked::at_once_ending;
+  const std::int64_t jump = (ending ? 3 : 1) * kDayOfMs;
+  switch (clocked) {
+    case Clocked::forwards:
+    case Clocked::forwards_ending:
+      return history.step(jump);
+    case Clocked::confirmed:
+    case Clocked::confirmed_ending:
+      history.step(jump);
+      (void)history.release();
+      return history.confirm();
+    case Clocked::at_once:
+    case Clocked::at_once_ending:
+      history.step(jump);
+      return history.confirm();
+    case Clocked::backwards:
+      return history.step(-kHourMs);
+  }
+}
+
+void acts(LivedHistory& history, Act act, const std::string& reservation) {
+  switch (act) {
+    case Act::release:
+      CHECK(history.release().granted);
+      return;
+    case Act::raise:
+      ++history.policy.budget;
+      (void)history.apply();
+      return;
+    case Act::same_limits:
+      (void)history.apply();
+      return;
+    case Act::remove_or_add:
+      history.policy.limit_of_bob = !history.policy.limit_of_bob;
+      (void)history.apply();
+      return;
+    case Act::cancel:
+      (void)history.engine().cancel(reservation, "alice");
+      return;
+  }
+}
+
+/// Without a fault the ledger goes on when the clock is right again, and its layer agrees.
+void require_in_order(LivedHistory& history) {
+  CHECK(history.audit().empty());
+  const auto opened = ledger::Ledger::open_read_only(history.ledger());
+  auto view = opened.snapshot();
+  CHECK(ledger::Inspection(view).order_faults().empty());
+}
+
+}  // namespace
+
+TEST_CASE("audit: everything at one instant, or while ledger time stands, verifies in the order it had",
+          "[engine][audit][order]") {
+  for (const Clocked clocked : kClocked) {
+    for (const PutBack put_back : kPutBack) {
+      for (const Act first : kActs) {
+        for (const Act second : kActs) {
+          LivedHistory history;
+          (void)history.release();
+          const std::string reservation = history.reserve();
+          clocks(history, clocked);
+          if (put_back == PutBack::before_both) history.step(-500);  // as far as a confirmation allows
+          acts(history, first, reservation);
+          if (put_back == PutBack::between) history.step(-2 * kHourMs);
+          acts(history, second, reservation);
+          CAPTURE(static_cast<int>(clocked), static_cast<int>(put_back), static_cast<int>(first),
+                  static_cast<int>(second));
+          require_in_order(history);
+          // The same by the rows of schema 2, which had removals as lowered limits: another test's matter.
+          if (first != Act::remove_or_add && second != Act::remove_or_add) {
+            history.as_written_under_schema_2();
+            require_in_order(history);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("audit: an order that was tampered with is named, and nothing ends the audit early",
+          "[engine][audit][order][negative]") {
+  struct Tampering {
+    const char* what;
+    const char* sql;
+    const char* code;
+  };
+  // Decision 1, a jump, decision 2, a confirmation and policy 2 at one instant, decisions 3 and 4.
+  for (const Tampering& tampering : {
+           Tampering{"a version earlier", "UPDATE policy_version SET after_decision = 1 WHERE version = 2",
+                     "policy_order"},
+           {"a version later", "UPDATE policy_version SET after_decision = 3 WHERE version = 2",
+            "policy_order"},
+           {"a version after everything", "UPDATE policy_version SET after_decision = 9 WHERE version = 2",
+            "policy_order"},
+           {"a decision under another version", "UPDATE decision SET decided_under = 1 WHERE seq = 4",
+            "policy_order"},
+           {"a decision under none", "UPDATE decision SET decided_under = 0 WHERE seq = 4", "policy_order"},
+           {"a decision asked under another", "UPDATE decision SET policy_version = 1 WHERE seq = 4",
+            "policy_order"},
+           {"a version before the confirmation",
+            "UPDATE policy_version SET event = 3 WHERE version = 2;"
+            "UPDATE clock_event SET event = 4 WHERE kind = 'confirmed'",
+            "limit_change_missing"},
+           {"an event twice", "UPDATE clock_event SET event = 2", "event_order"},
+           {"an event missing", "UPDATE policy_version SET event = 5 WHERE version = 2", "event_order"},
+           {"an event without a place", "UPDATE clock_event SET event = 0", "event_order"},
+           {"clock events exchanged", "UPDATE clock_event SET event = 5 - event", "event_order"},
+           {"another count of events", "UPDATE meta SET events = events + 1", "event_order"},
+           {"a version dated otherwise",
+            "UPDATE policy_version SET applied_at = '2099-01-01T00:00:00.000Z' WHERE version = 2",
+            "event_order"},
+           {"a version of no time", "UPDATE policy_version SET applied_at = 'some time of 24 letters.'",
+            "event_order"},
+           {"accounts gone", "DELETE FROM account WHERE scope LIKE 'period:%'", "account_missing"},
+           {"an account renamed", "UPDATE account SET scope = 'period:1999-01-01' WHERE id = 4",
+            "account_missing"},
+           {"a charge beyond its limit", "UPDATE charge SET amount = 2305843009213693951", "overspent"},
+           {"a charge beyond everything", "UPDATE charge SET amount = 9223372036854775807", "overspent"},
+           {"a negative charge", "UPDATE charge SET amount = -5", "overspent"},
+       }) {
+    LivedHistory history;
+    (void)history.release();
+    history.step(kDayOfMs);
+    (void)history.release();
+    history.confirm();
+    history.policy.budget = 20;
+    (void)history.apply();
+    (void)history.release();
+    (void)history.release();
+    REQUIRE(history.audit().empty());
+    history.tamper(tampering.sql);
+    const std::string faults = history.audit();
+    INFO(tampering.what << ":\n" << faults);
+    CHECK(faults.find(std::string(" ") + tampering.code + ":") != std::string::npos);
+  }
+}
+
+TEST_CASE("audit: a version of schema 2 that changed no limit stands where the accounts opened then say",
+          "[engine][audit][order]") {
+  const auto budget = [](const std::string& epsilon) {
+    return "epsilon: " + epsilon + ", renew: day, accept_unbounded_lifetime: true";
+  };
+  const std::string approvals = "{required: 1, by: {roles: [custodian]}, above: {epsilon: 0.5}, expires: 2h}";
+  for (const bool changed_first : {false, true}) {
+    for (const std::int64_t seconds : {0, 1}) {
+      CAPTURE(changed_first, seconds);
+      WaitingClinic waiting(approvals, budget("3"));
+      const std::string pending = waiting.reserve("count", "1").decision_id;
+      const auto act = [&](bool change) {
+        waiting.clock.pass_seconds(seconds);
+        if (!change) {
+          (void)waiting.engine.approve(pending, "carol");
+          return;
+        }
+        waiting.clinic.folder.write("next.yaml", clinic_policy(budget("4"), waiting_rules(approvals)));
+        (void)waiting.engine.apply_policy(waiting.clinic.folder.path("next.yaml"), "curator", "test");
+      };
+      act(changed_first);
+      act(!changed_first);
+      CHECK(waiting.audit().empty());
+      tamper(waiting.clinic.ledger(), kRowsOfSchema2);
+      if (changed_first) {
+        // Under rules 1 the approval opened the period with the limit of the version it was asked under.
+        tamper(waiting.clinic.ledger(),
+               "UPDATE account SET budget = 3000000000000;"
+               "UPDATE decision SET accounts = replace(accounts, ':4000000000000', ':3000000000000')");
+      }
+      CHECK(waiting.audit().empty());
+    }
+  }
+}

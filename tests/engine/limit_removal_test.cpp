@@ -1,0 +1,273 @@
+// A limit that a policy declares no more limits nothing, and its account stays as it was.
+#include "lived_history.hpp"
+#include "support/catch.hpp"
+#include "waiting.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+
+namespace {
+
+engine::BudgetAccount account(const engine::Engine& engine, const std::string& scope,
+                              const std::string& measure = "epsilon") {
+  for (const engine::BudgetAccount& account : engine.budget("")) {
+    if (account.scope == scope && account.measure == measure) return account;
+  }
+  FAIL("no account " + scope);
+  return {};
+}
+
+std::string balance(const engine::BudgetAccount& account) {
+  const auto text = [](std::int64_t units) { return accounting::Epsilon::from_units(units).text(); };
+  return text(account.balance.spent) + "+" + text(account.balance.reserved) + " of " +
+         text(account.balance.limit) + (account.active ? "" : ", inactive");
+}
+
+/// bob has spent 0.3 of 0.5, which is a limit no more.
+struct Removed : LivedHistory {
+  Removed() {
+    policy.budget = 30;
+    (void)apply();
+    CHECK(release("bob", "0.3").granted);
+    policy.limit_of_bob = false;
+    report = apply();
+  }
+  engine::ApplyReport report;
+};
+
+constexpr const char* kBob = "principal:bob";
+
+}  // namespace
+
+TEST_CASE("limits: one that is removed binds nobody, and counts on when it is declared again",
+          "[engine][policy][limits]") {
+  Removed history;
+  CHECK(history.report.limit_changes.empty());
+  REQUIRE(history.report.limit_removals.size() == 1);
+  CHECK(history.report.limit_removals[0].policy_version == 3);
+  CHECK(history.report.limit_removals[0].by == "curator");
+  CHECK(history.report.limit_removals[0].why == "test");
+  CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.5, inactive");
+  CHECK(history.release("bob", "0.4").granted);
+  CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.5, inactive");
+  CHECK(history.audit().empty());
+
+  CHECK(history.apply().limit_removals.empty());  // it was removed before
+  history.policy.limit_of_bob = true;
+  const auto again = history.apply();
+  CHECK(again.limit_changes.empty());
+  CHECK(again.limit_removals.empty());
+  CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.5");
+  CHECK_FALSE(history.release("bob", "0.3").granted);  // what was charged meanwhile is not in it
+  CHECK(history.release("bob", "0.2").granted);
+  CHECK(balance(account(history.engine(), kBob)) == "0.5+0 of 0.5");
+  CHECK(history.audit().empty());
+}
+
+TEST_CASE("limits: one that is declared again with another number is changed, and not below what it counted",
+          "[engine][policy][limits]") {
+  const auto policy = [](const std::string& limits) {
+    return clinic_policy("epsilon: 3", limits.empty() ? "" : "    limits: [" + limits + "]\n");
+  };
+  Clinic clinic("epsilon: 3", "    limits: [{principal: alice, epsilon: 0.5}]\n");
+  engine::Engine engine = clinic.open();
+  const auto apply = [&](const std::string& limits) {
+    clinic.folder.write("next.yaml", policy(limits));
+    return engine.apply_policy(clinic.folder.path("next.yaml"), "curator", "test");
+  };
+  CHECK(release(engine, request("count", "0.3")).granted);
+  CHECK(apply("").limit_removals.size() == 1);
+  CHECK_THROWS_AS(apply("{principal: alice, epsilon: 0.2}"), PolicyError);
+  const auto again = apply("{principal: alice, epsilon: 0.4}");
+  REQUIRE(again.limit_changes.size() == 1);
+  CHECK(again.limit_changes[0].old_limit == 500'000'000'000);
+  CHECK(again.limit_changes[0].new_limit == 400'000'000'000);
+  CHECK_FALSE(release(engine, request("count", "0.2")).granted);
+  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("limits: removed measures, lifetimes and datasets end likewise", "[engine][policy][limits]") {
+  Clinic clinic("epsilon: 3, delta: 1e-6", "    lifetime: {epsilon: 4, delta: 1e-5}\n");
+  engine::Engine engine = clinic.open();
+  const auto apply = [&](const std::string& yaml) {
+    clinic.folder.write("next.yaml", yaml);
+    return engine.apply_policy(clinic.folder.path("next.yaml"), "curator", "test");
+  };
+  CHECK(apply(clinic_policy("epsilon: 3", "    lifetime: {epsilon: 4}\n")).limit_removals.size() == 2);
+  CHECK_FALSE(account(engine, "", "delta").active);
+  CHECK_FALSE(account(engine, "lifetime", "delta").active);
+  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(apply(clinic_policy("epsilon: 3")).limit_removals.size() == 1);  // of a charged dataset
+  CHECK(balance(account(engine, "lifetime")) == "1+0 of 4, inactive");
+  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(balance(account(engine, "lifetime")) == "1+0 of 4, inactive");
+  CHECK_THROWS_AS(apply(clinic_policy("epsilon: 3", "    lifetime: {epsilon: 4}\n")), PolicyError);
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+
+  Clinic gone;
+  engine::Engine other = gone.open();
+  std::string renamed = clinic_policy("epsilon: 3");
+  renamed.replace(renamed.find("  clinic:"), 9, "  hospital:");
+  gone.folder.write("renamed.yaml", renamed);
+  REQUIRE(other.apply_policy(gone.folder.path("renamed.yaml"), "curator", "").limit_removals.size() == 1);
+  for (const engine::BudgetAccount& account : other.budget("")) {
+    CHECK(account.active == (account.dataset == "hospital"));
+  }
+  CHECK(engine::audit_verify(gone.ledger()).ok);
+}
+
+TEST_CASE("limits: a reservation that holds a removed one is committed, given back and forfeited as ever",
+          "[engine][policy][limits][requests]") {
+  for (const std::string end : {"commit", "cancel", "expire"}) {
+    CAPTURE(end);
+    LivedHistory history;
+    history.policy.budget = 30;
+    (void)history.apply();
+    const std::string id = history.reserve("bob", "0.3");
+    history.policy.limit_of_bob = false;
+    CHECK(history.apply().limit_removals.size() == 1);
+    CHECK(balance(account(history.engine(), kBob)) == "0+0.3 of 0.5, inactive");
+    if (end == "commit") {
+      mechanisms::SystemBits bits;
+      CHECK(history.engine().commit(id, "bob", {}, bits, {}).granted);
+      CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.5, inactive");
+    } else if (end == "cancel") {
+      (void)history.engine().cancel(id, "bob");
+      CHECK(balance(account(history.engine(), kBob)) == "0+0 of 0.5, inactive");
+    } else {
+      history.pass(3 * kDayOfMs);
+      CHECK(history.release().granted);
+      CHECK(balance(account(history.engine(), kBob)) == "0+0 of 0.5, inactive");
+    }
+    CHECK(history.audit().empty());
+  }
+}
+
+TEST_CASE("limits: an account of a period follows what its dataset becomes", "[engine][policy][limits]") {
+  const auto policy = [](const std::string& renew) {
+    return clinic_policy("epsilon: 3" + renew, "    reservations: {expires: 2d}\n");
+  };
+  const std::string daily = ", renew: day, accept_unbounded_lifetime: true";
+  const std::string monthly = ", renew: month, accept_unbounded_lifetime: true";
+  Clinic clinic("epsilon: 3" + daily, "    reservations: {expires: 2d}\n");
+  ledger::ClockReading reading = ledger::system_clock_reading();
+  engine::EngineOptions options;
+  options.clock = [&reading] { return reading; };
+  engine::Engine engine = engine::Engine::open(clinic.ledger(), options);
+  engine::Request held = request("count", "1");
+  held.holding = engine::Holding::reserved;
+  (void)engine.cancel(engine.reserve(held, {}).decision_id, "alice");  // opens it, and charges nothing
+  int revision = 0;
+  const auto removals = [&](const std::string& renew) {
+    clinic.folder.write("next.yaml", policy(renew) + "# " + std::to_string(++revision) + "\n");
+    const auto report = engine.apply_policy(clinic.folder.path("next.yaml"), "curator", "");
+    CHECK(engine::audit_verify(clinic.ledger()).ok);
+    return report.limit_removals.size();
+  };
+  CHECK(removals("") == 1);
+  reading.wall_ms += kDayOfMs;
+  reading.boot_ms += kDayOfMs;
+  // It is of a past day now, which would stay as it was if there were days.
+  CHECK(removals("") == 0);
+  CHECK(removals(monthly) == 1);  // the account of the dataset as a whole
+  CHECK(removals("") == 1);
+  CHECK(removals(daily) == 1);
+}
+
+TEST_CASE("limits: a removal of schema 2, a limit lowered to what was used, verifies and can be undone",
+          "[engine][policy][limits][audit]") {
+  const auto lowered = [](const LivedHistory& history) {
+    history.tamper(
+        "INSERT INTO limit_change(seq, after_decision, policy_version, account_id, old_limit, new_limit,"
+        " changed_at, by, why) SELECT 2 - 1 + (SELECT count(*) FROM limit_change), after_decision,"
+        " policy_version, account_id, 500000000000, 300000000000, removed_at, by, why FROM limit_removal;"
+        "DELETE FROM limit_removal;"
+        "UPDATE account SET budget = 300000000000 WHERE scope = 'principal:bob';"
+        "UPDATE meta SET limit_removals = 0, limit_changes = (SELECT count(*) FROM limit_change)");
+  };
+  for (const bool old_program : {true, false}) {
+    Removed history;
+    lowered(history);
+    if (old_program) history.as_written_under_schema_2();
+    CAPTURE(old_program, history.audit());
+    CHECK(history.audit().empty() == old_program);
+    if (!old_program) continue;
+    CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.3, inactive");
+    CHECK(history.apply().limit_removals.empty());
+    CHECK(history.release("bob", "0.4").granted);
+    history.policy.limit_of_bob = true;
+    const auto again = history.apply();
+    REQUIRE(again.limit_changes.size() == 1);
+    CHECK(again.limit_changes[0].old_limit == 300'000'000'000);
+    CHECK(history.release("bob", "0.2").granted);
+    history.policy.limit_of_bob = false;
+    CHECK(history.apply().limit_removals.size() == 1);
+    CHECK(history.audit().empty());
+  }
+  Removed kept;  // schema 2 had no removal that left the number as it was
+  kept.as_written_under_schema_2();
+  CHECK(kept.audit().find("limit_change_missing") != std::string::npos);
+  CHECK(kept.audit().find("limit_removal_unfounded") != std::string::npos);
+}
+
+TEST_CASE("audit: a removal hidden, made up, moved or restated is named",
+          "[engine][audit][limits][negative]") {
+  struct Tampering {
+    const char* sql;
+    const char* code;
+  };
+  for (const Tampering& tampering :
+       {Tampering{"DELETE FROM limit_removal; UPDATE meta SET limit_removals = 0", "limit_removal_missing"},
+        {"DELETE FROM limit_removal", "count_differs"},
+        {"UPDATE limit_removal SET account_id = 2", "limit_removal_unfounded"},
+        {"UPDATE limit_removal SET policy_version = 2", "limit_removal_unfounded"},
+        {"UPDATE limit_removal SET after_decision = 0", "limit_removal_moved"},
+        {"UPDATE limit_removal SET by = 'mallory'", "limit_removal_changed"},
+        {"UPDATE limit_removal SET removed_at = '2026-01-01T00:00:00.000Z'", "limit_removal_changed"},
+        {"UPDATE account SET budget = 300000000000 WHERE scope = 'principal:bob'", "limit_changed"}}) {
+    Removed history;
+    REQUIRE(history.audit().empty());
+    history.tamper(tampering.sql);
+    INFO(tampering.sql << "\n" << history.audit());
+    CHECK(history.audit().find(std::string(" ") + tampering.code + ":") != std::string::npos);
+  }
+}
+
+TEST_CASE("policy diff: what is overdue counts as ended, as apply ends it, and nothing is recorded",
+          "[engine][policy][limits]") {
+  WaitingClinic waiting("");
+  CHECK_FALSE(waiting.reserve("count", "0.6").decision_id.empty());
+  CHECK_FALSE(waiting.reserve("value:score", "0.25").decision_id.empty());  // spent when it expires
+  const auto faults = [&](const std::string& epsilon) {
+    waiting.clinic.folder.write("next.yaml", clinic_policy("epsilon: " + epsilon, waiting_rules("")));
+    return waiting.engine.apply_faults(waiting.clinic.folder.path("next.yaml")).size();
+  };
+  waiting.clock.pass_seconds(3599);
+  CHECK(faults("0.5") == 1);
+  waiting.clock.pass_seconds(1);
+  CHECK(faults("0.5") == 0);
+  CHECK(faults("0.2") == 1);
+  CHECK(waiting.balance() == "0/0.85");
+  const auto apply = [&] {
+    return waiting.engine.apply_policy(waiting.clinic.folder.path("next.yaml"), "curator", "test");
+  };
+  CHECK_THROWS_AS(apply(), PolicyError);
+  CHECK(faults("0.5") == 0);
+  CHECK(apply().changed);
+  CHECK(waiting.balance() == "0.25/0");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("policy diff: names the accounts whose limit would end", "[engine][policy][limits]") {
+  Clinic clinic("epsilon: 3",
+                "    limits: [{principal: alice, epsilon: 0.5}, {each: purpose, epsilon: 1}]\n"
+                "    purposes: [care]\n");
+  const engine::Engine engine = clinic.open();
+  clinic.folder.write("next.yaml", clinic_policy("epsilon: 3", "    purposes: [care]\n"));
+  const auto removed = engine.removed_by(clinic.folder.path("next.yaml"));
+  REQUIRE(removed.size() == 2);
+  CHECK(removed[0].scope == "principal:alice");
+  CHECK(removed[1].scope == "purpose:care");
+  CHECK(engine.removed_by(clinic.folder.path("policy.yaml")).empty());
+}
