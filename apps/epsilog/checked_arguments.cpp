@@ -10,6 +10,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
+#include "epsilog/engine/csv_records.hpp"
 #include "printable.hpp"
 
 namespace epsilog::command {
@@ -77,6 +78,7 @@ std::string ledger_path(const Arguments& arguments) {
     return *arguments.ledger;
   }
   const char* named = std::getenv("EPSILOG_LEDGER");
+  if (named != nullptr && !engine::is_utf8(named)) throw UsageError("EPSILOG_LEDGER: is not UTF-8");
   if (named != nullptr && *named != '\0') return named;
   throw UsageError("no ledger named: give --ledger FILE or set EPSILOG_LEDGER");
 }

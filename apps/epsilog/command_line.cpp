@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "help.hpp"
 #include "verbs.hpp"
@@ -188,10 +189,24 @@ void refuse_foreign_options(const Tokens& tokens, const VerbSpec& verb) {
   }
 }
 
+/// What is typed is recorded, compared and printed as text. A supplied value alone is none of that: what is
+/// no number there stands for an undefined one.
+void require_text(const Tokens& tokens) {
+  for (const auto& [option, value] : tokens.options) {
+    if (option->name != "--value" && !engine::is_utf8(value)) {
+      throw UsageError(std::string(option->name) + ": is not UTF-8");
+    }
+  }
+  for (const std::string& word : tokens.words) {
+    if (!engine::is_utf8(word)) throw UsageError("an argument is not UTF-8: '" + word.substr(0, 60) + "'");
+  }
+}
+
 }  // namespace
 
 std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::string>& words) {
   Tokens tokens = tell_apart(words);
+  require_text(tokens);
   if (tokens.version) return TextRequest{std::string("epsilog ") + kVersion + "\n"};
   if (!tokens.words.empty() && tokens.words[0] == "help") {
     tokens.words.erase(tokens.words.begin());

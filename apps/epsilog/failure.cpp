@@ -7,6 +7,7 @@
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/request_state.hpp"
 #include "json_output.hpp"
+#include "out_of_memory.hpp"
 #include "printable.hpp"
 
 namespace epsilog::command {
@@ -34,6 +35,7 @@ std::pair<ExitCode, const char*> classify(const std::exception& error) {
   if (is<LedgerCorrupt>(error)) return {ExitCode::not_verified, "ledger_corrupt"};
   if (is<EntropyUnavailable>(error)) return {ExitCode::try_again, "entropy_unavailable"};
   if (is<OutputError>(error)) return {ExitCode::internal, "output"};
+  if (is<std::bad_alloc>(error)) return {ExitCode::try_again, "out_of_memory"};
   return {ExitCode::internal, "internal"};
 }
 
@@ -42,7 +44,7 @@ std::pair<ExitCode, const char*> classify(const std::exception& error) {
 Failure describe(const std::exception& error) {
   Failure failure;
   std::tie(failure.exit, failure.code) = classify(error);
-  failure.message = is<std::bad_alloc>(error) ? "out of memory" : error.what();
+  failure.message = is<std::bad_alloc>(error) ? std::string(kOutOfMemory) : error.what();
   if (failure.code == "internal") failure.message = "internal error: " + failure.message;
   if (const auto* policy = dynamic_cast<const PolicyError*>(&error)) {
     failure.faults = policy->faults();
@@ -66,6 +68,8 @@ ExitCode report(const Failure& failure, Console& console) {
       console.flush();
     } catch (const OutputError& error) {
       console.message(error.what());
+    } catch (const std::bad_alloc&) {
+      return failure.exit;  // the message is out, on standard error
     }
   }
   return failure.exit;

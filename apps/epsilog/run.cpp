@@ -5,6 +5,7 @@
 #include "command_line.hpp"
 #include "console.hpp"
 #include "failure.hpp"
+#include "out_of_memory.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {
@@ -115,6 +116,7 @@ ExitCode run_words(const std::vector<std::string>& words) {
 
 int run(int argc, char** argv) noexcept {
   secure_standard_streams();
+  end_without_memory_where_nothing_else_can();
   return static_cast<int>(run_words(std::vector<std::string>(argv + 1, argv + argc)));
 }
 

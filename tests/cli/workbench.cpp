@@ -18,6 +18,7 @@
 #include <stdexcept>
 
 #include "support/catch.hpp"
+#include "support/no_randomness.hpp"
 
 namespace epsilog::test {
 
@@ -176,6 +177,12 @@ Result Workbench::run(const std::vector<std::string>& arguments, const Streams& 
                          static_cast<rlim_t>(streams.file_size_max)};
       if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(125);
     }
+    if (streams.address_space_max >= 0) {
+      const rlimit limit{static_cast<rlim_t>(streams.address_space_max),
+                         static_cast<rlim_t>(streams.address_space_max)};
+      if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(125);
+    }
+    if (streams.no_randomness && !refuse_randomness()) _exit(125);
     // Root passes every permission check through this capability; exec gives it back unless it has left
     // the bounding set.
     if (streams.heed_permissions && geteuid() == 0 &&

@@ -29,6 +29,8 @@ struct Streams {
   bool terminal = false;          ///< standard output and error are a terminal; all goes to Result::out
   bool heed_permissions = false;  ///< without root's power to write where it may not
   long file_size_max = -1;        ///< bytes any file may grow to; -1 = no limit
+  long address_space_max = -1;    ///< bytes of memory it may map; -1 = no limit
+  bool no_randomness = false;     ///< the operating system gives none
 };
 
 /// Whether a pseudo-terminal can be had here; in a bare chroot without devpts it cannot.

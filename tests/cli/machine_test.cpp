@@ -1,0 +1,101 @@
+// A machine that gives no randomness, and bytes that are no text.
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::dump;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::Result;
+using epsilog::test::Streams;
+using epsilog::test::Workbench;
+
+namespace {
+
+constexpr const char* kNotUtf8 =
+    "a\xff\xfe"
+    "b";
+
+}  // namespace
+
+TEST_CASE("arguments: what is not UTF-8 ends with 2, whichever argument it is",
+          "[cli][arguments][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  const std::vector<std::string> release{"release", "clinic", "count", "--epsilon", "0.1"};
+  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const std::vector<std::vector<std::string>> commands{
+      {"release", kNotUtf8, "count", "--epsilon", "0.1"},
+      {"release", "clinic", std::string("sum:") + kNotUtf8, "--epsilon", "0.1"},
+      {"release", "clinic", "count", "--epsilon", kNotUtf8},
+      with(release, {"--as", kNotUtf8}),
+      with(release, {"--key", kNotUtf8}),
+      with(release, {"--purpose", kNotUtf8}),
+      with(release, {"--by", kNotUtf8}),
+      with(release, {std::string("--where=ward = '") + kNotUtf8 + "'"}),
+      with(release, {"--wait", kNotUtf8}),
+      with(release, {"--alpha", kNotUtf8}),
+      {"show", kNotUtf8},
+      {"approve", kNotUtf8},
+      {"reject", "01HV5Y3K9QZ8T7W6R5N4M3J2XA", "--why", kNotUtf8},
+      {"policy", "apply", kNotUtf8},
+      {"policy", "apply", "policy.yaml", "--why", kNotUtf8},
+      {"policy", "check", kNotUtf8},
+      {kNotUtf8},
+      {std::string("--") + kNotUtf8},
+      {"history", "--", kNotUtf8},
+  };
+  for (const std::vector<std::string>& words : commands) {
+    for (const bool json : {false, true}) {
+      CAPTURE(words, json);
+      const Result result = bench.with_ledger(json ? with({"--json"}, words) : words);
+      CAPTURE(result.err, result.out);
+      CHECK(result.exit == 2);
+      CHECK(lines(result.err) == 1);
+      if (json) CHECK(result.json()["error"]["code"] == "usage");
+    }
+  }
+  CHECK(bench.run({"budget", "--ledger", kNotUtf8}).exit == 2);
+  Workbench named;
+  named.environment["EPSILOG_LEDGER"] = kNotUtf8;
+  CHECK(named.run({"budget"}).exit == 2);
+  CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("policies: what is not UTF-8 in the file ends with 3 and names the place",
+          "[cli][policy][negative]") {
+  const Workbench bench;
+  bench.write("policy.yaml", std::string(kClinicPolicy) + "      # " + kNotUtf8 + "\n");
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"policy", "check", "policy.yaml"},
+                                                {"init", "--policy", "policy.yaml", "--ledger", "L"}}) {
+    const Result result = bench.run(words);
+    CAPTURE(words, result.err);
+    CHECK(result.exit == 3);
+    CHECK(contains(result.err, "policy.yaml:15:"));
+    CHECK(contains(result.err, "UTF-8"));
+  }
+}
+
+TEST_CASE("no randomness: every verb that draws or makes an id ends with 7, and nothing is charged",
+          "[cli][negative][entropy]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  Streams streams;
+  streams.no_randomness = true;
+  const Result result =
+      bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--json"}, streams);
+  if (result.exit == 125) return;  // no filter can be had here
+  CAPTURE(result.err);
+  CHECK(result.exit == 7);
+  CHECK(result.json()["error"]["code"] == "entropy_unavailable");
+  CHECK(bench.run({"init", "--policy", "policy.yaml", "--ledger", "M"}, streams).exit == 7);
+  CHECK(dump(bench.path("L")) == before);
+  // What draws nothing works.
+  CHECK(bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.1"}, streams).exit == 0);
+  CHECK(bench.with_ledger({"audit", "verify"}, streams).exit == 0);
+}
