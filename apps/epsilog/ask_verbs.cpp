@@ -46,7 +46,7 @@ ExitCode plan(const Arguments& arguments, Console& console) {
 ExitCode release(const Arguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments);
-  const engine::EngineOptions options = engine_options(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
   const engine::Request request = request_of(arguments);
   engine::Engine engine = engine::Engine::open(ledger, options);
 

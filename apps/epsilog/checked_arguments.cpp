@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 #include "printable.hpp"
 
 namespace epsilog::command {
@@ -115,8 +116,29 @@ Rational probability_argument(const std::string& text, const std::string& option
   return value;
 }
 
-Rational epsilon_argument(const std::string& text) {
-  const Rational value = positive_argument(text, "--epsilon");
+namespace {
+
+constexpr std::size_t kNumberMax = 400;  // as parse_rational
+
+/// A number of a request, as typed or as it is recorded. One longer than may be typed is noted in `too_long`:
+/// it is taken from whoever repeats what is on record, and the key says who does.
+Rational request_number(const std::string& text, const std::string& option, std::string& too_long) {
+  if (text.size() <= kNumberMax) return number_argument(text, option);
+  Rational value;
+  try {
+    value = accounting::parse_stored_rational(text, option);
+  } catch (const LedgerCorrupt&) {
+    return number_argument(text, option);  // which says why not
+  }
+  if (too_long.empty()) {
+    too_long = option + ": '" + text.substr(0, kShownMax) + "…' is too long: at most " +
+               std::to_string(kNumberMax) + " characters";
+  }
+  return value;
+}
+
+Rational checked_epsilon(const Rational& value, const std::string& text) {
+  if (value <= 0) refuse_number(text, "--epsilon", "be greater than 0");
   accounting::Epsilon on_grid;
   try {
     on_grid = accounting::Epsilon::from_rational_down(value);
@@ -129,13 +151,22 @@ Rational epsilon_argument(const std::string& text) {
   return value;
 }
 
-Rational delta_argument(const std::string& text) {
-  const Rational value = number_argument(text, "--delta");
+Rational checked_delta(const Rational& value, const std::string& text) {
   if (value <= 0 || value >= 1) throw UsageError("--delta: '" + text + "' must lie between 0 and 1");
   if (accounting::Delta::from_rational_down(value).units() == 0) {
     throw UsageError("--delta: '" + text + "' is smaller than the smallest one kept, 0.000000000000000001");
   }
   return value;
+}
+
+}  // namespace
+
+Rational epsilon_argument(const std::string& text) {
+  return checked_epsilon(number_argument(text, "--epsilon"), text);
+}
+
+Rational delta_argument(const std::string& text) {
+  return checked_delta(number_argument(text, "--delta"), text);
 }
 
 std::vector<Rational> alpha_arguments(const Arguments& arguments) {
@@ -186,8 +217,14 @@ std::string principal_argument(const Arguments& arguments) {
 engine::Request request_of(const Arguments& arguments) {
   engine::Request request;
   request.dataset = *arguments.dataset;
-  if (arguments.epsilon) request.epsilon = epsilon_argument(*arguments.epsilon);
-  if (arguments.delta) request.delta = delta_argument(*arguments.delta);
+  if (arguments.epsilon) {
+    const std::string& text = *arguments.epsilon;
+    request.epsilon = checked_epsilon(request_number(text, "--epsilon", request.too_long), text);
+  }
+  if (arguments.delta) {
+    const std::string& text = *arguments.delta;
+    request.delta = checked_delta(request_number(text, "--delta", request.too_long), text);
+  }
   request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
   request.principal = principal_argument(arguments);
   if (arguments.purpose) request.purpose = name(*arguments.purpose, "--purpose");

@@ -184,6 +184,17 @@ const char* decision_word(const engine::Answer& answer) {
   EPSILOG_INVARIANT(false);
 }
 
+namespace {
+Json rules_json(ledger::Rules rules) {
+  return static_cast<std::int64_t>(rules);
+}
+
+Json program_json(const ledger::Program& program) {
+  if (program.version.empty()) return nullptr;
+  return {{"version", program.version}, {"commit", program.commit}};
+}
+}  // namespace
+
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   Json object{{"decision", decision_word(answer)},
               {"state", engine::name(answer.state)},
@@ -195,6 +206,9 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
               {"principal", answer.principal},
               {"key", or_null(answer.key)},
               {"policy_version", answer.policy_version},
+              {"decided_under", answer.decided_under == 0 ? Json(nullptr) : Json(answer.decided_under)},
+              {"rules", answer.seq == 0 ? Json(nullptr) : rules_json(answer.rules)},
+              {"program", program_json(answer.program)},
               {"dataset", answer.dataset},
               {"statistic", answer.statistic},
               {"by", or_null(answer.by)},
@@ -315,7 +329,10 @@ Json audit_faults(const std::vector<engine::AuditFault>& faults) {
 }  // namespace
 
 std::string audit_json(const engine::AuditReport& report) {
-  return pretty({{"ok", report.ok}, {"records", report.records}, {"faults", audit_faults(report.faults)}});
+  return pretty({{"ok", report.ok},
+                 {"records", report.records},
+                 {"faults", audit_faults(report.faults)},
+                 {"notes", audit_faults(report.notes)}});
 }
 
 std::string replayed_json(const engine::ReplayedDecision& decision) {
@@ -323,6 +340,7 @@ std::string replayed_json(const engine::ReplayedDecision& decision) {
                      {"seq", decision.seq},
                      {"created_at", decision.created_at},
                      {"outcome", decision.outcome},
+                     {"rules", rules_json(decision.rules)},
                      {"policy_version", decision.policy_version},
                      {"policy_sha256", or_null(decision.policy_sha256)},
                      {"same", decision.faults.empty()},

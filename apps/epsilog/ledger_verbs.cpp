@@ -28,14 +28,15 @@ ExitCode budget(const Arguments& arguments, Console& console) {
 ExitCode history(const Arguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
-  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  std::size_t unreadable = 0;
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console, unreadable);
   if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
   if (!console.json() && !console.quiet()) console.write(history_heading(console.style()));
   engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
     console.write(console.json() ? answer_json(answer, AnswerKind::history)
                                  : history_line(answer, console.style()));
   });
-  return ExitCode::done;
+  return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
 
 ExitCode show(const Arguments& arguments, Console& console) {
@@ -58,13 +59,19 @@ engine::AuditReport verified(const std::string& ledger, const engine::Progress& 
   try {
     return engine::audit_verify(ledger, progress);
   } catch (const LedgerCorrupt& error) {
-    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}};
+    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}, {}};
   }
 }
 
 std::string audit_text(const engine::AuditReport& report, const Style& style) {
   const std::string records = fmt::format("{} decision{}", report.records, report.records == 1 ? "" : "s");
-  if (report.ok) return style.good("verified") + ": " + records + ", nothing wrong\n";
+  if (report.ok) {
+    std::string text = style.good("verified") + ": " + records + ", nothing wrong\n";
+    if (report.notes.empty()) return text;
+    Table table({{"record"}, {"code"}, {"what older rules allowed"}});
+    for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
+    return text + "\n" + table.text(style);
+  }
   Table table({{"record"}, {"code"}, {"what is wrong"}});
   for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
   const std::size_t count = report.faults.size();

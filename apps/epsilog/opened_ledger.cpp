@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checked_arguments.hpp"
 #include "epsilog/ledger/ledger.hpp"
 
 namespace epsilog::command {
@@ -29,6 +30,33 @@ void warn_if_calendar_held(const engine::Engine& engine, const std::string& ledg
 }
 
 }  // namespace
+
+void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& console) {
+  console.message(
+      "warning: " + (decision.decision_id.empty() ? "a decision" : "decision " + decision.decision_id) +
+      " cannot be read and stays as it is: " + decision.message +
+      "; `epsilog audit verify` names all there are");
+}
+
+engine::EngineOptions options_for_writing(const Arguments& arguments, Console& console) {
+  engine::EngineOptions options = engine_options(arguments);
+  options.unreadable = [&console](const engine::UnreadableDecision& decision) {
+    warn_of_unreadable(decision, console);
+  };
+  return options;
+}
+
+engine::Engine open_for_reading(const std::string& ledger, Console& console, std::size_t& unreadable) {
+  engine::EngineOptions options;
+  options.unreadable = [&console, &unreadable](const engine::UnreadableDecision& decision) {
+    ++unreadable;
+    warn_of_unreadable(decision, console);
+  };
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  warn_if_poisoned(ledger, console);
+  warn_if_calendar_held(engine, ledger, console);
+  return engine;
+}
 
 engine::Engine open_for_reading(const std::string& ledger, Console& console) {
   engine::Engine engine = engine::Engine::open(ledger);

@@ -1,8 +1,10 @@
 // Opening a ledger for the verbs that only read it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
+#include "arguments.hpp"
 #include "console.hpp"
 #include "epsilog/engine/engine.hpp"
 
@@ -12,7 +14,19 @@ namespace epsilog::command {
 /// disk, and nobody can write until `epsilog recover`.
 void warn_if_poisoned(const std::string& ledger, Console& console);
 
-/// Throws  as Engine::open.
+/// One line on standard error about a decision that cannot be read.
+void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& console);
+
+/// --wait, and a line on standard error about each decision that cannot be read.
+/// Requires  the console outlives the engine.
+/// Throws    UsageError.
+[[nodiscard]] engine::EngineOptions options_for_writing(const Arguments& arguments, Console& console);
+
+/// `unreadable` counts the decisions that could not be read, each of which is warned of.
+/// Requires  both outlive the engine.
+/// Throws    as Engine::open.
+[[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console,
+                                              std::size_t& unreadable);
 [[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console);
 
 }  // namespace epsilog::command

@@ -79,7 +79,7 @@ ExitCode policy_apply(const Arguments& arguments, Console& console) {
   const std::string path = policy_path(arguments);
   const std::string ledger = ledger_path(arguments);
   const std::string by = principal_argument(arguments);
-  const engine::EngineOptions options = engine_options(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
   const std::string why = arguments.why.value_or("");
   if (!is_printable(why)) throw UsageError("--why: must be UTF-8 without control characters");
 

@@ -78,6 +78,7 @@ Figures figures_of(const Reaccount& answer) {
   figures.push_back(count_figure("draws", answer.draws));
   figures.push_back(count_figure("laws", answer.laws));
   figures.push_back(count_figure("inexpressible", answer.inexpressible));
+  figures.push_back(count_figure("unreadable", answer.unreadable));
   figures.push_back(bound_figure("charged", measure, answer.charged));
   for (const Reaccount::Figure& figure : answer.figures) {
     figures.push_back(bound_figure(std::string(accounting::name(figure.accountant)), measure, figure.bound));
@@ -106,6 +107,9 @@ std::string heading(const Reaccount& answer) {
     text += fmt::format("  {} without a release cannot be expressed: there are no figures\n",
                         plural(answer.inexpressible, "charge"));
   }
+  if (answer.unreadable > 0) {
+    text += fmt::format("  {} cannot be read: there are no figures\n", plural(answer.unreadable, "decision"));
+  }
   return text;
 }
 
@@ -131,14 +135,18 @@ std::string answer_text(const Reaccount& answer, const Style& style) {
 ExitCode audit_reaccount(const Arguments& arguments, Console& console) {
   const engine::ReaccountQuestion question = question_of(arguments);
   const std::string ledger = ledger_path(arguments);
-  const std::vector<Reaccount> answers = engine::reaccount(ledger, question, console.progress("composing"));
+  std::vector<engine::UnreadableDecision> unreadable;
+  const std::vector<Reaccount> answers =
+      engine::reaccount(ledger, question, console.progress("composing"),
+                        [&](const engine::UnreadableDecision& decision) { unreadable.push_back(decision); });
   console.end_progress();
+  for (const engine::UnreadableDecision& decision : unreadable) warn_of_unreadable(decision, console);
   warn_if_poisoned(ledger, console);
   if (console.json()) {
     std::vector<Figures> list;
     for (const Reaccount& answer : answers) list.push_back(figures_of(answer));
     console.write(figures_json({{"label", std::string(engine::kReaccountLabel)}, {"datasets", list}}));
-    return ExitCode::done;
+    return unreadable.empty() ? ExitCode::done : ExitCode::not_verified;
   }
   for (const Reaccount& answer : answers) {
     if (console.quiet()) {
@@ -149,7 +157,7 @@ ExitCode audit_reaccount(const Arguments& arguments, Console& console) {
     }
   }
   if (!console.quiet()) console.write("\n" + std::string(engine::kReaccountLabel) + "\n");
-  return ExitCode::done;
+  return unreadable.empty() ? ExitCode::done : ExitCode::not_verified;
 }
 
 }  // namespace epsilog::command

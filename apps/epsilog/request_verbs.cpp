@@ -31,7 +31,7 @@ bool open(const Answer& answer) {
 ExitCode reserve(const Arguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments);
-  const engine::EngineOptions options = engine_options(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
   const engine::Request request = request_of(arguments);
   engine::Engine engine = engine::Engine::open(ledger, options);
 
@@ -45,7 +45,7 @@ ExitCode commit(const Arguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments);
   const std::string by = principal_argument(arguments);
-  const engine::EngineOptions options = engine_options(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
   const std::optional<std::string> value = commit_value(arguments);
   engine::Engine engine = engine::Engine::open(ledger, options);
 
@@ -65,7 +65,8 @@ ExitCode commit(const Arguments& arguments, Console& console) {
 
 ExitCode cancel(const Arguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
-  engine::Engine engine = engine::Engine::open(ledger_path(arguments), engine_options(arguments));
+  engine::Engine engine =
+      engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
   const Answer answer = engine.cancel(*arguments.decision_id, by);
   print_standing(answer, console);
   return answer.granted ? ExitCode::refused : ExitCode::done;
@@ -73,7 +74,8 @@ ExitCode cancel(const Arguments& arguments, Console& console) {
 
 ExitCode token(const Arguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
-  engine::Engine engine = engine::Engine::open(ledger_path(arguments), engine_options(arguments));
+  engine::Engine engine =
+      engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
   const Answer answer = engine.issue_token(*arguments.decision_id, by);
   const bool issued = !answer.token.empty() && (answer.granted || open(answer));
   if (console.quiet() && !console.json() && issued) console.write(answer.token + "\n");
@@ -83,7 +85,8 @@ ExitCode token(const Arguments& arguments, Console& console) {
 }
 
 ExitCode pending(const Arguments& arguments, Console& console) {
-  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  std::size_t unreadable = 0;
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console, unreadable);
   if (!console.json() && !console.quiet()) console.write(pending_heading(console.style()));
   engine.pending(arguments.dataset.value_or(""), [&](const Answer& answer) {
     if (console.json()) {
@@ -92,12 +95,13 @@ ExitCode pending(const Arguments& arguments, Console& console) {
       console.write(console.quiet() ? answer.decision_id + "\n" : pending_line(answer));
     }
   });
-  return ExitCode::done;
+  return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
 
 ExitCode approve(const Arguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
-  engine::Engine engine = engine::Engine::open(ledger_path(arguments), engine_options(arguments));
+  engine::Engine engine =
+      engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
   const Answer answer = engine.approve(*arguments.decision_id, by);
   print_standing(answer, console);
   return answer.granted || open(answer) ? ExitCode::done : ExitCode::refused;
@@ -106,7 +110,8 @@ ExitCode approve(const Arguments& arguments, Console& console) {
 ExitCode reject(const Arguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
   const std::string why = why_argument(arguments);
-  engine::Engine engine = engine::Engine::open(ledger_path(arguments), engine_options(arguments));
+  engine::Engine engine =
+      engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
   const Answer answer = engine.reject(*arguments.decision_id, by, why);
   print_standing(answer, console);
   return answer.state == RequestState::rejected ? ExitCode::done : ExitCode::refused;

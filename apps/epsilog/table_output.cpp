@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 #include "printable.hpp"
 
 namespace epsilog::command {
@@ -72,8 +73,8 @@ std::string short_text(const accounting::Rational& value) {
 
 std::string short_text(const std::string& number) {
   try {
-    return short_text(accounting::parse_rational(number, "number"));
-  } catch (const InvalidParameter&) {
+    return short_text(accounting::parse_stored_rational(number, "number"));
+  } catch (const LedgerCorrupt&) {
     return number.substr(0, kShort) + "...";
   }
 }

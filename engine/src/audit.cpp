@@ -55,6 +55,7 @@ ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
   result.decision_id = stored.id;
   result.created_at = stored.created_at;
   result.outcome = ledger::outcome_name(stored.draft.outcome);
+  result.rules = stored.rules;
   result.policy_version = stored.draft.policy_version;
   result.policy_sha256 = fold.policy_sha256(stored.draft.policy_version);
   result.faults.assign(faults.begin() + static_cast<std::ptrdiff_t>(before), faults.end());
@@ -63,7 +64,7 @@ ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
 
 void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& visit,
                    const Progress& progress) {
-  AuditFold fold(report.faults);
+  AuditFold fold(report.faults, report.notes);
   for (const ledger::SchemaMigration& migration : view.schema_migrations()) fold.schema_migration(migration);
   view.each_clock_event([&fold](const ledger::ClockEvent& event) { fold.clock_event(event); });
   view.each_policy_version([&fold](const ledger::PolicyVersion& version) { fold.policy_version(version); });
@@ -85,7 +86,9 @@ void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& vis
         report.faults.push_back(
             {"decision number " + std::to_string(record.seq), "record_unreadable", record.message});
       });
-  view.each_open("", [&fold](const ledger::StoredDecision& stored) { fold.listed_open(stored.id); });
+  view.each_open(
+      "", [&fold](const ledger::StoredDecision& stored) { fold.listed_open(stored.id); },
+      [&fold](const ledger::MalformedRecord& record) { fold.listed_open(record.id); });
   fold.finish();
 }
 

@@ -13,4 +13,13 @@ std::string AuditCalendar::at(const std::string& instant, std::int64_t after_dec
   return held.empty() ? instant : held;
 }
 
+bool AuditCalendar::held(std::int64_t after_decision) const {
+  bool held = false;
+  for (const ledger::ClockEvent& event : events_) {
+    if (event.after_decision > after_decision || event.kind == "backwards") continue;
+    held = event.kind == "forwards";
+  }
+  return held;
+}
+
 }  // namespace epsilog::engine

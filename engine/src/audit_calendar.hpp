@@ -16,6 +16,8 @@ class AuditCalendar final {
 
   /// What renewals went by at a ledger time, for something that came after `after_decision` decisions.
   [[nodiscard]] std::string at(const std::string& instant, std::int64_t after_decision) const;
+  /// Whether the calendar stood still then.
+  [[nodiscard]] bool held(std::int64_t after_decision) const;
 
  private:
   std::vector<ledger::ClockEvent> events_;

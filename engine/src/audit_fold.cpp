@@ -171,22 +171,81 @@ void AuditFold::check_decided(const ledger::StoredDecision& stored, const Decisi
             stored.draft.reasons);
 }
 
-void AuditFold::check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset) {
+void AuditFold::check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset,
+                               const std::vector<ledger::AccountName>& names) {
   std::string expected;
   if (stored.draft.outcome == ledger::Outcome::pending && dataset.approvals) {
     expected = instant_after(stored.created_at, dataset.approvals->expires_seconds);
   }
   if (stored.draft.outcome == ledger::Outcome::reserved) {
-    expected = instant_after(stored.created_at, dataset.reservation_seconds);
+    expected = stored.rules >= ledger::Rules::joints
+                   ? reservation_deadline(stored.created_at, dataset.reservation_seconds, names,
+                                          calendar_.held(stored.seq - 1))
+                   : instant_after(stored.created_at, dataset.reservation_seconds);
   }
   if (stored.draft.deadline != expected) {
     fault(stored.id, "deadline_changed", "its deadline is not the one that its policy gives");
   }
 }
 
+std::string AuditFold::calendar_time(const ledger::StoredDecision& stored) const {
+  return calendar_.at(stored.created_at, stored.seq - 1);
+}
+
+const AppliedPolicy& AuditFold::active_for(const ledger::StoredDecision& stored) const {
+  const auto found = policies_.find(stored.decided_under != 0 ? stored.decided_under : policy_);
+  if (found != policies_.end() && found->second) return *found->second;
+  throw LedgerCorrupt("was decided under a policy that is missing or invalid");
+}
+
+const AppliedPolicy& AuditFold::deciding(const ledger::StoredDecision& stored) const {
+  return stored.rules >= ledger::Rules::joints ? active_for(stored)
+                                               : *policies_.at(stored.draft.policy_version);
+}
+
+Terms AuditFold::terms(const AppliedPolicy& applied, const ledger::StoredDecision& stored,
+                       const Request& request, ledger::Rules rules) {
+  return terms_under(applied, request, rules, plans_, calendar_time(stored));
+}
+
+std::uint64_t AuditFold::required(const Terms& terms) const {
+  if (terms.plan) return terms.plan->approvals_required;
+  return terms.dataset != nullptr && terms.dataset->approvals ? terms.dataset->approvals->required : 0;
+}
+
+void AuditFold::check_charges(const ledger::StoredDecision& stored, const Terms& terms) {
+  const ledger::Outcome outcome = stored.draft.outcome;
+  const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
+  if (debited) balances_.open(terms.asks);
+  std::vector<Debit> owed;
+  if (debited) owed = debits(terms.asks, balances_.present(account_names(terms.asks)));
+  std::erase_if(owed, [&](const Debit& debit) {
+    if (debit.account.id != 0) return false;
+    const std::string& scope = debit.ask.account.scope;
+    fault(stored.id, "account_missing",
+          "debits " + debit.ask.account.measure + " of '" + stored.draft.dataset + "'" +
+              (scope.empty() ? "" : ", " + scope) + ", an account that is not there");
+    return true;
+  });
+  const std::vector<ledger::Charge> expected = charges(owed);
+  if (!same_charges(expected, stored.charges)) {
+    fault(stored.id, "charge_changed", "its charges are not what its plan costs");
+  }
+}
+
+void AuditFold::check_decided_on(const ledger::StoredDecision& stored, const Request& request,
+                                 const Terms& terms, ledger::Outcome if_granted,
+                                 const std::optional<KeyConflict>& conflict) {
+  const std::vector<ledger::AccountName> names = account_names(terms.asks);
+  const Decision decision = decide(terms.applied->policy, *terms.dataset, request, *terms.plan,
+                                   debits(terms.asks, balances_.present(names), stored.rules), conflict);
+  check_decided(stored, decision, decision.granted() ? if_granted : ledger::Outcome::refused);
+  check_deadline(stored, *terms.dataset, names);
+  check_charges(stored, terms);
+}
+
 /// Decides the stored request again, on the balances that the charges before it add up to.
-std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDecision& stored,
-                                                          const WaitingRequest* waiting) {
+std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDecision& stored) {
   const StoredRequest parsed = parse_stored_request(stored.draft.request);
   Request request = parsed.request;
   request.principal = stored.draft.principal;
@@ -197,53 +256,95 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
     fault(stored.id, "request_changed", "its request is not in canonical form");
   }
   const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
-  const ledger::Rules asked_under = waiting != nullptr ? waiting->root.rules : stored.rules;
-  const auto plan = plans_.plan(applied, request, canonical_request(request), asked_under);
-  const Dataset& dataset = applied.policy.dataset(request.dataset);
-  const std::vector<Ask> asked =
-      asks(applied.policy, dataset, request, *plan, calendar_.at(stored.created_at, stored.seq - 1));
-  const std::vector<ledger::AccountName> names = account_names(asked);
-  const Decision decision =
-      decide(applied.policy, dataset, request, *plan, debits(asked, balances_.present(names)), conflict);
+  Terms asked{&applied,
+              &applied.policy.dataset(request.dataset),
+              plans_.plan(applied, request, canonical_request(request), stored.rules),
+              {}};
+  const Plan& plan = *asked.plan;
+  asked.asks = asks(applied.policy, *asked.dataset, request, plan, calendar_time(stored));
   const ledger::Outcome outcome = stored.draft.outcome;
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
-  ledger::Outcome expected = outcome_of(decision, request, *plan);
-  if (waiting != nullptr) {
-    requests_.check_approved(stored, *waiting);
-    expected = decision.granted() ? ledger::Outcome::reserved : ledger::Outcome::refused;
-  } else if (debited && plan->approvals_required > 0) {
+  if (debited && plan.approvals_required > 0) {
     fault(stored.id, "approval_missing", "its policy asks for approvals, and there was none");
   }
-  check_decided(stored, decision, expected);
-  check_deadline(stored, dataset);
-  if (debited) balances_.open(asked);
-  const std::vector<ledger::Charge> none;
-  if (!same_charges(debited ? charges(debits(asked, balances_.present(names))) : none, stored.charges)) {
-    fault(stored.id, "charge_changed", "its charges are not what its plan costs");
-  }
+  check_decided_on(stored, request, asked, outcome_of(Decision(), request, plan), conflict);
   if (outcome == ledger::Outcome::granted) {
-    check_release(stored, *plan);
+    check_release(stored, plan);
   } else if (stored.release) {
     fault(stored.id, "release_unfounded", "was not granted but holds a release");
   }
   const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
-  if (waits && waiting == nullptr) requests_.wait(stored, request, plan->approvals_required);
-  return names;
+  if (waits) requests_.wait(stored, request, plan.approvals_required);
+  return account_names(asked.asks);
 }
 
-/// Checks a decision about an earlier one, under that one's policy.
+void AuditFold::note_older_policy(const ledger::StoredDecision& stored, const Terms& asked,
+                                  const Terms& now) {
+  if (const auto changed = policy_changed(asked, now)) {
+    notes_.push_back({stored.id, "policy_changed", changed->message});
+  }
+  for (const Ask& ask : asked.asks) {
+    const auto same = std::find_if(now.asks.begin(), now.asks.end(),
+                                   [&ask](const Ask& other) { return other.account == ask.account; });
+    const bool opened =
+        stored.draft.outcome == ledger::Outcome::reserved && balances_.present({ask.account}).empty();
+    if (opened && same != now.asks.end() && same->limit < ask.limit) {
+      notes_.push_back({stored.id, "older_limit",
+                        "opened " + ask.account.measure + " of '" + ask.account.dataset + "', " +
+                            ask.account.scope + ", with the limit of an older policy"});
+    }
+  }
+}
+
+/// Decides again what waited for approvals: by rules 1 under the policy it was asked under, since then under
+/// the active one, if that plans the same.
+std::vector<ledger::AccountName> AuditFold::check_approved(const ledger::StoredDecision& stored,
+                                                           const WaitingRequest& waiting) {
+  if (!stored.draft.key.empty()) static_cast<void>(bound_key(stored, ""));
+  const ledger::Rules rules = waiting.root.rules;
+  const AppliedPolicy& of_root = *policies_.at(waiting.root.draft.policy_version);
+  const AppliedPolicy& active = active_for(stored);
+  const Terms asked = terms(of_root, stored, waiting.request, rules);
+  const Terms now = terms(active, stored, waiting.request, rules);
+  if (!asked.plan) throw LedgerCorrupt("cannot be planned under its policy");
+  const bool under_active = stored.rules >= ledger::Rules::joints;
+  const Terms& decided = under_active ? now : asked;
+  requests_.check_approved(stored, waiting, {deciding(stored), active, stored.created_at}, required(decided));
+  if (stored.release) fault(stored.id, "release_unfounded", "was not granted but holds a release");
+  const auto changed = under_active ? policy_changed(asked, now) : std::nullopt;
+  if (changed) {
+    check_decided(stored, Decision({*changed}), ledger::Outcome::refused);
+    check_charges(stored, decided);
+    return {};
+  }
+  if (!under_active) note_older_policy(stored, asked, now);
+  check_decided_on(stored, waiting.request, decided, ledger::Outcome::reserved, std::nullopt);
+  return account_names(decided.asks);
+}
+
+bool AuditFold::last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting) {
+  if (stored.draft.outcome != ledger::Outcome::approved) return false;
+  if (stored.rules < ledger::Rules::joints) return waiting.approvers.size() + 1 >= waiting.required;
+  const AppliedPolicy& active = active_for(stored);
+  const Terms now = terms(active, stored, waiting.request, waiting.root.rules);
+  return entitled(active.policy, waiting) + 1 >= required(now);
+}
+
+/// Checks a decision about an earlier one.
 std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDecision& stored,
                                                         const WaitingRequest& waiting) {
-  const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
+  const std::string calendar = calendar_time(stored);
+  const Standpoint at{deciding(stored), active_for(stored), calendar};
   if (stores_act(stored.draft.outcome)) {
-    requests_.check_act(stored, waiting, applied);
+    requests_.check_act(stored, waiting, at);
   } else if (stored.draft.request != waiting.root.draft.request) {
     fault(stored.id, "request_changed", "its request is not that of what it is about");
   } else if (stored.draft.outcome != ledger::Outcome::granted) {
-    return check_request(stored, &waiting);
+    return check_approved(stored, waiting);
   } else {
-    requests_.check_post(stored, waiting, applied.policy);
-    check_release(stored, *plans_.plan(applied, waiting.request, canonical_request(waiting.request),
+    requests_.check_post(stored, waiting, at);
+    const AppliedPolicy& planned = *policies_.at(planned_under(waiting.holder));
+    check_release(stored, *plans_.plan(planned, waiting.request, canonical_request(waiting.request),
                                        waiting.root.rules));
   }
   std::vector<ledger::AccountName> moved;
@@ -297,18 +398,20 @@ void AuditFold::decision(const ledger::StoredDecision& stored) {
   }
   const WaitingRequest* waiting = requests_.about(stored);
   std::optional<std::vector<ledger::AccountName>> names;
+  bool last = false;
   try {
     if (waiting != nullptr) {
+      last = last_approval(stored, *waiting);
       names = check_about(stored, *waiting);
     } else if (stored.draft.parent.empty()) {
-      names = check_request(stored, nullptr);
+      names = check_request(stored);
     }
   } catch (const Error& error) {
     fault(stored.id, "decision_unreadable", error.what());
   }
   apply_charges(stored, waiting);
   if (names) check_balances_after(stored, *names);
-  requests_.follow(stored);
+  requests_.follow(stored, last);
 }
 
 void AuditFold::finish() {

@@ -19,8 +19,8 @@ namespace epsilog::engine {
 
 class AuditFold {
  public:
-  explicit AuditFold(std::vector<AuditFault>& faults)
-      : faults_(faults), balances_(faults), requests_(faults) {}
+  AuditFold(std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
+      : faults_(faults), notes_(notes), balances_(faults), requests_(faults, notes) {}
 
   /// Call in this order: every schema migration, clock event, policy version and limit change, the accounts
   /// as they stand, every decision by seq, what is listed as open, then finish().
@@ -46,14 +46,32 @@ class AuditFold {
   void advance_policy(std::int64_t version, std::int64_t after_decision);
   void check_sequence(const ledger::StoredDecision& stored);
   void advance_policy_before(const ledger::StoredDecision& stored);
+  /// The policy version that was active when it was decided, as far as that was recorded.
+  [[nodiscard]] const AppliedPolicy& active_for(const ledger::StoredDecision& stored) const;
+  /// The one it was decided under.
+  [[nodiscard]] const AppliedPolicy& deciding(const ledger::StoredDecision& stored) const;
+  [[nodiscard]] std::string calendar_time(const ledger::StoredDecision& stored) const;
   // Each returns the accounts whose balances are stored with the decision.
-  std::vector<ledger::AccountName> check_request(const ledger::StoredDecision& stored,
-                                                 const WaitingRequest* waiting);
+  std::vector<ledger::AccountName> check_request(const ledger::StoredDecision& stored);
+  std::vector<ledger::AccountName> check_approved(const ledger::StoredDecision& stored,
+                                                  const WaitingRequest& waiting);
   std::vector<ledger::AccountName> check_about(const ledger::StoredDecision& stored,
                                                const WaitingRequest& waiting);
+  /// Decides it again on the balances that the charges before it add up to, and opens what it opens.
+  void check_decided_on(const ledger::StoredDecision& stored, const Request& request, const Terms& terms,
+                        ledger::Outcome if_granted, const std::optional<KeyConflict>& conflict);
+  void check_charges(const ledger::StoredDecision& stored, const Terms& terms);
+  /// What the active policy would have made of a request that rules 1 decided under its own.
+  void note_older_policy(const ledger::StoredDecision& stored, const Terms& asked, const Terms& now);
+  [[nodiscard]] Terms terms(const AppliedPolicy& applied, const ledger::StoredDecision& stored,
+                            const Request& request, ledger::Rules rules);
+  [[nodiscard]] std::uint64_t required(const Terms& terms) const;
+  /// Whether an approval is the last one that is needed.
+  [[nodiscard]] bool last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
   void check_decided(const ledger::StoredDecision& stored, const Decision& decision,
                      ledger::Outcome expected);
-  void check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset);
+  void check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset,
+                      const std::vector<ledger::AccountName>& names);
   void apply_charges(const ledger::StoredDecision& stored, const WaitingRequest* waiting);
   void check_release(const ledger::StoredDecision& stored, const Plan& plan);
   void check_values(const ledger::StoredDecision& stored, const Plan& plan);
@@ -65,6 +83,7 @@ class AuditFold {
   [[nodiscard]] bool of_schema_1(const ledger::StoredDecision& stored) const;
 
   std::vector<AuditFault>& faults_;
+  std::vector<AuditFault>& notes_;
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
   AuditBalances balances_;
   AuditCalendar calendar_;

@@ -10,6 +10,7 @@ namespace epsilog::engine {
 namespace {
 
 using ledger::Outcome;
+using ledger::Rules;
 using ledger::StoredDecision;
 
 bool may_follow(Outcome outcome, bool reserved) {
@@ -39,7 +40,25 @@ std::string quoted(const std::string& name) {
   return "'" + name + "'";
 }
 
+bool approves(const Policy& policy, const WaitingRequest& waiting, const std::string& who) {
+  const Dataset* dataset = find_dataset(policy, waiting.request.dataset);
+  return dataset != nullptr && may_approve(policy, *dataset, waiting.request.principal, who);
+}
+
 }  // namespace
+
+std::uint64_t entitled(const Policy& policy, const WaitingRequest& waiting) {
+  return static_cast<std::uint64_t>(
+      std::count_if(waiting.approvers.begin(), waiting.approvers.end(),
+                    [&](const std::string& who) { return approves(policy, waiting, who); }));
+}
+
+bool holds_past_period(const WaitingRequest& waiting, const std::string& calendar_time) {
+  return waiting.reserved() && std::any_of(waiting.holder.accounts.begin(), waiting.holder.accounts.end(),
+                                           [&](const ledger::AccountState& account) {
+                                             return period_over(account.scope, calendar_time);
+                                           });
+}
 
 bool same_charges(const std::vector<ledger::Charge>& first, const std::vector<ledger::Charge>& second) {
   return std::is_permutation(first.begin(), first.end(), second.begin(), second.end(),
@@ -80,18 +99,50 @@ const WaitingRequest* AuditRequests::about(const StoredDecision& stored) {
   return &waiting;
 }
 
+void AuditRequests::note(const std::string& record, const char* code, std::string message) {
+  notes_.push_back({record, code, std::move(message)});
+}
+
 void AuditRequests::check_in_time(const StoredDecision& stored, const WaitingRequest& waiting) {
   if (stored.created_at < waiting.holder.draft.deadline) return;
   fault(stored.id, "overdue",
         "came at " + stored.created_at + ", after the deadline " + waiting.holder.draft.deadline);
 }
 
+/// A reservation ends with its period; rules 1 let it be spent in the next one as well.
+void AuditRequests::check_period(const StoredDecision& stored, const WaitingRequest& waiting,
+                                 const Standpoint& at) {
+  if (!holds_past_period(waiting, at.calendar_time)) return;
+  const std::string message = "came at " + at.calendar_time + " of the calendar, when the period was over";
+  if (stored.rules >= Rules::joints) {
+    fault(stored.id, "overdue", message);
+  } else if (stored.draft.outcome == Outcome::granted) {
+    note(stored.id, "period_over", message + " whose budget it spent");
+  }
+}
+
+/// What is no longer allowed is not read any more; rules 1 went by the version it was asked under.
+void AuditRequests::check_allowed(const StoredDecision& stored, const WaitingRequest& waiting,
+                                  const Standpoint& at) {
+  if (still_allowed(at.active.policy, waiting.request)) return;
+  const std::string message = "was committed when policy version " +
+                              std::to_string(at.active.version.version) + " allowed the request no more";
+  if (stored.rules >= Rules::joints) {
+    fault(stored.id, "request_not_allowed", message);
+  } else if (stored.draft.outcome == Outcome::granted) {
+    note(stored.id, "request_not_allowed", message);
+  }
+}
+
 void AuditRequests::check_approver(const StoredDecision& stored, const WaitingRequest& waiting,
-                                   const AppliedPolicy& applied) {
+                                   const Standpoint& at) {
   const std::string& who = stored.draft.principal;
-  if (!may_approve(applied.policy, applied.policy.dataset(stored.draft.dataset), waiting.request.principal,
-                   who)) {
+  if (!approves(at.policy.policy, waiting, who)) {
     fault(stored.id, "approver_not_entitled", quoted(who) + " is not one of its approvers");
+  } else if (!approves(at.active.policy, waiting, who)) {
+    note(stored.id, "approver_not_entitled",
+         quoted(who) + " was no approver any more by policy version " +
+             std::to_string(at.active.version.version));
   }
   if (waiting.approvers.contains(who)) {
     fault(stored.id, "approved_twice", quoted(who) + " had approved it already");
@@ -100,33 +151,49 @@ void AuditRequests::check_approver(const StoredDecision& stored, const WaitingRe
 }
 
 void AuditRequests::check_token(const StoredDecision& stored, const WaitingRequest& waiting, bool read_here,
-                                const Policy& policy) {
+                                const Standpoint& at) {
   const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
   const bool guarded = waiting.request.holding == Holding::reserved_against_token;
   if (read_here ? !computed_here : !guarded) {
     fault(stored.id, "token_unfounded", "nothing is handed out against a token of this reservation");
   }
   if (waiting.token_issued) fault(stored.id, "token_unfounded", "its token had been issued already");
-  if (!may_commit(policy, waiting.request.principal, stored.draft.principal)) {
+  if (!may_commit(at.policy.policy, waiting.request.principal, stored.draft.principal)) {
     fault(stored.id, "actor_not_entitled", quoted(stored.draft.principal) + " did not ask for it");
   }
   check_in_time(stored, waiting);
+  check_period(stored, waiting, at);
+  check_allowed(stored, waiting, at);
 }
 
-void AuditRequests::check_end(const StoredDecision& stored, const WaitingRequest& waiting, bool cancelled,
-                              const AppliedPolicy& applied) {
+void AuditRequests::check_cancelled(const StoredDecision& stored, const WaitingRequest& waiting,
+                                    const Act& act, const Standpoint& at) {
   const std::string& who = stored.draft.principal;
-  if (cancelled) {
-    check_in_time(stored, waiting);
-    if (!may_cancel(applied.policy, applied.policy.dataset(stored.draft.dataset), waiting.request.principal,
-                    who)) {
-      fault(stored.id, "actor_not_entitled", quoted(who) + " may not cancel it");
-    }
-  } else if (stored.created_at < waiting.holder.draft.deadline) {
-    fault(stored.id, "expired_early", "ended before its deadline " + waiting.holder.draft.deadline);
-  } else if (who != waiting.request.principal) {
-    fault(stored.id, "actor_not_entitled", "expired in the name of " + quoted(who) + ", who did not ask");
+  const Policy& policy = at.policy.policy;
+  check_in_time(stored, waiting);
+  if (stored.rules >= Rules::joints) check_period(stored, waiting, at);
+  const bool by_asker = may_commit(policy, waiting.request.principal, who);
+  if (!by_asker && (!act.why.empty() || !approves(policy, waiting, who))) {
+    fault(stored.id, "actor_not_entitled", quoted(who) + " may not cancel it");
   }
+  if (act.why.empty()) return;
+  const bool founded = stored.rules >= Rules::joints && act.why == kPolicyChanged && waiting.reserved() &&
+                       !still_allowed(at.active.policy, waiting.request);
+  if (!founded) fault(stored.id, "act_changed", "says that the policy forbids it, which it does not");
+}
+
+void AuditRequests::check_expired(const StoredDecision& stored, const WaitingRequest& waiting,
+                                  const Standpoint& at) {
+  const bool over = stored.created_at >= waiting.holder.draft.deadline ||
+                    (stored.rules >= Rules::joints && holds_past_period(waiting, at.calendar_time));
+  if (!over) fault(stored.id, "expired_early", "ended before its deadline " + waiting.holder.draft.deadline);
+  if (stored.draft.principal != waiting.request.principal) {
+    fault(stored.id, "actor_not_entitled",
+          "expired in the name of " + quoted(stored.draft.principal) + ", who did not ask");
+  }
+}
+
+void AuditRequests::check_end(const StoredDecision& stored, const WaitingRequest& waiting) {
   const bool forfeited = stored.draft.outcome == Outcome::forfeited;
   const bool seen = waiting.reserved() && data_may_be_seen(waiting.request, waiting.token_issued);
   if (forfeited && !seen) fault(stored.id, "forfeit_unfounded", "nobody can have seen the data for it");
@@ -138,7 +205,7 @@ void AuditRequests::check_end(const StoredDecision& stored, const WaitingRequest
 }
 
 void AuditRequests::check_act(const StoredDecision& stored, const WaitingRequest& waiting,
-                              const AppliedPolicy& applied) {
+                              const Standpoint& at) {
   const Act act = parse_act(stored.draft.request);
   if (act.decision != stored.draft.parent || !fits(act.verb, stored.draft.outcome) ||
       stored.draft.reasons != "[]" || !stored.draft.deadline.empty() || stored.release) {
@@ -147,25 +214,28 @@ void AuditRequests::check_act(const StoredDecision& stored, const WaitingRequest
   switch (act.verb) {
     case Act::Verb::approve:
     case Act::Verb::reject:
-      check_approver(stored, waiting, applied);
+      check_approver(stored, waiting, at);
       break;
     case Act::Verb::issue_token:
     case Act::Verb::read_source:
-      check_token(stored, waiting, act.verb == Act::Verb::read_source, applied.policy);
+      check_token(stored, waiting, act.verb == Act::Verb::read_source, at);
       break;
     case Act::Verb::cancel:
+      check_cancelled(stored, waiting, act, at);
+      return check_end(stored, waiting);
     case Act::Verb::expire:
-      return check_end(stored, waiting, act.verb == Act::Verb::cancel, applied);
+      check_expired(stored, waiting, at);
+      return check_end(stored, waiting);
   }
   if (!stored.charges.empty()) fault(stored.id, "charge_changed", "charges something, and costs nothing");
 }
 
 void AuditRequests::check_post(const StoredDecision& stored, const WaitingRequest& waiting,
-                               const Policy& policy) {
+                               const Standpoint& at) {
   if (!same_charges(stored.charges, waiting.holder.charges)) {
     fault(stored.id, "charge_changed", "its charges are not what was reserved for it");
   }
-  if (!may_commit(policy, waiting.request.principal, stored.draft.principal)) {
+  if (!may_commit(at.policy.policy, waiting.request.principal, stored.draft.principal)) {
     fault(stored.id, "actor_not_entitled", quoted(stored.draft.principal) + " did not ask for it");
   }
   const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
@@ -173,15 +243,19 @@ void AuditRequests::check_post(const StoredDecision& stored, const WaitingReques
   if ((computed_here || guarded) && !waiting.token_issued) {
     fault(stored.id, "token_missing", "was released although no token for its data was on record");
   }
-  // Whoever began to read in time may take longer.
+  // Whoever began to read in time may take longer, but not into the next period.
   if (!computed_here) check_in_time(stored, waiting);
+  check_period(stored, waiting, at);
+  check_allowed(stored, waiting, at);
 }
 
-void AuditRequests::check_approved(const StoredDecision& stored, const WaitingRequest& waiting) {
-  if (waiting.approvers.size() < waiting.required) {
+void AuditRequests::check_approved(const StoredDecision& stored, const WaitingRequest& waiting,
+                                   const Standpoint& at, std::uint64_t required) {
+  const std::uint64_t votes =
+      stored.rules >= Rules::joints ? entitled(at.policy.policy, waiting) : waiting.approvers.size();
+  if (votes < required) {
     fault(stored.id, "approval_missing",
-          "was decided after " + std::to_string(waiting.approvers.size()) + " of " +
-              std::to_string(waiting.required) + " approvals");
+          "was decided after " + std::to_string(votes) + " of " + std::to_string(required) + " approvals");
   }
   if (stored.draft.principal != waiting.request.principal) {
     fault(stored.id, "actor_not_entitled", "is not in the name of who asked");
@@ -193,14 +267,14 @@ void AuditRequests::wait(const StoredDecision& stored, Request request, std::uin
   open_.insert_or_assign(stored.id, WaitingRequest{stored, stored, std::move(request), required});
 }
 
-void AuditRequests::follow(const StoredDecision& stored) {
+void AuditRequests::follow(const StoredDecision& stored, bool last) {
   const auto entry = open_.find(stored.draft.parent);
   if (entry == open_.end()) return;
   WaitingRequest& waiting = entry->second;
   const Outcome outcome = stored.draft.outcome;
   if (outcome == Outcome::approved) {
     waiting.approvers.insert(stored.draft.principal);
-    if (waiting.approvers.size() >= waiting.required) due_ = waiting.holder.id;
+    if (last) due_ = waiting.holder.id;
   }
   if (outcome == Outcome::token_issued) waiting.token_issued = true;
   if (leaves_open(outcome)) return;

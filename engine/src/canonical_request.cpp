@@ -3,9 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 
 namespace epsilog::engine {
 namespace {
+
+constexpr std::size_t kCanonicalMax = 65'536;
 
 constexpr std::string_view kPlain = "plain";
 constexpr std::string_view kAgainstToken = "data_token";
@@ -18,7 +22,7 @@ Holding parse_reservation(const std::optional<std::string>& text) {
   if (!text) return Holding::none;
   if (*text == kPlain) return Holding::reserved;
   if (*text == kAgainstToken) return Holding::reserved_against_token;
-  throw LedgerCorrupt("stored request: unknown reservation '" + *text + "'");
+  throw LedgerCorrupt("unknown reservation '" + *text + "'");
 }
 
 nlohmann::json members(const Request& request) {
@@ -54,9 +58,10 @@ StoredRequest parse_stored_request(std::string_view text) {
     };
     StoredRequest stored;
     stored.request.dataset = json.at("dataset").get<std::string>();
-    stored.request.epsilon = accounting::parse_rational(json.at("epsilon").get<std::string>(), "epsilon");
+    stored.request.epsilon =
+        accounting::parse_stored_rational(json.at("epsilon").get<std::string>(), "epsilon");
     if (const auto delta = optional_member("delta")) {
-      stored.request.delta = accounting::parse_rational(*delta, "delta");
+      stored.request.delta = accounting::parse_stored_rational(*delta, "delta");
     }
     stored.request.question = parse_question(json.at("statistic").get<std::string>(), optional_member("by"),
                                              optional_member("where"));
@@ -65,9 +70,22 @@ StoredRequest parse_stored_request(std::string_view text) {
     stored.conflicting_key = optional_member("conflicting_key").value_or("");
     return stored;
   } catch (const nlohmann::json::exception& error) {
-    throw LedgerCorrupt(std::string("stored request: ") + error.what());
+    throw ledger::UnreadableRow(std::string("stored request: ") + error.what());
   } catch (const InvalidParameter& error) {
-    throw LedgerCorrupt(std::string("stored request: ") + error.what());
+    throw ledger::UnreadableRow(std::string("stored request: ") + error.what());
+  } catch (const LedgerCorrupt& error) {
+    throw ledger::UnreadableRow(std::string("stored request: ") + error.what());
+  }
+}
+
+void require_within_caps(const Request& request, const std::string& canonical) {
+  if (!request.too_long.empty()) throw InvalidParameter(request.too_long);
+  const auto& where = request.question.where;
+  if (where && !where->too_long().empty()) throw InvalidParameter(where->too_long());
+  if (canonical.size() > kCanonicalMax) {
+    throw InvalidParameter("request: in canonical form it has " + std::to_string(canonical.size()) +
+                           " bytes, more than " + std::to_string(kCanonicalMax) +
+                           "; numbers are written out there, 1e-300 with 302 characters");
   }
 }
 

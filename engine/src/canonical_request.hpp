@@ -21,7 +21,13 @@ struct StoredRequest {
   Request request;              ///< principal and key empty
   std::string conflicting_key;  ///< "" unless it was refused for a key conflict
 };
-/// Throws  LedgerCorrupt if the text is not a canonical request.
+/// Reads whatever canonical_request() and conflicting_request() ever wrote, of any length.
+/// Throws  ledger::UnreadableRow if the text is not a canonical request.
 [[nodiscard]] StoredRequest parse_stored_request(std::string_view json);
+
+/// What is longer than is taken from whoever asks: a canonical form of more than 65,536 bytes, or something
+/// that was typed too long (Request::too_long, Predicate::too_long). For the door only: to be called after
+/// the key was looked up, never of a request that is on record. Throws  InvalidParameter.
+void require_within_caps(const Request& request, const std::string& canonical);
 
 }  // namespace epsilog::engine

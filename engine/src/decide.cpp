@@ -14,9 +14,11 @@ namespace {
 constexpr const char* kEpsilon = accounting::EpsilonMeasure::name;
 
 Reason limit_reason(RefusalCode code, const std::string& what, const std::string& scope,
-                    const std::string& measure, const accounting::Balance& balance, std::int64_t asked) {
-  const accounting::FilterVerdict verdict = accounting::filter(balance, asked);
-  const auto text = [&measure](std::int64_t units) { return amount_text(measure, units); };
+                    const std::string& measure, const accounting::Balance& balance,
+                    const accounting::Integer& asked) {
+  const std::int64_t fits = balance.remaining();
+  const accounting::Integer over_by = asked - fits;
+  const auto text = [&measure](const accounting::Integer& units) { return amount_text(measure, units); };
   const std::string reserved = balance.reserved == 0 ? "" : text(balance.reserved);
   return {
       .code = code,
@@ -26,11 +28,11 @@ Reason limit_reason(RefusalCode code, const std::string& what, const std::string
       .spent = text(balance.spent),
       .reserved = reserved,
       .asked = text(asked),
-      .over_by = text(verdict.over_by),
-      .fits = text(verdict.fits),
+      .over_by = text(over_by),
+      .fits = text(fits),
       .message = what + ": limit " + text(balance.limit) + ", spent " + text(balance.spent) +
                  (reserved.empty() ? "" : ", reserved " + reserved) + ", asked " + text(asked) +
-                 ", over by " + text(verdict.over_by) + "; at most " + text(verdict.fits) + " fits",
+                 ", over by " + text(over_by) + "; at most " + text(fits) + " fits",
   };
 }
 
@@ -59,9 +61,10 @@ void check_expressible(const Dataset& dataset, const Plan& plan, const std::vect
 void check_limits(const std::vector<Debit>& debits, std::vector<Reason>& reasons) {
   for (const Debit& debit : debits) {
     const accounting::Balance& balance = debit.account.balance;
-    if (accounting::filter(balance, debit.ask.amount).granted) continue;
-    reasons.push_back(limit_reason(debit.ask.code, subject_of(debit.ask.account), debit.ask.account.scope,
-                                   debit.ask.account.measure, balance, debit.ask.amount));
+    const Ask& ask = debit.ask;
+    if (!ask.too_large && accounting::filter(balance, ask.amount).granted) continue;
+    reasons.push_back(limit_reason(ask.code, subject_of(ask.account), ask.account.scope, ask.account.measure,
+                                   balance, ask.too_large.value_or(accounting::Integer(ask.amount))));
   }
 }
 
@@ -74,7 +77,8 @@ std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks) {
   return names;
 }
 
-std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger::AccountState>& present) {
+std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger::AccountState>& present,
+                          ledger::Rules rules) {
   std::map<ledger::AccountName, const ledger::AccountState*> by_name;
   for (const ledger::AccountState& account : present) {
     by_name[{account.dataset, account.scope, account.measure}] = &account;
@@ -85,6 +89,10 @@ std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger
     const auto found = by_name.find(ask.account);
     if (found != by_name.end()) {
       result.push_back({ask, *found->second});
+      accounting::Balance& balance = result.back().account.balance;
+      if (rules >= ledger::Rules::joints && ask.limit < balance.limit) {
+        balance.limit = std::max(ask.limit, balance.spent + balance.reserved);
+      }
       continue;
     }
     ledger::AccountState fresh;

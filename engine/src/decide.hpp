@@ -26,9 +26,12 @@ struct Debit {
 };
 
 /// Requires  `present` are the accounts of the asks that exist, in any order.
-/// Ensures   one for each ask, in their order.
+/// Ensures   one for each ask, in their order, every balance valid. By rules 2 an account that is there is
+///           held to no more than the policy's limit: under rules 1 a request that had waited could open it
+///           with that of an older version.
 [[nodiscard]] std::vector<Debit> debits(const std::vector<Ask>& asks,
-                                        const std::vector<ledger::AccountState>& present);
+                                        const std::vector<ledger::AccountState>& present,
+                                        ledger::Rules rules = ledger::kRules);
 [[nodiscard]] std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks);
 [[nodiscard]] std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debits);
 

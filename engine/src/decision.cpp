@@ -11,7 +11,8 @@
 namespace epsilog::engine {
 namespace {
 
-constexpr std::array<std::pair<RefusalCode, std::string_view>, 14> kNames{{
+constexpr std::array<std::pair<RefusalCode, std::string_view>, 15> kNames{{
+    {RefusalCode::policy_changed, "policy_changed"},
     {RefusalCode::principal_not_allowed, "principal_not_allowed"},
     {RefusalCode::purpose_not_allowed, "purpose_not_allowed"},
     {RefusalCode::forbidden, "forbidden"},

@@ -30,7 +30,9 @@ Answer Engine::plan(const Request& request, std::span<const Rational> alphas) co
   ledger::Snapshot view = state_->snapshot();
   const auto applied = state_->active_policy(view);
   const Dataset& dataset = applied->policy.dataset(request.dataset);
-  const auto plan = state_->plans.plan(*applied, request, canonical_request(request));
+  const std::string canonical = canonical_request(request);
+  require_within_caps(request, canonical);
+  const auto plan = state_->plans.plan(*applied, request, canonical);
   Answer answer = state_->described(request, *plan, applied->version.version, alphas);
   const Policy& policy = applied->policy;
   const std::vector<Ask> asked = asks(policy, dataset, request, *plan, view.calendar_time());
@@ -48,7 +50,7 @@ namespace {
 /// Ends what is overdue by itself, so that the next attempt sees what became free.
 void end_overdue(Engine::State& state) {
   ledger::Ledger& ledger = state.writer();
-  Begun begun = begin_after_expiries(ledger);
+  Begun begun = begin_after_expiries(state);
   if (begun.ended > 0) (void)ledger.commit(std::move(begun.transaction));
 }
 
@@ -66,6 +68,19 @@ Answer decided_at_last(Engine::State& state, const Request& request, mechanisms:
   }
   throw LedgerBusy(
       "the policy or the budget kept changing while the answer was computed; nothing was charged");
+}
+
+/// Visits one decision of a list. What cannot be read is told, and hides nothing that follows.
+template <class Read>
+void visit_readable(Engine::State& state, const std::string& id,
+                    const std::function<void(const Answer&)>& visit, const Read& read) {
+  std::optional<Answer> answer;
+  try {
+    answer = read();
+  } catch (const LedgerCorrupt& fault) {
+    return state.unreadable(id, fault.what());
+  }
+  visit(*answer);
 }
 
 void require_held(const Request& request, bool held) {
@@ -114,9 +129,16 @@ void Engine::pending(const std::string& dataset, const std::function<void(const 
   if (!dataset.empty() && view.accounts(dataset).empty()) {
     (void)state_->active_policy(view)->policy.dataset(dataset);
   }
-  view.each_open(dataset, [&](const ledger::StoredDecision& stored) {
-    visit(state_->family_answer(family_of(view, stored.id).value(), view, {}));
-  });
+  view.each_open(
+      dataset,
+      [&](const ledger::StoredDecision& stored) {
+        visit_readable(*state_, stored.id, visit, [&] {
+          const auto family = family_of(view, stored.id);
+          if (!family) throw LedgerCorrupt("it is listed as open but waits for nothing");
+          return state_->family_answer(*family, view, {});
+        });
+      },
+      [&](const ledger::MalformedRecord& record) { state_->unreadable(record.id, record.message); });
 }
 
 std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
@@ -169,9 +191,12 @@ void Engine::history(const std::string& dataset, std::int64_t limit,
     (void)state_->active_policy(view)->policy.dataset(dataset);
   }
   state_->remember_policies(view);
-  view.each_decision(dataset, limit, [&](const ledger::StoredDecision& stored) {
-    visit(state_->recalled(stored, view, {}));
-  });
+  view.each_decision(
+      dataset, limit,
+      [&](const ledger::StoredDecision& stored) {
+        visit_readable(*state_, stored.id, visit, [&] { return state_->recalled(stored, view, {}); });
+      },
+      [&](const ledger::MalformedRecord& record) { state_->unreadable(record.id, record.message); });
 }
 
 Answer Engine::show(const std::string& decision_id, std::span<const Rational> alphas) const {

@@ -135,6 +135,14 @@ Answer Engine::State::replayed(const ledger::StoredDecision& stored, ledger::Sna
   return answer;
 }
 
+void Engine::State::unreadable(const std::string& decision_id, const std::string& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!unreadable_.emplace(decision_id, message).second) return;
+  }
+  if (options.unreadable) options.unreadable({decision_id, message});
+}
+
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
   answer.granted = stored.draft.outcome == ledger::Outcome::granted;
   answer.replayed = replayed;
@@ -144,6 +152,9 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   if (stores_act(stored.draft.outcome)) answer.why = parse_act(stored.draft.request).why;
   answer.decision_id = stored.id;
   answer.seq = stored.seq;
+  answer.decided_under = stored.decided_under;
+  answer.rules = stored.rules;
+  answer.program = stored.program;
   answer.created_at = stored.created_at;
   answer.reasons = parse_reasons(stored.draft.reasons);
   if (!closes_the_door(answer.reasons)) answer.accounts = stored.accounts;

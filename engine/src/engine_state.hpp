@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "epsilog/engine/engine.hpp"
@@ -44,6 +45,9 @@ struct Engine::State {
   [[nodiscard]] Answer replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                 std::span<const Rational> alphas);
 
+  /// Tells EngineOptions::unreadable, once of each.
+  void unreadable(const std::string& decision_id, const std::string& message);
+
   std::string ledger_path;
   EngineOptions options;
   std::string ledger_id;
@@ -56,6 +60,7 @@ struct Engine::State {
   ledger::Ledger reader_;
   std::optional<ledger::Ledger> writer_;
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
+  std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)
 };
 
 /// Fills in what only a recorded decision has.

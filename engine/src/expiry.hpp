@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <string>
 
+#include "engine_state.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "request_act.hpp"
 #include "request_family.hpp"
 
 namespace epsilog::engine {
@@ -15,13 +17,15 @@ struct Begun {
   std::size_t ended = 0;  ///< decisions recorded in it so far
 };
 
-/// Ends what is overdue in order of deadlines, except one decision. One transaction ends 64 at most, so that
-/// others get their turn between them; the last of them is returned, open.
-[[nodiscard]] Begun begin_after_expiries(ledger::Ledger& ledger, const std::string& except = "");
+/// Ends what is overdue in order of deadlines, except one decision, and then the reservations of periods that
+/// are over, without exception: a budget of one period is not spent in the next. One transaction ends 64 at
+/// most, so that others get their turn between them; the last of them is returned, open. One that cannot be
+/// read stays open and is told to EngineOptions::unreadable: it stops nobody.
+[[nodiscard]] Begun begin_after_expiries(Engine::State& state, const std::string& except = "");
 
 /// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
-/// may have seen the data. In the name of `who`.
-void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, bool cancelled,
+/// may have seen the data. `act` says by what, in the name of `who`.
+void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
                      const std::string& who);
 
 }  // namespace epsilog::engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "access.hpp"
+#include "canonical_request.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -31,7 +32,9 @@ class Forecaster {
         dataset_(applied_->policy.dataset(request.dataset)),
         request_(request),
         view_(view),
-        calendar_time_(view.calendar_time()) {}
+        calendar_time_(view.calendar_time()) {
+    require_within_caps(request, canonical_request(request));
+  }
 
   [[nodiscard]] Forecast at(const Rational& epsilon, std::span<const Rational> alphas);
   /// The largest epsilon at which `count` releases fit.
@@ -72,8 +75,12 @@ Standing Forecaster::planned(const Rational& epsilon) {
 AccountForecast forecast_of(const Debit& debit) {
   AccountForecast result;
   result.account = debit.account;
-  result.asked = debit.ask.amount;
-  if (result.asked > 0) result.releases = debits_that_fit(debit.account.balance, result.asked);
+  result.asked = debit.ask.too_large.value_or(accounting::Integer(debit.ask.amount));
+  if (debit.ask.too_large) {
+    result.releases = 0;
+  } else if (debit.ask.amount > 0) {
+    result.releases = debits_that_fit(debit.account.balance, debit.ask.amount);
+  }
   return result;
 }
 
@@ -111,7 +118,7 @@ Forecast Forecaster::at(const Rational& epsilon, std::span<const Rational> alpha
 /// A cap on one release is not asked for here: it ends the search.
 bool fits(const Standing& standing, std::int64_t count) {
   return std::all_of(standing.debits.begin(), standing.debits.end(), [count](const Debit& debit) {
-    if (!debit.ask.expressible) return false;
+    if (!debit.ask.expressible || debit.ask.too_large) return false;
     return debit.ask.amount == 0 || debits_that_fit(debit.account.balance, debit.ask.amount) >= count;
   });
 }

@@ -1,7 +1,8 @@
 #include "loss_amounts.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <mutex>
 
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -10,29 +11,23 @@
 namespace epsilog::engine {
 namespace {
 
+using accounting::Integer;
+
 constexpr const char* kEpsilon = accounting::EpsilonMeasure::name;
 constexpr const char* kDelta = accounting::DeltaMeasure::name;
 constexpr const char* kRho = accounting::RhoMeasure::name;
 
-/// The orders and other measures that any budget of the dataset counts in.
-std::set<std::string> measures_of(const Dataset& dataset) {
-  std::set<std::string> measures;
-  const auto add = [&measures](const Budget& budget) {
-    for (const MeasureLimit& limit : measure_limits(budget)) measures.insert(limit.measure);
-  };
-  add(dataset.budget);
-  if (dataset.lifetime) add(*dataset.lifetime);
-  for (const Limit& limit : dataset.limits) add(limit.budget);
-  return measures;
-}
-
 /// The losses of the components add in every one of these measures, whatever they are (docs/filters.md);
 /// what they add up to is rounded once.
 template <class LossOf>
-Rational sum(const std::vector<ComponentMechanism>& mechanisms, LossOf loss_of) {
+Rational sum(const std::vector<accounting::LossFacts>& losses, LossOf loss_of) {
   Rational total = 0;
-  for (const ComponentMechanism& mechanism : mechanisms) total += loss_of(mechanism.loss_facts());
+  for (const accounting::LossFacts& loss : losses) total += loss_of(loss);
   return total;
+}
+
+Integer units_up(const Rational& value, int decimals) {
+  return accounting::ceil(value * accounting::power_of_ten(decimals));
 }
 
 }  // namespace
@@ -57,27 +52,45 @@ std::vector<MeasureLimit> measure_limits(const Budget& budget) {
   return limits;
 }
 
-std::map<std::string, std::int64_t> loss_amounts(const Dataset& dataset,
-                                                 const std::vector<ComponentMechanism>& mechanisms,
-                                                 const accounting::ApproximateLoss& charged) {
-  std::map<std::string, std::int64_t> amounts;
-  for (const std::string& measure : measures_of(dataset)) {
-    if (measure == kEpsilon) {
-      amounts[measure] = charged.epsilon.units();
-    } else if (measure == kDelta) {
-      amounts[measure] = charged.delta.units();
-    } else if (measure == kRho) {
-      amounts[measure] = Rho::from_rational_up(sum(mechanisms, accounting::rho_of_release_up)).units();
-    } else {
-      const auto order = renyi_order(measure);
-      EPSILOG_INVARIANT(order.has_value());
-      const auto divergence = [&order](const accounting::LossFacts& facts) {
-        return accounting::renyi_of_release_up(facts, *order);
-      };
-      amounts[measure] = Epsilon::from_rational_up(sum(mechanisms, divergence)).units();
+struct LossAmounts::Facts {
+  std::vector<accounting::LossFacts> losses;
+  accounting::ApproximateLoss charged;
+  std::mutex mutex = {};  // guards what follows
+  std::map<std::string, Integer> known = {};
+
+  [[nodiscard]] Integer found(const std::string& measure) const {
+    if (measure == kEpsilon) return Integer(charged.epsilon.units());
+    if (measure == kDelta) return Integer(charged.delta.units());
+    if (measure == kRho) {
+      return units_up(sum(losses, accounting::rho_of_release_up), accounting::RhoMeasure::decimals);
     }
+    const auto order = renyi_order(measure);
+    EPSILOG_INVARIANT(order.has_value());
+    const auto divergence = [&order](const accounting::LossFacts& loss) {
+      return accounting::renyi_of_release_up(loss, *order);
+    };
+    return units_up(sum(losses, divergence), accounting::EpsilonMeasure::decimals);
   }
-  return amounts;
+};
+
+LossAmounts::LossAmounts(const std::vector<ComponentMechanism>& mechanisms,
+                         const accounting::ApproximateLoss& charged)
+    : facts_(std::make_shared<Facts>()) {
+  facts_->charged = charged;
+  for (const ComponentMechanism& mechanism : mechanisms) facts_->losses.push_back(mechanism.loss_facts());
+}
+
+Integer LossAmounts::at(const std::string& measure) const {
+  EPSILOG_INVARIANT(facts_ != nullptr);
+  {
+    const std::lock_guard lock(facts_->mutex);
+    const auto known = facts_->known.find(measure);
+    if (known != facts_->known.end()) return known->second;
+  }
+  Integer units = facts_->found(measure);
+  const std::lock_guard lock(facts_->mutex);
+  facts_->known.emplace(measure, units);
+  return units;
 }
 
 bool expresses(const Budget& budget, const accounting::ApproximateLoss& charged) {

@@ -1,8 +1,8 @@
-// What a plan costs in every measure in which its dataset keeps accounts.
+// What a plan costs in the measures of the accounts that its request touches.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,10 +19,23 @@ struct MeasureLimit {
 /// Ordered by measure.
 [[nodiscard]] std::vector<MeasureLimit> measure_limits(const Budget& budget);
 
-/// Grid units by measure, rounded up, for every measure that some budget of the dataset counts in.
-[[nodiscard]] std::map<std::string, std::int64_t> loss_amounts(
-    const Dataset& dataset, const std::vector<ComponentMechanism>& mechanisms,
-    const accounting::ApproximateLoss& charged);
+/// What a release costs in any measure that an account may count in. A measure that nobody asks for plays no
+/// part: it may be that of somebody else's limit.
+/// Thread-safety: may be used from several threads; copies share what they found.
+class LossAmounts final {
+ public:
+  /// Of no release: nothing can be asked.
+  LossAmounts() = default;
+  LossAmounts(const std::vector<ComponentMechanism>& mechanisms, const accounting::ApproximateLoss& charged);
+
+  /// Grid units, rounded up; it may be more than an account can hold.
+  /// Requires  a measure of measure_limits().
+  [[nodiscard]] accounting::Integer at(const std::string& measure) const;
+
+ private:
+  struct Facts;
+  std::shared_ptr<Facts> facts_;
+};
 
 /// Whether the budget has a part for everything such a release loses.
 [[nodiscard]] bool expresses(const Budget& budget, const accounting::ApproximateLoss& charged);

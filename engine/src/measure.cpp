@@ -3,6 +3,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/filter_theorem.hpp"
 #include "epsilog/accounting/quantity.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -29,9 +30,9 @@ std::optional<Rational> renyi_order(std::string_view measure) {
   measure.remove_prefix(kRenyiOpens.size());
   measure.remove_suffix(kRenyiCloses.size());
   try {
-    const Rational order = accounting::parse_rational(std::string(measure), "order");
+    const Rational order = accounting::parse_stored_rational(measure, "order");
     if (order > 1 && accounting::text(order) == measure) return order;
-  } catch (const InvalidParameter&) {
+  } catch (const LedgerCorrupt&) {
     return std::nullopt;
   }
   return std::nullopt;
@@ -43,6 +44,18 @@ std::string amount_text(std::string_view measure, std::int64_t units) {
   if (measure == accounting::RhoMeasure::name) return accounting::Rho::from_units(units).text();
   if (renyi_order(measure)) return accounting::Epsilon::from_units(units).text();
   refuse(measure);
+}
+
+std::string amount_text(std::string_view measure, const accounting::Integer& units) {
+  int decimals = accounting::EpsilonMeasure::decimals;
+  if (measure == accounting::DeltaMeasure::name) {
+    decimals = accounting::DeltaMeasure::decimals;
+  } else if (measure == accounting::RhoMeasure::name) {
+    decimals = accounting::RhoMeasure::decimals;
+  } else if (measure != accounting::EpsilonMeasure::name && !renyi_order(measure)) {
+    refuse(measure);
+  }
+  return accounting::text(Rational(units) * accounting::power_of_ten(-decimals));
 }
 
 std::string_view filter_theorem(std::string_view measure) {

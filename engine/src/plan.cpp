@@ -4,7 +4,6 @@
 #include "budget_notes.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "loss_amounts.hpp"
 #include "request_rules.hpp"
 
 namespace epsilog::engine {
@@ -141,7 +140,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
   if (dataset.blocks) plan.blocks = covered_blocks(dataset, request.question.where);
   plan.approvals_required = approvals_required(dataset, plan.charged.epsilon);
   plan.notes = budget_notes(dataset);
-  plan.amounts = loss_amounts(dataset, plan.mechanisms, plan.charged);
+  plan.amounts = LossAmounts(plan.mechanisms, plan.charged);
   if (request.delta) plan.delta = delta_cost(request, plan);
   return plan;
 }

@@ -1,12 +1,12 @@
 // policy + request -> plan: which mechanisms would run, what they cost, what is recorded.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "component_mechanism.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "loss_amounts.hpp"
 
 namespace epsilog::engine {
 
@@ -22,7 +22,7 @@ struct Plan {
   std::vector<std::string> blocks;       ///< that the request covers, in order; empty where none are declared
   std::uint64_t approvals_required = 0;  ///< 0: it is decided at once
   std::vector<std::string> notes;        ///< what reports say about the dataset's budgets
-  std::map<std::string, std::int64_t> amounts;  ///< what it costs, by measure of the dataset's accounts
+  LossAmounts amounts;                   ///< what it costs, by measure of the accounts it touches
 };
 
 /// Ensures   the mechanisms' charges add to `charged` exactly, in both parts; these are the largest grid

@@ -1,5 +1,7 @@
 #include "plan_cache.hpp"
 
+#include "recordable.hpp"
+
 namespace epsilog::engine {
 namespace {
 
@@ -19,6 +21,7 @@ std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const 
   }
   auto made =
       std::make_shared<const Plan>(make_plan(applied.policy.dataset(request.dataset), request, rules));
+  require_recordable(request, canonical, *made);
   const std::lock_guard lock(mutex_);
   if (plans_.size() >= kPlansMax) plans_.clear();
   plans_[name] = made;

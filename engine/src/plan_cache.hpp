@@ -20,7 +20,8 @@ struct AppliedPolicy {
 /// Thread-safety: may be used from several threads.
 class PlanCache final {
  public:
-  /// make_plan for the request under that policy, by the rules it was made under.
+  /// make_plan for the request under that policy, by the rules it was made under, which can be recorded
+  /// (recordable.hpp): that is checked once for each text.
   /// Requires  canonical = canonical_request(request).
   /// Throws    as make_plan, and NotFound for an unknown dataset.
   [[nodiscard]] std::shared_ptr<const Plan> plan(const AppliedPolicy& applied, const Request& request,

@@ -75,6 +75,7 @@ Answer PlanSequence::next(const Request& request, std::span<const Rational> alph
       conflict = KeyConflict{request.key, earlier->id};
     }
   }
+  require_within_caps(request, canonical);
   const Policy& policy = state.applied->policy;
   const Dataset& dataset = policy.dataset(request.dataset);
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);

@@ -164,7 +164,7 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   report.policy_sha256 = version.sha256;
 
   ledger::Ledger& ledger = state_->writer();
-  Begun begun = begin_after_expiries(ledger);
+  Begun begun = begin_after_expiries(*state_);
   ledger::Transaction& transaction = begun.transaction;
   const ledger::PolicyVersion active = transaction.active_policy();
   const AppliedPolicy before{active, Policy::parse(active.yaml, "the active policy")};

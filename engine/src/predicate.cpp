@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -13,6 +14,7 @@ using accounting::Rational;
 using Operator = Comparison::Operator;
 
 constexpr std::size_t kTextMax = 65'536;
+constexpr std::size_t kNumberMax = 400;  // as parse_rational
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -75,6 +77,8 @@ class Parser {
     if (at_ < text_.size()) fail("'and' or the end");
     return result;
   }
+  /// After parse().
+  [[nodiscard]] const std::string& too_long() const noexcept { return too_long_; }
 
  private:
   Comparison comparison() {
@@ -144,10 +148,25 @@ class Parser {
       return date;
     }
     try {
-      return accounting::parse_rational(token, "number");
+      return token.size() > kNumberMax ? long_number(token) : accounting::parse_rational(token, "number");
     } catch (const InvalidParameter& error) {
       fail_at(begin, std::string(expected) + " (" + error.what() + ")");
     }
+  }
+
+  /// One that is longer than may be typed, as it was recorded; any other is refused for its length.
+  Rational long_number(std::string_view token) {
+    Rational value;
+    try {
+      value = accounting::parse_stored_rational(token, "number");
+    } catch (const LedgerCorrupt&) {
+      return accounting::parse_rational(token, "number");
+    }
+    if (too_long_.empty()) {
+      too_long_ = "where: the number '" + std::string(token.substr(0, 60)) + "…' is longer than " +
+                  std::to_string(kNumberMax) + " characters";
+    }
+    return value;
   }
 
   [[nodiscard]] bool is_inside_number(std::size_t at) const {
@@ -210,6 +229,7 @@ class Parser {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::string too_long_;
 };
 
 std::string column_text(const std::string& column) {
@@ -261,9 +281,10 @@ std::string date_text(std::int64_t days) {
 }
 
 Predicate Predicate::parse(std::string_view text) {
-  if (text.size() > kTextMax) throw InvalidParameter("where: longer than 65536 bytes");
   Predicate result;
-  result.comparisons_ = Parser(text).parse();
+  Parser parser(text);
+  result.comparisons_ = parser.parse();
+  result.too_long_ = text.size() > kTextMax ? "where: longer than 65536 bytes" : parser.too_long();
   return result;
 }
 

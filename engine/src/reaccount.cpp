@@ -9,6 +9,7 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/renyi.hpp"
 #include "epsilog/accounting/zcdp.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "recorded_loss.hpp"
@@ -31,6 +32,9 @@ struct Tally {
   std::int64_t releases = 0;
   std::int64_t draws = 0;
   std::int64_t inexpressible = 0;
+  std::int64_t unreadable = 0;
+
+  [[nodiscard]] bool has_figures() const { return inexpressible == 0 && unreadable == 0; }
 };
 
 /// Different laws, numbered as they come.
@@ -82,6 +86,18 @@ class History final {
     }
   }
 
+  /// One that cannot be read; `dataset` "" = of any.
+  void unreadable(const std::string& dataset) {
+    for (auto& [name, tally] : tallies_) {
+      if (dataset.empty() || name.first == dataset) ++tally.unreadable;
+    }
+    if (dataset.empty()) {
+      ++unreadable_anywhere_;
+    } else {
+      ++unreadable_[dataset];
+    }
+  }
+
   [[nodiscard]] const std::map<std::pair<std::string, std::string>, Tally>& tallies() const {
     return tallies_;
   }
@@ -105,7 +121,10 @@ class History final {
   }
 
   void add(const ledger::StoredDecision& stored, const std::string& scope, const Amounts& amounts) {
-    Tally& tally = tallies_[{stored.draft.dataset, scope}];
+    const auto [entry, fresh] = tallies_.try_emplace({stored.draft.dataset, scope});
+    Tally& tally = entry->second;
+    // What could not be read earlier may be of this scope too.
+    if (fresh) tally.unreadable = unreadable_anywhere_ + unreadable_[stored.draft.dataset];
     for (const auto& [measure, amount] : amounts) tally.charged[measure] += Integer(amount);
     if (!stored.release) return add_charge(tally, amounts);
     ++tally.releases;
@@ -131,19 +150,15 @@ class History final {
   bool scopes_;
   std::map<std::int64_t, ledger::AccountState> accounts_;
   std::map<std::pair<std::string, std::string>, Tally> tallies_;  // by dataset, scope
+  std::map<std::string, std::int64_t> unreadable_;                // by dataset, so far
+  std::int64_t unreadable_anywhere_ = 0;
   Laws laws_;
 };
-
-/// "rdp(5/2)" -> 5/2.
-std::optional<Rational> order_of(const std::string& measure) {
-  if (!measure.starts_with("rdp(") || !measure.ends_with(")")) return std::nullopt;
-  return accounting::parse_rational(std::string_view(measure).substr(4, measure.size() - 5), "order");
-}
 
 accounting::RenyiCurve charged_curve(const Tally& tally) {
   accounting::RenyiCurve curve;
   for (const auto& [measure, units] : tally.charged) {
-    if (const auto order = order_of(measure)) {
+    if (const auto order = renyi_order(measure)) {
       curve.push_back({*order, units * accounting::power_of_ten(-accounting::EpsilonMeasure::decimals)});
     }
   }
@@ -215,14 +230,16 @@ Reaccount begun(const ReaccountQuestion& question, const Policy& policy,
   answer.draws = tally.draws;
   answer.laws = static_cast<std::int64_t>(tally.counts.size());
   answer.inexpressible = tally.inexpressible;
-  answer.charged = promised(tally, answer);
+  answer.unreadable = tally.unreadable;
+  if (tally.unreadable == 0) answer.charged = promised(tally, answer);
   return answer;
 }
 
 }  // namespace
 
 std::vector<Reaccount> reaccount(const std::string& ledger_path, const ReaccountQuestion& question,
-                                 const Progress& progress) {
+                                 const Progress& progress,
+                                 const std::function<void(const UnreadableDecision&)>& unreadable) {
   check(question);
   const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
   std::optional<ledger::Snapshot> view(ledger.snapshot());
@@ -232,10 +249,22 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
   History history(accounts, question.scopes);
   const auto total = static_cast<double>(view->decisions());
   std::int64_t read = 0;
-  view->each_decision(question.dataset, 0, [&](const ledger::StoredDecision& stored) {
-    history.decision(stored);
-    if (progress && ++read % 1024 == 0) progress(kReadingShare * static_cast<double>(read) / total);
-  });
+  const auto leave_out = [&](const ledger::MalformedRecord& record) {
+    history.unreadable(record.dataset);
+    if (unreadable) unreadable({record.id, record.message});
+  };
+  view->each_decision(
+      question.dataset, 0,
+      [&](const ledger::StoredDecision& stored) {
+        try {
+          history.decision(stored);
+        } catch (const LedgerCorrupt& fault) {
+          leave_out(
+              {.seq = stored.seq, .id = stored.id, .dataset = stored.draft.dataset, .message = fault.what()});
+        }
+        if (progress && ++read % 1024 == 0) progress(kReadingShare * static_cast<double>(read) / total);
+      },
+      leave_out);
   view.reset();  // composing may take long, and an open view keeps the log from being recycled
 
   std::vector<Reaccount> answers;
@@ -246,7 +275,7 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
     const std::vector<KnownLoss> losses = history.laws().losses(tally);
     for (const accounting::Accountant accountant : question.accountants) {
       std::optional<Rational> bound;
-      if (tally.inexpressible == 0) {
+      if (tally.has_figures()) {
         bound = answer.delta ? accounting::composed_epsilon_up(accountant, losses, *answer.delta)
                              : accounting::composed_delta_up(accountant, losses, *answer.epsilon);
       }

@@ -4,6 +4,7 @@
 #include "epsilog/accounting/checked_probability.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/quantity.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -24,16 +25,8 @@ constexpr long kFineGridShare = 1'000;
 constexpr unsigned kExactBitsMax = 512;
 constexpr unsigned kShortBits = 192;
 
-Rational number(const std::string& text, const char* field) {
-  try {
-    return accounting::parse_rational(text, field);
-  } catch (const InvalidParameter& error) {
-    throw LedgerCorrupt(std::string("a component: ") + error.what());
-  }
-}
-
 Rational positive(const std::string& text, const char* field) {
-  const Rational value = number(text, field);
+  const Rational value = accounting::parse_stored_rational(text, std::string("a component: ") + field);
   if (value <= 0) throw LedgerCorrupt(std::string("a component: ") + field + " is not positive");
   return value;
 }

@@ -6,6 +6,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
+#include "recordable.hpp"
 #include "request_rules.hpp"
 
 namespace epsilog::engine {
@@ -67,7 +68,7 @@ ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, 
   result.dataset = prepared.request.dataset;
   result.policy_version = prepared.applied->version.version;
   result.outcome = outcome;
-  result.reasons = reasons_json(decision.reasons());
+  result.reasons = recordable_reasons(decision.reasons());
   result.touched = touched(debits);
   return result;
 }
@@ -103,7 +104,10 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
     recorded.deadline = instant_after(transaction.now(), prepared.dataset->approvals->expires_seconds);
     transaction.note(recorded);
   } else if (outcome == ledger::Outcome::reserved) {
-    recorded.deadline = instant_after(transaction.now(), prepared.dataset->reservation_seconds);
+    std::vector<ledger::AccountName> names;
+    for (const Debit& debit : debits) names.push_back(debit.account.name());
+    recorded.deadline = reservation_deadline(transaction.now(), prepared.dataset->reservation_seconds, names,
+                                             transaction.calendar_held());
     transaction.reserve(recorded, charges(debits));
   } else {
     draw(transaction, *prepared.plan, *prepared.exact,
@@ -177,6 +181,7 @@ Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<
       conflict = KeyConflict{request.key, earlier->id};
     }
   }
+  require_within_caps(request, result.canonical);
   result.dataset = &result.applied->policy.dataset(request.dataset);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
   check_supplied(*result.dataset, request, *result.plan);
@@ -199,7 +204,7 @@ void answered(Prepared& request, const Progress& progress) {
 std::optional<std::vector<Answer>> transacted(Engine::State& state, std::span<const Prepared> requests,
                                               mechanisms::BitSource* bits, std::span<const Rational> alphas) {
   ledger::Ledger& ledger = state.writer();
-  Begun begun = begin_after_expiries(ledger);
+  Begun begun = begin_after_expiries(state);
   ledger::Transaction& transaction = begun.transaction;
   const std::int64_t active = transaction.active_policy_version();
   std::vector<Recorded> outcomes;

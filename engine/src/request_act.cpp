@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -24,12 +25,10 @@ Act::Verb verb_of(std::string_view text) {
   for (const auto& [verb, name] : kVerbs) {
     if (name == text) return verb;
   }
-  throw LedgerCorrupt("stored act: unknown verb '" + std::string(text) + "'");
+  throw ledger::UnreadableRow("stored act: unknown verb '" + std::string(text) + "'");
 }
 
-}  // namespace
-
-std::string act_json(const Act& act) {
+std::string text_of(const Act& act) {
   nlohmann::json json = {{"decision", act.decision}};
   for (const auto& [verb, name] : kVerbs) {
     if (verb == act.verb) json["verb"] = name;
@@ -38,16 +37,26 @@ std::string act_json(const Act& act) {
   return json.dump();
 }
 
+}  // namespace
+
+std::string act_json(const Act& act) {
+  std::string text = text_of(act);
+  if (parse_act(text) != act) {
+    throw Error("act: it would not be read back as what it is; nothing was recorded");
+  }
+  return text;
+}
+
 Act parse_act(std::string_view text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     Act act{.verb = verb_of(json.at("verb").get<std::string>()),
             .decision = json.at("decision").get<std::string>(),
             .why = json.value("why", "")};
-    if (act_json(act) != text) throw LedgerCorrupt("stored act: not in canonical form");
+    if (text_of(act) != text) throw ledger::UnreadableRow("stored act: not in canonical form");
     return act;
   } catch (const nlohmann::json::exception& error) {
-    throw LedgerCorrupt(std::string("stored act: ") + error.what());
+    throw ledger::UnreadableRow(std::string("stored act: ") + error.what());
   }
 }
 

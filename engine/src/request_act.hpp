@@ -20,13 +20,17 @@ struct Act {
   };
   Verb verb = Verb::approve;
   std::string decision;  ///< the parent's id
-  std::string why = {};  ///< of reject; "" = not said
+  std::string why = {};  ///< of reject, and kPolicyChanged of a cancel that was none; "" = not said
 
   friend bool operator==(const Act&, const Act&) = default;
 };
 
+/// Why a reservation was ended by its own commit or token: the active policy allows it no more.
+inline constexpr const char* kPolicyChanged = "policy_changed";
+
+/// Ensures  parse_act() gives the act again.
 [[nodiscard]] std::string act_json(const Act& act);
-/// Throws  LedgerCorrupt unless the text is what act_json() makes.
+/// Throws  ledger::UnreadableRow unless the text is what act_json() makes.
 [[nodiscard]] Act parse_act(std::string_view json);
 
 /// Whether decisions of that outcome store an act rather than a request.

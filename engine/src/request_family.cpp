@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "canonical_request.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 #include "request_act.hpp"
 
 namespace epsilog::engine {
@@ -15,9 +16,11 @@ template <class Reader>
 std::optional<StoredDecision> root_of(Reader& reader, std::optional<StoredDecision> stored) {
   while (stored && !stored->draft.parent.empty()) {
     auto parent = reader.find_id(stored->draft.parent);
-    if (!parent) throw LedgerCorrupt("decision " + stored->id + " is about one that is not there");
+    if (!parent) throw ledger::UnreadableRow("decision " + stored->id + " is about one that is not there");
     // Ids ascend, so that this ends even in a ledger that was tampered with.
-    if (parent->id >= stored->id) throw LedgerCorrupt("decision " + stored->id + " is about a later one");
+    if (parent->id >= stored->id) {
+      throw ledger::UnreadableRow("decision " + stored->id + " is about a later one");
+    }
     stored = std::move(parent);
   }
   return stored;
@@ -45,7 +48,7 @@ void add_children(Reader& reader, const std::string& id, RequestFamily& family) 
         family.end = std::move(child);
         break;
       case Outcome::pending:
-        throw LedgerCorrupt("decision " + child.id + " waits for approvals and is about another one");
+        throw ledger::UnreadableRow("decision " + child.id + " waits for approvals and is about another one");
     }
   }
 }
@@ -70,6 +73,10 @@ std::optional<RequestFamily> read_family(Reader& reader, const std::string& id) 
 
 StoredDecision asked_by(ledger::Snapshot& view, const StoredDecision& stored) {
   return *root_of(view, std::optional(stored));
+}
+
+std::int64_t planned_under(const StoredDecision& reservation) {
+  return reservation.decided_under != 0 ? reservation.decided_under : reservation.draft.policy_version;
 }
 
 RequestState state_of(const StoredDecision& stored) {

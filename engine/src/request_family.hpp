@@ -28,12 +28,16 @@ struct RequestFamily {
 };
 
 /// Of any decision that belongs to it; nothing for one that never waited, and for none of that id.
+/// Throws  ledger::UnreadableRow if one of them cannot be read; a transaction goes on then.
 [[nodiscard]] std::optional<RequestFamily> family_of(ledger::Snapshot& view, const std::string& id);
 [[nodiscard]] std::optional<RequestFamily> family_of(ledger::Transaction& transaction, const std::string& id);
 
 /// The decision by which the request that a decision answers or is about was asked; itself, if it is about
 /// none.
 [[nodiscard]] ledger::StoredDecision asked_by(ledger::Snapshot& view, const ledger::StoredDecision& stored);
+
+/// The policy version whose plan a reservation keeps.
+[[nodiscard]] std::int64_t planned_under(const ledger::StoredDecision& reservation);
 
 /// What one decision says by itself.
 [[nodiscard]] RequestState state_of(const ledger::StoredDecision& stored);

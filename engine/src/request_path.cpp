@@ -1,9 +1,14 @@
 #include "request_path.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "canonical_request.hpp"
 #include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "expiry.hpp"
+#include "later_policy.hpp"
+#include "recordable.hpp"
 #include "release_path.hpp"
 #include "request_act.hpp"
 #include "request_draft.hpp"
@@ -15,16 +20,20 @@ namespace {
 
 using ledger::Outcome;
 
-/// A request that waits or waited, and what it is decided on: its own version of the policy, whichever is
-/// active now.
+/// How often a verb starts over because a policy was applied under it.
+constexpr int kAttemptsMax = 100;
+
+/// A request that waits or waited, as one view of the ledger shows it. Who may do what to it, and what is
+/// decided now, goes by the active policy; a reservation keeps the plan it was made with.
 struct Waiting {
   RequestFamily family;
   Request request;
-  std::shared_ptr<const AppliedPolicy> applied;
-  const Dataset* dataset = nullptr;  // inside `applied`
-  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const AppliedPolicy> asked;   // the version under which it was asked
+  std::shared_ptr<const AppliedPolicy> active;  // the version now
+  const Dataset* dataset = nullptr;             // inside `active`; nullptr: declared no more
 
   [[nodiscard]] const std::string& root() const { return family.root.id; }
+  [[nodiscard]] ledger::Rules rules() const { return family.root.rules; }
   [[nodiscard]] bool computed_here() const { return request.question.statistic.kind != StatisticKind::value; }
 };
 
@@ -38,10 +47,9 @@ Waiting waiting(Engine::State& state, const std::string& id) {
   }
   Waiting result{std::move(*family), {}, nullptr, nullptr, nullptr};
   result.request = result.family.request();
-  result.applied = state.policy(view, result.family.root.draft.policy_version);
-  result.dataset = &result.applied->policy.dataset(result.request.dataset);
-  result.plan = state.plans.plan(*result.applied, result.request, canonical_request(result.request),
-                                 result.family.root.rules);
+  result.asked = state.policy(view, result.family.root.draft.policy_version);
+  result.active = state.active_policy(view);
+  result.dataset = find_dataset(result.active->policy, result.request.dataset);
   return result;
 }
 
@@ -57,13 +65,18 @@ Answer standing(Engine::State& state, const std::string& root, std::span<const R
 }
 
 void require_asker(const Waiting& step, const std::string& by, const std::string& what) {
-  if (!may_commit(step.applied->policy, step.request.principal, by)) {
+  if (!may_commit(step.active->policy, step.request.principal, by)) {
     refuse_actor(step, by, what, "only who asked may");
   }
 }
 
+bool approves(const Waiting& step, const std::string& who) {
+  return step.dataset != nullptr &&
+         may_approve(step.active->policy, *step.dataset, step.request.principal, who);
+}
+
 void require_approver(const Waiting& step, const std::string& by, const std::string& what) {
-  if (may_approve(step.applied->policy, *step.dataset, step.request.principal, by)) return;
+  if (approves(step, by)) return;
   refuse_actor(step, by, what,
                by == step.request.principal ? "nobody decides on a request of their own"
                                             : "the policy does not name them under approvals");
@@ -71,42 +84,101 @@ void require_approver(const Waiting& step, const std::string& by, const std::str
 
 /// What becomes of the request itself when its deadline is over.
 enum class Overdue { ends, stands };
+/// Whether a transition took place, or found another policy active than the request was looked at under.
+enum class Attempt { over, outdated };
 
 /// Runs one transition. `work` is given the request as it stands under the turn, after what is overdue has
-/// ended, and says whether it recorded anything.
+/// ended, and says whether it recorded anything. It is not run under another policy than step.active.
 template <class Work>
-void transact(Engine::State& state, const RequestFamily& seen, Overdue overdue, const Work& work) {
-  ledger::Ledger& ledger = state.writer();
-  Begun begun = begin_after_expiries(ledger, overdue == Overdue::stands ? seen.holder().id : "");
-  const RequestFamily family = family_of(begun.transaction, seen.root.id).value();
+Attempt transact(Engine::State& state, const Waiting& step, Overdue overdue, const Work& work) {
+  Begun begun = begin_after_expiries(state, overdue == Overdue::stands ? step.family.holder().id : "");
+  if (begun.transaction.active_policy_version() != step.active->version.version) return Attempt::outdated;
+  const RequestFamily family = family_of(begun.transaction, step.root()).value();
   const bool recorded = work(begun.transaction, family);
-  if (recorded || begun.ended > 0) (void)ledger.commit(std::move(begun.transaction));
+  if (recorded || begun.ended > 0) (void)state.writer().commit(std::move(begun.transaction));
+  return Attempt::over;
 }
 
-/// The last approval is there: decides on the balances of now, and reserves or refuses.
-void decide_approved(ledger::Transaction& transaction, const Waiting& step) {
-  const Policy& policy = step.applied->policy;
-  const std::vector<Ask> asked =
-      asks(policy, *step.dataset, step.request, *step.plan, transaction.calendar_time());
-  std::vector<Debit> owed = debits(asked, transaction.accounts(account_names(asked)));
-  const Decision decision = decide(policy, *step.dataset, step.request, *step.plan, owed, std::nullopt);
-  const ledger::StoredDecision& root = step.family.root;
-  ledger::DecisionDraft draft = draft_about(root, decision.granted() ? Outcome::reserved : Outcome::refused,
-                                            root.draft.principal, root.draft.request);
-  if (!decision.granted()) {
-    draft.reasons = reasons_json(decision.reasons());
-    draft.touched = touched(owed);
-    transaction.refuse(draft);
-    return;
+/// Runs `once` on the request as it stands until no policy was applied under it; returns how it stands then.
+Answer settled(Engine::State& state, const std::string& id, std::span<const Rational> alphas,
+               const std::function<Attempt(const Waiting&)>& once) {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    const Waiting step = waiting(state, id);
+    if (once(step) == Attempt::over) return standing(state, step.root(), alphas);
   }
+  throw LedgerBusy("the policy kept changing; nothing was done, retry");
+}
+
+Terms terms_now(Engine::State& state, const Waiting& step, const std::string& calendar_time) {
+  return terms_under(*step.active, step.request, step.rules(), state.plans, calendar_time);
+}
+
+/// How many approvals the active policy wants; of a request it cannot plan, as many as of any.
+std::uint64_t required(const Waiting& step, const Terms& now) {
+  if (now.plan) return now.plan->approvals_required;
+  return step.dataset != nullptr && step.dataset->approvals ? step.dataset->approvals->required : 0;
+}
+
+std::uint64_t votes(const Waiting& step, const RequestFamily& family) {
+  return static_cast<std::uint64_t>(
+      std::count_if(family.approvals.begin(), family.approvals.end(),
+                    [&step](const auto& vote) { return approves(step, vote.draft.principal); }));
+}
+
+void refuse(ledger::Transaction& transaction, const Waiting& step, const std::vector<Reason>& reasons,
+            std::vector<std::int64_t> accounts) {
+  const ledger::StoredDecision& root = step.family.root;
+  ledger::DecisionDraft draft = draft_about(root, Outcome::refused, root.draft.principal, root.draft.request);
+  draft.reasons = recordable_reasons(reasons);
+  draft.touched = std::move(accounts);
+  transaction.refuse(draft);
+}
+
+/// Nobody else has to agree: decides under the active policy, on the balances of now, and reserves or
+/// refuses.
+void decide_approved(Engine::State& state, ledger::Transaction& transaction, const Waiting& step,
+                     const Terms& now) {
+  const Terms asked =
+      terms_under(*step.asked, step.request, step.rules(), state.plans, transaction.calendar_time());
+  if (const auto changed = policy_changed(asked, now)) {
+    return refuse(transaction, step, {*changed}, {});
+  }
+  const Policy& policy = step.active->policy;
+  std::vector<Debit> owed = debits(now.asks, transaction.accounts(account_names(now.asks)));
+  const Decision decision = decide(policy, *now.dataset, step.request, *now.plan, owed, std::nullopt);
+  if (!decision.granted()) return refuse(transaction, step, decision.reasons(), touched(owed));
+  const ledger::StoredDecision& root = step.family.root;
+  ledger::DecisionDraft draft =
+      draft_about(root, Outcome::reserved, root.draft.principal, root.draft.request);
   open_missing(transaction, owed);
   draft.touched = touched(owed);
-  draft.deadline = instant_after(transaction.now(), step.dataset->reservation_seconds);
+  draft.deadline = reservation_deadline(transaction.now(), now.dataset->reservation_seconds,
+                                        account_names(now.asks), transaction.calendar_held());
   transaction.reserve(draft, charges(owed));
 }
 
+/// A reservation on its way to its answer: its own plan, and the rows where the active policy finds them.
+struct Reading {
+  std::shared_ptr<const AppliedPolicy> planned;  // the version that made the reservation
+  std::shared_ptr<const Plan> plan;
+  Dataset dataset;  // of `planned`, with the source of the active version
+  std::string base_dir;
+};
+
+Reading reading(Engine::State& state, const Waiting& step) {
+  ledger::Snapshot view = state.snapshot();
+  Reading result{state.policy(view, planned_under(step.family.holder())), nullptr, {}, ""};
+  result.plan =
+      state.plans.plan(*result.planned, step.request, canonical_request(step.request), step.rules());
+  result.dataset = result.planned->policy.dataset(step.request.dataset);
+  result.dataset.csv = step.dataset->csv;
+  result.dataset.sqlite = step.dataset->sqlite;
+  result.base_dir = step.active->version.base_dir;
+  return result;
+}
+
 /// Everything that can be wrong with a commit before it reads or records anything.
-void check_commit(const Waiting& step, const std::optional<std::string>& supplied) {
+void check_commit(const Waiting& step, const Reading& reading, const std::optional<std::string>& supplied) {
   const Statistic& statistic = step.request.question.statistic;
   if (step.computed_here()) {
     if (supplied) {
@@ -114,127 +186,170 @@ void check_commit(const Waiting& step, const std::optional<std::string>& supplie
                              "' is computed from the data source");
     }
     // A source that is not there is found before the data may have been seen: the shape is public.
-    (void)open_source(*step.dataset, required_columns(*step.dataset), step.applied->version.base_dir);
+    (void)open_source(reading.dataset, required_columns(reading.dataset), reading.base_dir);
     return;
   }
   if (!supplied) {
     throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere");
   }
-  (void)parse_supplied_value(*supplied, *step.dataset->query(statistic.subject));
+  (void)parse_supplied_value(*supplied, *reading.dataset.query(statistic.subject));
   if (step.request.holding == Holding::reserved_against_token && !step.family.token) {
     throw InvalidParameter("value: the data are handed out against a token, and none was issued for " +
                            step.family.holder().id + ": have it issued first, or cancel");
   }
 }
 
-/// From here on the data may have been seen. Returns whether the reservation still stands.
-bool mark_read(Engine::State& state, const Waiting& step, const std::string& by) {
-  bool reserved = false;
-  transact(state, step.family, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+/// The active policy forbids what it was reserved for: it ends, as any reservation that is not committed.
+Attempt end_forbidden(Engine::State& state, const Waiting& step, const std::string& by) {
+  return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+    if (family.state() != RequestState::reserved) return false;
+    end_uncommitted(transaction, family, {Act::Verb::cancel, family.holder().id, kPolicyChanged}, by);
+    return true;
+  });
+}
+
+/// From here on the data may have been seen.
+Attempt mark_read(Engine::State& state, const Waiting& step, const std::string& by, bool& reserved) {
+  return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
     reserved = family.state() == RequestState::reserved;
     if (!reserved || family.token) return false;
     const Act act{Act::Verb::read_source, family.holder().id};
     transaction.note(draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
     return true;
   });
-  return reserved;
 }
 
-ExactAnswer exact_answer(const Waiting& step, const std::optional<std::string>& supplied,
-                         const Progress& progress) {
+ExactAnswer exact_answer(const Waiting& step, const Reading& reading,
+                         const std::optional<std::string>& supplied, const Progress& progress) {
   const Question& question = step.request.question;
   if (step.computed_here()) {
-    return compute_exact_answer(*step.dataset, question, step.plan->derivation,
-                                step.applied->version.base_dir, progress);
+    return compute_exact_answer(reading.dataset, question, reading.plan->derivation, reading.base_dir,
+                                progress);
   }
-  return {{{parse_supplied_value(*supplied, *step.dataset->query(question.statistic.subject))}}};
+  return {{{parse_supplied_value(*supplied, *reading.dataset.query(question.statistic.subject))}}};
+}
+
+/// What is drawn, from what, and whether it came to it.
+struct Posting {
+  const CommitOrder& order;
+  mechanisms::BitSource& bits;
+  const Progress& progress;
+  bool posted = false;
+};
+
+Attempt post(Engine::State& state, const Waiting& step, Posting& posting) {
+  const Reading from = reading(state, step);
+  check_commit(step, from, posting.order.supplied);
+  bool reserved = true;
+  if (step.computed_here()) {
+    const Attempt marked = mark_read(state, step, posting.order.by, reserved);
+    if (marked == Attempt::outdated || !reserved) return marked;
+  }
+  const ExactAnswer exact = exact_answer(step, from, posting.order.supplied, posting.progress);
+  // Whoever began to read in time is not overdue for having read long, unless somebody ended it or the
+  // period is over whose budget it holds.
+  const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;
+  return transact(state, step, overdue, [&](auto& transaction, const RequestFamily& family) {
+    if (family.state() != RequestState::reserved) return false;
+    draw(transaction, *from.plan, exact,
+         transaction.post(
+             draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request),
+             from.plan->charged),
+         posting.bits);
+    return posting.posted = true;
+  });
+}
+
+/// Decides what needs no more approvals under the active policy; others stay as they are.
+Attempt decide_if_due(Engine::State& state, const Waiting& step) {
+  bool decided = false;
+  const Attempt attempt =
+      transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+        if (family.state() != RequestState::pending) return false;
+        const Terms now = terms_now(state, step, transaction.calendar_time());
+        if (votes(step, family) < required(step, now)) return false;
+        decide_approved(state, transaction, step, now);
+        return decided = true;
+      });
+  return decided ? Attempt::outdated : attempt;  // what it was decided to be goes on from there
 }
 
 }  // namespace
 
 Answer committed(Engine::State& state, const CommitOrder& order, mechanisms::BitSource& bits,
                  std::span<const Rational> alphas, const Progress& progress) {
-  const Waiting step = waiting(state, order.id);
-  require_asker(step, order.by, "commit");
-  bool posted = false;
-  if (step.family.state() == RequestState::pending) {
-    transact(state, step.family, Overdue::ends, [](auto&, const RequestFamily&) { return false; });
-  } else if (step.family.state() == RequestState::reserved) {
-    check_commit(step, order.supplied);
-    if (!step.computed_here() || mark_read(state, step, order.by)) {
-      const ExactAnswer exact = exact_answer(step, order.supplied, progress);
-      // Whoever began to read in time is not overdue for having read long, unless somebody ended it.
-      const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;
-      transact(state, step.family, overdue, [&](auto& transaction, const RequestFamily& family) {
-        if (family.state() != RequestState::reserved) return false;
-        draw(transaction, *step.plan, exact,
-             transaction.post(
-                 draft_about(family.holder(), Outcome::granted, order.by, family.root.draft.request),
-                 step.plan->charged),
-             bits);
-        return posted = true;
-      });
-    }
-  }
-  Answer answer = standing(state, step.root(), alphas);
-  answer.replayed = answer.granted && !posted;
+  Posting posting{order, bits, progress};
+  Answer answer = settled(state, order.id, alphas, [&](const Waiting& step) {
+    require_asker(step, order.by, "commit");
+    const RequestState stands = step.family.state();
+    if (stands == RequestState::pending) return decide_if_due(state, step);
+    if (stands != RequestState::reserved) return Attempt::over;
+    if (!still_allowed(step.active->policy, step.request)) return end_forbidden(state, step, order.by);
+    return post(state, step, posting);
+  });
+  answer.replayed = answer.granted && !posting.posted;
   return answer;
 }
 
 Answer cancelled(Engine::State& state, const std::string& id, const std::string& by) {
-  const Waiting step = waiting(state, id);
-  if (!may_cancel(step.applied->policy, *step.dataset, step.request.principal, by)) {
-    refuse_actor(step, by, "cancel", "only who asked or may approve it can");
-  }
-  transact(state, step.family, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
-    if (!family.open()) return false;
-    end_uncommitted(transaction, family, true, by);
-    return true;
+  return settled(state, id, {}, [&](const Waiting& step) {
+    if (!may_commit(step.active->policy, step.request.principal, by) && !approves(step, by)) {
+      refuse_actor(step, by, "cancel", "only who asked or may approve it can");
+    }
+    return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+      if (!family.open()) return false;
+      end_uncommitted(transaction, family, {Act::Verb::cancel, family.holder().id}, by);
+      return true;
+    });
   });
-  return standing(state, step.root(), {});
 }
 
 Answer token_issued(Engine::State& state, const std::string& id, const std::string& by) {
-  const Waiting step = waiting(state, id);
-  require_asker(step, by, "have the token issued of");
-  if (step.request.holding != Holding::reserved_against_token) {
-    throw InvalidParameter("token: " + step.root() + " was not asked with a data token");
-  }
-  transact(state, step.family, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
-    if (family.state() != RequestState::reserved || family.token) return false;
-    const Act act{Act::Verb::issue_token, family.holder().id};
-    transaction.note(draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
-    return true;
+  return settled(state, id, {}, [&](const Waiting& step) {
+    require_asker(step, by, "have the token issued of");
+    if (step.request.holding != Holding::reserved_against_token) {
+      throw InvalidParameter("token: " + step.root() + " was not asked with a data token");
+    }
+    const bool reserved = step.family.state() == RequestState::reserved;
+    if (reserved && !still_allowed(step.active->policy, step.request)) {
+      return end_forbidden(state, step, by);
+    }
+    return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+      if (family.state() != RequestState::reserved || family.token) return false;
+      const Act act{Act::Verb::issue_token, family.holder().id};
+      transaction.note(draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
+      return true;
+    });
   });
-  return standing(state, step.root(), {});
 }
 
 Answer approved(Engine::State& state, const std::string& id, const std::string& by) {
-  const Waiting step = waiting(state, id);
-  require_approver(step, by, "approve");
-  transact(state, step.family, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
-    if (family.state() != RequestState::pending || family.approved_by(by)) return false;
-    const Act act{Act::Verb::approve, family.root.id};
-    transaction.note(draft_about(family.root, Outcome::approved, by, act_json(act)));
-    if (family.approvals.size() + 1 >= step.plan->approvals_required) decide_approved(transaction, step);
-    return true;
+  return settled(state, id, {}, [&](const Waiting& step) {
+    require_approver(step, by, "approve");
+    return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+      if (family.state() != RequestState::pending || family.approved_by(by)) return false;
+      const Act act{Act::Verb::approve, family.root.id};
+      transaction.note(draft_about(family.root, Outcome::approved, by, act_json(act)));
+      const Terms now = terms_now(state, step, transaction.calendar_time());
+      if (votes(step, family) + 1 >= required(step, now)) decide_approved(state, transaction, step, now);
+      return true;
+    });
   });
-  return standing(state, step.root(), {});
 }
 
 Answer rejected(Engine::State& state, const std::string& id, const std::string& by, const std::string& why) {
-  const Waiting step = waiting(state, id);
-  require_approver(step, by, "reject");
-  transact(state, step.family, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
-    if (family.state() != RequestState::pending) return false;
-    if (family.approved_by(by)) {
-      throw InvalidParameter("reject: '" + by + "' has approved " + family.root.id + " already; cancel it");
-    }
-    const Act act{Act::Verb::reject, family.root.id, why};
-    transaction.note(draft_about(family.root, Outcome::rejected, by, act_json(act)));
-    return true;
+  return settled(state, id, {}, [&](const Waiting& step) {
+    require_approver(step, by, "reject");
+    return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+      if (family.state() != RequestState::pending) return false;
+      if (family.approved_by(by)) {
+        throw InvalidParameter("reject: '" + by + "' has approved " + family.root.id + " already; cancel it");
+      }
+      const Act act{Act::Verb::reject, family.root.id, why};
+      transaction.note(draft_about(family.root, Outcome::rejected, by, act_json(act)));
+      return true;
+    });
   });
-  return standing(state, step.root(), {});
 }
 
 }  // namespace epsilog::engine

@@ -7,6 +7,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/predicate.hpp"
+#include "scopes.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -57,6 +58,27 @@ bool data_may_be_seen(const Request& request, bool token_issued) {
   const bool computed_here = request.question.statistic.kind != StatisticKind::value;
   const bool guarded = request.holding == Holding::reserved_against_token;
   return token_issued || (!computed_here && !guarded);
+}
+
+bool period_over(const std::string& scope, const std::string& calendar_time) {
+  const auto period = named_period(scope);
+  if (!period) return false;
+  std::int64_t day = 0;
+  EPSILOG_INVARIANT(parse_date(calendar_time.substr(0, kDateSize), day));
+  return day < period->first || day > period->last;
+}
+
+std::string reservation_deadline(const std::string& now, std::int64_t seconds,
+                                 const std::vector<ledger::AccountName>& accounts, bool calendar_held) {
+  std::string deadline = instant_after(now, seconds);
+  if (calendar_held) return deadline;
+  for (const ledger::AccountName& account : accounts) {
+    const auto period = named_period(account.scope);
+    if (!period) continue;
+    const std::string end = date_text(period->last + 1) + "T00:00:00.000Z";
+    if (end > now && end < deadline) deadline = end;
+  }
+  return deadline;
 }
 
 std::string instant_after(std::string_view instant, std::int64_t seconds) {

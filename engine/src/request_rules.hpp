@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "epsilog/engine/engine.hpp"
 
@@ -27,6 +28,17 @@ namespace epsilog::engine {
 /// A statistic computed here reads them only in its commit, which issues a token first; of a value computed
 /// elsewhere nothing is known, unless the data are handed out against a token.
 [[nodiscard]] bool data_may_be_seen(const Request& request, bool token_issued);
+
+/// Whether a scope names a period in which an instant of the calendar does not lie: what was reserved of its
+/// budget ends then.
+[[nodiscard]] bool period_over(const std::string& scope, const std::string& calendar_time);
+
+/// When a reservation of these accounts is overdue: after `seconds`, and no later than the first of its
+/// periods ends, as far as that lies ahead; while the calendar is held nobody knows when that is.
+/// Throws    LedgerCorrupt unless `now` is RFC 3339 UTC with milliseconds.
+[[nodiscard]] std::string reservation_deadline(const std::string& now, std::int64_t seconds,
+                                               const std::vector<ledger::AccountName>& accounts,
+                                               bool calendar_held);
 
 /// RFC 3339 UTC with milliseconds, at most the end of the year 9999.
 /// Requires  seconds >= 0.

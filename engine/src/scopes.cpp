@@ -84,9 +84,12 @@ class Asking {
   void of(const std::string& scope, const Budget& budget, RefusalCode code) {
     const bool expressible = expresses(budget, plan_.charged);
     for (const MeasureLimit& limit : measure_limits(budget)) {
+      const accounting::Integer amount = plan_.amounts.at(limit.measure);
+      const bool too_large = amount > accounting::Integer(accounting::kUnitsMax);
       asks_.push_back({.account = {dataset_.name, scope, limit.measure},
                        .limit = limit.units,
-                       .amount = plan_.amounts.at(limit.measure),
+                       .amount = too_large ? accounting::kUnitsMax : amount.get_si(),
+                       .too_large = too_large ? std::optional(amount) : std::nullopt,
                        .expressible = expressible,
                        .code = code});
     }

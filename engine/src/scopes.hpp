@@ -29,6 +29,8 @@ struct Ask {
   ledger::AccountName account;
   std::int64_t limit = 0;   ///< as the policy has it; an account that is not there yet is opened with it
   std::int64_t amount = 0;  ///< grid units of the measure; 0: nothing of this measure is lost
+  /// The amount where it is more than any account can hold; `amount` is 2^61 then, and it never fits.
+  std::optional<accounting::Integer> too_large = std::nullopt;
   /// False: the account's budget has no part for all that the release loses, and `amount` is what there is
   /// a part for.
   bool expressible = true;

@@ -109,6 +109,39 @@ void require_covered(const std::vector<AccountState>& accounts, const std::vecto
   }
 }
 
+/// The texts of a release as they are stored.
+struct ReleaseTexts {
+  std::string values;
+  std::string components;
+  std::string cells;
+  std::string post_processing;
+};
+
+/// As far as it is stored: what mean_about and variance_about have beside their kind.
+bool same_recipe(const accounting::PostProcessing& one, const accounting::PostProcessing& other) {
+  const bool bare = one.kind == accounting::PostProcessing::Kind::none;
+  return one.kind == other.kind &&
+         (bare || (one.centre == other.centre && one.lower == other.lower && one.upper == other.upper));
+}
+
+/// Ensures  every number and every text comes back from them as it is.
+ReleaseTexts release_texts(const StoredDecision& decision) {
+  const ReleaseRecord& record = *decision.release;
+  ReleaseTexts texts{.values = rationals_json(decision.values),
+                     .components = components_json(record.components, decision.component_values),
+                     .cells = texts_json(record.cells),
+                     .post_processing = post_processing_json(decision.post_processing)};
+  std::vector<ComponentRecord> components;
+  std::vector<std::vector<Rational>> component_values;
+  parse_components(texts.components, components, component_values);
+  if (parse_rationals(texts.values) != decision.values || components != record.components ||
+      component_values != decision.component_values || parse_texts(texts.cells) != record.cells ||
+      !same_recipe(parse_post_processing(texts.post_processing), decision.post_processing)) {
+    throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
+  }
+  return texts;
+}
+
 /// The column of a release that only means something when there is one component.
 std::string of_single(const ReleaseRecord& record, std::string ComponentRecord::*field) {
   return record.components.size() == 1 ? record.components.front().*field : "";
@@ -359,15 +392,15 @@ void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease>
     decision.values = accounting::post_process(post_processing, decision.component_values);
     decision.post_processing = post_processing;
     decision.release = record;
+    const ReleaseTexts texts = release_texts(decision);
     const std::int64_t precision = record.components.size() == 1 ? record.components.front().precision : 0;
     state.ledger->writer()
         .query(kInsertRelease)
         .with(decision.id, record.mechanism, record.arithmetic, precision,
               of_single(record, &ComponentRecord::sensitivity), of_single(record, &ComponentRecord::bound),
               of_single(record, &ComponentRecord::lambda), of_single(record, &ComponentRecord::grid),
-              record.requested, record.charged, record.adjusted, record.published,
-              rationals_json(decision.values), components_json(record.components, decision.component_values),
-              texts_json(record.cells), post_processing_json(post_processing), record.unit, record.relation)
+              record.requested, record.charged, record.adjusted, record.published, texts.values,
+              texts.components, texts.cells, texts.post_processing, record.unit, record.relation)
         .run();
     state.owing = false;
   });

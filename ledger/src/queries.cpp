@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 #include "row_codec.hpp"
 
 namespace epsilog::ledger {
@@ -213,7 +214,7 @@ StoredDecision read_decision(Connection& connection, const Query& row) {
     decision.charges = read_charges(connection, decision.id);
     read_release(row, decision);
   } catch (const LedgerCorrupt& fault) {
-    throw LedgerCorrupt("decision " + std::to_string(decision.seq) +
+    throw UnreadableRow("decision " + std::to_string(decision.seq) +
                         (decision.id.empty() ? "" : " (" + decision.id + ")") + ": " + fault.what());
   }
   return decision;

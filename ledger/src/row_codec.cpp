@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -98,7 +99,8 @@ std::vector<Rational> to_rationals(const Json& array) {
   if (!array.is_array()) throw LedgerCorrupt("values are not an array");
   std::vector<Rational> values;
   values.reserve(array.size());
-  for (const Json& value : array) values.push_back(stored_rational(value.get_ref<const std::string&>()));
+  for (const Json& value : array)
+    values.push_back(accounting::parse_stored_rational(value.get_ref<const std::string&>(), "value"));
   return values;
 }
 
@@ -124,42 +126,12 @@ ComponentRecord to_component(const Json& json) {
   return component;
 }
 
-bool digits_only(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+/// A member that is an exact number.
+Rational rational(const Json& object, const char* field) {
+  return accounting::parse_stored_rational(object.at(field).get_ref<const std::string&>(), field);
 }
 
 }  // namespace
-
-Rational stored_rational(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  const std::string_view magnitude = negative ? text.substr(1) : text;
-  Rational value;
-  if (const auto slash = magnitude.find('/'); slash != std::string_view::npos) {
-    const std::string_view numerator = magnitude.substr(0, slash);
-    const std::string_view denominator = magnitude.substr(slash + 1);
-    if (!digits_only(numerator) || !digits_only(denominator) ||
-        denominator.find_first_not_of('0') == std::string_view::npos) {
-      throw LedgerCorrupt("'" + std::string(text) + "' is not an exact number");
-    }
-    value =
-        Rational(accounting::Integer(std::string(numerator)), accounting::Integer(std::string(denominator)));
-    value.canonicalize();
-  } else {
-    const auto point = magnitude.find('.');
-    std::string digits(magnitude.substr(0, point));
-    std::size_t decimals = 0;
-    if (point != std::string_view::npos && point != 0) {
-      digits += magnitude.substr(point + 1);
-      decimals = magnitude.size() - point - 1;
-    }
-    if (!digits_only(digits) || (point != std::string_view::npos && decimals == 0)) {
-      throw LedgerCorrupt("'" + std::string(text) + "' is not an exact number");
-    }
-    value = Rational(accounting::Integer(digits, 10));
-    if (decimals != 0) value /= accounting::power_of_ten(static_cast<long>(decimals));
-  }
-  return negative ? Rational(-value) : value;
-}
 
 std::string accounts_json(const std::vector<AccountState>& accounts) {
   Writer json;
@@ -279,9 +251,9 @@ PostProcessing parse_post_processing(std::string_view json) {
       PostProcessing recipe;
       recipe.kind = kind;
       if (kind == PostProcessing::Kind::none) return recipe;
-      recipe.centre = stored_rational(object.at("centre").get_ref<const std::string&>());
-      recipe.lower = stored_rational(object.at("lower").get_ref<const std::string&>());
-      recipe.upper = stored_rational(object.at("upper").get_ref<const std::string&>());
+      recipe.centre = rational(object, "centre");
+      recipe.lower = rational(object, "lower");
+      recipe.upper = rational(object, "upper");
       return recipe;
     }
     throw LedgerCorrupt("column post_processing names an unknown recipe '" + wanted + "'");

@@ -15,10 +15,6 @@ namespace epsilog::ledger {
 
 using accounting::Rational;
 
-/// Reads what accounting::text wrote. Unlike parse_rational it has no limit of length: a released
-/// value is a multiple of a grid that may be far below 1, and had to be stored exactly.
-[[nodiscard]] Rational stored_rational(std::string_view text);
-
 [[nodiscard]] std::string accounts_json(const std::vector<AccountState>& accounts);
 /// The dataset is the decision's own and is not repeated in the text.
 [[nodiscard]] std::vector<AccountState> parse_accounts(std::string_view json, const std::string& dataset);

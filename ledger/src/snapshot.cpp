@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger_clock.hpp"
 #include "ledger_time.hpp"
 #include "queries.hpp"
@@ -24,6 +25,36 @@ std::int64_t start_of_last(Connection& connection, const std::string& dataset, s
     row.with(limit - 1, dataset);
   }
   return row.step() ? row.integer(0) : 0;
+}
+
+/// Of a column that may be what cannot be read; then "".
+std::string text_if_any(const Query& row, int column) {
+  try {
+    return row.text(column);
+  } catch (const LedgerCorrupt&) {
+    return "";
+  }
+}
+
+/// Visits every decision of the query; one that cannot be read hides no other, if there is anybody to tell.
+void visit_decisions(Connection& connection, Query& rows,
+                     const std::function<void(const StoredDecision&)>& visit,
+                     const std::function<void(const MalformedRecord&)>& malformed) {
+  constexpr int kId = 1;
+  constexpr int kDataset = 7;
+  while (rows.step()) {
+    std::optional<StoredDecision> decision;
+    try {
+      decision = read_decision(connection, rows);
+    } catch (const UnreadableRow& fault) {
+      if (!malformed) throw;
+      malformed({.seq = rows.integer(0),
+                 .id = text_if_any(rows, kId),
+                 .dataset = text_if_any(rows, kDataset),
+                 .message = fault.what()});
+    }
+    if (decision) visit(*decision);
+  }
 }
 
 }  // namespace
@@ -115,16 +146,7 @@ void Snapshot::each_decision(const std::string& dataset, std::int64_t limit,
     } else {
       rows.with(start, dataset);
     }
-    while (rows.step()) {
-      std::optional<StoredDecision> decision;
-      try {
-        decision = read_decision(connection, rows);
-      } catch (const LedgerCorrupt& fault) {
-        if (!malformed) throw;
-        malformed({.seq = rows.integer(0), .message = fault.what()});
-      }
-      if (decision) visit(*decision);
-    }
+    visit_decisions(connection, rows, visit, malformed);
   });
 }
 
@@ -157,15 +179,15 @@ void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& 
   });
 }
 
-void Snapshot::each_open(const std::string& dataset,
-                         const std::function<void(const StoredDecision&)>& visit) {
+void Snapshot::each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,
+                         const std::function<void(const MalformedRecord&)>& malformed) {
   state_->reading([&](Connection& connection) {
     SQLite::Statement statement = connection.prepare(EPSILOG_SELECT_DECISION
                                                      "WHERE d.id IN (SELECT decision_id FROM open_decision) "
                                                      "AND (?1 = '' OR d.dataset = ?1) ORDER BY d.id");
     Query rows(statement, connection.handle());
     rows.with(dataset);
-    while (rows.step()) visit(read_decision(connection, rows));
+    visit_decisions(connection, rows, visit, malformed);
   });
 }
 

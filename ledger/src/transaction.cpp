@@ -1,8 +1,10 @@
+#include <exception>
 #include <set>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger_time.hpp"
 #include "schema.hpp"
 #include "transaction_state.hpp"
@@ -27,9 +29,37 @@ constexpr const char* kInsertClockEvent =
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 constexpr const char* kOverdue =
     "SELECT decision_id FROM open_decision WHERE deadline <= ?1 ORDER BY deadline, decision_id";
+constexpr const char* kReservedInPeriods =
+    "SELECT id FROM account INDEXED BY account_reserved_in_period"
+    " WHERE reserved > 0 AND scope GLOB 'period:*' ORDER BY id";
+constexpr const char* kOpenReservationsOf =
+    "SELECT o.decision_id FROM open_decision AS o JOIN charge AS c"
+    " ON c.decision_id = o.decision_id AND c.account_id = ?1 ORDER BY o.decision_id";
 
 AccountName name_of(const AccountState& account) {
   return {.dataset = account.dataset, .scope = account.scope, .measure = account.measure};
+}
+
+/// What a look-up finds, or that a row of it cannot be read: nothing is half done then, so that the
+/// transaction goes on, and whoever met the row is told after the step is over.
+template <class Found>
+struct Lookup {
+  Found found;
+  std::exception_ptr unreadable;
+
+  [[nodiscard]] Found take() {
+    if (unreadable) std::rethrow_exception(unreadable);
+    return std::move(found);
+  }
+};
+
+template <class LookUp>
+auto lookup(LookUp look_up) -> Lookup<decltype(look_up())> {
+  try {
+    return {look_up(), nullptr};
+  } catch (const UnreadableRow&) {
+    return {{}, std::current_exception()};
+  }
 }
 
 }  // namespace
@@ -128,11 +158,14 @@ Transaction::Transaction(Transaction&&) noexcept = default;
 Transaction::~Transaction() = default;
 
 std::optional<StoredDecision> Transaction::find_key(const std::string& principal, const std::string& key) {
-  return guarded("looking up a key", [&](State& state) {
-    auto found = find_decision_by_key(state.ledger->writer(), principal, key);
-    if (found) state.withhold(*found);
-    return found;
-  });
+  return guarded("looking up a key",
+                 [&](State& state) {
+                   auto looked_up =
+                       lookup([&] { return find_decision_by_key(state.ledger->writer(), principal, key); });
+                   if (looked_up.found) state.withhold(*looked_up.found);
+                   return looked_up;
+                 })
+      .take();
 }
 
 std::int64_t Transaction::active_policy_version() {
@@ -155,19 +188,23 @@ std::vector<AccountState> Transaction::accounts(std::span<const AccountName> nam
 }
 
 std::optional<StoredDecision> Transaction::find_id(const std::string& id) {
-  return guarded("looking up a decision", [&](State& state) {
-    auto found = find_decision_by_id(state.ledger->writer(), id);
-    if (found) state.withhold(*found);
-    return found;
-  });
+  return guarded("looking up a decision",
+                 [&](State& state) {
+                   auto looked_up = lookup([&] { return find_decision_by_id(state.ledger->writer(), id); });
+                   if (looked_up.found) state.withhold(*looked_up.found);
+                   return looked_up;
+                 })
+      .take();
 }
 
 std::vector<StoredDecision> Transaction::children(const std::string& id) {
-  return guarded("looking up what became of a decision", [&](State& state) {
-    auto found = read_children(state.ledger->writer(), id);
-    for (StoredDecision& child : found) state.withhold(child);
-    return found;
-  });
+  return guarded("looking up what became of a decision",
+                 [&](State& state) {
+                   auto looked_up = lookup([&] { return read_children(state.ledger->writer(), id); });
+                   for (StoredDecision& child : looked_up.found) state.withhold(child);
+                   return looked_up;
+                 })
+      .take();
 }
 
 std::vector<std::string> Transaction::overdue() {
@@ -189,6 +226,31 @@ std::string Transaction::calendar_time() const {
   state_->require_open();
   const std::string& held = state_->meta.clock.held_at;
   return held.empty() ? state_->meta.last_time : held;
+}
+
+bool Transaction::calendar_held() const {
+  state_->require_open();
+  return !state_->meta.clock.held_at.empty();
+}
+
+std::vector<AccountState> Transaction::reserved_in_periods() {
+  return guarded("looking for reservations of periods", [](State& state) {
+    Connection& db = state.ledger->writer();
+    std::vector<AccountState> accounts;
+    Query rows = db.query(kReservedInPeriods);
+    while (rows.step()) accounts.push_back(find_account(db, rows.integer(0)).value());
+    return accounts;
+  });
+}
+
+std::vector<std::string> Transaction::open_reservations_of(std::int64_t account) {
+  return guarded("looking for the reservations of an account", [&](State& state) {
+    std::vector<std::string> ids;
+    Query rows = state.ledger->writer().query(kOpenReservationsOf);
+    rows.with(account);
+    while (rows.step()) ids.push_back(rows.text(0));
+    return ids;
+  });
 }
 
 AccountState Transaction::open_account(const AccountState& fresh) {

@@ -165,22 +165,6 @@ TEST_CASE("approval: eight threads that approve as two reserve once", "[engine][
   CHECK(waiting.audit().empty());
 }
 
-TEST_CASE("approval: under another policy meanwhile it is decided as it was asked, on today's limits",
-          "[engine][approvals]") {
-  for (const char* epsilon : {"0.9", "2"}) {
-    WaitingClinic waiting;
-    const Answer pending = release(waiting.engine, request("count", "1"));
-    (void)waiting.engine.approve(pending.decision_id, "carol");
-    // Nobody may approve by the new one, and the budget is another.
-    waiting.clinic.folder.write("next.yaml",
-                                clinic_policy(std::string("epsilon: ") + epsilon, waiting_rules("")));
-    REQUIRE(waiting.engine.apply_policy(waiting.clinic.folder.path("next.yaml"), "curator", "x").changed);
-    const Answer decided = waiting.engine.approve(pending.decision_id, "dave");
-    CHECK(text(decided.state) == (epsilon == std::string("2") ? "reserved" : "denied"));
-    CHECK(waiting.audit().empty());
-  }
-}
-
 // --- every act in every state -----------------------------------------------------------------------------
 
 namespace {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger/support/fixture.hpp"
 #include "support/catch.hpp"
 
@@ -153,6 +154,52 @@ TEST_CASE("inspection: a row that cannot be read is named and does not hide the 
     CHECK(faults[0].find("decision 1 (") == 0);
     CHECK_THROWS_AS(snapshot.each_decision("", 0, [](const ledger::StoredDecision&) {}), LedgerCorrupt);
   }
+}
+
+TEST_CASE("inspection: an open row that cannot be read hides no other, and a transaction goes on after it",
+          "[ledger][inspection]") {
+  const TamperedLedger fixture;
+  std::vector<std::string> ids;
+  {
+    auto writer = fixture.open();
+    auto transaction = writer.begin();
+    for (int i = 0; i < 2; ++i) {
+      ids.push_back(record_outcome(transaction, draft_of(ledger::Outcome::reserved), kTenth));
+    }
+    record_outcome(transaction, draft_of(ledger::Outcome::token_issued, ids[1]), kTenth);
+    static_cast<void>(writer.commit(std::move(transaction)));
+  }
+  fixture.tamper(
+      "UPDATE decision SET accounts = '{' WHERE seq IN (4, 6); "
+      "UPDATE decision SET key = 'k' WHERE seq = 4");
+
+  auto snapshot = fixture.look();
+  std::vector<std::string> seen;
+  std::vector<ledger::MalformedRecord> malformed;
+  const auto see = [&](const ledger::StoredDecision& decision) { seen.push_back(decision.id); };
+  snapshot.each_open("clinic", see,
+                     [&](const ledger::MalformedRecord& record) { malformed.push_back(record); });
+  CHECK(seen == std::vector<std::string>{ids[1]});
+  REQUIRE(malformed.size() == 1);
+  CHECK(malformed[0].seq == 4);
+  CHECK(malformed[0].id == ids[0]);
+  CHECK(malformed[0].dataset == "clinic");
+  CHECK_THROWS_AS(snapshot.each_open("", see), ledger::UnreadableRow);
+  CHECK_THROWS_AS(snapshot.find_id(ids[0]), ledger::UnreadableRow);
+
+  // Nothing was half done when a row could not be read: what is recorded afterwards is recorded.
+  auto writer = fixture.open();
+  auto transaction = writer.begin();
+  CHECK_THROWS_AS(transaction.find_id(ids[0]), ledger::UnreadableRow);
+  CHECK_THROWS_AS(transaction.find_key("ada", "k"), ledger::UnreadableRow);
+  CHECK_THROWS_AS(transaction.children(ids[1]), ledger::UnreadableRow);
+  CHECK(transaction.find_id(ids[1])->id == ids[1]);
+  transaction.refuse(refused());
+  CHECK(writer.commit(std::move(transaction)).size() == 1);
+  // What would record something about such a row ends the transaction, as any mistake does.
+  auto another = writer.begin();
+  CHECK_THROWS_AS(another.resolve(draft_of(ledger::Outcome::voided, ids[0])), ledger::UnreadableRow);
+  CHECK_THROWS_AS(another.now(), InvalidParameter);
 }
 
 TEST_CASE("snapshot: decisions come in order, by dataset and the last few", "[ledger]") {

@@ -460,19 +460,6 @@ TEST_CASE("digest: SHA-256 of the standard's example", "[ledger][exact]") {
   CHECK(ledger::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST_CASE("stored numbers: every exact value reads back as itself, however fine its grid",
-          "[ledger][exact]") {
-  for (const Rational& value : {Rational(0), Rational(-3), Rational(1, 3), Rational(-17, 6), Rational(1, 8),
-                                accounting::power_of_two(-2000), Rational(-accounting::power_of_two(900))}) {
-    CHECK(ledger::stored_rational(accounting::text(value)) == value);
-  }
-  for (const char* bad :
-       {"", "-", "1/0", "1/", "/2", "1.", ".5", "1e3", "0x10", "nan", " 1", "1/-2", "--1"}) {
-    CAPTURE(bad);
-    CHECK_THROWS_AS(ledger::stored_rational(bad), LedgerCorrupt);
-  }
-}
-
 TEST_CASE("transaction: text that is not UTF-8 is rejected before anything is stored", "[ledger]") {
   check_rejected(LedgerFixture(), [](ledger::Transaction& t) {
     auto record = record_of(kTenth);

@@ -26,6 +26,7 @@ enum class RefusalCode : std::uint8_t {
   principal_limit_exceeded = 12,
   role_limit_exceeded = 13,
   purpose_limit_exceeded = 14,
+  policy_changed = 15,  ///< of a request that waited; alone
 };
 [[nodiscard]] std::string_view name(RefusalCode code);
 /// Throws  InvalidParameter.

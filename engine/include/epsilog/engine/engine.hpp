@@ -34,6 +34,9 @@ struct Request {
   std::string key;                      ///< idempotency key; "" = none
   std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
   Holding holding = Holding::none;      ///< other than none for reserve() only
+  /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
+  /// answered only if its key is bound to it already.
+  std::string too_long = {};
 };
 
 /// How far a release is from the clamped answer, except with probability alpha. Rounded up.
@@ -66,8 +69,11 @@ struct Answer {
   std::string where;      ///< canonical; "" without
   std::string purpose;    ///< "" without
   std::int64_t policy_version = 0;
-  ledger::ReleaseRecord record;                 ///< as planned, refusals included
-  std::optional<DeltaCost> delta;               ///< nothing for a pure mechanism
+  std::int64_t decided_under = 0;        ///< the version active then; 0 for plan, and where not recorded
+  ledger::Rules rules = ledger::kRules;  ///< it was decided under (docs/rules.md)
+  ledger::Program program = {};          ///< that recorded it; empty for plan, and where not recorded
+  ledger::ReleaseRecord record;          ///< as planned, refusals included
+  std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
   std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
   std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
   std::vector<ledger::AccountState> accounts;   ///< those touched, after the decision; for plan as they stand
@@ -115,8 +121,16 @@ struct AuditReport {
   std::vector<AuditFault> notes;
 };
 
+/// A decision on record that cannot be read. It stays as it is, open if it was; everything else goes on.
+struct UnreadableDecision {
+  std::string decision_id;  ///< "" where not even that can be read
+  std::string message;
+};
+
 struct EngineOptions {
   std::chrono::milliseconds wait{30'000};
+  /// Told of each once, by whatever meets it beside what it was called for.
+  std::function<void(const UnreadableDecision&)> unreadable = {};
   ledger::Clock clock = ledger::system_clock_reading;  ///< another one only in tests
 };
 
@@ -183,7 +197,8 @@ class Engine final {
   /// The last one that is needed decides the request again, on the balances of that moment.
   Answer approve(const std::string& id, const std::string& by);
   Answer reject(const std::string& id, const std::string& by, const std::string& why);
-  /// What is reserved or waits for approvals, oldest first; `dataset` "" = all.
+  /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
+  /// to EngineOptions::unreadable, here and in history().
   void pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const;
 
   [[nodiscard]] std::vector<ledger::AccountState> budget(const std::string& dataset) const;  ///< "" = all
@@ -225,9 +240,10 @@ struct ReplayedDecision {
   std::int64_t seq = 0;
   std::string decision_id;
   std::string created_at;
-  std::string outcome;  ///< as recorded: "granted", "refused", …
+  std::string outcome;                   ///< as recorded: "granted", "refused", …
+  ledger::Rules rules = ledger::kRules;  ///< it was judged by
   std::int64_t policy_version = 0;
-  std::string policy_sha256;       ///< of the version it was decided under
+  std::string policy_sha256;       ///< of that version
   std::vector<AuditFault> faults;  ///< empty: the same again, every text and every integer
 };
 

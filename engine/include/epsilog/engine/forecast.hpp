@@ -19,8 +19,8 @@ namespace epsilog::engine {
 
 /// How one account limits the releases of a request.
 struct AccountForecast {
-  ledger::AccountState account;          ///< as it stands; id 0: the first charge opens it
-  std::int64_t asked = 0;                ///< grid units of its measure that one release debits
+  ledger::AccountState account;  ///< as it stands; id 0: the first charge opens it
+  accounting::Integer asked;     ///< grid units of its measure that one release debits; may be too many
   std::optional<std::int64_t> releases;  ///< floor(remaining / asked); nothing where nothing is asked
   bool binds = false;                    ///< no other account has room for fewer
 };

@@ -19,6 +19,8 @@ namespace epsilog::engine {
 /// Canonical decimal text of grid units of a measure.
 /// Throws  LedgerCorrupt for an unknown measure; InvalidParameter if units are negative or above 2^61.
 [[nodiscard]] std::string amount_text(std::string_view measure, std::int64_t units);
+/// The same of any count of units: what a release would cost may be more than an account can hold.
+[[nodiscard]] std::string amount_text(std::string_view measure, const accounting::Integer& units);
 
 /// "rdp(5/2)".
 /// Requires  order > 1.

@@ -37,6 +37,8 @@ struct Comparison {
   std::string column;
   Operator op = Operator::equal;
   std::vector<Constant> constants;  ///< one, or for `in` one or more
+
+  friend bool operator==(const Comparison&, const Comparison&) = default;
 };
 
 /// Days since 1970-01-01 of "YYYY-MM-DD" in the proleptic Gregorian calendar, years 0000 to 9999.
@@ -47,16 +49,22 @@ struct Comparison {
 
 class Predicate final {
  public:
-  /// Requires  at most 65,536 bytes of UTF-8.
+  /// Reads UTF-8 of any length: what is typed and what was recorded, where 1e-400 has 402 characters.
   /// Throws  InvalidParameter naming the 1-based character position and what was expected.
   [[nodiscard]] static Predicate parse(std::string_view text);
 
   [[nodiscard]] const std::vector<Comparison>& comparisons() const noexcept { return comparisons_; }
   /// Canonical text: single blanks, canonical constants; parses to the same predicate.
   [[nodiscard]] std::string text() const;
+  /// In what the text was longer than is taken from whoever asks: 65,536 bytes, 400 characters a number; ""
+  /// when it was not. Plays no part in comparisons.
+  [[nodiscard]] const std::string& too_long() const noexcept { return too_long_; }
+
+  friend bool operator==(const Predicate& a, const Predicate& b) { return a.comparisons_ == b.comparisons_; }
 
  private:
   std::vector<Comparison> comparisons_;
+  std::string too_long_;
 };
 
 }  // namespace epsilog::engine

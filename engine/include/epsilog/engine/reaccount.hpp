@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "epsilog/accounting/accountant.hpp"
-#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/engine.hpp"
 
 namespace epsilog::engine {
 
@@ -52,17 +52,20 @@ struct Reaccount {
   /// Forfeited reservations whose charge no accountant can express, for want of an epsilon or a rho; then no
   /// figure has a bound. All others count as any mechanism that keeps what was charged.
   std::int64_t inexpressible = 0;
+  /// Decisions that cannot be read: what they cost is not known, so that there is no figure at all.
+  std::int64_t unreadable = 0;
   /// What the charges promise by their own filters, in the same terms. nullopt when they say nothing there.
   std::optional<accounting::Rational> charged;
   std::vector<Figure> figures;
 };
 
 /// By (dataset, scope); a dataset without releases is there too. Memory grows with the number of different
-/// laws, not of releases.
+/// laws, not of releases. A decision that cannot be read is told to `unreadable` and takes the figures of its
+/// dataset, of all datasets where not even that can be read.
 /// Requires  question.epsilon or question.delta absent.
 /// Throws    NotFound for an unknown dataset; InvalidParameter; LedgerUnusable, LedgerCorrupt, LedgerIo.
-[[nodiscard]] std::vector<Reaccount> reaccount(const std::string& ledger_path,
-                                               const ReaccountQuestion& question,
-                                               const Progress& progress = {});
+[[nodiscard]] std::vector<Reaccount> reaccount(
+    const std::string& ledger_path, const ReaccountQuestion& question, const Progress& progress = {},
+    const std::function<void(const UnreadableDecision&)>& unreadable = {});
 
 }  // namespace epsilog::engine

@@ -83,8 +83,9 @@ class Snapshot;
 /// One BEGIN IMMEDIATE … COMMIT under the ledger's turn. Rolls back when destroyed uncommitted.
 ///
 /// Every function throws LedgerBusy, LedgerIo or LedgerCorrupt when the storage fails, and
-/// InvalidParameter when the transaction is over; after any exception it is over. What records a decision
-/// and returns no receipt returns its id, so that another one can be about it.
+/// InvalidParameter when the transaction is over; after any exception it is over, save UnreadableRow
+/// (unreadable_row.hpp) from what only looks up decisions. What records a decision and returns no receipt
+/// returns its id, so that another one can be about it.
 /// Thread-safety: one owner.
 class Transaction final {
  public:
@@ -106,12 +107,18 @@ class Transaction final {
   [[nodiscard]] std::string now() const;
   /// What renewals of budgets go by: now(), or the time at which the calendar is held (invariant 15).
   [[nodiscard]] std::string calendar_time() const;
+  /// Whether it is held.
+  [[nodiscard]] bool calendar_held() const;
   /// As find_key, by id.
   [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
   /// The decisions about one, by seq; values withheld as by find_key.
   [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
   /// Ids of the open decisions with a deadline of now() or before, by (deadline, seq).
   [[nodiscard]] std::vector<std::string> overdue();
+  /// The accounts of scopes "period:…" of which something is reserved, by id.
+  [[nodiscard]] std::vector<AccountState> reserved_in_periods();
+  /// Ids of the open reservations that charge the account, by seq.
+  [[nodiscard]] std::vector<std::string> open_reservations_of(std::int64_t account);
 
   /// A new account with that name and limit, nothing spent.
   /// Requires  state open; a dataset, a measure and a limit in 0..2^61; no account of that name.
@@ -191,8 +198,10 @@ class Transaction final {
 
 /// A row of the ledger that cannot be read as what it should be.
 struct MalformedRecord {
-  std::int64_t seq = 0;  ///< of the decision
-  std::string message;   ///< names the record
+  std::int64_t seq = 0;      ///< of the decision
+  std::string id = {};       ///< of the decision, "" where not even that can be read
+  std::string dataset = {};  ///< as id
+  std::string message;       ///< names the record
 };
 
 /// A consistent read-only view. Takes no lock, and does not see what is committed after it was made.
@@ -233,9 +242,10 @@ class Snapshot final {
   void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);
   /// In order of application.
   void each_limit_change(const std::function<void(const LimitChange&)>& visit);
-  /// The reserved and pending decisions that are not resolved, by seq; `dataset` "" = all. The callbacks
-  /// may use this snapshot.
-  void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit);
+  /// The reserved and pending decisions that are not resolved, by seq; `dataset` "" = all. `malformed` as for
+  /// each_decision. The callbacks may use this snapshot.
+  void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,
+                 const std::function<void(const MalformedRecord&)>& malformed = {});
   /// By seq.
   void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
   /// By version.

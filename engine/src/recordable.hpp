@@ -1,0 +1,25 @@
+// Whether what is about to be recorded can be read again.
+//
+// Checked before anything is recorded, always: a row that its own reader does not understand would be charged
+// and then stand in the way of verification for ever.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/decision.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "plan.hpp"
+
+namespace epsilog::engine {
+
+/// Requires  canonical = canonical_request(request).
+/// Throws    InvalidParameter unless the canonical text reads back as the request, and every number that the
+///           plan would record as itself.
+void require_recordable(const Request& request, const std::string& canonical, const Plan& plan);
+
+/// reasons_json(), which reads back as the same reasons.
+/// Throws    Error.
+[[nodiscard]] std::string recordable_reasons(const std::vector<Reason>& reasons);
+
+}  // namespace epsilog::engine

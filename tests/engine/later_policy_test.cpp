@@ -1,0 +1,355 @@
+// What a later policy makes of a request that waits: approvals, decisions and commits go by the active one.
+#include <filesystem>
+#include <functional>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "support/catch.hpp"
+#include "tampering.hpp"
+#include "waiting.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using engine::Answer;
+using engine::Holding;
+
+namespace {
+
+/// The policy of a WaitingClinic with some of its texts replaced.
+std::string changed(std::string yaml, const std::vector<std::pair<std::string, std::string>>& changes) {
+  for (const auto& [before, after] : changes) {
+    const auto place = yaml.find(before);
+    REQUIRE(place != std::string::npos);
+    yaml.replace(place, before.size(), after);
+  }
+  return yaml;
+}
+
+const std::string kApprovals = "    approvals: " + std::string(kTwoApprovals) + "\n";
+
+std::string policy_of(const std::string& budget = "epsilon: 3",
+                      const std::string& approvals = kTwoApprovals) {
+  return clinic_policy(budget, waiting_rules(approvals));
+}
+
+void make_active(WaitingClinic& waiting, const std::string& yaml) {
+  waiting.clinic.folder.write("next.yaml", yaml);
+  REQUIRE(waiting.engine.apply_policy(waiting.clinic.folder.path("next.yaml"), "curator", "test").changed);
+}
+
+std::string codes(const Answer& answer) {
+  std::string text;
+  for (const engine::Reason& reason : answer.reasons) {
+    text += (text.empty() ? "" : ", ") + std::string(engine::name(reason.code));
+  }
+  return text;
+}
+
+/// "balance" of an account, "none" when it is not there.
+std::string limit_of(const WaitingClinic& waiting, const std::string& scope, const std::string& measure) {
+  const auto accounts = ledger::Ledger::open_read_only(waiting.clinic.ledger()).snapshot().accounts("clinic");
+  for (const auto& account : accounts) {
+    if (account.scope.starts_with(scope) && account.measure == measure) {
+      return accounting::Epsilon::from_units(account.balance.limit).text();
+    }
+  }
+  return "none";
+}
+
+using Changes = std::vector<std::pair<std::string, std::string>>;
+
+struct Later {
+  const char* what;
+  Changes changes;
+  const char* state;    ///< after the second approval
+  const char* reasons;  ///< then
+  const char* says;     ///< in its message
+};
+
+/// One row for each part of a policy that a pending request depends on, and for some it does not.
+std::vector<Later> later_policies() {
+  return {
+      {"a larger budget", {{"epsilon: 3", "epsilon: 4"}}, "reserved", "", ""},
+      {"a smaller budget that holds it", {{"epsilon: 3", "epsilon: 1"}}, "reserved", "", ""},
+      {"a smaller budget that does not",
+       {{"epsilon: 3", "epsilon: 0.9"}},
+       "denied",
+       "dataset_budget_exceeded",
+       "limit 0.9"},
+      {"a limit on one release",
+       {{"    columns:", "    per_release: {epsilon: 0.75}\n    columns:"}},
+       "denied",
+       "per_release_exceeded",
+       "limit 0.75"},
+      {"a column that it does not use", {{"[0, 110]", "[0, 120]"}}, "reserved", "", ""},
+      {"the bounds of its column",
+       {{"[0, 5000]", "[0, 9000]"}},
+       "denied",
+       "policy_changed",
+       "sensitivity"},
+      {"its unit's rows", {{"max_rows: 3", "max_rows: 2"}}, "denied", "policy_changed", "sensitivity"},
+      {"its neighbours", {{"add-remove", "replace-one"}}, "denied", "policy_changed", "neighbours"},
+      {"its mechanism",
+       {{"    columns:", "    release: {default: {mechanism: discrete_laplace}}\n    columns:"}},
+       "denied",
+       "policy_changed",
+       "mechanism"},
+      {"a lifetime",
+       {{"    columns:", "    lifetime: {epsilon: 9}\n    columns:"}},
+       "denied",
+       "policy_changed",
+       "what is charged where"},
+      {"a limit of who asked",
+       {{"    columns:", "    limits: [{principal: alice, epsilon: 9}]\n    columns:"}},
+       "denied",
+       "policy_changed",
+       "what is charged where"},
+      {"a limit of somebody else",
+       {{"    columns:", "    limits: [{principal: bob, epsilon: 9}]\n    columns:"}},
+       "reserved",
+       "",
+       ""},
+      {"another measure",
+       {{"budget: {epsilon: 3}", "budget: {measure: zcdp, epsilon: 3, delta: 1e-6}"}},
+       "denied",
+       "policy_changed",
+       "what is charged where"},
+      {"a budget that renews",
+       {{"budget: {epsilon: 3}", "budget: {epsilon: 3, renew: month, accept_unbounded_lifetime: true}"}},
+       "denied",
+       "policy_changed",
+       "what is charged where"},
+      {"its statistic forbidden",
+       {{"    columns:", "    forbid: [{statistics: [sum]}]\n    columns:"}},
+       "denied",
+       "forbidden",
+       "rule 1"},
+      {"its column not allowed any more",
+       {{"    columns:", "    allow: {columns: [age]}\n    columns:"}},
+       "denied",
+       "column_not_allowed",
+       "cost"},
+      {"a purpose that has to be stated",
+       {{"    columns:", "    purposes: [care]\n    columns:"}},
+       "denied",
+       "purpose_not_allowed",
+       "stated purpose"},
+      {"who asked declared no more",
+       {{"  alice: {roles: [research]}\n", ""}, {"dave, alice", "dave"}},
+       "denied",
+       "principal_not_allowed",
+       "alice"},
+      {"a third approval", {{"required: 2", "required: 3"}, {"dave, alice", "dave, eve"}}, "pending", "", ""},
+      {"a threshold above it", {{"above: {epsilon: 0.5}", "above: {epsilon: 2}"}}, "reserved", "", ""},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("later policy: the last approval decides under the one that is active then",
+          "[engine][approvals][policy]") {
+  for (const Later& later : later_policies()) {
+    CAPTURE(later.what);
+    WaitingClinic waiting;
+    const Answer pending = release(waiting.engine, request("sum:cost", "1", "k"));
+    REQUIRE(text(pending.state) == "pending");
+    REQUIRE(text(waiting.engine.approve(pending.decision_id, "carol").state) == "pending");
+    make_active(waiting, changed(policy_of(), later.changes));
+    const Answer decided = waiting.engine.approve(pending.decision_id, "dave");
+    CHECK(text(decided.state) == later.state);
+    CHECK(codes(decided) == later.reasons);
+    if (!decided.reasons.empty()) {
+      CHECK(decided.reasons[0].message.find(later.says) != std::string::npos);
+      // Its key stays bound.
+      CHECK(release(waiting.engine, request("sum:cost", "1", "k")).decision_id == decided.decision_id);
+      CHECK(waiting.balance() == "0/0");
+    }
+    CHECK(waiting.audit().empty());
+  }
+}
+
+TEST_CASE("later policy: of a dataset that is declared no more nothing is approved, and a commit ends it",
+          "[engine][approvals][policy]") {
+  WaitingClinic waiting;
+  const Answer pending = release(waiting.engine, request("count", "1", "k"));
+  std::string yaml = policy_of();
+  yaml.replace(yaml.find("  clinic:"), 9, "  other:");
+  make_active(waiting, yaml);
+  CHECK_THROWS_AS(waiting.engine.approve(pending.decision_id, "dave"), engine::NotPermitted);
+  const Answer ended = waiting.commit(pending.decision_id);
+  CHECK(text(ended.state) == "denied");
+  CHECK(codes(ended) == "policy_changed");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("later policy: only votes of those who may approve under it count", "[engine][approvals][policy]") {
+  WaitingClinic waiting;
+  const Answer pending = release(waiting.engine, request("count", "1"));
+  (void)waiting.engine.approve(pending.decision_id, "carol");
+  make_active(waiting, changed(policy_of(), {{"[dave, alice], roles: [custodian]", "[dave, eve]"}}));
+  CHECK_THROWS_AS(waiting.engine.approve(pending.decision_id, "carol"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.reject(pending.decision_id, "carol", ""), engine::NotPermitted);
+  CHECK(text(waiting.engine.approve(pending.decision_id, "dave").state) == "pending");
+  CHECK(text(waiting.commit(pending.decision_id).state) == "pending");
+  CHECK(text(waiting.engine.approve(pending.decision_id, "eve").state) == "reserved");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("later policy: when it wants no more votes than there are, the asker's commit decides",
+          "[engine][approvals][policy]") {
+  const std::vector<Changes> enough{{{"required: 2", "required: 1"}},
+                                    {{kApprovals, ""}},
+                                    {{"above: {epsilon: 0.5}", "above: {epsilon: 1}"}}};
+  for (std::size_t i = 0; i < enough.size(); ++i) {
+    CAPTURE(i);
+    WaitingClinic waiting;
+    const Answer pending = release(waiting.engine, request("count", "1"));
+    (void)waiting.engine.approve(pending.decision_id, "carol");
+    CHECK(text(waiting.commit(pending.decision_id).state) == "pending");
+    make_active(waiting, changed(policy_of(), enough[i]));
+    CHECK_THROWS_AS(waiting.commit(pending.decision_id, {}, "bob"), engine::NotPermitted);
+    const Answer granted = waiting.commit(pending.decision_id);
+    CHECK(granted.granted);
+    CHECK_FALSE(granted.replayed);
+    CHECK(waiting.balance() == "1/0");
+    CHECK(waiting.audit().empty());
+  }
+}
+
+TEST_CASE("later policy: no account is opened with a limit that is not its own",
+          "[engine][approvals][policy]") {
+  const auto renewing = [](const std::string& epsilon) {
+    return policy_of("epsilon: " + epsilon + ", renew: year, accept_unbounded_lifetime: true");
+  };
+  WaitingClinic waiting(kTwoApprovals, "epsilon: 3, renew: year, accept_unbounded_lifetime: true");
+  const Answer pending = release(waiting.engine, request("count", "1"));
+  make_active(waiting, renewing("2"));
+  CHECK(limit_of(waiting, "period:", "epsilon") == "none");
+  (void)waiting.engine.approve(pending.decision_id, "carol");
+  CHECK(text(waiting.engine.approve(pending.decision_id, "dave").state) == "reserved");
+  CHECK(limit_of(waiting, "period:", "epsilon") == "2");
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("later policy: a reservation that it forbids ends with its commit or token",
+          "[engine][requests][policy]") {
+  struct Row {
+    const char* statistic;
+    Holding holding;
+    bool token;        ///< asked for instead of the commit
+    const char* ends;  ///< as
+    const char* balance;
+  };
+  const std::vector<Row> rows{{"count", Holding::reserved, false, "cancelled", "0/0"},
+                              {"value:score", Holding::reserved, false, "forfeited", "0.25/0"},
+                              {"value:score", Holding::reserved_against_token, true, "cancelled", "0/0"}};
+  const std::vector<std::pair<const char*, Changes>> forbidding{
+      {"asker", {{"  alice: {roles: [research]}\n", ""}, {"dave, alice", "dave"}}},
+      {"purpose", {{"    columns:", "    purposes: [care]\n    columns:"}}},
+      {"forbid", {{"    columns:", "    forbid: [{principals: [alice]}]\n    columns:"}}},
+      {"allow", {{"    columns:", "    allow: {statistics: [mean]}\n    columns:"}}}};
+  for (const auto& [what, changes] : forbidding) {
+    for (const Row& row : rows) {
+      CAPTURE(what, row.statistic, row.token);
+      WaitingClinic waiting;
+      const Answer reserved = waiting.reserve(row.statistic, "0.25", row.holding);
+      REQUIRE(text(reserved.state) == "reserved");
+      make_active(waiting, changed(policy_of(), changes));
+      const bool value = row.statistic == std::string("value:score");
+      const Answer ended = row.token ? waiting.engine.issue_token(reserved.decision_id, "alice")
+                                     : waiting.commit(reserved.decision_id,
+                                                      value ? std::optional<std::string>("3") : std::nullopt);
+      CHECK(text(ended.state) == row.ends);
+      CHECK(ended.why == "policy_changed");
+      CHECK(ended.values.empty());
+      CHECK(waiting.balance() == row.balance);
+      CHECK(waiting.audit().empty());
+    }
+  }
+}
+
+TEST_CASE("later policy: a reservation keeps its plan and reads the source of the active one",
+          "[engine][requests][policy]") {
+  WaitingClinic waiting;
+  const Answer reserved = waiting.reserve("sum:cost", "0.25");
+  make_active(waiting, changed(policy_of(), {{"[0, 5000]", "[0, 9000]"}, {"[A, B, C]", "[A, B, C, D]"}}));
+  const Answer granted = waiting.commit(reserved.decision_id);
+  REQUIRE(granted.granted);
+  CHECK(granted.record == reserved.record);
+  CHECK(waiting.audit().empty());
+}
+
+// --- what an audit finds when the rule was not kept
+// ---------------------------------------------------------
+
+namespace {
+
+/// The faults of a copy in which version 2 of the policy says something else: what was decided under the one
+/// it was cannot have been decided under that.
+std::string faults_under(const WaitingClinic& waiting, const Changes& changes) {
+  const TemporaryFolder folder;
+  for (const char* suffix : {"", "-wal"}) {
+    std::filesystem::copy_file(waiting.clinic.ledger() + suffix, folder.path("copy.ledger") + suffix);
+  }
+  const std::string yaml = changed(policy_of("epsilon: 4"), changes);
+  std::string quoted;
+  for (const char c : yaml) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  tamper(folder.path("copy.ledger"), "UPDATE policy_version SET yaml = '" + quoted + "', sha256 = '" +
+                                         ledger::sha256_hex(yaml) + "' WHERE version = 2");
+  std::string codes;
+  for (const auto& fault : engine::audit_verify(folder.path("copy.ledger")).faults) codes += fault.code + " ";
+  return codes;
+}
+
+}  // namespace
+
+TEST_CASE("audit: what was approved, decided or committed against the active policy is named",
+          "[engine][audit][approvals][policy][negative]") {
+  // Pending under version 1; version 2 is active when it is approved twice, reserved and committed.
+  WaitingClinic waiting;
+  const Answer pending = release(waiting.engine, request("sum:cost", "1"));
+  make_active(waiting, policy_of("epsilon: 4"));
+  (void)waiting.engine.approve(pending.decision_id, "carol");
+  (void)waiting.engine.approve(pending.decision_id, "dave");
+  REQUIRE(waiting.commit(pending.decision_id).granted);
+  REQUIRE(faults_under(waiting, {{"epsilon: 4", "epsilon: 4"}}).empty());
+  struct Row {
+    const char* what;
+    Changes changes;
+    const char* code;
+  };
+  const std::vector<Row> rows{
+      {"an approver it does not name",
+       {{"roles: [custodian]", "roles: [research]"}},
+       "approver_not_entitled"},
+      {"more approvals", {{"required: 2", "required: 3"}, {"dave, alice", "dave, eve"}}, "approval_missing"},
+      {"fewer approvals", {{"required: 2", "required: 1"}}, "approval_ignored"},
+      {"another sensitivity", {{"[0, 5000]", "[0, 9000]"}}, "decision_differs"},
+      {"a lifetime", {{"    columns:", "    lifetime: {epsilon: 9}\n    columns:"}}, "decision_differs"},
+      {"another deadline", {{"expires: 1h", "expires: 2h"}}, "deadline_changed"},
+      {"a rule against it",
+       {{"    columns:", "    forbid: [{statistics: [sum]}]\n    columns:"}},
+       "request_not_allowed"},
+      {"an asker it does not name",
+       {{"  alice: {roles: [research]}\n", ""}, {"dave, alice", "dave"}},
+       "request_not_allowed"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    CHECK(faults_under(waiting, row.changes).find(row.code) != std::string::npos);
+  }
+}
+
+TEST_CASE("audit: a reservation said to be forbidden must be",
+          "[engine][audit][requests][policy][negative]") {
+  WaitingClinic waiting;
+  const Answer reserved = waiting.reserve("count", "0.25");
+  make_active(waiting, policy_of("epsilon: 4"));
+  (void)waiting.engine.cancel(reserved.decision_id, "alice");
+  REQUIRE(waiting.audit().empty());
+  const std::string act =
+      R"({"decision":")" + reserved.decision_id + R"(","verb":"cancel","why":"policy_changed"})";
+  tamper(waiting.clinic.ledger(), "UPDATE decision SET request = '" + act + "', request_digest = '" +
+                                      ledger::sha256_hex(act) + "' WHERE seq = 2");
+  CHECK(waiting.audit().find("act_changed") != std::string::npos);
+}
