@@ -1,0 +1,135 @@
+// What the command says of ledgers that an older program wrote is what that program said: every field it
+// printed is there with the same value. tests/fixtures/ledgers/README.md says what the ledgers are.
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "support/catch.hpp"
+#include "support/old_ledgers.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::kOddLedgers;
+using epsilog::test::kOldLedgers;
+using epsilog::test::OldLedger;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+const std::filesystem::path kLedgers = std::filesystem::path(EPSILOG_SOURCE_DIR) / "tests/fixtures/ledgers";
+
+std::vector<json> parsed_lines(const std::string& text) {
+  std::vector<json> parsed;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) parsed.push_back(json::parse(line));
+  return parsed;
+}
+
+std::vector<json> said_before(const std::string& file) {
+  std::ifstream stream(kLedgers / (file + ".jsonl"), std::ios::binary);
+  if (!stream) throw std::runtime_error("nothing is kept beside " + file);
+  return parsed_lines({std::istreambuf_iterator<char>(stream), {}});
+}
+
+/// Where what is said now lacks something of what was said before, or says otherwise; "" nowhere. Fields
+/// may have been added.
+std::string difference(const json& before, const json& now, const std::string& at = "") {
+  if (before.is_object() && now.is_object()) {
+    for (const auto& [name, value] : before.items()) {
+      if (!now.contains(name)) return at + "/" + name + " is gone";
+      const std::string inside = difference(value, now[name], at + "/" + name);
+      if (!inside.empty()) return inside;
+    }
+    return "";
+  }
+  if (before.is_array() && now.is_array() && before.size() == now.size()) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const std::string inside = difference(before[i], now[i], at + "/" + std::to_string(i));
+      if (!inside.empty()) return inside;
+    }
+    return "";
+  }
+  return before == now ? "" : at + " was " + before.dump() + " and is " + now.dump();
+}
+
+class Migrated {
+ public:
+  explicit Migrated(const std::string& file) {
+    std::filesystem::copy_file(kLedgers / (file + ".epsilog"), bench.path("L"));
+    REQUIRE(::chmod(bench.path("L").c_str(), 0600) == 0);
+    static_cast<void>(told({"migrate"}));
+  }
+
+  /// What it prints with --json, one object or one a line.
+  [[nodiscard]] std::string told(std::vector<std::string> words) const {
+    words.emplace_back("--json");
+    const Result result = bench.with_ledger(std::move(words));
+    INFO(result.err);
+    REQUIRE(result.exit == 0);
+    return result.out;
+  }
+
+  Workbench bench;
+};
+
+/// Without the accounts of a period in which nothing was debited: `budget` lists that of today.
+json without_idle_periods(json budget) {
+  json accounts = json::array();
+  for (const json& account : budget["accounts"]) {
+    const bool period =
+        account["scope"].is_string() && account["scope"].get<std::string>().starts_with("period:");
+    if (!period || account["spent"] != "0" || account["reserved"] != "0") accounts.push_back(account);
+  }
+  budget["accounts"] = accounts;
+  return budget;
+}
+
+/// Returns how many decisions were compared.
+std::size_t compare(const std::string& file) {
+  const Migrated ledger(file);
+  const std::vector<json> before = said_before(file);
+  // The older program did not verify some of the odd ones; then only what it said of each decision counts.
+  const bool verified = !before.at(0)["verify"].is_null();
+  if (verified) CHECK(difference(before[0]["verify"], json::parse(ledger.told({"audit", "verify"}))) == "");
+  const json budget = json::parse(ledger.told({"budget"}));
+  CHECK(difference(without_idle_periods(before[0]["budget"]), without_idle_periods(budget)) == "");
+  CHECK(difference(before[0]["pending"], parsed_lines(ledger.told({"pending"}))) == "");
+  const std::vector<json> history = parsed_lines(ledger.told({"history"}));
+  const std::vector<json> replay = parsed_lines(ledger.told({"audit", "replay"}));
+  REQUIRE(history.size() == before.size() - 1);
+  REQUIRE(replay.size() == before.size());
+  if (verified) CHECK(difference(before[0]["replay"], replay.back()) == "");
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    const json& then = before[i + 1];
+    CAPTURE(i);
+    CHECK(difference(then["history"], history[i]) == "");
+    if (verified) CHECK(difference(then["replay"], replay[i]) == "");
+    json shown = then["history"];
+    shown.update(then["show"]);
+    CHECK(difference(shown, json::parse(ledger.told({"show", history[i]["decision_id"]}))) == "");
+  }
+  return history.size();
+}
+
+}  // namespace
+
+TEST_CASE("old ledgers: the command says of each decision what the older one said",
+          "[cli][migration][old_ledgers]") {
+  std::size_t compared = 0;
+  for (const OldLedger& old : kOldLedgers) {
+    CAPTURE(old.file);
+    compared += compare(old.file);
+  }
+  CHECK(compared >= 200);
+}
+
+TEST_CASE("old ledgers: likewise of those that older rules wrote wrongly and that verify",
+          "[cli][migration][old_ledgers]") {
+  for (const OldLedger& odd : kOddLedgers) {
+    if (!odd.verifies || !std::filesystem::exists(kLedgers / (std::string(odd.file) + ".jsonl"))) continue;
+    CAPTURE(odd.file);
+    CHECK(compare(odd.file) > 0);
+  }
+}

@@ -1,0 +1,42 @@
+// The ledgers of tests/fixtures/ledgers, as an older program wrote them; README.md there says what each
+// holds.
+#pragma once
+
+#include <array>
+
+namespace epsilog::test {
+
+/// One file, named below tests/fixtures/ledgers and without its extension.
+struct OldLedger {
+  const char* file;
+  bool verifies;     ///< whether this program finds nothing wrong with it, once it is migrated
+  const char* note;  ///< the code that verification must then list among its notes; "" = not asked for
+};
+
+inline constexpr std::array<OldLedger, 14> kOldLedgers{{{"schema2/minimal", true, ""},
+                                                        {"schema2/hospital", true, ""},
+                                                        {"schema2/scopes", true, ""},
+                                                        {"schema2/blocks", true, ""},
+                                                        {"schema2/mechanisms", true, ""},
+                                                        {"schema2/renewal", true, ""},
+                                                        {"schema2/periods", true, ""},
+                                                        {"schema2/zcdp", true, ""},
+                                                        {"schema2/external_values", true, ""},
+                                                        {"schema2/requests", true, ""},
+                                                        {"schema2/later_version", true, ""},
+                                                        {"schema2/clock", true, ""},
+                                                        {"schema2/confirmed", true, ""},
+                                                        {"schema2/lifted", true, ""}}};
+
+/// What rules 1 wrote wrongly, or could not read or verify afterwards.
+inline constexpr std::array<OldLedger, 7> kOddLedgers{{
+    {"schema2/odd/unreadable_texts", false, ""},
+    {"schema2/odd/unreadable_reserved", false, ""},
+    {"schema2/odd/old_limit_opened", true, ""},
+    {"schema2/odd/period_over", true, ""},
+    {"schema2/odd/confirmed_then_put_back", false, ""},
+    {"schema2/odd/applied_within_the_second", false, ""},
+    {"schema2/odd/limit_removed", true, ""},
+}};
+
+}  // namespace epsilog::test
