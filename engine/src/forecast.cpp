@@ -116,7 +116,8 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
   const Decision decision =
       decide(applied_->policy, dataset_, standing.request, standing.plan, standing.debits, std::nullopt);
   Forecast result;
-  result.epsilon = standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon;
+  result.epsilon = standing.request.rho ? standing.plan.charged.epsilon.rational()
+                                        : standing.request.epsilon.rational();
   result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
   result.each.granted = decision.granted();
   result.each.state = foreseen(decision, standing.request, standing.plan);
