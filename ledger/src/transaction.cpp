@@ -12,7 +12,7 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kLastId = "SELECT id FROM decision ORDER BY seq DESC LIMIT 1";
+constexpr const char* kLast = "SELECT id, rules FROM decision ORDER BY seq DESC LIMIT 1";
 constexpr const char* kLastSeq = "SELECT coalesce(max(seq), 0) FROM decision";
 constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kInsertPolicy =
@@ -36,6 +36,14 @@ constexpr const char* kReservedInPeriods =
 constexpr const char* kOpenReservationsOf =
     "SELECT o.decision_id FROM open_decision AS o JOIN charge AS c"
     " ON c.decision_id = o.decision_id AND c.account_id = ?1 ORDER BY o.decision_id";
+
+/// What a newer program decided this one can neither judge nor go on from.
+void require_known_rules(std::int64_t number) {
+  if (number <= static_cast<std::int64_t>(kRules)) return;
+  throw LedgerUnusable("the ledger has decisions made under rules " + std::to_string(number) +
+                       ", this program knows them up to " +
+                       std::to_string(static_cast<std::int64_t>(kRules)) + "; use the newer epsilog");
+}
 
 AccountName name_of(const AccountState& account) {
   return {.dataset = account.dataset, .scope = account.scope, .measure = account.measure};
@@ -107,8 +115,11 @@ Transaction::State::State(std::shared_ptr<LedgerState> shared)
       throw LedgerCorrupt("ledger: meta counts " + std::to_string(meta.decisions) +
                           " decisions, the last one recorded has another number");
     }
-    Query id = db.query(kLastId);
-    if (id.step()) last_id = id.text(0);
+    Query last = db.query(kLast);
+    if (last.step()) {
+      last_id = last.text(0);
+      require_known_rules(last.integer(1));
+    }
     if (!last_id.empty() && !is_id(last_id))
       throw LedgerCorrupt("ledger: the last decision's id is malformed");
     Query version = db.query(kActiveVersion);

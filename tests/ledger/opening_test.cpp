@@ -193,6 +193,17 @@ TEST_CASE("open: a newer schema is refused with both versions", "[ledger][open]"
   CHECK_THROWS_AS(fixture.look(), LedgerUnusable);
 }
 
+TEST_CASE("open: a ledger with decisions under rules of a newer program is read, and not written to",
+          "[ledger][open]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  release(ledger, kTenth, Rational(1));
+  REQUIRE(run_sql(fixture.path, "DROP TRIGGER decision_no_update; UPDATE decision SET rules = 99").empty());
+  CHECK(contains(message_of([&] { static_cast<void>(fixture.open().begin()); }), "rules 99"));
+  CHECK_THROWS_AS(fixture.open().begin(), LedgerUnusable);
+  CHECK(fixture.look().decisions() == 1);
+}
+
 TEST_CASE("open: a ledger that a newer program migrated while it was open is written to no more",
           "[ledger][open]") {
   const LedgerFixture fixture;
