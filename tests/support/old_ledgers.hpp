@@ -30,8 +30,8 @@ inline constexpr std::array<OldLedger, 14> kOldLedgers{{{"schema2/minimal", true
 
 /// What rules 1 wrote wrongly, or could not read or verify afterwards.
 inline constexpr std::array<OldLedger, 7> kOddLedgers{{
-    {"schema2/odd/unreadable_texts", false, ""},
-    {"schema2/odd/unreadable_reserved", false, ""},
+    {"schema2/odd/unreadable_texts", true, ""},
+    {"schema2/odd/unreadable_reserved", true, ""},
     {"schema2/odd/old_limit_opened", true, ""},
     {"schema2/odd/period_over", true, ""},
     {"schema2/odd/confirmed_then_put_back", false, ""},
