@@ -58,7 +58,7 @@ engine::AuditReport verified(const std::string& ledger, const engine::Progress& 
   try {
     return engine::audit_verify(ledger, progress);
   } catch (const LedgerCorrupt& error) {
-    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}};
+    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}, {}};
   }
 }
 
