@@ -229,7 +229,7 @@ void set_loss(const Arguments& arguments, engine::Request& request) {
     throw UsageError("--rho: stands in place of --epsilon and --delta; give either");
   }
   if (!arguments.rho && !arguments.epsilon && arguments.verb != Verb::forecast) {
-    throw UsageError("--epsilon is required");
+    throw UsageError("--epsilon is required, or --rho in its place");
   }
   if (arguments.rho) request.rho = rho_argument(*arguments.rho);
   if (arguments.epsilon) {
