@@ -10,7 +10,7 @@ namespace epsilog::engine {
 Engine::State::State(std::string path, const EngineOptions& engine_options)
     : ledger_path(std::move(path)),
       options(engine_options),
-      reader_(ledger::Ledger::open_read_only(ledger_path, {.wait = options.wait, .clock = options.clock})) {
+      reader_(ledger::Ledger::open_read_only(ledger_path, options.ledger_options())) {
   ledger_id = reader_.ledger_id();
 }
 
@@ -21,8 +21,7 @@ ledger::Snapshot Engine::State::snapshot() {
 
 ledger::Ledger& Engine::State::writer() {
   const std::lock_guard lock(mutex_);
-  if (!writer_)
-    writer_.emplace(ledger::Ledger::open(ledger_path, {.wait = options.wait, .clock = options.clock}));
+  if (!writer_) writer_.emplace(ledger::Ledger::open(ledger_path, options.ledger_options()));
   return *writer_;
 }
 
@@ -117,7 +116,8 @@ Answer Engine::State::family_answer(const RequestFamily& family, ledger::Snapsho
   for (const ledger::StoredDecision& approval : family.approvals) {
     answer.approvals.push_back({approval.draft.principal, approval.created_at});
   }
-  if (family.token) answer.token = family.token->id;
+  answer.durable = family.durable();
+  if (family.token && family.token->durable) answer.token = family.token->id;
   if (family.end && !told_by_end) {
     answer.ended_by = family.end->id;
     answer.why = parse_act(family.end->draft.request).why;
@@ -137,6 +137,7 @@ Answer Engine::State::replayed(const ledger::StoredDecision& stored, ledger::Sna
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
   answer.granted = stored.draft.outcome == ledger::Outcome::granted;
   answer.replayed = replayed;
+  answer.durable = stored.durable;
   answer.state = state_of(stored);
   answer.parent = stored.draft.parent;
   answer.deadline = stored.draft.deadline;

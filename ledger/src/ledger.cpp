@@ -66,10 +66,12 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
               meta.clock.wall_clock, meta.clock.boot_id, meta.clock.boot_offset, meta.clock.held_at)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row");
+    state_->committing(state.decisions_before + 1);
     db.query("COMMIT").run();
   } catch (const StorageFailure& failure) {
     state_->fail(failure, "committing");
   }
+  state_->settled();
   std::vector<StoredDecision> recorded = std::move(state.recorded);
   state_->checkpoint_if_due();
   return recorded;
@@ -100,13 +102,13 @@ RecoveryState Ledger::recovery_state(const std::string& path, const std::string&
   return state;
 }
 
-void Ledger::clear_poison(const std::string& path) {
-  clear_poison(path, current_boot_id());
+void Ledger::clear_poison(const std::string& path, const Options& options) {
+  clear_poison(path, current_boot_id(), options);
 }
 
-void Ledger::clear_poison(const std::string& path, const std::string& boot_id) {
+void Ledger::clear_poison(const std::string& path, const std::string& boot_id, const Options& options) {
   const LedgerFiles files = locate(path);
-  const Descriptor lock = take_process_lock(files, std::chrono::steady_clock::now() + Options{}.wait);
+  const Descriptor lock = take_process_lock(files, deadline_after(options.wait));
   const RecoveryState state = recovery_state(path, boot_id);
   if (!state.poisoned)
     throw LedgerIo("ledger " + files.database + " is not poisoned: there is nothing to recover");
@@ -114,7 +116,7 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id) {
     throw LedgerIo("ledger " + files.database + " stays poisoned (" + state.reason + "): " + state.advice +
                    (state.problems.empty() ? "" : "; quick_check: " + state.problems.front()));
   }
-  remove_poison(files);
+  remove_poison(files, lock.get());
 }
 
 }  // namespace epsilog::ledger
