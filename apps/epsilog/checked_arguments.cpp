@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
+#include "console.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "printable.hpp"
 
@@ -152,6 +154,10 @@ Rational single_alpha_argument(const Arguments& arguments) {
 
 engine::EngineOptions engine_options(const Arguments& arguments) {
   engine::EngineOptions options;
+  options.before_commit = hold_back_signals;
+  options.warn = [](const std::string& message) {
+    std::fprintf(stderr, "epsilog: warning: %s\n", printable(message).c_str());
+  };
   if (!arguments.wait) return options;
   const Rational seconds = number_argument(*arguments.wait, "--wait");
   if (seconds < 0 || seconds > 86'400) {

@@ -30,8 +30,9 @@ void warn_if_calendar_held(const engine::Engine& engine, const std::string& ledg
 
 }  // namespace
 
-engine::Engine open_for_reading(const std::string& ledger, Console& console) {
-  engine::Engine engine = engine::Engine::open(ledger);
+engine::Engine open_for_reading(const std::string& ledger, Console& console,
+                                const engine::EngineOptions& options) {
+  engine::Engine engine = engine::Engine::open(ledger, options);
   warn_if_poisoned(ledger, console);
   warn_if_calendar_held(engine, ledger, console);
   return engine;

@@ -13,6 +13,7 @@ namespace epsilog::command {
 void warn_if_poisoned(const std::string& ledger, Console& console);
 
 /// Throws  as Engine::open.
-[[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console);
+[[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console,
+                                              const engine::EngineOptions& options = {});
 
 }  // namespace epsilog::command

@@ -58,6 +58,20 @@ int flags_of(Connection::Role role) {
          SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
 }
 
+/// errno behind the failure just reported. Of a write SQLite does not keep it, but the file that was written
+/// to does: the log, for all but checkpoints.
+int errno_of_failure(sqlite3* handle) {
+  if (sqlite3_extended_errcode(handle) != SQLITE_IOERR_WRITE) return sqlite3_system_errno(handle);
+  sqlite3_file* log = nullptr;
+  int error = 0;
+  if (sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK ||
+      log == nullptr || log->pMethods == nullptr ||
+      log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &error) != SQLITE_OK) {
+    return 0;
+  }
+  return error;
+}
+
 SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) {
   try {
     return SQLite::Database(uri_of(files, role), flags_of(role), kBusyTimeoutMs);
@@ -187,8 +201,7 @@ bool Query::step() {
   const int rc = statement_->tryExecuteStep();
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) return false;
-  throw StorageFailure(sqlite3_extended_errcode(handle_), sqlite3_errmsg(handle_),
-                       sqlite3_system_errno(handle_));
+  throw StorageFailure(sqlite3_extended_errcode(handle_), sqlite3_errmsg(handle_), errno_of_failure(handle_));
 }
 
 void Query::run() {
@@ -307,7 +320,7 @@ void Connection::execute(const char* sql) {
 }
 
 StorageFailure Connection::last_failure() {
-  return {sqlite3_extended_errcode(handle()), sqlite3_errmsg(handle()), sqlite3_system_errno(handle())};
+  return {sqlite3_extended_errcode(handle()), sqlite3_errmsg(handle()), errno_of_failure(handle())};
 }
 
 std::int64_t Connection::schema_version() {

@@ -108,6 +108,9 @@ void Ledger::clear_poison(const std::string& path, const Options& options) {
 
 void Ledger::clear_poison(const std::string& path, const std::string& boot_id, const Options& options) {
   const LedgerFiles files = locate(path);
+  static_cast<void>(require_single_regular_file(files));
+  require_no_mount_point(files);
+  require_owned(files);
   const Descriptor lock = take_process_lock(files, deadline_after(options.wait));
   const RecoveryState state = recovery_state(path, boot_id);
   if (!state.poisoned)

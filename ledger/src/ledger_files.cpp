@@ -162,6 +162,15 @@ bool owned(const LedgerFiles& files) {
   return user == 0 || (::lstat(files.database.c_str(), &status) == 0 && status.st_uid == user);
 }
 
+void require_owned(const LedgerFiles& files) {
+  if (!owned(files)) {
+    throw LedgerUnusable("ledger " + files.database + " belongs to another user than this one, " +
+                         std::to_string(::geteuid()) +
+                         ": only its owner writes to a ledger, for what others made beside it would keep the "
+                         "owner out. Ask its owner, or run this as that user");
+  }
+}
+
 void share_as_database(const LedgerFiles& files, const Descriptor& file, mode_t mask) {
   struct stat database {};
   struct stat status {};

@@ -69,6 +69,8 @@ void require_no_mount_point(const LedgerFiles& files);
 
 /// Only the owner writes to a ledger, and root: what others would make beside it would be theirs.
 [[nodiscard]] bool owned(const LedgerFiles& files);
+/// Throws   LedgerUnusable unless it is owned.
+void require_owned(const LedgerFiles& files);
 
 /// Gives a file that lies beside the database its owner and group, and of its mode what `mask` leaves. What
 /// is not ours to give stays as it is.

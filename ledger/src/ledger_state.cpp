@@ -59,12 +59,7 @@ LedgerState::~LedgerState() {
 }
 
 void LedgerState::require_ours_to_write() const {
-  if (!owned(files_)) {
-    throw LedgerUnusable("ledger " + files_.database + " belongs to another user than this one, " +
-                         std::to_string(::geteuid()) +
-                         ": only its owner writes to a ledger, for what others made beside it would keep the "
-                         "owner out. Ask its owner, or run this as that user");
-  }
+  require_owned(files_);
   if (!tighten_mode(files_)) return;
   warn("its group could write to it and now cannot: only the owner writes to a ledger, a group may read it");
 }

@@ -233,6 +233,11 @@ void FaultVfs::acknowledge() {
 }
 
 int FaultVfs::control(int operation, void* argument, bool& handled) {
+  if (operation == SQLITE_FCNTL_LAST_ERRNO && failed_) {
+    handled = true;
+    *static_cast<int*>(argument) = errno_;
+    return SQLITE_OK;
+  }
   if (ignored_controls_.contains(operation)) {
     handled = true;
     if (*static_cast<int*>(argument) < 0) *static_cast<int*>(argument) = 77;
