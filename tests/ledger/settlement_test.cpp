@@ -285,37 +285,39 @@ TEST_CASE("settlement: an I/O error at any call of COMMIT tells nothing, whoever
 
 TEST_CASE("settlement: a COMMIT that found no room did not happen, for whoever opens the ledger next either",
           "[ledger][settlement][fault]") {
+  enum Exit { no_failure = 10, refused, in_doubt, unharmed };
   for (const int error : {ENOSPC, EDQUOT, EFBIG}) {
-    int refused = 0;
+    int found_no_room = 0;
     for (std::int64_t nth = 1;; ++nth) {
       CAPTURE(error, nth);
       FaultVfs vfs;
       const Reserved reserved;
-      {
+      // In a process that then dies as it is, so that nothing is tidied up.
+      const int status = in_child([&] {
         auto ledger = reserved.fixture.open();
         auto transaction = reserved.posting(ledger);
         vfs.fail_with_errno(error);
         vfs.fail_at(nth, error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR, false);
-        bool busy = false;
         try {
           static_cast<void>(ledger.commit(std::move(transaction)));
         } catch (const LedgerBusy&) {
-          busy = true;
+          ::_exit(ledger.poisoned() ? 1 : refused);
         } catch (const LedgerIo&) {  // a sync that fails for lack of room is a failed sync
+          ::_exit(in_doubt);
         }
-        const bool failed = vfs.failed();
-        vfs.stop_failing();
-        if (!failed) break;
-        if (!busy) continue;
-        CHECK_FALSE(ledger.poisoned());
-        ++refused;
-      }
+        ::_exit(vfs.failed() ? unharmed : no_failure);  // reading needs no room
+      });
+      REQUIRE(WIFEXITED(status));
+      if (WEXITSTATUS(status) == no_failure) break;
+      if (WEXITSTATUS(status) == in_doubt || WEXITSTATUS(status) == unharmed) continue;
+      CHECK(WEXITSTATUS(status) == refused);
+      ++found_no_room;
       CHECK_FALSE(reserved.fixture.look().find_key("ada", "k"));
       auto again = reserved.fixture.open();
       auto transaction = reserved.posting(again);
       CHECK(again.commit(std::move(transaction)).size() == 1);
     }
-    CHECK(refused >= 15);
+    CHECK(found_no_room >= 15);
   }
 }
 
