@@ -14,6 +14,7 @@
 #include "connection.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_files.hpp"
+#include "schema_comparison.hpp"
 #include "turnstile.hpp"
 
 namespace epsilog::ledger {
@@ -32,6 +33,9 @@ class LedgerState final {
   [[nodiscard]] const Clock& clock() const noexcept { return options_.clock; }
   /// Requires  the turn is held.
   [[nodiscard]] Connection& writer() noexcept { return *writer_; }
+
+  /// Requires  the turn is held.
+  [[nodiscard]] SchemaWatch& schema_watch() noexcept { return schema_watch_; }
 
   /// A connection inherited through fork would share locks and memory images with the parent's.
   /// Throws  InvalidParameter in a forked child.
@@ -71,6 +75,7 @@ class LedgerState final {
   std::string ledger_id_;
   ThreadTurns turns_;
   std::unique_ptr<Connection> writer_;  // null: read-only
+  SchemaWatch schema_watch_;            // of what writer_ has open
   int wal_frames_ = 0;                  // of the WAL after our last commit
   mutable std::mutex mutex_;            // guards what follows
   std::vector<std::unique_ptr<Connection>> idle_readers_;

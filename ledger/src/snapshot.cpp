@@ -32,7 +32,8 @@ Snapshot::State::State(std::shared_ptr<LedgerState> shared)
     : ledger(std::move(shared)), connection(ledger->take_reader()) {
   try {
     connection->execute("BEGIN");
-    static_cast<void>(read_meta(*connection));  // a deferred transaction begins with its first read
+    // A deferred transaction begins with its first read. What the row says is for who needs it.
+    static_cast<void>(connection->query("SELECT one FROM meta").step());
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + ledger->files().database);
   }
@@ -67,7 +68,7 @@ std::optional<StoredDecision> Snapshot::find_id(const std::string& id) {
 }
 
 PolicyVersion Snapshot::active_policy() {
-  return state_->reading([](Connection& c) { return read_active_policy(c); });
+  return state_->reading([](Connection& c) { return read_active_policy(c, read_meta(c).policy_versions); });
 }
 
 std::vector<AccountState> Snapshot::accounts(const std::string& dataset) {
