@@ -168,7 +168,7 @@ AuditReport audit_replay(const std::string& ledger_path, const Visit& visit, con
     check_file(inspection, report.faults);
     check_history(view, inspection, report, visit, progress);
   } catch (const LedgerCorrupt& error) {  // a ledger, and so damaged that it cannot be opened
-    report.faults.push_back({"storage", "storage_damaged", error.what()});
+    report.faults.push_back({"ledger", "ledger_corrupt", error.what()});
   }
   report.ok = report.faults.empty();
   return report;

@@ -222,8 +222,10 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   check_decided(stored, decision, expected);
   check_deadline(stored, dataset);
   if (debited) balances_.open(asked);
-  const std::vector<ledger::Charge> none;
-  if (!same_charges(debited ? charges(debits(asked, balances_.present(names))) : none, stored.charges)) {
+  const std::vector<Debit> owed = debited ? debits(asked, balances_.present(names)) : std::vector<Debit>();
+  if (std::any_of(owed.begin(), owed.end(), [](const Debit& debit) { return debit.account.id == 0; })) {
+    fault(stored.id, "account_missing", "an account that its plan charges is not there");
+  } else if (!same_charges(charges(owed), stored.charges)) {
     fault(stored.id, "charge_changed", "its charges are not what its plan costs");
   }
   if (outcome == ledger::Outcome::granted) {

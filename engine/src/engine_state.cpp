@@ -3,6 +3,7 @@
 #include "access.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "request_act.hpp"
 
 namespace epsilog::engine {
@@ -27,17 +28,24 @@ ledger::Ledger& Engine::State::writer() {
 }
 
 std::shared_ptr<const AppliedPolicy> Engine::State::remembered(const ledger::PolicyVersion& version) {
-  const std::lock_guard lock(mutex_);
-  auto& entry = policies_[version.version];
-  if (!entry) {
-    try {
-      entry = std::make_shared<const AppliedPolicy>(AppliedPolicy{
-          version, Policy::parse(version.yaml, "policy version " + std::to_string(version.version))});
-    } catch (const PolicyError& error) {
-      throw LedgerCorrupt(std::string("a stored policy is not valid: ") + error.what());
-    }
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = policies_.find(version.version);
+    if (known != policies_.end()) return known->second;
   }
-  return entry;
+  if (ledger::sha256_hex(version.yaml) != version.sha256) {
+    throw LedgerCorrupt("policy version " + std::to_string(version.version) +
+                        ": its text does not have the recorded SHA-256");
+  }
+  std::shared_ptr<const AppliedPolicy> parsed;
+  try {
+    parsed = std::make_shared<const AppliedPolicy>(AppliedPolicy{
+        version, Policy::parse(version.yaml, "policy version " + std::to_string(version.version))});
+  } catch (const PolicyError& error) {
+    throw LedgerCorrupt(std::string("a stored policy is not valid: ") + error.what());
+  }
+  const std::lock_guard lock(mutex_);
+  return policies_.try_emplace(version.version, std::move(parsed)).first->second;
 }
 
 std::shared_ptr<const AppliedPolicy> Engine::State::active_policy(ledger::Snapshot& view) {

@@ -44,7 +44,7 @@ std::string dataset(const std::string& name, const std::string& budget) {
          "      ward: {type: string, values: [A, B, C]}\n"
          "    queries:\n"
          "      score: {bounds: [0, 10], sensitivity: 1}\n"
-         "    release: {value: {mechanism: discrete_laplace}, count: {mechanism: discrete_laplace}}\n";
+         "    release: {score: {mechanism: discrete_laplace}, count: {mechanism: discrete_laplace}}\n";
 }
 
 std::string policy(const std::string& daily) {
@@ -134,9 +134,11 @@ class SmallLedger {
       CHECK(after_flip(bits(), verb).empty());
     }
     place(bits());
-    Engine engine = open();
-    CHECK(release(engine, ask("plain", "0.25")).granted);
-    CHECK(Released(release(engine, keyed())) == *keyed_);
+    {
+      Engine engine = open();
+      CHECK(release(engine, ask("plain", "0.25")).granted);
+      CHECK(Released(release(engine, keyed())) == *keyed_);
+    }
     place(bits());
     CHECK(engine::audit_verify(path()).ok);
   }

@@ -35,12 +35,12 @@ struct DamagedLedger : LedgerFixture {
                     "PRAGMA ignore_check_constraints=ON; DROP TRIGGER " + trigger + ";" + sql + ";" + create)
                 .empty());
   }
-  /// An index that finds nothing any more.
-  void empty_index(const std::string& name) const {
+  /// An index that finds nothing any more: it has the page of one, of another table, that is empty.
+  void empty_index(const std::string& name, const std::string& empty) const {
     REQUIRE(run_sql(path,
                     "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM "
-                    "sqlite_master WHERE name = 'decision_votes_once') WHERE name = '" +
-                        name + "'")
+                    "sqlite_master WHERE name = '" +
+                        empty + "') WHERE name = '" + name + "'")
                 .empty());
   }
   std::vector<std::string> ids;
@@ -77,7 +77,7 @@ TEST_CASE("ledger: an account whose row has changed is read by nobody but an aud
 
 TEST_CASE("ledger: an account that its index has lost is not opened again", "[ledger][integrity][negative]") {
   const DamagedLedger fixture;
-  fixture.empty_index("sqlite_autoindex_account_1");
+  fixture.empty_index("sqlite_autoindex_account_1", "decision_votes_once");
   auto writer = fixture.open();
   SECTION("by a request") {
     auto transaction = writer.begin();
@@ -102,7 +102,7 @@ TEST_CASE("ledger: nothing is opened where an account is missing", "[ledger][int
 
 TEST_CASE("ledger: a key that one index has lost is not free", "[ledger][integrity][negative]") {
   const DamagedLedger fixture;
-  fixture.empty_index("decision_by_key");
+  fixture.empty_index("decision_by_key", "account_reserved_in_period");
   auto snapshot = fixture.look();
   CHECK_THROWS_AS(snapshot.find_key("ada", "k"), LedgerCorrupt);
   CHECK_FALSE(snapshot.find_key("ada", "another").has_value());
