@@ -6,6 +6,7 @@ namespace epsilog::engine {
 namespace {
 
 constexpr std::array kColumns = std::to_array<AnchoredColumn>({
+    {"clock_event.after_decision", "where, among decisions that are dated alike"},
     {"clock_event.by", "who confirmed a clock"},
     {"clock_event.kind", "whether a step that held nothing went back or forth"},
     {"clock_event.ledger_time", "when, between what was recorded before and after it"},

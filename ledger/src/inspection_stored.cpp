@@ -167,6 +167,7 @@ class Events final {
     faults_of(
         "SELECT 'meta', 'event_time', 'says that the ledger is of ' || created_at || ', its first policy is"
         " of ' || applied_at FROM meta, policy_version WHERE version = 1 AND applied_at <> created_at");
+    faults_of("SELECT 'meta', 'event_differs', 'its one row is number ' || one FROM meta WHERE one <> 1");
     const std::string last = last_recorded_time(connection_);
     if (meta_.last_time != last) {
       fault("meta", "event_time",
@@ -222,6 +223,7 @@ class Decisions final {
     check_program(stored);
     check_policy(stored);
     check_accounts(stored);
+    check_form(stored);
     // What was written by earlier rules may be written otherwise.
     if (stored.rules >= Rules::joints) check_texts(stored, row);
     if (stored.release) check_single_component(stored, row);
@@ -278,6 +280,17 @@ class Decisions final {
       if (known != accounts_.end() && known->second == account.name()) continue;
       return fault(stored, "account_differs",
                    "lists account " + std::to_string(account.id) + " under a name that is not its own");
+    }
+  }
+
+  void check_form(const StoredDecision& stored) {
+    const Outcome outcome = stored.draft.outcome;
+    const bool opens = outcome == Outcome::reserved || outcome == Outcome::pending;
+    if (opens == stored.draft.deadline.empty()) {
+      fault(stored, "deadline_changed", "a reserved or pending decision has a deadline, and no other has");
+    }
+    if ((outcome == Outcome::refused) == (stored.draft.reasons == "[]")) {
+      fault(stored, "decision_differs", "a refusal has reasons, and nothing else has");
     }
   }
 

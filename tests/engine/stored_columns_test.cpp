@@ -249,9 +249,19 @@ TEST_CASE("audit: every column of every table is compared, or listed as open to 
   }
   std::set<std::string> listed;
   for (const auto& anchored : engine::anchored_columns()) listed.insert(std::string(anchored.column));
+  for (const std::string& column : found_nowhere) {
+    CAPTURE(column);
+    CHECK(listed.contains(column));
+  }
+  // Whether an edit of these passes depends on what stands around the row.
+  for (const char* column : {"clock_event.after_decision", "clock_event.ledger_time", "decision.id",
+                             "decision.principal", "policy_version.applied_at"}) {
+    CHECK(listed.erase(column) == 1);
+    found_nowhere.erase(column);
+  }
   CHECK(found_nowhere == listed);
   CHECK(empty_tables == std::set<std::string>{"limit_removal", "relocation", "schema_migration"});
-  CHECK(edits > 500);
+  CHECK(edits > 400);
 }
 
 TEST_CASE("audit: the columns that only an anchor outside protects are documented",
