@@ -221,7 +221,8 @@ class SmallLedger {
     });
   }
   std::string same(const std::optional<Answer>& answer, const Released& first, const std::string& what) {
-    if (!answer || !answer->granted || Released(*answer) == first) return "";
+    // A release that an index has lost is not shown, which is no other value.
+    if (!answer || !answer->granted || answer->values.empty() || Released(*answer) == first) return "";
     return what + " has a second value";
   }
   std::string retried() {
@@ -274,7 +275,7 @@ TEST_CASE("integrity: no bit that flips in the file gives budget or a second val
     for (std::size_t i = 0; i < a_page; ++i, ++flipped) {
       const std::size_t bit = page * kBitsAPage + random() % kBitsAPage;
       auto verb = static_cast<unsigned>(random() % SmallLedger::kVerify);
-      if (flipped % 16 == 0) {  // an audit costs as much as many of the others
+      if (flipped % 40 == 0) {  // an audit costs as much as many of the others
         verb = SmallLedger::kVerify;
         ++audits;
       }
