@@ -29,12 +29,15 @@ struct TamperedLedger : LedgerFixture {
   }
   void tamper(const std::string& sql) const {
     std::string drop;
+    std::string restore;  // a writer refuses a schema that lacks one
     for (const char* trigger :
          {"decision_in_order", "decision_no_update", "decision_no_delete", "charge_no_update",
           "charge_no_delete", "release_no_update", "release_no_delete"}) {
       drop += std::string("DROP TRIGGER ") + trigger + ";";
+      restore +=
+          query_sql(path, std::string("SELECT sql FROM sqlite_master WHERE name = '") + trigger + "'") + ";";
     }
-    REQUIRE(run_sql(path, drop + "PRAGMA ignore_check_constraints=ON;" + sql).empty());
+    REQUIRE(run_sql(path, drop + "PRAGMA ignore_check_constraints=ON;" + sql + ";" + restore).empty());
   }
 };
 
