@@ -185,11 +185,15 @@ AuditReport audit_replay(const std::string& ledger_path, const Visit& visit, con
 
 AuditReport audit_verify(const std::string& ledger_path, const Progress& progress) {
   AuditReport report = audit_replay(ledger_path, {}, progress);
-  if (const auto reason = ledger::Ledger::open_read_only(ledger_path).poisoned()) {
-    report.faults.push_back(
-        {"ledger", std::string(kPoisoned), *reason + "; nobody can write to it until `epsilog recover`"});
-    report.ok = false;
+  try {
+    if (const auto reason = ledger::Ledger::open_read_only(ledger_path).poisoned()) {
+      report.faults.push_back(
+          {"ledger", std::string(kPoisoned), *reason + "; nobody can write to it until `epsilog recover`"});
+    }
+  } catch (const LedgerCorrupt& error) {  // which is the fault that is there already
+    if (report.ok) report.faults.push_back({"ledger", "ledger_corrupt", error.what()});
   }
+  report.ok = report.faults.empty();
   return report;
 }
 

@@ -183,8 +183,8 @@ TEST_CASE("limits: a removal of schema 2, a limit lowered to what was used, veri
         " changed_at, by, why) SELECT 2 - 1 + (SELECT count(*) FROM limit_change), after_decision,"
         " policy_version, account_id, 500000000000, 300000000000, removed_at, by, why FROM limit_removal;"
         "DELETE FROM limit_removal;"
-        "UPDATE account SET budget = 300000000000 WHERE scope = 'principal:bob';"
         "UPDATE meta SET limit_removals = 0, limit_changes = (SELECT count(*) FROM limit_change)");
+    set_limits(history.ledger(), 300'000'000'000, "principal:bob");
   };
   for (const bool old_program : {true, false}) {
     Removed history;

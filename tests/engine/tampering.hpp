@@ -56,10 +56,11 @@ inline std::int64_t checksum_of(const ledger::AccountState& account) {
   return static_cast<std::int64_t>(std::stoull(ledger::sha256_hex(text).substr(0, 16), nullptr, 16));
 }
 
-/// Gives every account that limit, with the checksum that belongs to it.
-inline void set_limits(const std::string& path, std::int64_t units) {
+/// Gives every account, or those of one scope, that limit, with the checksum that belongs to it.
+inline void set_limits(const std::string& path, std::int64_t units, const std::string& scope = "") {
   std::string sql;
   for (ledger::AccountState account : ledger::Ledger::open_read_only(path).snapshot().accounts("")) {
+    if (!scope.empty() && account.scope != scope) continue;
     account.balance.limit = units;
     sql += "UPDATE account SET budget = " + std::to_string(units) +
            ", checksum = " + std::to_string(checksum_of(account)) +
