@@ -141,7 +141,18 @@ TEST_CASE("clock confirm: a clock that stands behind ledger time is not confirme
           "[cli][clock][negative]") {
   const Workbench bench;
   bench.init(kClinicPolicy);
-  tamper(bench.path("L"), "UPDATE meta SET held_at = created_at, last_time = '2999-01-01T00:00:00.000Z'");
+  // As if the clock had jumped into the year 2999, and the policy had been applied there.
+  const std::string trigger =
+      query(bench.path("L"), "SELECT sql FROM sqlite_master WHERE name = 'policy_version_no_update'");
+  tamper(bench.path("L"),
+         "DROP TRIGGER policy_version_no_update;"
+         "UPDATE policy_version SET applied_at = '2999-01-01T00:00:00.000Z';" +
+             trigger +
+             ";"
+             "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
+             " SELECT 1, 0, 'forwards', created_at, '2999-01-01T00:00:00.000Z', '', 2 FROM meta;"
+             "UPDATE meta SET held_at = created_at, last_time = '2999-01-01T00:00:00.000Z', clock_events = 1,"
+             " events = 2");
   const Result refused = bench.with_ledger({"clock", "confirm"});
   CHECK(refused.exit == 7);
   CHECK(contains(refused.err, "before ledger time"));
