@@ -37,7 +37,7 @@ inline const std::string kEveryKey =
     "      ward: {type: string, values: [A, B]}\n"
     "    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5}}\n"
     "    purposes: [planning, quality]\n"
-    "    allow: {statistics: [count, sum], columns: [age], by: [ward], where: [age], principals: [alice], "
+    "    allow: {statistics: [count, sum, value], columns: [age], by: [ward], where: [age], principals: [alice], "
     "roles: [research]}\n"
     "    forbid: [{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], "
     "columns: "
@@ -97,7 +97,7 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"dataset.columns", {"      other_date: {type: date}\n", ""}},
       {"dataset.queries", {"    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5}}\n", ""}},
       {"dataset.purposes", {"purposes: [planning, quality]", "purposes: [planning, quality, teaching]"}},
-      {"dataset.allow", {"allow: {statistics: [count, sum], ", "allow: {"}},
+      {"dataset.allow", {"allow: {statistics: [count, sum, value], ", "allow: {"}},
       {"dataset.forbid",
        {"[{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], "
         "columns: [cost], by: [ward], where: [age]}]",
@@ -181,10 +181,10 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"release_settings.bound", {"bound: 1000", "bound: 2000"}},
       {"release_settings.binding_probability", {", bound: 1000", ", binding_probability: 1e-3"}},
       {"release_settings.grid", {"grid: 1}", "grid: 2}"}},
-      {"allow.statistics", {"statistics: [count, sum]", "statistics: [count]"}},
+      {"allow.statistics", {"statistics: [count, sum, value]", "statistics: [count]"}},
       {"allow.columns",
-       {"allow: {statistics: [count, sum], columns: [age]",
-        "allow: {statistics: [count, sum], columns: [age, cost]"}},
+       {"allow: {statistics: [count, sum, value], columns: [age]",
+        "allow: {statistics: [count, sum, value], columns: [age, cost]"}},
       {"allow.by", {"by: [ward], where: [age], principals", "where: [age], principals"}},
       {"allow.where", {"where: [age], principals", "where: [], principals"}},
       {"allow.principals", {"principals: [alice], roles", "principals: [alice, dave], roles"}},
