@@ -282,7 +282,9 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
 
 std::string release_text(const engine::Answer& answer, const Style& style) {
   std::string text;
-  if (answer.record.cells.empty() && !answer.values.empty()) {
+  if (answer.values.empty()) {
+    text += subject(answer) + ": withheld, because it is not known to be on the disk\n";
+  } else if (answer.record.cells.empty()) {
     text += subject(answer) + ": " + style.bold(short_text(answer.values[0])) + "\n";
   } else {
     text += subject(answer) + "\n\n" + cells_text(answer, style) + "\n";
@@ -383,6 +385,7 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
     value = short_text(answer.values[0]);
   if (!answer.record.cells.empty() && answer.granted)
     value = fmt::format("{} cells", answer.record.cells.size());
+  if (answer.granted && answer.values.empty()) value = "withheld";
   const bool charged = answer.granted || answer.state == engine::RequestState::forfeited;
   const std::string line =
       history_row(answer.decision_id, answer.created_at, history_word(answer.state),

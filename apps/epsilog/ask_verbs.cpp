@@ -13,6 +13,7 @@ namespace {
 
 /// What is approved still waits, for its commit.
 ExitCode exit_of(const engine::Answer& answer) {
+  if (withheld(answer)) return ExitCode::try_again;
   if (answer.state == engine::RequestState::granted) return ExitCode::done;
   const bool waits =
       answer.state == engine::RequestState::pending || answer.state == engine::RequestState::reserved;
@@ -54,14 +55,7 @@ ExitCode release(const Arguments& arguments, Console& console) {
   const engine::Progress progress = console.progress("reading the source of " + request.dataset);
   const engine::Answer answer = engine.release(request, bits, alphas, progress);
   console.end_progress();
-  try {
-    print_answer(answer, console);
-  } catch (const OutputError& error) {
-    // The charge is durable and so is the value: whoever lost the line can have it again, free.
-    throw OutputError(std::string(error.what()) + "; decision " + answer.decision_id +
-                      (answer.granted ? " is charged and its value stored: " : " is recorded: ") +
-                      "epsilog show " + answer.decision_id + " prints it again");
-  }
+  print_answer(answer, console);
   return exit_of(answer);
 }
 

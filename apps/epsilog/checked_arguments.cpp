@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 
+#include "console.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/engine/csv_records.hpp"
@@ -176,6 +178,10 @@ Rational single_alpha_argument(const Arguments& arguments) {
 
 engine::EngineOptions engine_options(const Arguments& arguments) {
   engine::EngineOptions options;
+  options.before_commit = hold_back_signals;
+  options.warn = [](const std::string& message) {
+    std::fprintf(stderr, "epsilog: warning: %s\n", printable(message).c_str());
+  };
   if (!arguments.wait) return options;
   const Rational seconds = number_argument(*arguments.wait, "--wait");
   if (seconds < 0 || seconds > 86'400) {
@@ -229,7 +235,7 @@ void set_loss(const Arguments& arguments, engine::Request& request) {
     throw UsageError("--rho: stands in place of --epsilon and --delta; give either");
   }
   if (!arguments.rho && !arguments.epsilon && arguments.verb != Verb::forecast) {
-    throw UsageError("--epsilon is required");
+    throw UsageError("--epsilon is required, or --rho in its place");
   }
   if (arguments.rho) request.rho = rho_argument(*arguments.rho);
   if (arguments.epsilon) {

@@ -41,6 +41,7 @@ using accounting::Rational;
 /// Throws  UsageError when there are several, and as alpha_arguments.
 [[nodiscard]] Rational single_alpha_argument(const Arguments& arguments);
 
+/// With signals held back from each COMMIT on, and warnings on standard error.
 /// Throws  UsageError unless --wait is a number of seconds from 0 to 86400.
 [[nodiscard]] engine::EngineOptions engine_options(const Arguments& arguments);
 

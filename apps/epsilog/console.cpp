@@ -82,6 +82,27 @@ void Console::end_progress() {
   progress_shown_ = false;
 }
 
+namespace {
+
+sigset_t signals_to_hold() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  return signals;
+}
+
+}  // namespace
+
+void hold_back_signals() {
+  const sigset_t signals = signals_to_hold();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+void deliver_signals() {
+  const sigset_t signals = signals_to_hold();
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
 void secure_standard_streams() {
   // The wrong way round, so that reading a closed standard input and writing to a closed standard output are
   // seen to fail.

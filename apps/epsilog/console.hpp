@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "epsilog/engine/exact_answer.hpp"
 
@@ -38,6 +39,11 @@ class Console final {
   /// Hands everything written to the operating system.
   /// Throws  OutputError.
   void flush();
+  /// Says what is on record now, as the rest of a sentence: told on standard error if standard output does
+  /// not take the answer.
+  void made(std::string what) { made_ = std::move(what); }
+  [[nodiscard]] const std::string& made() const { return made_; }
+
   /// "epsilog: MESSAGE" on standard error, on one line.
   void message(std::string_view text);
   /// A line of standard error as it stands.
@@ -59,7 +65,14 @@ class Console final {
   Style style_;
   Style message_style_;
   bool progress_shown_ = false;
+  std::string made_;
 };
+
+/// From here on until the end of the command SIGINT, SIGTERM and SIGHUP wait: what is being recorded is also
+/// told. Repeatable.
+void hold_back_signals();
+/// Delivers what was held back.
+void deliver_signals();
 
 /// Makes sure that descriptors 0 to 2 are taken, so that no ledger is ever opened as one of them and
 /// written to as if it were the terminal. Ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a file

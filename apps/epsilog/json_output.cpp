@@ -16,9 +16,9 @@ Json hex_or_null(const Rational& value) {
   return or_null(accounting::hexfloat_text(value));
 }
 
-/// null without --by; the value null where nothing was released.
-Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational>& values) {
-  if (keys.empty()) return nullptr;
+/// null without --by, and where what was released is withheld; the value null where nothing was released.
+Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational>& values, bool withheld) {
+  if (keys.empty() || withheld) return nullptr;
   Json list = Json::array();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const bool released = i < values.size();
@@ -30,11 +30,12 @@ Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational
 }
 
 /// Adds value and value_hex, or cells, of one released vector.
-void add_values(Json& object, const std::vector<std::string>& keys, const std::vector<Rational>& values) {
+void add_values(Json& object, const std::vector<std::string>& keys, const std::vector<Rational>& values,
+                bool withheld) {
   const bool scalar = keys.empty() && !values.empty();
   object["value"] = scalar ? Json(accounting::text(values[0])) : Json(nullptr);
   object["value_hex"] = scalar ? hex_or_null(values[0]) : Json(nullptr);
-  object["cells"] = cells_json(keys, values);
+  object["cells"] = cells_json(keys, values, withheld);
 }
 
 bool one_line(AnswerKind kind) {
@@ -75,7 +76,8 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
         accuracy_json(i < answer.accuracy.size() ? answer.accuracy[i] : std::vector<engine::Accuracy>{});
   }
   add_values(object, answer.record.cells,
-             i < answer.component_values.size() ? answer.component_values[i] : std::vector<Rational>{});
+             i < answer.component_values.size() ? answer.component_values[i] : std::vector<Rational>{},
+             answer.durable.has_value() && !*answer.durable);
   return object;
 }
 
@@ -209,6 +211,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
               {"ledger_id", answer.ledger_id},
               {"created_at", or_null(answer.created_at)},
               {"replayed", answer.replayed},
+              {"durable", answer.durable ? Json(*answer.durable) : Json(nullptr)},
               {"principal", answer.principal},
               {"key", or_null(answer.key)},
               {"policy_version", answer.policy_version},
@@ -220,7 +223,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
               {"by", or_null(answer.by)},
               {"where", or_null(answer.where)},
               {"purpose", or_null(answer.purpose)}};
-  add_values(object, answer.record.cells, answer.values);
+  add_values(object, answer.record.cells, answer.values, answer.durable.has_value() && !*answer.durable);
   object["epsilon"] = epsilon_json(answer, kind);
   object["delta"] = delta_json(answer, kind);
   if (answer.rho) object["rho"] = rho_json(answer, kind);

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -29,7 +30,8 @@ ExitCode history(const Arguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
   std::size_t unreadable = 0;
-  const engine::Engine engine = open_for_reading(ledger_path(arguments), console, unreadable);
+  const engine::Engine engine =
+      open_for_reading(ledger_path(arguments), console, engine_options(arguments), unreadable);
   if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
   if (!console.json() && !console.quiet()) console.write(history_heading(console.style()));
   engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
@@ -41,15 +43,16 @@ ExitCode history(const Arguments& arguments, Console& console) {
 
 ExitCode show(const Arguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments);
-  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console, engine_options(arguments));
   const engine::Answer answer = engine.show(*arguments.decision_id, alphas);
+  warn_if_withheld(answer, console);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
   } else {
     const bool bare = console.quiet() && answer.granted;
     console.write(bare ? bare_values(answer) : decision_text(answer, console.style()));
   }
-  return ExitCode::done;
+  return withheld(answer) ? ExitCode::try_again : ExitCode::done;
 }
 
 namespace {
@@ -85,13 +88,15 @@ ExitCode audit_verify(const Arguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const engine::AuditReport report = verified(ledger, console.progress("verifying"));
   console.end_progress();
-  if (report.ok) warn_if_poisoned(ledger, console);
   if (console.json()) {
     console.write(audit_json(report));
   } else if (!console.quiet()) {
     console.write(audit_text(report, console.style()));
   }
-  return report.ok ? ExitCode::done : ExitCode::not_verified;
+  if (report.ok) return ExitCode::done;
+  // That nobody knows what is on the disk is no contradiction in what can be read.
+  const bool only_poisoned = report.faults.size() == 1 && report.faults.front().code == engine::kPoisoned;
+  return only_poisoned ? ExitCode::try_again : ExitCode::not_verified;
 }
 
 ExitCode audit_replay(const Arguments& arguments, Console& console) {
@@ -110,6 +115,7 @@ ExitCode audit_replay(const Arguments& arguments, Console& console) {
   };
   const engine::AuditReport report = engine::audit_replay(ledger, print, console.progress("replaying"));
   console.end_progress();
+  warn_if_poisoned(ledger, console);
   if (console.json()) {
     console.write(replay_summary_json(report, same));
   } else if (!console.quiet()) {
@@ -121,7 +127,8 @@ ExitCode audit_replay(const Arguments& arguments, Console& console) {
 
 ExitCode recover(const Arguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
-  const engine::RecoverReport report = engine::recover(ledger);
+  const engine::RecoverReport report = engine::recover(ledger, engine_options(arguments));
+  if (report.was_poisoned) console.made(ledger + " is usable again");
   if (console.json()) {
     console.write(recover_json(ledger, report));
   } else if (!console.quiet()) {

@@ -46,20 +46,18 @@ engine::EngineOptions options_for_writing(const Arguments& arguments, Console& c
   return options;
 }
 
-engine::Engine open_for_reading(const std::string& ledger, Console& console, std::size_t& unreadable) {
-  engine::EngineOptions options;
+engine::Engine open_for_reading(const std::string& ledger, Console& console, engine::EngineOptions options,
+                                std::size_t& unreadable) {
   options.unreadable = [&console, &unreadable](const engine::UnreadableDecision& decision) {
     ++unreadable;
     warn_of_unreadable(decision, console);
   };
-  engine::Engine engine = engine::Engine::open(ledger, options);
-  warn_if_poisoned(ledger, console);
-  warn_if_calendar_held(engine, ledger, console);
-  return engine;
+  return open_for_reading(ledger, console, options);
 }
 
-engine::Engine open_for_reading(const std::string& ledger, Console& console) {
-  engine::Engine engine = engine::Engine::open(ledger);
+engine::Engine open_for_reading(const std::string& ledger, Console& console,
+                                const engine::EngineOptions& options) {
+  engine::Engine engine = engine::Engine::open(ledger, options);
   warn_if_poisoned(ledger, console);
   warn_if_calendar_held(engine, ledger, console);
   return engine;

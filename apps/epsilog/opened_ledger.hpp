@@ -26,7 +26,8 @@ void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& con
 /// Requires  both outlive the engine.
 /// Throws    as Engine::open.
 [[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console,
-                                              std::size_t& unreadable);
-[[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console);
+                                              engine::EngineOptions options, std::size_t& unreadable);
+[[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console,
+                                              const engine::EngineOptions& options = {});
 
 }  // namespace epsilog::command

@@ -86,7 +86,10 @@ void list_remarks(const PolicyDraft& draft, const std::string& file, Console& co
 }
 
 ExitCode deliver(const PolicyDraft& draft, const Arguments& arguments, Console& console) {
-  if (arguments.output) write_new_file(*arguments.output, draft.yaml);
+  if (arguments.output) {
+    write_new_file(*arguments.output, draft.yaml);
+    console.made(*arguments.output + " was written");
+  }
   if (console.json()) {
     console.write(draft_json(draft, arguments.output));
     return ExitCode::done;

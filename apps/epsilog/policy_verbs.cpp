@@ -17,7 +17,10 @@ namespace epsilog::command {
 ExitCode init(const Arguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::string by = principal_argument(arguments);
-  const engine::InitReport report = engine::Engine::init(policy_path(arguments), ledger, by);
+  const std::string policy = policy_path(arguments);
+  hold_back_signals();  // it waits for nobody
+  const engine::InitReport report = engine::Engine::init(policy, ledger, by);
+  console.made("the ledger " + report.ledger + " was made, with id " + report.ledger_id);
   if (console.json()) {
     console.write(init_json(report));
   } else if (!console.quiet()) {
@@ -91,6 +94,7 @@ ExitCode policy_apply(const Arguments& arguments, Console& console) {
 
   engine::Engine engine = engine::Engine::open(ledger, options);
   const engine::ApplyReport report = engine.apply_policy(path, by, why);
+  console.made("version " + std::to_string(report.policy_version) + " of the policy is active");
   const std::vector<engine::BudgetAccount> accounts = engine.budget("");
   if (console.json()) {
     console.write(policy_apply_json(report, engine.ledger_id(), accounts));

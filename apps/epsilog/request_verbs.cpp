@@ -14,6 +14,9 @@ using engine::RequestState;
 
 /// What became of a request, on standard output whatever it is: whoever acts on it has asked just that.
 void print_standing(const Answer& answer, Console& console) {
+  console.made("what became of the request is on record: epsilog show " + answer.decision_id +
+               " prints it again" + (answer.token.empty() ? "" : "; its token is " + answer.token));
+  warn_if_withheld(answer, console);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
   } else if (!console.quiet()) {
@@ -37,6 +40,7 @@ ExitCode reserve(const Arguments& arguments, Console& console) {
 
   const Answer answer = engine.reserve(request, alphas);
   print_answer(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
   if (answer.state == RequestState::pending) return ExitCode::pending;
   return answer.granted || open(answer) ? ExitCode::done : ExitCode::refused;
 }
@@ -53,12 +57,8 @@ ExitCode commit(const Arguments& arguments, Console& console) {
   const engine::Progress progress = console.progress("reading the source");
   const Answer answer = engine.commit(*arguments.decision_id, by, value, bits, alphas, progress);
   console.end_progress();
-  try {
-    print_answer(answer, console);
-  } catch (const OutputError& error) {
-    throw OutputError(std::string(error.what()) + "; epsilog show " + answer.decision_id +
-                      " prints it again");
-  }
+  print_answer(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
   if (answer.granted) return ExitCode::done;
   return open(answer) ? ExitCode::pending : ExitCode::refused;
 }
@@ -69,6 +69,7 @@ ExitCode cancel(const Arguments& arguments, Console& console) {
       engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
   const Answer answer = engine.cancel(*arguments.decision_id, by);
   print_standing(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
   return answer.granted ? ExitCode::refused : ExitCode::done;
 }
 
@@ -80,13 +81,15 @@ ExitCode token(const Arguments& arguments, Console& console) {
   const bool issued = !answer.token.empty() && (answer.granted || open(answer));
   if (console.quiet() && !console.json() && issued) console.write(answer.token + "\n");
   print_standing(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
   if (answer.state == RequestState::pending) return ExitCode::pending;
   return issued ? ExitCode::done : ExitCode::refused;
 }
 
 ExitCode pending(const Arguments& arguments, Console& console) {
   std::size_t unreadable = 0;
-  const engine::Engine engine = open_for_reading(ledger_path(arguments), console, unreadable);
+  const engine::Engine engine =
+      open_for_reading(ledger_path(arguments), console, engine_options(arguments), unreadable);
   if (!console.json() && !console.quiet()) console.write(pending_heading(console.style()));
   engine.pending(arguments.dataset.value_or(""), [&](const Answer& answer) {
     if (console.json()) {
@@ -104,6 +107,7 @@ ExitCode approve(const Arguments& arguments, Console& console) {
       engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
   const Answer answer = engine.approve(*arguments.decision_id, by);
   print_standing(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
   return answer.granted || open(answer) ? ExitCode::done : ExitCode::refused;
 }
 
@@ -114,6 +118,7 @@ ExitCode reject(const Arguments& arguments, Console& console) {
       engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
   const Answer answer = engine.reject(*arguments.decision_id, by, why);
   print_standing(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
   return answer.state == RequestState::rejected ? ExitCode::done : ExitCode::refused;
 }
 

@@ -94,7 +94,10 @@ ExitCode guarded(Console& console, const Work& work) {
     console.flush();
     return exit;
   } catch (const std::exception& error) {
-    return report(describe(error), console);
+    Failure failure = describe(error);
+    // What was recorded stays so: whoever lost the line must not lose it.
+    if (failure.code == "output" && !console.made().empty()) failure.message += "; " + console.made();
+    return report(failure, console);
   }
 }
 
@@ -117,7 +120,9 @@ ExitCode run_words(const std::vector<std::string>& words) {
 int run(int argc, char** argv) noexcept {
   secure_standard_streams();
   end_without_memory_where_nothing_else_can();
-  return static_cast<int>(run_words(std::vector<std::string>(argv + 1, argv + argc)));
+  const ExitCode exit = run_words(std::vector<std::string>(argv + 1, argv + argc));
+  deliver_signals();
+  return static_cast<int>(exit);
 }
 
 }  // namespace epsilog::command

@@ -8,17 +8,14 @@
 #include "verb_functions.hpp"
 
 namespace epsilog::command {
-namespace {
-
-ledger::Options ledger_options(const Arguments& arguments) {
-  return {.wait = engine_options(arguments).wait};
-}
-
-}  // namespace
-
 ExitCode migrate(const Arguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
-  const ledger::Migration migration = ledger::Ledger::migrate(ledger, ledger_options(arguments));
+  const ledger::Migration migration =
+      ledger::Ledger::migrate(ledger, engine_options(arguments).ledger_options());
+  if (migration.from != migration.to) {
+    console.made(ledger + " has schema " + std::to_string(migration.to) +
+                 " now; as it was: " + migration.copy);
+  }
   if (console.json()) {
     console.write(migrate_json(ledger, migration));
   } else if (!console.quiet()) {
@@ -34,7 +31,7 @@ ExitCode migrate(const Arguments& arguments, Console& console) {
 ExitCode clock_confirm(const Arguments& arguments, Console& console) {
   const std::string path = ledger_path(arguments);
   const std::string by = principal_argument(arguments);
-  ledger::Ledger ledger = ledger::Ledger::open(path, ledger_options(arguments));
+  ledger::Ledger ledger = ledger::Ledger::open(path, engine_options(arguments).ledger_options());
   ledger::Transaction transaction = ledger.begin();
   const std::string now = transaction.now();
   const std::string held_at = transaction.calendar_time();
@@ -42,6 +39,7 @@ ExitCode clock_confirm(const Arguments& arguments, Console& console) {
   if (held) {
     transaction.confirm_clock(by);
     static_cast<void>(ledger.commit(std::move(transaction)));
+    console.made("the clock is confirmed as of " + now);
   }
   if (console.json()) {
     console.write(clock_confirm_json(path, held ? held_at : "", now));

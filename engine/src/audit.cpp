@@ -66,8 +66,8 @@ ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
   return result;
 }
 
-void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& visit,
-                   const Progress& progress) {
+void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, AuditReport& report,
+                   const Visit& visit, const Progress& progress) {
   AuditFold fold(report.faults, report.notes);
   for (const ledger::SchemaMigration& migration : view.schema_migrations()) fold.schema_migration(migration);
   view.each_clock_event([&fold](const ledger::ClockEvent& event) { fold.clock_event(event); });
@@ -76,8 +76,7 @@ void check_history(ledger::Snapshot& view, AuditReport& report, const Visit& vis
   view.each_limit_removal([&fold](const ledger::LimitRemoval& removal) { fold.limit_removal(removal); });
   fold.accounts(view.accounts(""));
   const std::int64_t total = view.decisions();
-  view.each_decision(
-      "", 0,
+  inspection.each_decision(
       [&](const ledger::StoredDecision& stored) {
         const ReplayedDecision decision = replayed(fold, stored, report.faults);
         if (visit) visit(decision);
@@ -107,7 +106,7 @@ AuditReport audit_replay(const std::string& ledger_path, const Visit& visit, con
   try {
     ledger::Inspection inspection(view);
     check_file(inspection, report.faults);
-    check_history(view, report, visit, progress);
+    check_history(view, inspection, report, visit, progress);
   } catch (const LedgerCorrupt& error) {
     report.faults.push_back({"storage", "storage_damaged", error.what()});
   }
@@ -116,14 +115,20 @@ AuditReport audit_replay(const std::string& ledger_path, const Visit& visit, con
 }
 
 AuditReport audit_verify(const std::string& ledger_path, const Progress& progress) {
-  return audit_replay(ledger_path, {}, progress);
+  AuditReport report = audit_replay(ledger_path, {}, progress);
+  if (const auto reason = ledger::Ledger::open_read_only(ledger_path).poisoned()) {
+    report.faults.push_back(
+        {"ledger", std::string(kPoisoned), *reason + "; nobody can write to it until `epsilog recover`"});
+    report.ok = false;
+  }
+  return report;
 }
 
-RecoverReport recover(const std::string& ledger_path) {
+RecoverReport recover(const std::string& ledger_path, const EngineOptions& options) {
   const ledger::RecoveryState state = ledger::Ledger::recovery_state(ledger_path);
   if (!state.poisoned) return {};
   if (state.rebooted && state.problems.empty()) {
-    const AuditReport report = audit_verify(ledger_path);
+    const AuditReport report = audit_replay(ledger_path, {});  // the mark is what is to be cleared
     if (!report.ok) {
       const AuditFault& first = report.faults.front();
       throw LedgerCorrupt(
@@ -131,7 +136,8 @@ RecoverReport recover(const std::string& ledger_path) {
           " faults, the first in " + first.record + ": " + first.message);
     }
   }
-  ledger::Ledger::clear_poison(ledger_path);  // refuses, saying why, unless all of that holds
+  ledger::Ledger::clear_poison(ledger_path,
+                               options.ledger_options());  // refuses, saying why, unless all of that holds
   return {.was_poisoned = true, .reason = state.reason};
 }
 

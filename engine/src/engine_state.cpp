@@ -22,7 +22,7 @@ Policy parsed_policy(const ledger::PolicyVersion& version) {
 Engine::State::State(std::string path, const EngineOptions& engine_options)
     : ledger_path(std::move(path)),
       options(engine_options),
-      reader_(ledger::Ledger::open_read_only(ledger_path, {.wait = options.wait, .clock = options.clock})) {
+      reader_(ledger::Ledger::open_read_only(ledger_path, options.ledger_options())) {
   ledger_id = reader_.ledger_id();
 }
 
@@ -33,8 +33,7 @@ ledger::Snapshot Engine::State::snapshot() {
 
 ledger::Ledger& Engine::State::writer() {
   const std::lock_guard lock(mutex_);
-  if (!writer_)
-    writer_.emplace(ledger::Ledger::open(ledger_path, {.wait = options.wait, .clock = options.clock}));
+  if (!writer_) writer_.emplace(ledger::Ledger::open(ledger_path, options.ledger_options()));
   return *writer_;
 }
 
@@ -127,7 +126,8 @@ Answer Engine::State::family_answer(const RequestFamily& family, ledger::Snapsho
   for (const ledger::StoredDecision& approval : family.approvals) {
     answer.approvals.push_back({approval.draft.principal, approval.created_at});
   }
-  if (family.token) answer.token = family.token->id;
+  answer.durable = family.durable();
+  if (family.token && family.token->durable) answer.token = family.token->id;
   if (family.end && !told_by_end) {
     answer.ended_by = family.end->id;
     answer.why = parse_act(family.end->draft.request).why;
@@ -155,6 +155,7 @@ void Engine::State::unreadable(const std::string& decision_id, const std::string
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
   answer.granted = stored.draft.outcome == ledger::Outcome::granted;
   answer.replayed = replayed;
+  answer.durable = stored.durable;
   answer.state = state_of(stored);
   answer.parent = stored.draft.parent;
   answer.deadline = stored.draft.deadline;

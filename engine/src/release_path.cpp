@@ -112,7 +112,11 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
 }
 
 Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mechanisms::BitSource* bits) {
-  if (prepared.replay) return {Recorded::Kind::replay, prepared.replay};
+  if (prepared.replay) {
+    if (prepared.replay->durable) return {Recorded::Kind::replay, prepared.replay};
+    auto now = transaction.find_key(prepared.request.principal, prepared.request.key);
+    return {Recorded::Kind::replay, now ? std::move(now) : prepared.replay};  // the turn made it durable
+  }
   std::optional<KeyConflict> conflict;
   if (!prepared.request.key.empty()) {
     auto earlier = transaction.find_key(prepared.request.principal, prepared.request.key);

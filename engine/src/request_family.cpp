@@ -108,6 +108,13 @@ RequestState RequestFamily::state() const {
   return state_of(end ? *end : holder());
 }
 
+bool RequestFamily::durable() const {
+  const auto known = [](const std::optional<StoredDecision>& part) { return !part || part->durable; };
+  return root.durable && known(reservation) && known(token) && known(end) &&
+         std::all_of(approvals.begin(), approvals.end(),
+                     [](const StoredDecision& approval) { return approval.durable; });
+}
+
 bool RequestFamily::approved_by(const std::string& who) const {
   return std::any_of(approvals.begin(), approvals.end(),
                      [&who](const StoredDecision& approval) { return approval.draft.principal == who; });

@@ -22,6 +22,8 @@ struct RequestFamily {
   [[nodiscard]] const ledger::StoredDecision& holder() const { return reservation ? *reservation : root; }
   [[nodiscard]] RequestState state() const;
   [[nodiscard]] bool open() const { return !end.has_value(); }
+  /// Whether all of it is known to be on disk.
+  [[nodiscard]] bool durable() const;
   [[nodiscard]] bool approved_by(const std::string& who) const;
   /// The request, with who asked it and under which key.
   [[nodiscard]] Request request() const;

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <exception>
 
 #include "epsilog/accounting/errors.hpp"
@@ -57,6 +58,20 @@ int flags_of(Connection::Role role) {
          SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
 }
 
+/// errno behind the failure just reported. Of a write SQLite does not keep it, but the file that was written
+/// to does: the log, for all but checkpoints.
+int errno_of_failure(sqlite3* handle) {
+  if (sqlite3_extended_errcode(handle) != SQLITE_IOERR_WRITE) return sqlite3_system_errno(handle);
+  sqlite3_file* log = nullptr;
+  int error = 0;
+  if (sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK ||
+      log == nullptr || log->pMethods == nullptr ||
+      log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &error) != SQLITE_OK) {
+    return 0;
+  }
+  return error;
+}
+
 SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) {
   try {
     return SQLite::Database(uri_of(files, role), flags_of(role), kBusyTimeoutMs);
@@ -89,7 +104,15 @@ void require_config(sqlite3* handle, int operation, const char* name, int wanted
 
 }  // namespace
 
-FailureKind kind_of(int code) {
+FailureKind kind_of(const StorageFailure& failure) {
+  return kind_of(failure.code(), failure.system_error());
+}
+
+FailureKind kind_of(int code, int system_error) {
+  // SQLite calls only ENOSPC a full disk. A quota or the largest size of a file is no other case: the write
+  // was refused, not lost. A sync that fails for them is: what was written before may be gone.
+  const bool no_room = system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
+  if (no_room && (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE)) return FailureKind::transient;
   switch (code & 0xff) {
     case SQLITE_FULL:
     case SQLITE_BUSY:
@@ -114,11 +137,34 @@ FailureKind kind_of(int code) {
   }
 }
 
+namespace {
+
+/// The rest of the sentence: a disk that is full and a file that is not ours are not mended by trying again.
+const char* what_helps(const StorageFailure& failure) {
+  constexpr const char* kNotOurs =
+      ", because its files or their directory may not be written to here; trying again does not help";
+  const int error = failure.system_error();
+  switch (failure.code() & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+      return ": make room, then retry";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return kNotOurs;
+    case SQLITE_CANTOPEN:
+      return error == EACCES || error == EPERM || error == EROFS ? kNotOurs : "";
+    default:
+      return ", retry";
+  }
+}
+
+}  // namespace
+
 void throw_translated(const StorageFailure& failure, const std::string& context) {
   const std::string message = context + ": " + failure.what();
-  switch (kind_of(failure.code())) {
+  switch (kind_of(failure)) {
     case FailureKind::transient:
-      std::throw_with_nested(LedgerBusy(message + "; nothing was done, retry"));
+      std::throw_with_nested(LedgerBusy(message + "; nothing was done" + what_helps(failure)));
     case FailureKind::storage:
       if ((failure.code() & 0xff) == SQLITE_IOERR) std::throw_with_nested(LedgerIo(message));
       std::throw_with_nested(LedgerCorrupt(message));
@@ -155,7 +201,7 @@ bool Query::step() {
   const int rc = statement_->tryExecuteStep();
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) return false;
-  throw StorageFailure(sqlite3_extended_errcode(handle_), sqlite3_errmsg(handle_));
+  throw StorageFailure(sqlite3_extended_errcode(handle_), sqlite3_errmsg(handle_), errno_of_failure(handle_));
 }
 
 void Query::run() {
@@ -270,8 +316,12 @@ SQLite::Statement Connection::prepare(const std::string& sql) {
 
 void Connection::execute(const char* sql) {
   if (sqlite3_exec(handle(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
-    throw StorageFailure(sqlite3_extended_errcode(handle()), sqlite3_errmsg(handle()));
+    throw last_failure();
   }
+}
+
+StorageFailure Connection::last_failure() {
+  return {sqlite3_extended_errcode(handle()), sqlite3_errmsg(handle()), errno_of_failure(handle())};
 }
 
 std::int64_t Connection::schema_version() {

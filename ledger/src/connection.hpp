@@ -24,23 +24,29 @@ namespace epsilog::ledger {
 /// SQLite failed. Never leaves this library: whoever knows what was going on translates it.
 class StorageFailure final : public std::runtime_error {
  public:
-  StorageFailure(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  StorageFailure(int code, const std::string& message, int system_error = 0)
+      : std::runtime_error(message), code_(code), system_error_(system_error) {}
   /// Extended result code.
   [[nodiscard]] int code() const noexcept { return code_; }
+  /// errno of the call behind it, as far as SQLite kept it; 0 otherwise.
+  [[nodiscard]] int system_error() const noexcept { return system_error_; }
 
  private:
   int code_;
+  int system_error_;
 };
 
 /// What a failure means for the ledger (docs/recovery.md).
 enum class FailureKind {
-  transient,   ///< FULL, BUSY, NOMEM, INTERRUPT, READONLY, CANTOPEN …: nothing happened, retry
+  transient,   ///< FULL, BUSY, NOMEM, INTERRUPT, READONLY, CANTOPEN …: nothing happened
   storage,     ///< IOERR*, CORRUPT, NOTADB: the outcome is unknown
   constraint,  ///< a CHECK, key or trigger refused
   too_big,     ///< a text exceeds what SQLite stores
   internal,    ///< anything else: the schema is not the one we ship
 };
-[[nodiscard]] FailureKind kind_of(int code);
+/// A write that found no room is transient, also where SQLite tells it from other failures by errno only.
+[[nodiscard]] FailureKind kind_of(int code, int system_error = 0);
+[[nodiscard]] FailureKind kind_of(const StorageFailure& failure);
 
 /// Throws, with the failure being handled nested inside, what a reader reports: LedgerBusy, LedgerIo,
 /// LedgerCorrupt or InvalidParameter.
@@ -108,6 +114,8 @@ class Connection final {
   /// The file's schema version.
   [[nodiscard]] std::int64_t schema_version();
   [[nodiscard]] bool in_transaction();
+  /// What SQLite says of the last call, as it is thrown.
+  [[nodiscard]] StorageFailure last_failure();
   /// Rows changed by the last statement.
   [[nodiscard]] int changes();
 

@@ -125,6 +125,11 @@ std::vector<OrderFault> faults_of_events(Connection& connection) {
 
 }  // namespace
 
+void Inspection::each_decision(const std::function<void(const StoredDecision&)>& visit,
+                               const std::function<void(const MalformedRecord&)>& malformed) {
+  snapshot_->state_->each_decision("", 0, Snapshot::State::Values::as_stored, visit, malformed);
+}
+
 std::vector<std::string> Inspection::schema_differences() {
   return snapshot_->state_->reading([](Connection& connection) {
     SQLite::Statement statement = connection.prepare(

@@ -68,10 +68,12 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
               meta.accounts, meta.limit_removals, meta.events)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row");
+    state_->committing(state.decisions_before + 1);
     db.query("COMMIT").run();
   } catch (const StorageFailure& failure) {
     state_->fail(failure, "committing");
   }
+  state_->settled();
   std::vector<StoredDecision> recorded = std::move(state.recorded);
   state_->checkpoint_if_due();
   return recorded;
@@ -102,13 +104,16 @@ RecoveryState Ledger::recovery_state(const std::string& path, const std::string&
   return state;
 }
 
-void Ledger::clear_poison(const std::string& path) {
-  clear_poison(path, current_boot_id());
+void Ledger::clear_poison(const std::string& path, const Options& options) {
+  clear_poison(path, current_boot_id(), options);
 }
 
-void Ledger::clear_poison(const std::string& path, const std::string& boot_id) {
+void Ledger::clear_poison(const std::string& path, const std::string& boot_id, const Options& options) {
   const LedgerFiles files = locate(path);
-  const Descriptor lock = take_process_lock(files, std::chrono::steady_clock::now() + Options{}.wait);
+  static_cast<void>(require_single_regular_file(files));
+  require_no_mount_point(files);
+  require_owned(files);
+  const Descriptor lock = take_process_lock(files, deadline_after(options.wait));
   const RecoveryState state = recovery_state(path, boot_id);
   if (!state.poisoned)
     throw LedgerIo("ledger " + files.database + " is not poisoned: there is nothing to recover");
@@ -116,7 +121,7 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id) {
     throw LedgerIo("ledger " + files.database + " stays poisoned (" + state.reason + "): " + state.advice +
                    (state.problems.empty() ? "" : "; quick_check: " + state.problems.front()));
   }
-  remove_poison(files);
+  remove_poison(files, lock.get());
 }
 
 }  // namespace epsilog::ledger

@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -42,7 +45,10 @@ LedgerFiles locate(const std::string& path) {
   if (directory.empty()) directory = "/";
   char resolved[PATH_MAX];
   if (::realpath(directory.c_str(), resolved) == nullptr) {
-    throw LedgerUnusable(system_message("ledger: no directory '" + directory + "'", errno));
+    const int error = errno;
+    if (error == EIO) throw LedgerIo(system_message("ledger: the directory '" + directory + "'", error));
+    if (error == ENOMEM) throw LedgerBusy(system_message("ledger: the directory '" + directory + "'", error));
+    throw LedgerUnusable(system_message("ledger: no directory '" + directory + "'", error));
   }
   LedgerFiles files;
   files.directory = resolved;
@@ -56,7 +62,10 @@ FileIdentity require_single_regular_file(const LedgerFiles& files) {
     if (errno == ENOENT || errno == ENOTDIR) {
       throw LedgerUnusable("no ledger at " + files.database + "; make one with `epsilog init`");
     }
-    throw LedgerBusy(system_message("ledger " + files.database, errno));
+    const int error = errno;
+    if (error == EIO) throw LedgerIo(system_message("ledger " + files.database, error));
+    throw LedgerBusy(system_message("ledger " + files.database, error) +
+                     permission_advice(files.directory, error));
   }
   if (S_ISLNK(status.st_mode)) {
     throw LedgerUnusable(
@@ -74,18 +83,135 @@ FileIdentity require_single_regular_file(const LedgerFiles& files) {
   return {.device = status.st_dev, .inode = status.st_ino};
 }
 
-void tighten_mode(const LedgerFiles& files) {
+namespace {
+
+/// "\040" and the like stand for the bytes that would end a field.
+std::string unescaped(std::string_view field) {
+  std::string text;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    const auto digit = [&](std::size_t place) { return static_cast<unsigned>(field[i + place] - '0'); };
+    if (field[i] == '\\' && i + 3 < field.size() && digit(1) < 4 && digit(2) < 8 && digit(3) < 8) {
+      text += static_cast<char>(digit(1) * 64 + digit(2) * 8 + digit(3));
+      i += 3;
+    } else {
+      text += field[i];
+    }
+  }
+  return text;
+}
+
+/// Nothing where the kernel does not say.
+std::optional<bool> is_mount_root(const std::string& path) {
+#ifdef STATX_ATTR_MOUNT_ROOT
+  struct statx status {};
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) != 0) return std::nullopt;
+  if ((status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) == 0) return std::nullopt;
+  return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+#else
+  static_cast<void>(path);
+  return std::nullopt;
+#endif
+}
+
+}  // namespace
+
+bool lists_mount_point(std::string_view mountinfo, const std::string& path) {
+  constexpr int kMountPoint = 4;  // the fifth field, proc(5)
+  while (!mountinfo.empty()) {
+    std::string_view line = mountinfo.substr(0, mountinfo.find('\n'));
+    mountinfo.remove_prefix(std::min(line.size() + 1, mountinfo.size()));
+    for (int field = 0; field < kMountPoint && !line.empty(); ++field) {
+      line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
+    }
+    if (!line.empty() && unescaped(line.substr(0, line.find(' '))) == path) return true;
+  }
+  return false;
+}
+
+void require_no_mount_point(const LedgerFiles& files) {
+  std::optional<bool> mounted = is_mount_root(files.database);
+  if (!mounted) {
+    std::ifstream list("/proc/self/mountinfo", std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(list), std::istreambuf_iterator<char>()};
+    mounted = lists_mount_point(text, files.database);
+  }
+  if (!*mounted) return;
+  throw LedgerUnusable("ledger " + files.database +
+                       " is mounted as a single file: its log and its locks would lie in another directory "
+                       "than those of whoever uses it by another name. Mount the directory it lies in");
+}
+
+bool tighten_mode(const LedgerFiles& files) {
   constexpr mode_t kAllowed = S_IRUSR | S_IWUSR | S_IRGRP;
   struct stat status {};
   if (::lstat(files.database.c_str(), &status) != 0) {
     throw LedgerBusy(system_message("ledger " + files.database, errno));
   }
   const mode_t mode = status.st_mode & 07777;
-  if ((mode & ~kAllowed) == 0) return;
+  if ((mode & ~kAllowed) == 0) return false;
   if (::chmod(files.database.c_str(), mode & kAllowed) != 0) {
     throw LedgerUnusable(system_message(
         "ledger " + files.database + " is open to others (wanted 0600 or 0640) and cannot be closed", errno));
   }
+  return (mode & S_IWGRP) != 0;
+}
+
+bool owned(const LedgerFiles& files) {
+  const uid_t user = ::geteuid();
+  struct stat status {};
+  return user == 0 || (::lstat(files.database.c_str(), &status) == 0 && status.st_uid == user);
+}
+
+void require_owned(const LedgerFiles& files) {
+  if (!owned(files)) {
+    throw LedgerUnusable("ledger " + files.database + " belongs to another user than this one, " +
+                         std::to_string(::geteuid()) +
+                         ": only its owner writes to a ledger, for what others made beside it would keep the "
+                         "owner out. Ask its owner, or run this as that user");
+  }
+}
+
+void share_as_database(const LedgerFiles& files, const Descriptor& file, mode_t mask) {
+  struct stat database {};
+  struct stat status {};
+  if (::lstat(files.database.c_str(), &database) != 0 || ::fstat(file.get(), &status) != 0) return;
+  const mode_t mode = database.st_mode & mask;
+  if (status.st_uid != database.st_uid || status.st_gid != database.st_gid) {
+    // Of a file of our own the group may be ours to give where the owner is not.
+    if (::fchown(file.get(), database.st_uid, database.st_gid) != 0)
+      static_cast<void>(::fchown(file.get(), static_cast<uid_t>(-1), database.st_gid));
+  }
+  if ((status.st_mode & 07777) != mode) static_cast<void>(::fchmod(file.get(), mode));
+}
+
+std::string permission_advice(const std::string& path, int error) {
+  if (error == EROFS) return "; the file system is read-only";
+  if (error != EACCES && error != EPERM) return "";
+  struct stat status {};
+  const bool known = ::lstat(path.c_str(), &status) == 0;
+  return "; trying again does not help: " + path +
+         (known ? " belongs to user " + std::to_string(status.st_uid) : " cannot be examined") +
+         ", this is user " + std::to_string(::geteuid()) +
+         ". All files of a ledger belong to one user, and only that one writes";
+}
+
+std::optional<std::string> read_small_file(const std::string& path, std::size_t most) {
+  // A FIFO or a device must not make us wait, nor a link lead elsewhere.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  std::string text(most + 1, '\0');
+  std::size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t count = ::read(file.get(), text.data() + have, text.size() - have);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) break;
+    have += static_cast<std::size_t>(count);
+  }
+  if (have > most) return std::nullopt;
+  text.resize(have);
+  return text;
 }
 
 bool exists(const std::string& path) {

@@ -4,7 +4,9 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace epsilog::ledger {
 
@@ -52,9 +54,33 @@ class Descriptor final {
 ///          LedgerCorrupt (empty), LedgerBusy (cannot be examined).
 [[nodiscard]] FileIdentity require_single_regular_file(const LedgerFiles& files);
 
-/// Takes away whatever access goes beyond 0640.
+/// A file mounted by itself has its log and its locks in another directory than whoever uses it by another
+/// name.
+/// Throws   LedgerUnusable if the database is a mount point.
+void require_no_mount_point(const LedgerFiles& files);
+
+/// Whether /proc/self/mountinfo, as given, lists `path` as a mount point.
+/// Thread-safety: pure function.
+[[nodiscard]] bool lists_mount_point(std::string_view mountinfo, const std::string& path);
+
+/// Takes away whatever access goes beyond 0640. True if its group could write to it.
 /// Throws   LedgerUnusable if that is not ours to do.
-void tighten_mode(const LedgerFiles& files);
+[[nodiscard]] bool tighten_mode(const LedgerFiles& files);
+
+/// Only the owner writes to a ledger, and root: what others would make beside it would be theirs.
+[[nodiscard]] bool owned(const LedgerFiles& files);
+/// Throws   LedgerUnusable unless it is owned.
+void require_owned(const LedgerFiles& files);
+
+/// Gives a file that lies beside the database its owner and group, and of its mode what `mask` leaves. What
+/// is not ours to give stays as it is.
+void share_as_database(const LedgerFiles& files, const Descriptor& file, mode_t mask);
+
+/// What to do about an error that says that this user may not, as the rest of a sentence; "" of any other.
+[[nodiscard]] std::string permission_advice(const std::string& path, int error);
+
+/// At most `most` bytes of a regular file, never waiting for anybody; nothing for anything else.
+[[nodiscard]] std::optional<std::string> read_small_file(const std::string& path, std::size_t most);
 
 [[nodiscard]] bool exists(const std::string& path);
 /// 0 when absent.

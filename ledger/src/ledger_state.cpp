@@ -4,23 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
+#include <thread>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "poison.hpp"
 #include "queries.hpp"
+#include "settlement.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
 constexpr int kCheckpointFrames = 1'000;  // 4 MiB of WAL; SQLite's own default
 constexpr std::size_t kIdleReaders = 4;
-
-Deadline deadline_after(std::chrono::milliseconds wait) {
-  // A wait of "for ever" must not overflow the clock.
-  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
-  return std::chrono::steady_clock::now() + std::clamp(wait, std::chrono::milliseconds(0), kLongest);
-}
 
 }  // namespace
 
@@ -30,8 +27,9 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
       registered_(files_),
       process_(::getpid()),
       options_(options) {
+  require_no_mount_point(files_);
   if (access != Access::read_only) {
-    tighten_mode(files_);
+    require_ours_to_write();
     writer_ = std::make_unique<Connection>(
         files_, access == Access::migration ? Connection::Role::migrator : Connection::Role::writer);
     sqlite3_wal_hook(
@@ -59,6 +57,12 @@ LedgerState::~LedgerState() {
   // In a forked child even closing would touch the parent's locks: the connections are abandoned.
   static_cast<void>(writer_.release());
   for (auto& reader : idle_readers_) static_cast<void>(reader.release());
+}
+
+void LedgerState::require_ours_to_write() const {
+  require_owned(files_);
+  if (!tighten_mode(files_)) return;
+  warn("its group could write to it and now cannot: only the owner writes to a ledger, a group may read it");
 }
 
 bool LedgerState::own_process() const noexcept {
@@ -101,15 +105,93 @@ Descriptor LedgerState::take_turn() {
   }
   try {
     Descriptor lock = take_process_lock(files_, deadline);
+    turn_ = lock.get();
     require_usable_for_writing();
+    settle_what_was_left();
     return lock;
   } catch (...) {
+    turn_ = -1;
     turns_.give_back();
     throw;
   }
 }
 
+void LedgerState::settle_what_was_left() {
+  // Of another boot or not: settling what is durable already does no harm.
+  if (read_commit_mark(turn_).state != CommitMark::State::settled) settle_all();
+}
+
+void LedgerState::settle_all() {
+  try {
+    settle(*writer_, files_);
+    settled();
+  } catch (const StorageFailure& failure) {
+    fail(failure, "settling what an interrupted commit left");
+  }
+}
+
+void LedgerState::committing(std::int64_t first) {
+  const int error = write_commit_mark(
+      turn_, {.state = CommitMark::State::committing, .boot_id = current_boot_id(), .first = first});
+  if (error != 0) {
+    throw LedgerBusy(system_message("ledger " + files_.database + ": writing " + files_.lock(), error) +
+                     "; nothing was done");
+  }
+  marked_ = true;
+  if (options_.before_commit) options_.before_commit();
+}
+
+void LedgerState::settled() noexcept {
+  marked_ = false;
+  try {
+    // If it cannot be written, the next turn settles once more what is settled.
+    static_cast<void>(write_commit_mark(turn_, {.boot_id = current_boot_id()}));
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+std::int64_t LedgerState::durable_below(std::int64_t seq) {
+  constexpr std::chrono::milliseconds kLongestPause(20);
+  const Deadline deadline = deadline_after(options_.wait);
+  std::chrono::milliseconds pause(1);
+  bool tried = false;  // and done, yet the mark is still there: it cannot be written
+  for (;;) {
+    // After an I/O error nothing is known of what the disk holds.
+    if (poisoned()) return 0;
+    // The mark is read after the snapshot was taken: who wrote what is seen there had set it before, and
+    // whoever took it out since had made that durable.
+    const std::int64_t doubtful = read_commit_mark(files_).doubtful_from(current_boot_id());
+    if (seq < doubtful) return doubtful;
+    const Settling settling = tried ? Settling::impossible : try_to_settle();
+    tried = settling == Settling::done;
+    if (tried) continue;
+    if (settling == Settling::impossible || std::chrono::steady_clock::now() >= deadline) return doubtful;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+LedgerState::Settling LedgerState::try_to_settle() noexcept {
+  try {
+    const LockAttempt attempt = try_process_lock(files_);
+    if (attempt.taken) return Settling::taken;
+    if (!attempt.writable || !owned(files_)) return Settling::impossible;
+    // Its own state and connection: those of this ledger may be another thread's.
+    LedgerState writer(files_.database, Access::read_write, options_);
+    writer.turn_ = attempt.lock.get();
+    const bool usable = !writer.poisoned();
+    if (usable) writer.settle_what_was_left();
+    writer.turn_ = -1;
+    return usable ? Settling::done : Settling::impossible;
+  } catch (const std::exception&) {
+    return Settling::impossible;
+  }
+}
+
 void LedgerState::end_turn(Descriptor lock) noexcept {
+  turn_ = -1;
+  marked_ = false;
   { const Descriptor released = std::move(lock); }
   if (own_process()) turns_.give_back();
 }
@@ -125,7 +207,8 @@ bool LedgerState::roll_back() noexcept {
 
 void LedgerState::fail(const StorageFailure& failure, const std::string& doing) {
   const std::string message = "ledger " + files_.database + ": " + doing + ": " + failure.what();
-  if (kind_of(failure.code()) == FailureKind::storage) {
+  const bool in_commit = std::exchange(marked_, false);
+  if (kind_of(failure) == FailureKind::storage) {
     poison(doing + ": " + failure.what() + " (SQLite " + std::to_string(failure.code()) + ")");
     roll_back();
     std::throw_with_nested(LedgerIo(message +
@@ -133,20 +216,48 @@ void LedgerState::fail(const StorageFailure& failure, const std::string& doing) 
                                     "poisoned; reboot, then run `epsilog recover`"));
   }
   roll_back();
+  if (in_commit) leave_nothing_of_the_commit();
   throw_translated(failure, "ledger " + files_.database + ": " + doing);
 }
 
+/// What was rolled back may lie in the log nevertheless, every byte of it. If it cannot be cut off now, the
+/// mark stays and the next turn does it.
+void LedgerState::leave_nothing_of_the_commit() noexcept {
+  try {
+    settle_all();
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 void LedgerState::poison(const std::string& reason) noexcept {
-  static_cast<void>(write_poison(files_, reason));
+  if (!write_poison(files_, reason) && turn_ >= 0) write_poison(turn_, reason);
   const std::lock_guard guard(mutex_);
   if (poisoned_here_.empty()) poisoned_here_ = reason;
 }
 
+void LedgerState::warn(const std::string& message) const noexcept {
+  try {
+    if (options_.warn) options_.warn("ledger " + files_.database + ": " + message);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+/// One that fails loses nothing: what it moves is durable in the log, stays there, and is moved again as a
+/// whole by a later one.
 void LedgerState::checkpoint(int mode) noexcept {
   const int rc = sqlite3_wal_checkpoint_v2(writer_->handle(), "main", mode, nullptr, nullptr);
-  if (rc == SQLITE_OK || kind_of(rc) != FailureKind::storage) return;  // a later one will do
-  poison(std::string("checkpoint: ") + sqlite3_errmsg(writer_->handle()) + " (SQLite " + std::to_string(rc) +
-         ")");
+  if (rc == SQLITE_OK) return;
+  const StorageFailure failure = writer_->last_failure();
+  const std::string reason =
+      std::string("checkpoint: ") + failure.what() + " (SQLite " + std::to_string(failure.code()) + ")";
+  const int primary = failure.code() & 0xff;
+  if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) {
+    poison(reason);
+  } else if (primary == SQLITE_IOERR || primary == SQLITE_FULL) {
+    warn(reason + "; everything that was recorded is durable in " + files_.wal() + " and stays there");
+  }
 }
 
 void LedgerState::checkpoint_if_due() noexcept {
@@ -159,12 +270,14 @@ void LedgerState::leave_main_file_complete() noexcept {
   if (writer_ == nullptr || size_of(files_.wal()) == 0) return;
   try {
     const Descriptor lock = take_process_lock(files_, std::chrono::steady_clock::now());
+    turn_ = lock.get();
     require_usable_for_writing();
+    settle_what_was_left();
     sqlite3_busy_timeout(writer_->handle(), 0);
     checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
-  } catch (const Error&) {
-    return;
+  } catch (const std::exception&) {
   }
+  turn_ = -1;
 }
 
 std::unique_ptr<Connection> LedgerState::take_reader() {
@@ -196,22 +309,27 @@ std::unique_ptr<Connection> LedgerState::open_reader() const {
   if (require_single_regular_file(files_) != identity_) {
     throw LedgerUnusable("ledger " + files_.database + " was replaced by another file while it was open");
   }
-  if (::access(files_.directory.c_str(), W_OK) == 0) {
+  const bool may_make_files = ::access(files_.directory.c_str(), W_OK) == 0;
+  if (may_make_files && owned(files_)) {
     return std::make_unique<Connection>(files_, Connection::Role::reader);
   }
-  // SQLite needs L-shm to read beside a writer and may not create it here.
-  if (size_of(files_.wal()) == 0 && !exists(files_.shm())) {
+  // SQLite needs L-wal and L-shm to read beside a writer. It must not make them here: either it cannot, or
+  // they would be another's than the ledger and keep its owner out.
+  const bool wal_empty = size_of(files_.wal()) == 0;
+  const bool both_there = exists(files_.wal()) && exists(files_.shm());
+  if (wal_empty && (!exists(files_.shm()) || (may_make_files && !both_there))) {
     return std::make_unique<Connection>(files_, Connection::Role::immutable);
   }
   try {
+    if (may_make_files && !both_there) throw LedgerBusy("they would have to be made");
     return std::make_unique<Connection>(files_, Connection::Role::reader);
   } catch (const Error&) {
     if (size_of(files_.wal()) == 0) return std::make_unique<Connection>(files_, Connection::Role::immutable);
-    std::throw_with_nested(
-        LedgerBusy("ledger " + files_.database +
-                   " lies in a directory you cannot write to and has a write-ahead log (" + files_.wal() +
-                   ") that cannot be read there. Read it as its owner; the log is empty after the owner's " +
-                   "last writing command ended in order"));
+    std::throw_with_nested(LedgerBusy(
+        "ledger " + files_.database +
+        " is another's, or lies in a directory you cannot write to, and has a write-ahead log (" +
+        files_.wal() + ") that cannot be read there. Read it as its owner; the log is empty after " +
+        "the owner's last writing command ended in order"));
   }
 }
 

@@ -46,6 +46,23 @@ class LedgerState final {
   [[nodiscard]] Descriptor take_turn();
   void end_turn(Descriptor lock) noexcept;
 
+  /// COMMIT is next: decisions from `first` on are not known to be durable, until settled() or, if this
+  /// process does not get that far, the next turn.
+  /// Requires  the turn is held; `first` is the number after the last decision of before the transaction.
+  /// Throws    LedgerBusy: nothing may be committed then.
+  void committing(std::int64_t first);
+  /// COMMIT returned, and with it the sync of the log.
+  void settled() noexcept;
+  /// Makes durable what can be read, whether or not somebody left a mark: what an older program, which makes
+  /// none, may have left.
+  /// Requires  the turn is held.
+  /// Throws    LedgerBusy, LedgerIo (poisoned, or now is), LedgerCorrupt.
+  void settle_all();
+
+  /// Decisions below the result are durable. If `seq` is not among them, tries to make it so: as a writer
+  /// would, if nobody holds the turn, else by waiting for whoever does, at most Options::wait.
+  [[nodiscard]] std::int64_t durable_below(std::int64_t seq);
+
   /// Ends the open SQLite transaction after `failure`, poisons if the outcome is unknown, and throws
   /// what the caller reports.
   /// Requires  the turn is held, an exception handler is active.
@@ -59,9 +76,15 @@ class LedgerState final {
   void give_back_reader(std::unique_ptr<Connection> reader) noexcept;
 
  private:
+  void require_ours_to_write() const;
   void require_usable_for_writing() const;
+  void settle_what_was_left();
+  enum class Settling { done, taken, impossible };
+  [[nodiscard]] Settling try_to_settle() noexcept;
+  void leave_nothing_of_the_commit() noexcept;
   void poison(const std::string& reason) noexcept;
   void checkpoint(int mode) noexcept;
+  void warn(const std::string& message) const noexcept;
   void leave_main_file_complete() noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_reader() const;
 
@@ -74,6 +97,8 @@ class LedgerState final {
   ThreadTurns turns_;
   std::unique_ptr<Connection> writer_;  // null: read-only
   int wal_frames_ = 0;                  // of the WAL after our last commit
+  int turn_ = -1;                       // the process lock, while this ledger has the turn
+  bool marked_ = false;                 // a COMMIT of this turn has not returned
   mutable std::mutex mutex_;            // guards what follows
   std::vector<std::unique_ptr<Connection>> idle_readers_;
   std::string poisoned_here_;  // why this process gave up; "" = it did not

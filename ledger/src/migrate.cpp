@@ -35,47 +35,80 @@ class PendingCopy final {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
   /// Ensures  the content and the name are durable, and nobody writes to it by accident.
-  void give_name(const std::string& final_name, const std::string& directory) const {
+  void give_name(const std::string& final_name, const LedgerFiles& files) const {
     const Descriptor file(::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (file.valid()) share_as_database(files, file, 0400);
     if (!file.valid() || ::fchmod(file.get(), 0400) != 0 || ::fsync(file.get()) != 0) {
       throw LedgerIo(system_message("cannot make " + name_ + " durable; the ledger is untouched", errno));
     }
     if (::rename(name_.c_str(), final_name.c_str()) != 0) {
       throw LedgerBusy(system_message("cannot give the copy its name " + final_name, errno));
     }
-    sync_directory(directory);
+    sync_directory(files.directory);
   }
 
  private:
   std::string name_;
 };
 
-/// A copy left by a migration that crashed may be replaced: history only grows, so the ledger holds it
-/// all. Anything else is not ours to touch.
-void require_replaceable(const LedgerFiles& files, const std::string& copy, const std::string& ledger_id) {
+/// What a copy holds: rows are only ever added, and no two decisions have the same id.
+struct Extent {
+  std::int64_t decisions = 0;
+  std::int64_t policy_versions = 0;
+  std::string last_id;
+};
+
+Extent extent_of(Connection& db) {
+  Query row = db.query(
+      "SELECT (SELECT coalesce(max(seq), 0) FROM decision), (SELECT count(*) FROM policy_version),"
+      " coalesce((SELECT id FROM decision ORDER BY seq DESC LIMIT 1), '')");
+  if (!row.step()) return {};
+  return {.decisions = row.integer(0), .policy_versions = row.integer(1), .last_id = row.text(2)};
+}
+
+bool holds(Connection& ledger, const Extent& copy) {
+  const Extent mine = extent_of(ledger);
+  if (copy.decisions > mine.decisions || copy.policy_versions > mine.policy_versions) return false;
+  if (copy.decisions == 0) return true;
+  Query row = ledger.query("SELECT id FROM decision WHERE seq = ?1");
+  row.with(copy.decisions);
+  return row.step() && row.text(0) == copy.last_id;
+}
+
+/// A copy left by a migration that crashed may be replaced as long as the ledger holds all of it. A ledger
+/// that was restored from an older copy does not, and then the copy is all that is left of the rest.
+void require_replaceable(LedgerState& ledger, const std::string& copy) {
   if (!exists(copy)) return;
-  LedgerFiles earlier = files;
+  LedgerFiles earlier = ledger.files();
   earlier.database = copy;
+  bool ours = false;
   try {
     static_cast<void>(require_single_regular_file(earlier));
     Connection connection(earlier, Connection::Role::archived);
-    if (read_ledger_id(connection) == ledger_id && connection.schema_version() < kSchemaVersion) return;
+    ours = read_ledger_id(connection) == ledger.ledger_id() && connection.schema_version() < kSchemaVersion;
+    if (ours && holds(ledger.writer(), extent_of(connection))) return;
   } catch (const Error&) {
   } catch (const StorageFailure&) {
+  }
+  if (ours) {
+    throw LedgerUnusable("the copy at " + copy +
+                         " holds decisions or policies that the ledger lacks: it was migrated before, and an "
+                         "older copy was put in its place since. Move it away if that was meant. Nothing was "
+                         "migrated");
   }
   throw LedgerUnusable("there is something at " + copy +
                        " that is no copy of this ledger; move it away. Nothing was migrated");
 }
 
 void keep_copy(LedgerState& ledger, const std::string& copy) {
-  require_replaceable(ledger.files(), copy, ledger.ledger_id());
+  require_replaceable(ledger, copy);
   const PendingCopy pending(copy);
   try {
     ledger.writer().query("VACUUM INTO ?1").with(pending.name()).run();
   } catch (const StorageFailure& failure) {  // the ledger was only read: nothing to poison
     throw_translated(failure, "ledger " + ledger.files().database + ": copying it to " + copy);
   }
-  pending.give_name(copy, ledger.files().directory);
+  pending.give_name(copy, ledger.files());
 }
 
 void require_references(Connection& db) {
@@ -87,14 +120,15 @@ void require_references(Connection& db) {
 }
 
 /// Requires  the turn is held.
-void apply_later_schemas(Connection& db, const Clock& clock) {
+void apply_later_schemas(LedgerState& ledger) {
+  Connection& db = ledger.writer();
   db.execute("BEGIN IMMEDIATE");
   const std::int64_t from = db.schema_version();
   for (auto version = from + 1; version <= kSchemaVersion; ++version) {
     db.execute(kSchemaSql.at(static_cast<std::size_t>(version - 1)));
   }
   Meta meta = read_meta(db);
-  const ClockObservation now = observe(meta, clock());
+  const ClockObservation now = observe(meta, ledger.clock()());
   for (auto version = from + 1; version <= kSchemaVersion; ++version) {
     db.query("INSERT INTO schema_migration(version, after_decision, at, event) VALUES(?1, ?2, ?3, ?4)")
         .with(version, meta.decisions, time_text(now.now_ms), ++meta.events)
@@ -105,7 +139,9 @@ void apply_later_schemas(Connection& db, const Clock& clock) {
       .run();
   require_references(db);
   db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
+  ledger.committing(meta.decisions + 1);
   db.execute("COMMIT");
+  ledger.settled();
 }
 
 /// What is on a poisoned disk is unknown, and recovery verifies what only its own program can read.
@@ -142,9 +178,10 @@ Migration Ledger::migrate(const std::string& path, const Options& options) {
   try {
     migration.from = ledger.writer().schema_version();  // somebody else may have been first
     if (migration.from == kSchemaVersion) return migration;
+    ledger.settle_all();  // programs of that schema left no mark of what they did not finish
     migration.copy = ledger.files().database + ".schema" + std::to_string(migration.from);
     keep_copy(ledger, migration.copy);
-    apply_later_schemas(ledger.writer(), ledger.clock());
+    apply_later_schemas(ledger);
   } catch (const StorageFailure& failure) {
     ledger.fail(failure, "migrating");
   }

@@ -8,8 +8,7 @@
 
 #include <cerrno>
 #include <exception>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "ledger_time.hpp"
@@ -17,10 +16,7 @@
 namespace epsilog::ledger {
 namespace {
 
-std::string read_all(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
+constexpr std::size_t kMarkerMax = 65'536;
 
 bool write_all(const Descriptor& descriptor, const std::string& text) {
   std::size_t written = 0;
@@ -35,15 +31,29 @@ bool write_all(const Descriptor& descriptor, const std::string& text) {
 
 }  // namespace
 
-std::string current_boot_id() {
-  std::string id = read_all("/proc/sys/kernel/random/boot_id");
-  while (!id.empty() && id.back() == '\n') id.pop_back();
-  return id.empty() ? "unknown" : id;
+const std::string& current_boot_id() {
+  static const std::string kBoot = [] {
+    std::string id = read_small_file("/proc/sys/kernel/random/boot_id", 64).value_or("");
+    while (!id.empty() && id.back() == '\n') id.pop_back();
+    return id.empty() ? std::string("unknown") : id;
+  }();
+  return kBoot;
 }
 
 std::optional<PoisonMarker> read_poison(const LedgerFiles& files) {
-  if (!exists(files.poisoned())) return std::nullopt;
-  const auto json = nlohmann::json::parse(read_all(files.poisoned()), nullptr, false);
+  struct stat status {};
+  if (::lstat(files.poisoned().c_str(), &status) != 0) {
+    const int error = errno;
+    if (error != ENOENT) return PoisonMarker{system_message("the marker cannot be examined", error), "", ""};
+    CommitMark mark = read_commit_mark(files);
+    if (mark.state != CommitMark::State::poisoned) return std::nullopt;
+    return PoisonMarker{std::move(mark.reason), std::move(mark.boot_id), std::move(mark.time)};
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return PoisonMarker{"what lies at " + files.poisoned() + " is not a regular file", "", ""};
+  }
+  const auto json = nlohmann::json::parse(read_small_file(files.poisoned(), kMarkerMax).value_or(""), nullptr,
+                                          /*allow_exceptions=*/false);
   const auto field = [&](const char* name, const char* otherwise) -> std::string {
     if (!json.is_object() || !json.contains(name) || !json[name].is_string()) return otherwise;
     return json[name].get<std::string>();
@@ -63,8 +73,8 @@ bool write_poison(const LedgerFiles& files, const std::string& reason) noexcept 
         {"reason", reason}, {"boot_id", current_boot_id()}, {"time", time_text(wall_clock_ms())}};
     const std::string text =
         json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    const bool written =
-        ::fchmod(marker.get(), 0600) == 0 && write_all(marker, text) && ::fsync(marker.get()) == 0;
+    share_as_database(files, marker, 0640);
+    const bool written = write_all(marker, text) && ::fsync(marker.get()) == 0;
     sync_directory(files.directory);
     return written;
   } catch (const std::exception&) {
@@ -72,11 +82,26 @@ bool write_poison(const LedgerFiles& files, const std::string& reason) noexcept 
   }
 }
 
-void remove_poison(const LedgerFiles& files) {
+void write_poison(int lock_file, const std::string& reason) noexcept {
+  try {
+    static_cast<void>(write_commit_mark(lock_file, {.state = CommitMark::State::poisoned,
+                                                    .boot_id = current_boot_id(),
+                                                    .time = time_text(wall_clock_ms()),
+                                                    .reason = reason}));
+    static_cast<void>(::fsync(lock_file));
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+void remove_poison(const LedgerFiles& files, int lock_file) {
   if (::unlink(files.poisoned().c_str()) != 0 && errno != ENOENT) {
     throw LedgerIo(system_message("cannot remove " + files.poisoned(), errno));
   }
   sync_directory(files.directory);
+  if (read_commit_mark(lock_file).state != CommitMark::State::poisoned) return;
+  const int error = write_commit_mark(lock_file, {.boot_id = current_boot_id()});
+  if (error != 0) throw LedgerIo(system_message("cannot write " + files.lock(), error));
 }
 
 }  // namespace epsilog::ledger

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "commit_mark.hpp"
 #include "ledger_files.hpp"
 
 namespace epsilog::ledger {
@@ -18,16 +19,23 @@ struct PoisonMarker {
 };
 
 /// The kernel's id of this boot, or "unknown".
-[[nodiscard]] std::string current_boot_id();
+[[nodiscard]] const std::string& current_boot_id();
 
-/// None when the ledger is not poisoned. A marker that cannot be read still poisons.
+/// None when the ledger is not poisoned: when nothing has that name, and the lock file does not say it in its
+/// place. Whatever else lies there poisons: a marker that cannot be read, a directory, a device.
 [[nodiscard]] std::optional<PoisonMarker> read_poison(const LedgerFiles& files);
 
 /// Ensures  the marker and its name are durable. The first marker stays: it names the first cause.
 /// Returns  false if the file system did not even take that.
 [[nodiscard]] bool write_poison(const LedgerFiles& files, const std::string& reason) noexcept;
 
-/// Throws  LedgerIo.
-void remove_poison(const LedgerFiles& files);
+/// The same in the lock file, for when the marker cannot be made. It outlives a reboot if the disk lets it.
+/// Requires  the turn is held, of which `lock_file` is the lock.
+void write_poison(int lock_file, const std::string& reason) noexcept;
+
+/// Both.
+/// Requires  the turn is held, of which `lock_file` is the lock.
+/// Throws    LedgerIo.
+void remove_poison(const LedgerFiles& files, int lock_file);
 
 }  // namespace epsilog::ledger

@@ -37,8 +37,7 @@ std::string text_if_any(const Query& row, int column) {
 }
 
 /// Visits every decision of the query; one that cannot be read hides no other, if there is anybody to tell.
-void visit_decisions(Connection& connection, Query& rows,
-                     const std::function<void(const StoredDecision&)>& visit,
+void visit_decisions(Connection& connection, Query& rows, const std::function<void(StoredDecision&)>& visit,
                      const std::function<void(const MalformedRecord&)>& malformed) {
   constexpr int kId = 1;
   constexpr int kDataset = 7;
@@ -77,6 +76,17 @@ Snapshot::State::~State() {
   ledger->give_back_reader(std::move(connection));
 }
 
+void Snapshot::State::withhold(StoredDecision& decision) {
+  if (decision.seq >= durable_below && !gave_up) {
+    durable_below = ledger->durable_below(decision.seq);
+    gave_up = decision.seq >= durable_below;
+  }
+  if (decision.seq < durable_below) return;
+  decision.durable = false;
+  decision.values.clear();
+  decision.component_values.clear();
+}
+
 Snapshot::Snapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Snapshot::Snapshot(Snapshot&&) noexcept = default;
 Snapshot::~Snapshot() = default;
@@ -90,11 +100,19 @@ std::optional<std::string> Snapshot::poisoned() const {
 }
 
 std::optional<StoredDecision> Snapshot::find_key(const std::string& principal, const std::string& key) {
-  return state_->reading([&](Connection& c) { return find_decision_by_key(c, principal, key); });
+  return state_->reading([&](Connection& c) {
+    auto found = find_decision_by_key(c, principal, key);
+    state_->withhold(found);
+    return found;
+  });
 }
 
 std::optional<StoredDecision> Snapshot::find_id(const std::string& id) {
-  return state_->reading([&](Connection& c) { return find_decision_by_id(c, id); });
+  return state_->reading([&](Connection& c) {
+    auto found = find_decision_by_id(c, id);
+    state_->withhold(found);
+    return found;
+  });
 }
 
 PolicyVersion Snapshot::active_policy() {
@@ -110,7 +128,11 @@ std::vector<AccountState> Snapshot::accounts(std::span<const AccountName> names)
 }
 
 std::vector<StoredDecision> Snapshot::children(const std::string& id) {
-  return state_->reading([&](Connection& c) { return read_children(c, id); });
+  return state_->reading([&](Connection& c) {
+    auto found = read_children(c, id);
+    for (StoredDecision& child : found) state_->withhold(child);
+    return found;
+  });
 }
 
 std::string Snapshot::now() {
@@ -146,18 +168,30 @@ std::int64_t Snapshot::decisions() {
 void Snapshot::each_decision(const std::string& dataset, std::int64_t limit,
                              const std::function<void(const StoredDecision&)>& visit,
                              const std::function<void(const MalformedRecord&)>& malformed) {
-  state_->reading([&](Connection& connection) {
-    const std::int64_t start = limit > 0 ? start_of_last(connection, dataset, limit) : 0;
-    SQLite::Statement statement = connection.prepare(
+  state_->each_decision(dataset, limit, State::Values::withheld, visit, malformed);
+}
+
+void Snapshot::State::each_decision(const std::string& dataset, std::int64_t limit, Values values,
+                                    const std::function<void(const StoredDecision&)>& visit,
+                                    const std::function<void(const MalformedRecord&)>& malformed) {
+  reading([&](Connection& db) {
+    const std::int64_t start = limit > 0 ? start_of_last(db, dataset, limit) : 0;
+    SQLite::Statement statement = db.prepare(
         dataset.empty() ? EPSILOG_SELECT_DECISION "WHERE d.seq >= ?1 ORDER BY d.seq"
                         : EPSILOG_SELECT_DECISION "WHERE d.seq >= ?1 AND d.dataset = ?2 ORDER BY d.seq");
-    Query rows(statement, connection.handle());
+    Query rows(statement, db.handle());
     if (dataset.empty()) {
       rows.with(start);
     } else {
       rows.with(start, dataset);
     }
-    visit_decisions(connection, rows, visit, malformed);
+    visit_decisions(
+        db, rows,
+        [&](StoredDecision& decision) {
+          if (values == Values::withheld) withhold(decision);
+          visit(decision);
+        },
+        malformed);
   });
 }
 
@@ -216,7 +250,13 @@ void Snapshot::each_open(const std::string& dataset, const std::function<void(co
                                                      "AND (?1 = '' OR d.dataset = ?1) ORDER BY d.id");
     Query rows(statement, connection.handle());
     rows.with(dataset);
-    visit_decisions(connection, rows, visit, malformed);
+    visit_decisions(
+        connection, rows,
+        [&](StoredDecision& open) {
+          state_->withhold(open);
+          visit(open);
+        },
+        malformed);
   });
 }
 

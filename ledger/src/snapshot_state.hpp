@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "epsilog/ledger/ledger.hpp"
@@ -27,8 +28,22 @@ struct Snapshot::State {
     }
   }
 
+  /// Takes the values out of a decision that is not known to be durable, nor can be made so.
+  void withhold(StoredDecision& decision);
+  void withhold(std::optional<StoredDecision>& decision) {
+    if (decision) withhold(*decision);
+  }
+
+  enum class Values { withheld, as_stored };  ///< of decisions that are not known to be durable
+  /// As Snapshot::each_decision.
+  void each_decision(const std::string& dataset, std::int64_t limit, Values values,
+                     const std::function<void(const StoredDecision&)>& visit,
+                     const std::function<void(const MalformedRecord&)>& malformed);
+
   std::shared_ptr<LedgerState> ledger;
   std::unique_ptr<Connection> connection;
+  std::int64_t durable_below = 0;  ///< as found so far
+  bool gave_up = false;            ///< on what is not below: waited for once
 };
 
 }  // namespace epsilog::ledger

@@ -20,21 +20,31 @@
 namespace epsilog::ledger {
 namespace {
 
-Descriptor open_lock_file(const std::string& path) {
+/// Lock files have the owner and the access of the ledger, whoever makes them: what root left behind must not
+/// keep the owner out, and whoever may read the ledger may read what L.lock says of it.
+Descriptor open_lock_file(const LedgerFiles& files, const std::string& path) {
+  constexpr mode_t kMask = 0640;
   for (;;) {
     Descriptor existing(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (existing.valid()) return existing;
-    if (errno != ENOENT) throw LedgerBusy(system_message("cannot open the lock file " + path, errno));
+    int error = errno;
+    if (existing.valid()) {
+      share_as_database(files, existing, kMask);
+      return existing;
+    }
+    if (error != ENOENT) {
+      throw LedgerBusy(system_message("cannot open the lock file " + path, error) +
+                       permission_advice(path, error));
+    }
+    // Whatever the umask is, the next process of this user must be able to open it.
     Descriptor created(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    error = errno;
     if (created.valid()) {
-      // Whatever the umask was, the next process of this user must be able to open it.
-      if (::fchmod(created.get(), 0600) != 0)
-        throw LedgerBusy(system_message("cannot set the mode of " + path, errno));
+      share_as_database(files, created, kMask);
       return created;
     }
-    if (errno != EEXIST) {
-      throw LedgerBusy(
-          system_message("cannot create the lock file " + path + " (is the directory read-only?)", errno));
+    if (error != EEXIST) {
+      throw LedgerBusy(system_message("cannot create the lock file " + path, error) +
+                       permission_advice(files.directory, error));
     }
   }
 }
@@ -117,6 +127,11 @@ Descriptor wait_in_line(const LedgerFiles& files, Descriptor queue, Descriptor l
 
 }  // namespace
 
+Deadline deadline_after(std::chrono::milliseconds wait) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+  return std::chrono::steady_clock::now() + std::clamp(wait, std::chrono::milliseconds(0), kLongest);
+}
+
 bool ThreadTurns::take(Deadline deadline) {
   std::unique_lock guard(mutex_);
   const std::uint64_t mine = ++arrivals_;
@@ -139,12 +154,25 @@ void ThreadTurns::give_back() {
 
 Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline) {
   for (;;) {
-    Descriptor queue = open_lock_file(files.queue());
-    Descriptor lock = open_lock_file(files.lock());
+    Descriptor queue = open_lock_file(files, files.queue());
+    Descriptor lock = open_lock_file(files, files.lock());
     const bool at_once = try_lock(queue, files.queue()) && try_lock(lock, files.lock());
     if (!at_once) lock = wait_in_line(files, std::move(queue), std::move(lock), deadline);
     if (still_named(lock, files.lock())) return lock;
   }
+}
+
+LockAttempt try_process_lock(const LedgerFiles& files) {
+  // Locking asks for no right to write; what is done under the lock may.
+  Descriptor lock(::open(files.lock().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const bool writable = lock.valid();
+  if (!writable)
+    lock = Descriptor(::open(files.lock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!lock.valid()) return {.taken = false, .writable = false, .lock = {}};
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || !still_named(lock, files.lock())) {
+    return {.taken = true, .writable = writable, .lock = {}};
+  }
+  return {.taken = false, .writable = writable, .lock = std::move(lock)};
 }
 
 }  // namespace epsilog::ledger

@@ -20,6 +20,9 @@ namespace epsilog::ledger {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
+/// A wait of "for ever" does not overflow the clock.
+[[nodiscard]] Deadline deadline_after(std::chrono::milliseconds wait);
+
 /// Turns of the threads of one Ledger, in order of arrival. Thread-safe.
 class ThreadTurns final {
  public:
@@ -38,5 +41,14 @@ class ThreadTurns final {
 /// Takes the lock of all processes. It is held as long as the descriptor lives.
 /// Throws  LedgerBusy if the deadline passes first, or the lock files cannot be made.
 [[nodiscard]] Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline);
+
+/// What came of asking for that lock without waiting.
+struct LockAttempt {
+  bool taken = false;     ///< somebody else has it
+  bool writable = false;  ///< the lock file may be written to
+  Descriptor lock;        ///< invalid unless it was free
+};
+/// Passes by the turnstile: only for what is done at once, by those who otherwise take no turn.
+[[nodiscard]] LockAttempt try_process_lock(const LedgerFiles& files);
 
 }  // namespace epsilog::ledger

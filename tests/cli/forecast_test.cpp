@@ -130,7 +130,8 @@ TEST_CASE("forecast: names a cap on one release as what never fits", "[cli][fore
 
 TEST_CASE("forecast: exactly one thing is sought", "[cli][forecast][negative]") {
   const Workbench bench;
-  check_usage(bench.run({"forecast", "clinic", "count"}), "give one of --epsilon, --count and --accuracy");
+  check_usage(bench.run({"forecast", "clinic", "count"}),
+              "give one of --epsilon, --rho, --count and --accuracy");
   check_usage(bench.run({"forecast", "clinic", "count", "--epsilon", "1", "--count", "2"}),
               "give only one of");
   check_usage(bench.run({"forecast", "clinic", "count", "--count", "0"}),

@@ -110,7 +110,7 @@ TEST_CASE("policy apply: a limit that is declared no more is named by diff, appl
   const Workbench bench;
   const std::string limited =
       replaced(kClinicPolicy, "    budget: {epsilon: 1}\n",
-               "    budget: {epsilon: 1}\n    limits: [{principal: ann, epsilon: 0.5}]\n");
+               "    budget: {epsilon: 1}\n    limits: [{each: principal, epsilon: 0.5}]\n");
   bench.init(limited);
   REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.25", "--as", "ann"}).exit == 0);
   bench.write("free.yaml", kClinicPolicy);

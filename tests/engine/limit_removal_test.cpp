@@ -69,7 +69,7 @@ TEST_CASE("limits: one that is declared again with another number is changed, an
   const auto policy = [](const std::string& limits) {
     return clinic_policy("epsilon: 3", limits.empty() ? "" : "    limits: [" + limits + "]\n");
   };
-  Clinic clinic("epsilon: 3", "    limits: [{principal: alice, epsilon: 0.5}]\n");
+  Clinic clinic("epsilon: 3", "    limits: [{each: principal, epsilon: 0.5}]\n");
   engine::Engine engine = clinic.open();
   const auto apply = [&](const std::string& limits) {
     clinic.folder.write("next.yaml", policy(limits));
@@ -77,8 +77,8 @@ TEST_CASE("limits: one that is declared again with another number is changed, an
   };
   CHECK(release(engine, request("count", "0.3")).granted);
   CHECK(apply("").limit_removals.size() == 1);
-  CHECK_THROWS_AS(apply("{principal: alice, epsilon: 0.2}"), PolicyError);
-  const auto again = apply("{principal: alice, epsilon: 0.4}");
+  CHECK_THROWS_AS(apply("{each: principal, epsilon: 0.2}"), PolicyError);
+  const auto again = apply("{each: principal, epsilon: 0.4}");
   REQUIRE(again.limit_changes.size() == 1);
   CHECK(again.limit_changes[0].old_limit == 500'000'000'000);
   CHECK(again.limit_changes[0].new_limit == 400'000'000'000);
@@ -260,14 +260,14 @@ TEST_CASE("policy diff: what is overdue counts as ended, as apply ends it, and n
 }
 
 TEST_CASE("policy diff: names the accounts whose limit would end", "[engine][policy][limits]") {
-  Clinic clinic("epsilon: 3",
-                "    limits: [{principal: alice, epsilon: 0.5}, {each: purpose, epsilon: 1}]\n"
-                "    purposes: [care]\n");
+  Clinic clinic(
+      "epsilon: 3",
+      "    lifetime: {epsilon: 4}\n    limits: [{each: purpose, epsilon: 1}]\n    purposes: [care]\n");
   const engine::Engine engine = clinic.open();
   clinic.folder.write("next.yaml", clinic_policy("epsilon: 3", "    purposes: [care]\n"));
   const auto removed = engine.removed_by(clinic.folder.path("next.yaml"));
   REQUIRE(removed.size() == 2);
-  CHECK(removed[0].scope == "principal:alice");
+  CHECK(removed[0].scope == "lifetime");
   CHECK(removed[1].scope == "purpose:care");
   CHECK(engine.removed_by(clinic.folder.path("policy.yaml")).empty());
 }

@@ -34,7 +34,8 @@ struct LivedPolicy {
                              ", renew: day, accept_unbounded_lifetime: true",
                          std::string("    limits: [{each: purpose, epsilon: 5}") +
                              (limit_of_bob ? ", {principal: bob, epsilon: 0.5}" : "") +
-                             "]\n    purposes: [care]\n    reservations: {expires: 2d}\n# " +
+                             "]\n    purposes: [care]\n    reservations: {expires: 2d}\n"
+                             "principals: {alice: {}, bob: {}}\n# " +
                              std::to_string(revision) + "\n");
   }
 };

@@ -7,6 +7,7 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
+#include "ledger/support/power_failure.hpp"
 #include "ledger/support/schema_one.hpp"
 #include "support/catch.hpp"
 
@@ -17,22 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 const Epsilon kShare = Epsilon::parse_down("0.01");
-
-std::string read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-/// Puts an image where `from` was, under another directory.
-void write_image(const std::map<std::string, std::string>& image, const std::string& from,
-                 const std::string& to) {
-  fs::remove_all(to);
-  fs::create_directory(to);
-  for (const auto& [path, content] : image) {
-    if (path.starts_with(from + "/"))
-      std::ofstream(to + path.substr(from.size()), std::ios::binary) << content;
-  }
-}
 
 struct Losses {
   int images = 0;
@@ -45,15 +30,6 @@ struct Recording {
   std::map<std::string, std::string> before;
   std::vector<StorageEvent> events;
 };
-
-std::map<std::string, std::string> files_of(const LedgerFixture& fixture) {
-  std::map<std::string, std::string> files;
-  for (const char* suffix : {"", "-wal"}) {
-    if (fs::exists(fixture.sibling(suffix)))
-      files[fixture.sibling(suffix)] = read_file(fixture.sibling(suffix));
-  }
-  return files;
-}
 
 /// Every prefix of the run, several random remains of it each.
 template <class Check>

@@ -143,6 +143,14 @@ TEST_CASE("migration: releases of schema 1 read without a unit and are still wha
   CHECK(first->accounts.at(0).balance.spent == 10'000'000'000);
 }
 
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
 TEST_CASE("migration: a second one finds nothing to do, and a foreign file is not taken for the copy",
           "[ledger][migration]") {
   const OldLedger old;
@@ -164,6 +172,34 @@ TEST_CASE("migration: a second one finds nothing to do, and a foreign file is no
     fs::copy_file(other.path, old.path + ".schema1");
     CHECK_THROWS_AS(ledger::Ledger::migrate(old.path), LedgerUnusable);
     CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
+  }
+  SECTION("a copy that holds what the ledger lacks") {
+    const std::string copy = old.path + ".schema1";
+    const std::string next =
+        "SELECT max(seq) + 1, substr(max(id), 1, 25) || 'Z', created_at, principal,"
+        " 'only here', request_digest, request, dataset, policy_version, 'refused',"
+        R"( '[{"code":"x"}]', accounts FROM decision)";
+    for (const std::string& more :
+         {"INSERT INTO decision " + next,
+          std::string(
+              "INSERT INTO policy_version SELECT max(version) + 1, yaml, sha256, base_dir, applied_at,"
+              " applied_by FROM policy_version")}) {
+      CAPTURE(more);
+      fs::remove(copy);
+      fs::copy_file(old.path, copy);
+      REQUIRE(run_sql(copy, more).empty());
+      const auto size = fs::file_size(copy);
+      CHECK(message_of([&] { ledger::Ledger::migrate(old.path); }).find("that the ledger lacks") !=
+            std::string::npos);
+      CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
+      CHECK(fs::file_size(copy) == size);
+    }
+    // As many decisions as the ledger, but not the same ones.
+    fs::remove(copy);
+    fs::copy_file(old.path, copy);
+    REQUIRE(run_sql(copy, "INSERT INTO decision " + next).empty());
+    REQUIRE(run_sql(old.path, "INSERT INTO decision " + replaced(next, "'Z'", "'Y'")).empty());
+    CHECK_THROWS_AS(ledger::Ledger::migrate(old.path), LedgerUnusable);
   }
   SECTION("a copy of an earlier attempt is replaced by what the ledger holds now") {
     fs::copy_file(old.path, old.path + ".schema1");

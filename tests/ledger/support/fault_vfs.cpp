@@ -1,6 +1,10 @@
 #include "ledger/support/fault_vfs.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -45,7 +49,10 @@ int x_truncate(sqlite3_file* file, sqlite3_int64 size) {
 }
 int x_sync(sqlite3_file* file, int) {
   // Nothing here is about the real disk; leaving its sync out makes thousands of runs affordable.
-  if (const int rc = ours(file).vfs->step("sync", false); rc != SQLITE_OK) return rc;
+  if (const int rc = ours(file).vfs->step("sync", false, ours(file).path); rc != SQLITE_OK) {
+    ours(file).vfs->record({StorageEvent::Kind::failed_sync, *ours(file).path, 0, ""});
+    return rc;
+  }
   ours(file).vfs->record({StorageEvent::Kind::sync, *ours(file).path, 0, ""});
   return SQLITE_OK;
 }
@@ -146,6 +153,11 @@ void FaultVfs::fail_at(std::int64_t nth, int code, bool from_then_on) {
   failed_ = false;
 }
 
+void FaultVfs::die_at(std::int64_t nth) {
+  operations_ = 0;
+  die_at_ = nth;
+}
+
 void FaultVfs::fail_kind(const std::string& kind, int code) {
   failing_kind_ = kind;
   code_ = code;
@@ -154,22 +166,66 @@ void FaultVfs::fail_kind(const std::string& kind, int code) {
 
 void FaultVfs::stop_failing() {
   fail_at_ = 0;
+  die_at_ = 0;
   failing_kind_.clear();
 }
 
-int FaultVfs::step(const char* kind, bool write_like) {
+int FaultVfs::step(const char* kind, bool write_like, const std::string* path) {
   ++operations_;
+  if (die_at_ != 0 && operations_ == die_at_) {
+    // Killed in a sync: nobody learns whether it went well, so it did not.
+    if (path != nullptr) record({StorageEvent::Kind::failed_sync, *path, 0, ""});
+    ::_exit(kKilled);
+  }
   const bool now = fail_at_ != 0 && (operations_ == fail_at_ || (from_then_on_ && operations_ > fail_at_));
   if (!now && failing_kind_ != kind) return SQLITE_OK;
   failed_ = true;
   if (code_ == SQLITE_FULL) return write_like ? SQLITE_FULL : SQLITE_OK;  // only writing needs room
   if (code_ != SQLITE_IOERR) return code_;
+  errno = errno_;
   const std::string name = kind;
   return name == "read" ? SQLITE_IOERR_READ : name == "sync" ? SQLITE_IOERR_FSYNC : SQLITE_IOERR_WRITE;
 }
 
+namespace {
+
+struct StreamedSizes {
+  StorageEvent::Kind kind;
+  std::int64_t offset;
+  std::size_t file;
+  std::size_t bytes;
+};
+
+void write_whole(int descriptor, const void* bytes, std::size_t size) {
+  if (::write(descriptor, bytes, size) != static_cast<ssize_t>(size)) std::abort();
+}
+
+std::string read_whole(int descriptor, std::size_t size) {
+  std::string bytes(size, '\0');
+  if (::read(descriptor, bytes.data(), size) != static_cast<ssize_t>(size)) std::abort();
+  return bytes;
+}
+
+}  // namespace
+
 void FaultVfs::record(StorageEvent event) {
-  if (recording_) events_.push_back(std::move(event));
+  if (!recording_) return;
+  if (stream_ >= 0) {
+    const StreamedSizes sizes{event.kind, event.offset, event.file.size(), event.bytes.size()};
+    write_whole(stream_, &sizes, sizeof sizes);
+    write_whole(stream_, event.file.data(), event.file.size());
+    write_whole(stream_, event.bytes.data(), event.bytes.size());
+  }
+  events_.push_back(std::move(event));
+}
+
+void FaultVfs::add_events_of(int descriptor) {
+  ::lseek(descriptor, 0, SEEK_SET);
+  StreamedSizes sizes{};
+  while (::read(descriptor, &sizes, sizeof sizes) == static_cast<ssize_t>(sizeof sizes)) {
+    std::string file = read_whole(descriptor, sizes.file);
+    events_.push_back({sizes.kind, std::move(file), sizes.offset, read_whole(descriptor, sizes.bytes)});
+  }
 }
 
 void FaultVfs::acknowledge() {
@@ -177,6 +233,11 @@ void FaultVfs::acknowledge() {
 }
 
 int FaultVfs::control(int operation, void* argument, bool& handled) {
+  if (operation == SQLITE_FCNTL_LAST_ERRNO && failed_) {
+    handled = true;
+    *static_cast<int*>(argument) = errno_;
+    return SQLITE_OK;
+  }
   if (ignored_controls_.contains(operation)) {
     handled = true;
     if (*static_cast<int*>(argument) < 0) *static_cast<int*>(argument) = 77;
@@ -228,16 +289,18 @@ void apply_torn(std::string& content, const StorageEvent& event, unsigned keep_o
 std::map<std::string, std::string> image_after_power_failure(std::map<std::string, std::string> files,
                                                              const std::vector<StorageEvent>& events,
                                                              std::size_t until, std::mt19937_64& random) {
-  std::map<std::string, std::size_t> last_sync;
-  for (std::size_t i = 0; i < until; ++i) {
-    if (events[i].kind == StorageEvent::Kind::sync) last_sync[events[i].file] = i;
+  std::map<std::string, bool> synced_later;
+  std::vector<bool> durable(until);
+  for (std::size_t i = until; i-- > 0;) {
+    if (events[i].kind == StorageEvent::Kind::sync) synced_later[events[i].file] = true;
+    if (events[i].kind == StorageEvent::Kind::failed_sync) synced_later[events[i].file] = false;
+    durable[i] = synced_later[events[i].file];
   }
   const auto keep_of_eight = static_cast<unsigned>(random() % 9);  // from nothing to everything
   for (std::size_t i = 0; i < until; ++i) {
     const StorageEvent& event = events[i];
     if (event.kind != StorageEvent::Kind::write && event.kind != StorageEvent::Kind::truncate) continue;
-    const auto sync = last_sync.find(event.file);
-    if (sync != last_sync.end() && i < sync->second) {
+    if (durable[i]) {
       apply(files[event.file], event);
     } else {
       apply_torn(files[event.file], event, keep_of_eight, random);

@@ -12,6 +12,7 @@
 #include <ranges>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
@@ -22,6 +23,7 @@
 #include "epsilog/engine/request_state.hpp"
 #include "epsilog/engine/statistic.hpp"
 #include "epsilog/ledger/clock.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 
@@ -33,12 +35,13 @@ struct Request {
   Question question;
   accounting::Exact epsilon;                    ///< as asked, > 0; 0 where `rho` is asked
   std::optional<accounting::Exact> delta = {};  ///< as asked, in (0, 1); for the Gaussian mechanisms only
-  std::optional<accounting::Exact> rho = {};    ///< in place of both: a Gaussian mechanism of that zCDP loss, > 0
-  std::string principal;                        ///< not empty
-  std::string purpose = {};                     ///< "" = none stated
-  std::string key;                              ///< idempotency key; "" = none
-  std::optional<std::string> supplied;          ///< text of --value, for value:NAME only
-  Holding holding = Holding::none;              ///< other than none for reserve() only
+  std::optional<accounting::Exact> rho =
+      {};                               ///< in place of both: a Gaussian mechanism of that zCDP loss, > 0
+  std::string principal;                ///< not empty
+  std::string purpose = {};             ///< "" = none stated
+  std::string key;                      ///< idempotency key; "" = none
+  std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
+  Holding holding = Holding::none;      ///< other than none for reserve() only
   /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
   /// answered only if its key is bound to it already.
   std::string too_long = {};
@@ -92,6 +95,9 @@ struct RhoCost {
 struct Answer {
   bool granted = false;  ///< and released; for plan: whether it fits now
   bool replayed = false;
+  /// What is recorded of it is known to be on disk; nothing for plan. Where it is not, or the ledger is
+  /// poisoned, all values are withheld, and so is the token.
+  std::optional<bool> durable = {};
   RequestState state = RequestState::refused;  ///< for plan: what a release would come to now
   std::string decision_id;                     ///< "" for plan
   std::int64_t seq = 0;                        ///< 0 for plan
@@ -124,9 +130,10 @@ struct Answer {
   std::vector<Approval> approvals;              ///< so far; not in a history
   std::string token;     ///< the decision from which on the data may have been seen; ""
   std::string ended_by;  ///< the decision that ended it without an answer; "" otherwise
-  std::string why;       ///< of a rejection; "" = not said
-  std::vector<std::vector<Rational>> component_values;  ///< [component][cell]; empty unless released
-  std::vector<Rational> values;                         ///< [cell]; empty unless released
+  std::string why;       ///< of a rejection, or policy_changed; "" = not said
+  /// [component][cell]; empty unless released and durable
+  std::vector<std::vector<Rational>> component_values;
+  std::vector<Rational> values;  ///< [cell]; likewise
 };
 
 struct Forecast;     // forecast.hpp
@@ -157,6 +164,9 @@ struct AuditFault {
   std::string code;
   std::string message;
 };
+/// The code of the fault that an I/O error poisoned the ledger: what is on the disk is unknown, which is no
+/// contradiction in what can be read.
+inline constexpr std::string_view kPoisoned = "poisoned";
 struct AuditReport {
   bool ok = false;
   std::int64_t records = 0;  ///< decisions examined
@@ -176,6 +186,14 @@ struct EngineOptions {
   /// Told of each once, by whatever meets it beside what it was called for.
   std::function<void(const UnreadableDecision&)> unreadable = {};
   ledger::Clock clock = ledger::system_clock_reading;  ///< another one only in tests
+  /// Called right before each COMMIT: from here on what is asked may be on record. Must not throw.
+  std::function<void()> before_commit = {};
+  /// Told of what failed without harm to what was recorded.
+  std::function<void(const std::string&)> warn = {};
+
+  [[nodiscard]] ledger::Options ledger_options() const {
+    return {.wait = wait, .clock = clock, .before_commit = before_commit, .warn = warn};
+  }
 };
 
 class Engine final {
@@ -278,8 +296,9 @@ struct RecoverReport {
 ///
 /// Requires  the machine was restarted since, so that what the page cache pretended is gone.
 /// Ensures   the file's structure and every record were verified first.
-/// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed).
-RecoverReport recover(const std::string& ledger_path);
+/// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed), LedgerBusy
+/// (EngineOptions::wait).
+RecoverReport recover(const std::string& ledger_path, const EngineOptions& options = {});
 
 /// One decision, decided again from the policy, the request and the balances of its place in history.
 struct ReplayedDecision {
@@ -298,8 +317,9 @@ AuditReport audit_replay(const std::string& ledger_path,
                          const std::function<void(const ReplayedDecision&)>& visit,
                          const Progress& progress = {});
 
-/// Recomputes everything from the charges up and re-decides every decision. Trusts no balance.
-/// Throws  LedgerUnusable if it cannot be opened at all; what is wrong inside is a fault.
+/// Recomputes everything from the charges up and re-decides every decision. Trusts no balance. That the
+/// ledger is poisoned is a fault too. Throws  LedgerUnusable if it cannot be opened at all; what is wrong
+/// inside is a fault.
 [[nodiscard]] AuditReport audit_verify(const std::string& ledger_path, const Progress& progress = {});
 
 }  // namespace epsilog::engine

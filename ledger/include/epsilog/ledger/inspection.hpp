@@ -57,6 +57,10 @@ class Inspection final {
   /// Requires  the snapshot outlives this.
   explicit Inspection(Snapshot& snapshot) : snapshot_(&snapshot) {}
 
+  /// As Snapshot::each_decision of all of them, but with the values of those too that are not known to be
+  /// durable. They are for comparing, and are told to nobody.
+  void each_decision(const std::function<void(const StoredDecision&)>& visit,
+                     const std::function<void(const MalformedRecord&)>& malformed);
   /// Tables, indices and triggers that are missing, added or different from the shipped schema, blanks
   /// aside; empty: the same.
   [[nodiscard]] std::vector<std::string> schema_differences();

@@ -2,14 +2,16 @@
 //
 // Definitions
 //   L           the ledger's file; L-wal and L-shm are SQLite's, L.queue and L.lock our lock files,
-//               L.poisoned the marker of an unknown outcome. All in one directory, on a local disk.
+//               L.poisoned the marker of an unknown outcome. All in one directory, on a local disk, and
+//               of one owner: only that user and root write.
 //   turn        what a writer holds: first among the threads of a Ledger, then flock on L.lock,
 //               reached through the turnstile L.queue so that processes alternate.
 //   durable     on disk after power loss, if the disk honours flush.
 //
 // Invariants, at every instant, for any number of threads and processes and after any crash
 //   (1)  A value leaves the process only after the COMMIT that made its charge durable returned:
-//        one transaction holds decision, charges and release.
+//        one transaction holds decision, charges and release. Of a decision that another process recorded
+//        it leaves only if that one's COMMIT returned, or what it left behind was made durable since.
 //   (2)  For every account 0 <= spent, 0 <= reserved, spent + reserved <= budget. A conditional UPDATE
 //        decides, exactly one changed row is required, and a CHECK of the table stands behind both.
 //   (3)  account.spent = sum of the charges of that account by granted and forfeited decisions,
@@ -24,10 +26,12 @@
 //   (6)  A (principal, key) with key <> '' names at most one decision, for ever.
 //   (7)  Rows of decision, charge, release, policy_version, limit_change, limit_removal, clock_event and
 //        schema_migration never change.
-//   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn.
+//   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn. While a COMMIT is
+//        under way L.lock says from which decision on; whoever finds that there, settles it before any other
+//        write: what can be read is durable then, and nothing else is left in the log.
 //   (9)  Every connection has journal_mode WAL, synchronous FULL, power-safe overwrite off, foreign
 //        keys on, and was refused otherwise: the settings were read back.
-//   (10) While L.poisoned exists nobody writes.
+//   (10) While L.poisoned exists nobody writes, and no value is told.
 //   (11) L is one regular file with one name, and no code of this process opens it but SQLite.
 //   (12) A value stored equals post_process(recipe stored, component values stored).
 //   (13) A decision is resolved at most once; what is about it comes after it and before that, has its
@@ -56,7 +60,8 @@
 //   absent -> usable    create(); never overwrites
 //   schema 1 -> usable  migrate(); every other call finds it unusable
 //   usable -> poisoned  SQLITE_IOERR*, CORRUPT or NOTADB while writing, COMMIT included: L.poisoned is
-//                       written and synced before the turn ends (docs/recovery.md)
+//                       written and synced before the turn ends (docs/recovery.md). Not for lack of room, nor
+//                       for a checkpoint that fails: the log stays durable
 //   poisoned -> usable  clear_poison(), after a reboot
 //
 // Not for forked children: an object of this header used in a child of the process that made it throws
@@ -212,6 +217,11 @@ struct MalformedRecord {
 /// A consistent read-only view. Takes no lock, and does not see what is committed after it was made.
 /// Keep it short: while one is open the write-ahead log cannot be recycled.
 ///
+/// A decision that is not known to be durable comes without its values, StoredDecision::durable false: all of
+/// a poisoned ledger, and what a process that was killed in COMMIT left. The latter is made durable, which
+/// takes the turn, if that is free and this user may write; else a call that meets such a decision waits for
+/// it, once and at most Options::wait.
+///
 /// Every function throws LedgerBusy, LedgerIo, or LedgerCorrupt naming a malformed record.
 /// Thread-safety: one owner.
 class Snapshot final {
@@ -272,6 +282,11 @@ class Snapshot final {
 struct Options {
   std::chrono::milliseconds wait{30'000};  ///< for the turn, then LedgerBusy; 0: do not wait
   Clock clock = system_clock_reading;      ///< another one only in tests
+  /// Called under the turn right before each COMMIT. Must not throw, nor use the ledger.
+  std::function<void()> before_commit = {};
+  /// Told in one sentence of what failed without harm to what was recorded: that the log could not be moved
+  /// into the database, say. Must not use the ledger.
+  std::function<void(const std::string&)> warn = {};
 };
 
 /// What migrate() did.
@@ -302,7 +317,8 @@ class Ledger final {
   /// Brings a ledger of an older schema to this one's, in one transaction under the turn; its rows stay
   /// what they were. The old file is kept as L.schema1, mode 0400, durable before the ledger is touched.
   /// Repeatable: after a crash the ledger is whole in either schema, and the copy may be made again.
-  /// Throws  LedgerUnusable (no ledger, newer schema, something else lies at L.schema1), LedgerCorrupt,
+  /// Throws  LedgerUnusable (no ledger, newer schema, something else lies at L.schema1, or a copy that holds
+  ///         what the ledger lacks), LedgerCorrupt,
   ///         LedgerBusy, LedgerIo (poisoned, or now is).
   static Migration migrate(const std::string& path, const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
@@ -320,8 +336,8 @@ class Ledger final {
   /// Removes the marker, after the caller verified the ledger's content.
   /// Requires  recovery_state(path): poisoned, rebooted, no problems.
   /// Throws    LedgerIo saying which of these fails and what to do; LedgerBusy; LedgerCorrupt.
-  static void clear_poison(const std::string& path);
-  static void clear_poison(const std::string& path, const std::string& boot_id);
+  static void clear_poison(const std::string& path, const Options& options = {});
+  static void clear_poison(const std::string& path, const std::string& boot_id, const Options& options = {});
 
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;

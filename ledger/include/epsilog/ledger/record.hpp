@@ -143,6 +143,7 @@ struct StoredDecision {
   std::vector<std::vector<accounting::Rational>> component_values;  ///< [component][cell]
   std::vector<accounting::Rational> values;                         ///< [cell], post-processed
   accounting::PostProcessing post_processing;                       ///< how `values` follow
+  bool durable = true;  ///< false: not known to be on disk, and both kinds of values are withheld
 };
 
 /// A change of an account's limit by `policy apply`.
