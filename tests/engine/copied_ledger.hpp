@@ -34,7 +34,8 @@ inline ledger::ClockReading noon_to_come() {
 /// The clocks of one machine; copies share them.
 class SharedClock {
  public:
-  explicit SharedClock(const ledger::ClockReading& at) : reading_(std::make_shared<ledger::ClockReading>(at)) {}
+  explicit SharedClock(const ledger::ClockReading& at)
+      : reading_(std::make_shared<ledger::ClockReading>(at)) {}
   void pass(std::chrono::milliseconds time) const {
     reading_->wall_ms += time.count();
     reading_->boot_ms += time.count();
@@ -83,9 +84,11 @@ class CopiedLedger {
   std::string word(const engine::Answer& answer) {
     using engine::RequestState;
     if (!answer.values.empty()) told.push_back({answer.decision_id, answer.values});
+    if (answer.durable && !*answer.durable) return answer.values.empty() ? "withholds" : "?";
     switch (answer.state) {
       case RequestState::granted:
-        return answer.values.empty() ? "withholds" : answer.replayed ? "replays" : "releases";
+        if (answer.values.empty()) return "?";
+        return answer.replayed || answer.seq <= recorded ? "replays" : "releases";
       case RequestState::refused:
         for (const engine::Reason& reason : answer.reasons) {
           if (reason.code == engine::RefusalCode::policy_changed) return "differs";
@@ -156,7 +159,8 @@ class CopiedLedger {
   void require_clean_messages() const {
     for (const std::string& message : messages) {
       CAPTURE(message);
-      for (const char* forbidden : {"sqlite3_", "std::", "basic_string", "terminate", "p4", "70000", "4000.25"}) {
+      for (const char* forbidden :
+           {"sqlite3_", "std::", "basic_string", "terminate", "p4", "70000", "4000.25"}) {
         CHECK(message.find(forbidden) == std::string::npos);
       }
     }
@@ -172,6 +176,7 @@ class CopiedLedger {
 
   SharedClock clock;
   std::chrono::milliseconds wait{10'000};
+  std::int64_t recorded = 0;  ///< so many decisions were there before
   bool named_unreadable = false;
   std::vector<Told> told;
   std::vector<std::string> messages;

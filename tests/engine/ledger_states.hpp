@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sqlite3.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,10 +17,7 @@
 #include <optional>
 #include <string>
 
-#if __has_include("commit_mark.hpp")
 #include "commit_mark.hpp"
-#define EPSILOG_SETTLES
-#endif
 #include "copied_ledger.hpp"
 #include "lived_history.hpp"
 #include "poison.hpp"
@@ -52,8 +50,8 @@ inline engine::Request lived_request(const std::string& key) {
   }
   return holding(request("count", "0.1", key));  // "committed", "reserved", "unreadable"
 }
-inline constexpr std::array kLivedKeys{"granted",  "refused", "committed",    "reserved", "unreadable",
-                                       "value",    "guarded", "token issued", "pending",  "approved once"};
+inline constexpr std::array kLivedKeys{"granted", "refused", "committed",    "reserved", "unreadable",
+                                       "value",   "guarded", "token issued", "pending",  "approved once"};
 
 /// A ledger with a decision of every kind, closed.
 struct LivedLedger {
@@ -72,16 +70,26 @@ struct LivedLedger {
           asked.holding == engine::Holding::none ? release(engine, asked) : engine.reserve(asked, {});
       ids[key] = answer.decision_id;
     }
+    for (const auto& [name, epsilon] :
+         {std::pair("again", "3"), std::pair("larger", "4"), std::pair("less", "1")}) {
+      folder.write(std::string(name) + ".yaml", lived_policy(epsilon) + "# another text\n");
+    }
     (void)engine.issue_token(ids["token issued"], "alice");
     (void)engine.approve(ids["approved once"], "carol");
     mechanisms::SystemBits bits;
     (void)engine.commit(ids["committed"], "alice", {}, bits, {});
+    engine.history("", 0, [this](const engine::Answer& answer) {
+      decisions = answer.seq;
+      if (!answer.values.empty()) values[answer.decision_id] = answer.values;
+    });
   }
 
   TemporaryFolder folder;
   SharedClock clock;
   std::string path;
   std::map<std::string, std::string> ids;
+  std::map<std::string, std::vector<accounting::Rational>> values;
+  std::int64_t decisions = 0;
 };
 
 /// Writes over the header of the first page of a table or index.
@@ -93,12 +101,13 @@ inline void damage(const std::string& path, const std::string& name) {
     *static_cast<std::int64_t*>(out) = std::stoll(values[0]);
     return 0;
   };
-  sqlite3_exec(database,
-               ("SELECT (rootpage - 1) * (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name "
-                "= '" +
-                name + "'")
-                   .c_str(),
-               collect, &offset, nullptr);
+  sqlite3_exec(
+      database,
+      ("SELECT (rootpage - 1) * (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name "
+       "= '" +
+       name + "'")
+          .c_str(),
+      collect, &offset, nullptr);
   sqlite3_close(database);
   REQUIRE(offset > 0);
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -119,8 +128,12 @@ struct HeldLock {
 
 /// One cell's ledger in the state of its column.
 struct StateCell : CopiedLedger {
-  using CopiedLedger::CopiedLedger;
+  StateCell(const std::string& prepared, const SharedClock& at, const LivedLedger& lived)
+      : CopiedLedger(prepared, at.reading()), ids(lived.ids), policies(lived.folder.path("")) {
+    recorded = lived.decisions;
+  }
   std::map<std::string, std::string> ids;
+  std::string policies;  ///< where they are
   std::unique_ptr<HeldLock> turn;
 };
 
@@ -135,27 +148,28 @@ struct LedgerState {
   bool other_user = false;  ///< a process of another user than the owner acts
 };
 
-#ifdef EPSILOG_SETTLES
+/// As a process leaves it that is killed in COMMIT.
 inline void write_mark(StateCell& cell) {
   std::ofstream(cell.sibling(".lock"), std::ios::binary) << ledger::commit_mark_bytes(
       {.state = ledger::CommitMark::State::committing, .boot_id = ledger::current_boot_id(), .first = 1});
+  std::filesystem::permissions(cell.sibling(".lock"), std::filesystem::perms(0600));
 }
-#endif
 inline void take_turn(StateCell& cell) {
   cell.turn = std::make_unique<HeldLock>(cell.sibling(".lock"));
   cell.wait = std::chrono::milliseconds(0);
 }
-inline void give_away(const StateCell& cell, uid_t folder_owner, mode_t folder_mode, uid_t file_owner) {
-  const bool root = ::geteuid() == 0;
-  for (const auto& file : std::filesystem::directory_iterator(cell.folder())) {
-    if (root) REQUIRE(::chown(file.path().c_str(), file_owner, file_owner) == 0);
-    REQUIRE(::chmod(file.path().c_str(), 0600) == 0);
-  }
-  if (root) REQUIRE(::chown(cell.folder().c_str(), folder_owner, folder_owner) == 0);
-  REQUIRE(::chmod(cell.folder().c_str(), folder_mode) == 0);
-}
-
+/// Who walks the paths of a column in which a process without rights does.
 inline constexpr uid_t kNobody = 65534;
+
+/// The folder and what is in it, of which that user is the owner or only of its group.
+inline void give(const StateCell& cell, bool owner, mode_t folder_mode, mode_t file_mode) {
+  const auto change = [&](const std::string& path, mode_t mode) {
+    if (::geteuid() == 0) REQUIRE(::chown(path.c_str(), owner ? kNobody : 0, kNobody) == 0);
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+  };
+  change(cell.path, file_mode);
+  change(cell.folder(), folder_mode);
+}
 
 inline std::vector<LedgerState> ledger_states() {
   using std::chrono::hours;
@@ -163,14 +177,12 @@ inline std::vector<LedgerState> ledger_states() {
   const auto nothing = [](const std::string&, const SharedClock&) {};
   return {
       {"fresh", nothing},
-#ifdef EPSILOG_SETTLES
       {"not settled", nothing, write_mark},
       {"not settled, turn taken", nothing,
        [](StateCell& cell) {
          write_mark(cell);
          take_turn(cell);
        }},
-#endif
       {.name = "poisoned",
        .prepare = nothing,
        .enter = [](StateCell& cell) { cell.write("clinic.ledger.poisoned", "{\"reason\": \"committing\"}"); },
@@ -187,8 +199,12 @@ inline std::vector<LedgerState> ledger_states() {
          clock.step(-minutes(10));
        }},
       {"a day later", [](const std::string&, const SharedClock& clock) { clock.pass(hours(24)); }},
-      {.name = "damaged index",
+      {.name = "damaged index of keys",
        .prepare = [](const std::string& path, const SharedClock&) { damage(path, "decision_by_key"); },
+       .verifies = false},
+      {.name = "damaged index of accounts",
+       .prepare = [](const std::string& path,
+                     const SharedClock&) { damage(path, "sqlite_autoindex_account_1"); },
        .verifies = false,
        .readable = false},
       {.name = "damaged accounts",
@@ -196,26 +212,33 @@ inline std::vector<LedgerState> ledger_states() {
        .verifies = false,
        .readable = false},
       {.name = "unreadable row",
-       .prepare = [](const std::string& path,
-                     const SharedClock&) { tamper(path, "UPDATE decision SET request = '{' WHERE key = 'unreadable'"); },
+       .prepare =
+           [](const std::string& path, const SharedClock&) {
+             tamper(path, "UPDATE decision SET request = '{' WHERE key = 'unreadable'");
+           },
        .verifies = false},
       {"migrated", [](const std::string& path, const SharedClock&) { tamper(path, kRowsOfSchema2); }},
       {.name = "older schema",
        .prepare =
            [](const std::string& path, const SharedClock&) {
              std::filesystem::remove(path);
-             std::filesystem::copy_file(EPSILOG_SOURCE_DIR "/tests/fixtures/ledgers/schema2/minimal.epsilog", path);
+             std::filesystem::copy_file(EPSILOG_SOURCE_DIR "/tests/fixtures/ledgers/schema2/minimal.epsilog",
+                                        path);
              std::filesystem::permissions(path, std::filesystem::perms(0600));
            },
        .verifies = false,
        .readable = false},
       {.name = "read-only directory",
        .prepare = nothing,
-       .enter = [](StateCell& cell) { give_away(cell, kNobody, 0500, kNobody); },
+       .enter = [](StateCell& cell) { give(cell, true, 0500, 0600); },
+       .other_user = true},
+      {.name = "another of its group",
+       .prepare = nothing,
+       .enter = [](StateCell& cell) { give(cell, false, 0755, 0640); },
        .other_user = true},
       {.name = "other user",
        .prepare = nothing,
-       .enter = [](StateCell& cell) { give_away(cell, 0, 0755, 0); },
+       .enter = [](StateCell& cell) { give(cell, false, 0755, 0600); },
        .other_user = true},
   };
 }

@@ -48,9 +48,8 @@ inline std::vector<std::string> table_cells(const std::string& line) {
   for (std::string cell; std::getline(in, cell, '|');) {
     std::erase(cell, '`');
     const std::size_t first = cell.find_first_not_of(' ');
-    cells.push_back(first == std::string::npos
-                        ? ""
-                        : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
+    cells.push_back(first == std::string::npos ? ""
+                                               : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
   }
   return cells;
 }
@@ -77,6 +76,24 @@ inline StatePage state_page(const std::string& path) {
     }
   }
   return page;
+}
+
+/// The words of a page are those its table of words explains, each of them is used, and its cells are
+/// counted.
+inline void require_whole(const StatePage& page, const std::vector<std::string>& of_cells) {
+  std::set<std::string> explained;
+  for (const auto& [word, meaning] : page.tables.at("Words").rows) explained.insert(word);
+  std::set<std::string> used;
+  std::size_t cells = 0;
+  for (const std::string& heading : of_cells) {
+    const StateTable& table = page.tables.at(heading);
+    cells += table.cells();
+    for (const auto& [name, words] : table.rows) used.insert(words.begin(), words.end());
+  }
+  CHECK(used == explained);
+  const std::string count = "**" + std::to_string(cells) + " cells**";
+  CAPTURE(count);
+  CHECK(page.text.find(count) != std::string::npos);
 }
 
 /// Cell by cell; where any differs, the table as it was found is told as well.
