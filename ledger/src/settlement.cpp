@@ -9,7 +9,7 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr int kChunkBytes = 1 << 18;
+constexpr int kChunkBytes = 1 << 16;           // the files of SQLite take less than 2^17 at once
 constexpr sqlite3_int64 kLogHeaderBytes = 32;  // of the file, then for each frame,
 constexpr sqlite3_int64 kFrameHeaderBytes =
     24;  // which holds one page: sqlite.org/fileformat2.html#walformat

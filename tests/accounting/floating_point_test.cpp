@@ -94,8 +94,8 @@ TEST_CASE("floating point: doubles become the same numbers and texts in every se
   check_everywhere("exactly", [&] { return shown(MpfrNumber::exactly(tiny).rational()); });
   check_everywhere("hexfloat", [] { return hexfloat_text(5 * power_of_two(-1074)); });
   check_everywhere("nearest", [] {
-    const MpfrNumber tiny = MpfrNumber::exactly(Rational(5 * power_of_two(-1070)));
-    const double nearest = tiny.nearest_double();
+    const MpfrNumber least = MpfrNumber::exactly(Rational(5 * power_of_two(-1070)));
+    const double nearest = least.nearest_double();
     return shown(MpfrNumber::exactly(nearest).rational());
   });
   check_everywhere("nearest of a third", [] {

@@ -227,8 +227,9 @@ TEST_CASE("reasons: those that are not told are counted", "[engine][refusals][si
   const Request asked = request("count", "2");
   const Dataset& dataset = policy.dataset("clinic");
   const Plan plan = make_plan(dataset, asked);
-  const auto owed =
-      debits(asks(policy, dataset, asked, plan, "2026-01-01T00:00:00.000Z"), engine.budget("clinic"));
+  const std::vector<BudgetAccount> budget = engine.budget("clinic");
+  const auto owed = debits(asks(policy, dataset, asked, plan, "2026-01-01T00:00:00.000Z"),
+                           std::vector<ledger::AccountState>(budget.begin(), budget.end()));
   const Decision all = decide(policy, dataset, asked, plan, owed, std::nullopt);
   CHECK(all.count() == 41);
   for (const std::size_t told : {std::size_t{1}, reasons_told(ledger::kRules)}) {

@@ -168,11 +168,31 @@ int taken_back(const FaultVfs& vfs, const Reserved& reserved, const Values& told
   return lost;
 }
 
+/// How many of some power failures, at any time since the interruption, leave what is not whole.
+int broken(const FaultVfs& vfs, const Reserved& reserved, std::size_t since, std::mt19937_64& random) {
+  const TemporaryDirectory disk;
+  int found = 0;
+  for (int i = 0; i < 6; ++i) {
+    const std::size_t until = since + random() % (vfs.events().size() - since + 1);
+    const auto image = image_after_power_failure(reserved.before, vfs.events(), until, random);
+    write_image(image, reserved.fixture.directory.path(), disk.path() + "/image");
+    try {
+      auto snapshot = ledger::Ledger::open_read_only(disk.path() + "/image/L").snapshot();
+      const bool whole = ledger::Inspection(snapshot).storage_faults(false).empty();
+      found += whole && balances_fold(snapshot) ? 0 : 1;
+    } catch (const Error&) {
+      ++found;
+    }
+  }
+  return found;
+}
+
 struct Outcomes {
   int points = 0;
   int told = 0;
   int withheld = 0;
   int lost = 0;
+  int broken = 0;
 };
 
 /// One way at each point, all of them in the last calls, which are those around the sync.
@@ -186,7 +206,9 @@ Outcomes every_point(Interrupt interrupt) {
     FaultVfs vfs;
     const Reserved reserved;
     if (!interrupt(vfs, reserved, nth)) return false;
+    const std::size_t interrupted = vfs.events().size();
     const Values told = told_by(reserved.fixture, way);
+    outcomes.broken += broken(vfs, reserved, interrupted, random);
     (told.empty() ? outcomes.withheld : outcomes.told) += 1;
     outcomes.lost += taken_back(vfs, reserved, told, vfs.events().size(), random);
     ++outcomes.points;
@@ -221,6 +243,7 @@ TEST_CASE("settlement: killed at any call of COMMIT, no way of reading tells wha
   CHECK(outcomes.told >= 4);      // every byte was written: what is settled is told
   CHECK(outcomes.withheld >= 4);  // nothing was there to be told
   CHECK(outcomes.lost == 0);
+  CHECK(outcomes.broken == 0);
 }
 
 TEST_CASE("settlement: without the mark in the lock file the simulation catches values that are taken back",
@@ -262,37 +285,39 @@ TEST_CASE("settlement: an I/O error at any call of COMMIT tells nothing, whoever
 
 TEST_CASE("settlement: a COMMIT that found no room did not happen, for whoever opens the ledger next either",
           "[ledger][settlement][fault]") {
+  enum Exit { no_failure = 10, refused, in_doubt, unharmed };
   for (const int error : {ENOSPC, EDQUOT, EFBIG}) {
-    int refused = 0;
+    int found_no_room = 0;
     for (std::int64_t nth = 1;; ++nth) {
       CAPTURE(error, nth);
       FaultVfs vfs;
       const Reserved reserved;
-      {
+      // In a process that then dies as it is, so that nothing is tidied up.
+      const int status = in_child([&] {
         auto ledger = reserved.fixture.open();
         auto transaction = reserved.posting(ledger);
         vfs.fail_with_errno(error);
         vfs.fail_at(nth, error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR, false);
-        bool busy = false;
         try {
           static_cast<void>(ledger.commit(std::move(transaction)));
         } catch (const LedgerBusy&) {
-          busy = true;
+          ::_exit(ledger.poisoned() ? 1 : refused);
         } catch (const LedgerIo&) {  // a sync that fails for lack of room is a failed sync
+          ::_exit(in_doubt);
         }
-        const bool failed = vfs.failed();
-        vfs.stop_failing();
-        if (!failed) break;
-        if (!busy) continue;
-        CHECK_FALSE(ledger.poisoned());
-        ++refused;
-      }
+        ::_exit(vfs.failed() ? unharmed : no_failure);  // reading needs no room
+      });
+      REQUIRE(WIFEXITED(status));
+      if (WEXITSTATUS(status) == no_failure) break;
+      if (WEXITSTATUS(status) == in_doubt || WEXITSTATUS(status) == unharmed) continue;
+      CHECK(WEXITSTATUS(status) == refused);
+      ++found_no_room;
       CHECK_FALSE(reserved.fixture.look().find_key("ada", "k"));
       auto again = reserved.fixture.open();
       auto transaction = reserved.posting(again);
       CHECK(again.commit(std::move(transaction)).size() == 1);
     }
-    CHECK(refused >= 15);
+    CHECK(found_no_room >= 15);
   }
 }
 
@@ -380,6 +405,20 @@ TEST_CASE("settlement: a reader waits for whoever has the turn, then withholds; 
   CHECK(patient.snapshot().find_key("ada", "k")->values == Values{42});
   CHECK(mark_of(fixture).state == CommitMark::State::settled);
   ::close(lock);
+}
+
+TEST_CASE("settlement: a long log is written again whole, and as it was", "[ledger][settlement]") {
+  const LedgerFixture fixture("100");
+  auto ledger = fixture.open();
+  for (int i = 0; i < 24; ++i) release(ledger, kTenth, Rational(i), std::to_string(i));
+  const std::string log = read_file(fixture.sibling("-wal"));
+  REQUIRE(log.size() > 5 * 65'536);
+  write_mark(fixture, committing(24));
+  CHECK(fixture.look().find_key("ada", "23")->values == Values{23});
+  CHECK(mark_of(fixture).state == CommitMark::State::settled);
+  CHECK(read_file(fixture.sibling("-wal")) == log);
+  release(ledger, kTenth, Rational(24), "24");
+  CHECK(fixture.look().find_key("ada", "24")->values == Values{24});
 }
 
 TEST_CASE("settlement: a mark of another boot says nothing, one that cannot be read is settled",

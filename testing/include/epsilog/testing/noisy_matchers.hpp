@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/testing/added_noise.hpp"
 #include "epsilog/testing/flakiness.hpp"
 
