@@ -18,7 +18,7 @@ inline constexpr std::int64_t kDayOfMs = 24 * kHourMs;
 /// two days were not cut short by the end of their period then.
 inline constexpr const char* kRowsOfSchema2 =
     "UPDATE decision SET deadline = strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+2 days')"
-    " WHERE outcome = 'reserved';"
+    " WHERE outcome = 'reserved' AND deadline LIKE '%T00:00:00.000Z';"
     "UPDATE open_decision SET deadline = (SELECT deadline FROM decision WHERE id = decision_id);"
     "UPDATE policy_version SET after_decision = -1, event = 0;"
     "UPDATE clock_event SET event = 0;"
