@@ -51,6 +51,16 @@ class SharedClock {
   std::shared_ptr<ledger::ClockReading> reading_;
 };
 
+/// Makes the rows what the program of schema 2 wrote, and the file what migration made of that, where no
+/// period cut a deadline short and no decision stored more balances than then.
+inline constexpr const char* kRowsOfRulesOne =
+    "UPDATE policy_version SET after_decision = -1, event = 0;"
+    "UPDATE clock_event SET event = 0;"
+    "UPDATE decision SET rules = 1, program_version = '', program_commit = '', decided_under = 0;"
+    "INSERT INTO schema_migration(version, after_decision, at, event)"
+    " SELECT 3, decisions, last_time, 1 FROM meta;"
+    "UPDATE meta SET events = 1, schema_migrations = 1";
+
 /// What was told of a decision's values.
 struct Told {
   std::string decision;

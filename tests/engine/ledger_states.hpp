@@ -19,7 +19,6 @@
 
 #include "commit_mark.hpp"
 #include "copied_ledger.hpp"
-#include "lived_history.hpp"
 #include "poison.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -217,7 +216,7 @@ inline std::vector<LedgerState> ledger_states() {
              tamper(path, "UPDATE decision SET request = '{' WHERE key = 'unreadable'");
            },
        .verifies = false},
-      {"migrated", [](const std::string& path, const SharedClock&) { tamper(path, kRowsOfSchema2); }},
+      {"migrated", [](const std::string& path, const SharedClock&) { tamper(path, kRowsOfRulesOne); }},
       {.name = "older schema",
        .prepare =
            [](const std::string& path, const SharedClock&) {

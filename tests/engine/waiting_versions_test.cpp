@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "copied_ledger.hpp"
-#include "lived_history.hpp"
 #include "policy_key_changes.hpp"
 #include "state_table.hpp"
 #include "tampering.hpp"
@@ -107,7 +106,7 @@ struct Prepared {
         if (waiting.token) (void)engine.issue_token(answer.decision_id, "alice");
       }
     }
-    if (rules == ledger::Rules::first) tamper(path, kRowsOfSchema2);
+    if (rules == ledger::Rules::first) tamper(path, kRowsOfRulesOne);
   }
 
   TemporaryFolder folder;
