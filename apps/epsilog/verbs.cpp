@@ -1,12 +1,33 @@
 #include "verbs.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "calculator_verbs.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/audit_limits.hpp"
 
 namespace epsilog::command {
 namespace {
+
+/// With the columns that no audit of the file alone can vouch for.
+std::string_view verify_details() {
+  static const std::string kDetails = [] {
+    std::string text =
+        "Recomputes balances from the charges, and decides every decision again under its own version of\n"
+        "the policy. Exit code 6: something was changed, removed, reordered, inserted or damaged.\n"
+        "\n"
+        "Nothing in the file shows another value of these, one at a time; a copy kept elsewhere does:";
+    std::size_t width = 0;
+    for (const auto& anchored : engine::anchored_columns()) width = std::max(width, anchored.column.size());
+    for (const auto& anchored : engine::anchored_columns()) {
+      text += "\n  " + std::string(anchored.column) + std::string(width + 2 - anchored.column.size(), ' ') +
+              std::string(anchored.what);
+    }
+    return text;
+  }();
+  return kDetails;
+}
 
 const PositionalSpec kDataset{"DATASET", true, "name of a dataset in the policy", &Arguments::dataset};
 const PositionalSpec kAnyDataset{"DATASET", false, "only this dataset (default: all)", &Arguments::dataset};
@@ -341,8 +362,7 @@ std::vector<VerbSpec> make_verbs() {
        "audit verify",
        "recompute everything in the ledger and name what is wrong",
        "epsilog audit verify --ledger backup/clinic.epsilog",
-       "Recomputes balances from the charges, and decides every decision again under its own version of\n"
-       "the policy. Exit code 6: something was changed, removed, reordered, inserted or damaged.",
+       verify_details(),
        {},
        {{"--ledger"}}},
       {Verb::audit_replay,

@@ -1,4 +1,8 @@
 // `epsilog audit verify` and `epsilog recover`: what the file is, then what its history says.
+#include <algorithm>
+#include <new>
+#include <optional>
+
 #include "audit_fold.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
@@ -16,17 +20,23 @@ void check_count(const char* what, const ledger::Counts& counts, std::vector<Aud
                         std::to_string(counts.last)});
 }
 
-void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults) {
-  for (std::string& difference : inspection.schema_differences()) {
-    faults.push_back({"schema", "schema_changed", std::move(difference)});
+/// Runs one part of an audit. What makes it impossible is one more fault, and the other parts go on.
+template <class Part>
+void attempt(const char* what, std::vector<AuditFault>& faults, const Part& part) {
+  try {
+    part();
+  } catch (const LedgerBusy&) {
+    throw;
+  } catch (const LedgerIo&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    faults.push_back({what, "storage_damaged", error.what()});
   }
-  for (std::string& message : inspection.storage_faults(true)) {
-    faults.push_back({"storage", "storage_damaged", std::move(message)});
-  }
-  for (std::string& message : inspection.reference_faults()) {
-    faults.push_back({"references", "reference_broken", std::move(message)});
-  }
-  const ledger::LedgerFacts facts = inspection.facts();
+}
+
+void check_counts(const ledger::LedgerFacts& facts, std::vector<AuditFault>& faults) {
   check_count("decisions", facts.decisions, faults);
   check_count("policy versions", facts.policy_versions, faults);
   check_count("limit changes", facts.limit_changes, faults);
@@ -35,16 +45,46 @@ void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults)
   check_count("accounts", facts.accounts, faults);
   check_count("limit removals", facts.limit_removals, faults);
   check_count("relocations", facts.relocations, faults);
-  for (ledger::OrderFault& fault : inspection.event_faults()) {
-    faults.push_back({"event " + std::to_string(fault.seq), "event_order", std::move(fault.message)});
-  }
-  for (std::string& message : inspection.clock_faults()) {
-    faults.push_back({"clock", "clock_changed", std::move(message)});
-  }
-  for (ledger::OrderFault& fault : inspection.lifecycle_faults()) {
-    faults.push_back(
-        {"decision number " + std::to_string(fault.seq), "lifecycle_broken", std::move(fault.message)});
-  }
+}
+
+AuditFault fault_of(const ledger::StoredFault& fault) {
+  return {fault.record, fault.code, fault.message};
+}
+
+void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults) {
+  attempt("schema", faults, [&] {
+    for (std::string& difference : inspection.schema_differences()) {
+      faults.push_back({"schema", "schema_changed", std::move(difference)});
+    }
+  });
+  attempt("storage", faults, [&] {
+    for (std::string& message : inspection.storage_faults(true)) {
+      faults.push_back({"storage", "storage_damaged", std::move(message)});
+    }
+  });
+  attempt("references", faults, [&] {
+    for (std::string& message : inspection.reference_faults()) {
+      faults.push_back({"references", "reference_broken", std::move(message)});
+    }
+  });
+  attempt("meta", faults, [&] { check_counts(inspection.facts(), faults); });
+  attempt("clock", faults, [&] {
+    for (std::string& message : inspection.clock_faults()) {
+      faults.push_back({"clock", "clock_changed", std::move(message)});
+    }
+  });
+  attempt("events", faults, [&] {
+    for (ledger::OrderFault& fault : inspection.event_faults()) {
+      faults.push_back({"event " + std::to_string(fault.seq), "event_order", std::move(fault.message)});
+    }
+    for (const ledger::StoredFault& fault : inspection.record_faults()) faults.push_back(fault_of(fault));
+  });
+  attempt("decisions", faults, [&] {
+    for (ledger::OrderFault& fault : inspection.lifecycle_faults()) {
+      faults.push_back(
+          {"decision number " + std::to_string(fault.seq), "lifecycle_broken", std::move(fault.message)});
+    }
+  });
 }
 
 using Visit = std::function<void(const ReplayedDecision&)>;
@@ -66,20 +106,13 @@ ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
   return result;
 }
 
-void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, AuditReport& report,
-                   const Visit& visit, const Progress& progress) {
-  AuditFold fold(report.faults, report.notes);
-  for (const ledger::SchemaMigration& migration : view.schema_migrations()) fold.schema_migration(migration);
-  view.each_clock_event([&fold](const ledger::ClockEvent& event) { fold.clock_event(event); });
-  view.each_policy_version([&fold](const ledger::PolicyVersion& version) { fold.policy_version(version); });
-  view.each_limit_change([&fold](const ledger::LimitChange& change) { fold.limit_change(change); });
-  view.each_limit_removal([&fold](const ledger::LimitRemoval& removal) { fold.limit_removal(removal); });
-  fold.accounts(view.accounts(""));
-  const std::int64_t total = view.decisions();
+void check_decisions(ledger::Inspection& inspection, AuditFold& fold, AuditReport& report, std::int64_t total,
+                     const Visit& visit, const Progress& progress) {
   inspection.each_decision(
       [&](const ledger::StoredDecision& stored) {
-        const ReplayedDecision decision = replayed(fold, stored, report.faults);
-        if (visit) visit(decision);
+        std::optional<ReplayedDecision> decision;
+        attempt(stored.id.c_str(), report.faults, [&] { decision = replayed(fold, stored, report.faults); });
+        if (visit && decision) visit(*decision);
         ++report.records;
         if (progress && report.records % 1024 == 0) {
           const accounting::DefaultFloatingPoint floating_point;
@@ -90,25 +123,61 @@ void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, Audit
         ++report.records;
         report.faults.push_back(
             {"decision number " + std::to_string(record.seq), "record_unreadable", record.message});
-      });
-  view.each_open(
-      "", [&fold](const ledger::StoredDecision& stored) { fold.listed_open(stored.id); },
-      [&fold](const ledger::MalformedRecord& record) { fold.listed_open(record.id); });
-  fold.finish();
+      },
+      [&report](const ledger::StoredFault& fault) { report.faults.push_back(fault_of(fault)); });
+}
+
+void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, AuditReport& report,
+                   const Visit& visit, const Progress& progress) {
+  std::vector<AuditFault>& faults = report.faults;
+  AuditFold fold(faults, report.notes);
+  attempt("schema migrations", faults, [&] {
+    for (const ledger::SchemaMigration& migration : view.schema_migrations()) {
+      fold.schema_migration(migration);
+    }
+  });
+  attempt("clock events", faults, [&] {
+    view.each_clock_event([&fold](const ledger::ClockEvent& event) { fold.clock_event(event); });
+  });
+  attempt("policy versions", faults, [&] {
+    view.each_policy_version([&](const ledger::PolicyVersion& version) {
+      attempt("policy versions", faults, [&] { fold.policy_version(version); });
+    });
+  });
+  attempt("limit changes", faults, [&] {
+    view.each_limit_change([&fold](const ledger::LimitChange& change) { fold.limit_change(change); });
+  });
+  attempt("limit removals", faults, [&] {
+    view.each_limit_removal([&fold](const ledger::LimitRemoval& removal) { fold.limit_removal(removal); });
+  });
+  std::vector<ledger::AccountState> accounts;
+  attempt("accounts", faults, [&] {
+    inspection.each_account(
+        [&accounts](const ledger::AccountState& account) { accounts.push_back(account); },
+        [&faults](const ledger::StoredFault& fault) { faults.push_back(fault_of(fault)); });
+  });
+  fold.accounts(accounts);
+  std::int64_t total = 1;
+  attempt("meta", faults, [&] { total = std::max<std::int64_t>(1, view.decisions()); });
+  attempt("decisions", faults, [&] { check_decisions(inspection, fold, report, total, visit, progress); });
+  attempt("open decisions", faults, [&] {
+    for (const std::string& id : inspection.open_ids()) fold.listed_open(id);
+  });
+  attempt("accounts", faults, [&] { fold.finish(); });
 }
 
 }  // namespace
 
 AuditReport audit_replay(const std::string& ledger_path, const Visit& visit, const Progress& progress) {
-  const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
-  ledger::Snapshot view = ledger.snapshot();
   AuditReport report;
   try {
+    const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
+    ledger::Snapshot view = ledger.snapshot();
     ledger::Inspection inspection(view);
     check_file(inspection, report.faults);
     check_history(view, inspection, report, visit, progress);
-  } catch (const LedgerCorrupt& error) {
-    report.faults.push_back({"storage", "storage_damaged", error.what()});
+  } catch (const LedgerCorrupt& error) {  // a ledger, and so damaged that it cannot be opened
+    report.faults.push_back({"ledger", "ledger_corrupt", error.what()});
   }
   report.ok = report.faults.empty();
   return report;

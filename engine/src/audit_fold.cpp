@@ -118,6 +118,11 @@ void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& p
       }
     }
   }
+  const accounting::PostProcessing& recipe = plan.derivation.post_processing;
+  if (stored.post_processing.kind != recipe.kind || stored.post_processing.centre != recipe.centre ||
+      stored.post_processing.lower != recipe.lower || stored.post_processing.upper != recipe.upper) {
+    fault(stored.id, "release_changed", "its value was made from components otherwise than its plan says");
+  }
   if (stored.values != accounting::post_process(plan.derivation.post_processing, stored.component_values)) {
     fault(stored.id, "value_changed", "its value does not follow from its components");
   }

@@ -3,6 +3,7 @@
 #include "access.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "request_act.hpp"
 
 namespace epsilog::engine {
@@ -10,6 +11,10 @@ namespace {
 
 /// Throws  LedgerCorrupt: what is stored was valid when it was applied.
 Policy parsed_policy(const ledger::PolicyVersion& version) {
+  if (ledger::sha256_hex(version.yaml) != version.sha256) {
+    throw LedgerCorrupt("policy version " + std::to_string(version.version) +
+                        ": its text does not have the recorded SHA-256");
+  }
   try {
     return Policy::parse_stored(version.yaml, "policy version " + std::to_string(version.version));
   } catch (const PolicyError& error) {

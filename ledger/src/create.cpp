@@ -90,7 +90,8 @@ void fill(Connection& db, const std::string& ledger_id, PolicyVersion policy,
             clock.state.boot_offset, static_cast<std::int64_t>(accounts.size()))
       .run();
   insert_policy_version(db, policy);
-  for (const AccountState& account : accounts) insert_account(db, account);
+  std::int64_t id = 0;
+  for (const AccountState& account : accounts) insert_account(db, ++id, account);
   db.execute("COMMIT");
 }
 

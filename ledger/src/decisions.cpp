@@ -2,6 +2,7 @@
 #include <set>
 #include <utility>
 
+#include "account_checksum.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "ledger_time.hpp"
@@ -17,16 +18,13 @@ using accounting::SealedRelease;
 constexpr const char* kEpsilonMeasure = accounting::EpsilonMeasure::name;
 constexpr const char* kDeltaMeasure = accounting::DeltaMeasure::name;
 
-constexpr const char* kSpend =
-    "UPDATE account SET spent = spent + ?1 WHERE id = ?2 AND ?1 <= budget - spent - reserved";
-constexpr const char* kReserve =
-    "UPDATE account SET reserved = reserved + ?1 WHERE id = ?2 AND ?1 <= budget - spent - reserved";
-constexpr const char* kSpendReserved =
-    "UPDATE account SET spent = spent + ?1, reserved = reserved - ?1 WHERE id = ?2 AND ?1 <= reserved";
-constexpr const char* kGiveBack =
-    "UPDATE account SET reserved = reserved - ?1 WHERE id = ?2 AND ?1 <= reserved";
-constexpr const char* kNoRoom = "units it was found to hold a moment ago";
-constexpr const char* kNotReserved = "units reserved that an open decision reserved";
+#define EPSILOG_SET_BALANCE                                                                   \
+  "UPDATE account SET spent = ?1, reserved = ?2, checksum = ?3 WHERE id = ?4 AND budget = ?5" \
+  " AND spent = ?6 AND reserved = ?7 AND "
+constexpr const char* kDebit = EPSILOG_SET_BALANCE "?8 <= budget - spent - reserved";
+constexpr const char* kSettle = EPSILOG_SET_BALANCE "?8 <= reserved";
+constexpr const char* kReservedSums =
+    "SELECT c.account_id, c.amount FROM open_decision AS o JOIN charge AS c ON c.decision_id = o.decision_id";
 
 constexpr const char* kInsertDecision =
     "INSERT INTO decision(seq, id, created_at, principal, key, request_digest, request, dataset,"
@@ -237,14 +235,53 @@ std::vector<Charge> Transaction::State::checked_charges(const DecisionDraft& dra
   return sorted;
 }
 
-void Transaction::State::move(const char* update, const std::vector<Charge>& charges, const char* otherwise) {
+void Transaction::State::move(Move kind, const std::vector<Charge>& charges) {
   Connection& db = ledger->writer();
+  const bool settles = kind == Move::spend_reserved || kind == Move::give_back;
+  if (settles) require_reserved_sums(charges);
   for (const Charge& charge : charges) {
-    db.query(update).with(charge.amount, charge.account).run();
+    const auto before = find_account(db, charge.account);
+    if (!before) throw LedgerCorrupt("ledger: account " + std::to_string(charge.account) + " is not there");
+    AccountState after = *before;
+    if (kind == Move::spend || kind == Move::spend_reserved) after.balance.spent += charge.amount;
+    if (kind == Move::reserve) after.balance.reserved += charge.amount;
+    if (settles) after.balance.reserved -= charge.amount;
+    db.query(settles ? kSettle : kDebit)
+        .with(after.balance.spent, after.balance.reserved, account_checksum(after), before->id,
+              before->balance.limit, before->balance.spent, before->balance.reserved, charge.amount)
+        .run();
     if (db.changes() != 1) {
       throw LedgerCorrupt("ledger: account " + std::to_string(charge.account) + " does not hold the " +
-                          std::to_string(charge.amount) + " " + otherwise);
+                          std::to_string(charge.amount) +
+                          (settles ? " units reserved that an open decision reserved"
+                                   : " units it was found to hold a moment ago"));
     }
+    if (reserved_sums && kind != Move::spend) {
+      (*reserved_sums)[charge.account] += settles ? -charge.amount : charge.amount;
+    }
+  }
+}
+
+void Transaction::State::require_reserved_sums(const std::vector<Charge>& charges) {
+  Connection& db = ledger->writer();
+  if (!reserved_sums) {
+    reserved_sums.emplace();
+    Query rows = db.query(kReservedSums);
+    while (rows.step()) {
+      std::int64_t& sum = (*reserved_sums)[rows.integer(0)];
+      const std::int64_t amount = rows.integer(1);
+      // Beyond what an account holds it only has to differ.
+      sum = amount < 0 || amount > accounting::kUnitsMax || sum < 0 || sum > accounting::kUnitsMax
+                ? -1
+                : sum + amount;
+    }
+  }
+  for (const Charge& charge : charges) {
+    const auto account = find_account(db, charge.account);
+    const auto sum = reserved_sums->find(charge.account);
+    if (account && sum != reserved_sums->end() && sum->second == account->balance.reserved) continue;
+    throw LedgerCorrupt("ledger: what account " + std::to_string(charge.account) +
+                        " has reserved is not the sum of its open reservations");
   }
 }
 
@@ -299,6 +336,7 @@ std::string Transaction::State::record(const DecisionDraft& draft, const std::ve
       throw LedgerCorrupt("ledger: decision " + draft.parent + " is not resolved, yet not listed as open");
   }
   meta.decisions = decision.seq;
+  dated = true;
   last_id = decision.id;
   recorded.push_back(std::move(decision));
   return last_id;
@@ -319,7 +357,7 @@ accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std:
     require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
     std::vector<Charge> checked = state.checked_charges(granted, charges, &loss);
     state.changed = true;
-    state.move(kSpend, checked, kNoRoom);
+    state.move(State::Move::spend, checked);
     static_cast<void>(state.record(granted, checked, checked));
     return state.owe(loss);
   });
@@ -331,7 +369,7 @@ std::string Transaction::reserve(const DecisionDraft& reserved, std::span<const 
     static_cast<void>(state.require_recordable(reserved));
     const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr);
     state.changed = true;
-    state.move(kReserve, checked, kNoRoom);
+    state.move(State::Move::reserve, checked);
     return state.record(reserved, checked, checked);
   });
 }
@@ -344,7 +382,7 @@ accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const 
     require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
     const std::vector<Charge> checked = state.checked_charges(granted, parent->charges, &loss);
     state.changed = true;
-    state.move(kSpendReserved, checked, kNotReserved);
+    state.move(State::Move::spend_reserved, checked);
     static_cast<void>(state.record(granted, checked, checked));
     return state.owe(loss);
   });
@@ -357,7 +395,7 @@ std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
     EPSILOG_INVARIANT(parent.has_value());
     const bool spends = voided_or_forfeited.outcome == Outcome::forfeited;
     state.changed = true;
-    state.move(spends ? kSpendReserved : kGiveBack, parent->charges, kNotReserved);
+    state.move(spends ? State::Move::spend_reserved : State::Move::give_back, parent->charges);
     return state.record(voided_or_forfeited, parent->charges,
                         spends ? parent->charges : std::vector<Charge>{});
   });

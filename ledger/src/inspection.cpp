@@ -2,71 +2,17 @@
 
 #include <sqlite3.h>
 
-#include <map>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "queries.hpp"
-#include "schema.hpp"
+#include "schema_comparison.hpp"
 #include "snapshot_state.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
 constexpr int kFaultsMax = 100;
-
-/// Blanks and comments do not make another schema.
-std::string normalized(const std::string& sql) {
-  std::string text;
-  for (std::size_t i = 0; i < sql.size(); ++i) {
-    if (sql.compare(i, 2, "--") == 0) {
-      while (i < sql.size() && sql[i] != '\n') ++i;
-    }
-    const bool blank = i >= sql.size() || sql[i] == ' ' || sql[i] == '\n' || sql[i] == '\t' || sql[i] == '\r';
-    if (!blank) {
-      text += sql[i];
-    } else if (!text.empty() && text.back() != ' ') {
-      text += ' ';
-    }
-  }
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
-
-using Schema = std::map<std::string, std::string>;  // "table charge" -> normalized SQL
-
-Schema read_schema(SQLite::Database& database) {
-  Schema schema;
-  SQLite::Statement rows(database,
-                         "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master"
-                         " WHERE name NOT LIKE 'sqlite_stat%'");
-  while (rows.executeStep())
-    schema[rows.getColumn(0).getString()] = normalized(rows.getColumn(1).getString());
-  return schema;
-}
-
-/// What SQLite makes of the shipped text, so that both sides passed through the same parser.
-Schema shipped_schema() {
-  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  for (const char* const sql : kSchemaSql) database.exec(sql);
-  return read_schema(database);
-}
-
-std::vector<std::string> differences(const Schema& shipped, const Schema& stored) {
-  std::vector<std::string> found;
-  for (const auto& [name, sql] : shipped) {
-    const auto other = stored.find(name);
-    if (other == stored.end()) {
-      found.push_back(name + " is missing");
-    } else if (other->second != sql) {
-      found.push_back(name + " differs from the shipped schema");
-    }
-  }
-  for (const auto& [name, sql] : stored) {
-    if (!shipped.contains(name)) found.push_back(name + " is not part of the shipped schema");
-  }
-  return found;
-}
 
 /// The first column of every row.
 std::vector<std::string> texts(Connection& connection, const std::string& sql) {
@@ -125,20 +71,9 @@ std::vector<OrderFault> faults_of_events(Connection& connection) {
 
 }  // namespace
 
-void Inspection::each_decision(const std::function<void(const StoredDecision&)>& visit,
-                               const std::function<void(const MalformedRecord&)>& malformed) {
-  snapshot_->state_->each_decision("", 0, Snapshot::State::Values::as_stored, visit, malformed);
-}
-
 std::vector<std::string> Inspection::schema_differences() {
   return snapshot_->state_->reading([](Connection& connection) {
-    SQLite::Statement statement = connection.prepare(
-        "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master"
-        " WHERE name NOT LIKE 'sqlite_stat%'");
-    Query rows(statement, connection.handle());
-    Schema stored;
-    while (rows.step()) stored[rows.text(0)] = normalized(rows.text(1));
-    return differences(shipped_schema(), stored);
+    return ledger::schema_differences(shipped_schema(), read_schema(connection));
   });
 }
 
@@ -279,17 +214,7 @@ std::vector<OrderFault> Inspection::lifecycle_faults() {
 
 std::vector<std::string> Inspection::clock_faults() {
   return snapshot_->state_->reading([](Connection& connection) {
-    std::string held;
-    SQLite::Statement statement = connection.prepare(
-        "SELECT kind, ledger_time FROM clock_event WHERE kind <> 'backwards' ORDER BY seq");
-    Query rows(statement, connection.handle());
-    while (rows.step()) {
-      if (rows.text(0) == "confirmed") {
-        held.clear();
-      } else if (held.empty()) {
-        held = rows.text(1);
-      }
-    }
+    const std::string held = held_by_events(connection);
     const std::string recorded = read_meta(connection).clock.held_at;
     if (recorded == held) return std::vector<std::string>{};
     const auto described = [](const std::string& time) {

@@ -61,7 +61,8 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
   try {
     Connection& db = state_->writer();
     state.insert_noticed_clock_events();
-    const Meta& meta = state.meta;
+    Meta& meta = state.meta;
+    if (!state.dated) meta.last_time = state.last_time_before;  // nothing has the time it would say
     db.query(kUpdateMeta)
         .with(meta.last_time, meta.decisions, meta.policy_versions, meta.limit_changes, meta.clock_events,
               meta.clock.wall_clock, meta.clock.boot_id, meta.clock.boot_offset, meta.clock.held_at,

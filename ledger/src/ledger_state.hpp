@@ -15,6 +15,7 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
+#include "schema_comparison.hpp"
 #include "turnstile.hpp"
 
 namespace epsilog::ledger {
@@ -33,6 +34,9 @@ class LedgerState final {
   [[nodiscard]] const Clock& clock() const noexcept { return options_.clock; }
   /// Requires  the turn is held.
   [[nodiscard]] Connection& writer() noexcept { return *writer_; }
+
+  /// Requires  the turn is held.
+  [[nodiscard]] SchemaWatch& schema_watch() noexcept { return schema_watch_; }
 
   /// A connection inherited through fork would share locks and memory images with the parent's.
   /// Throws  InvalidParameter in a forked child.
@@ -96,6 +100,7 @@ class LedgerState final {
   std::string ledger_id_;
   ThreadTurns turns_;
   std::unique_ptr<Connection> writer_;  // null: read-only
+  SchemaWatch schema_watch_;            // of what writer_ has open
   int wal_frames_ = 0;                  // of the WAL after our last commit
   int turn_ = -1;                       // the process lock, while this ledger has the turn
   bool marked_ = false;                 // a COMMIT of this turn has not returned

@@ -121,6 +121,12 @@ std::string next_id(const std::string& previous, std::int64_t ms) {
   return id;
 }
 
+bool may_be_next_id(const std::string& previous, const std::string& id, std::int64_t ms) {
+  const std::string now = time_digits(ms);
+  if (!previous.empty() && previous.compare(0, kTimeLength, now) >= 0) return id == successor(previous);
+  return id.compare(0, kTimeLength, now) == 0;
+}
+
 bool is_id(std::string_view text) {
   return text.size() == kIdLength && text.front() <= '7' &&
          text.find_first_not_of(kAlphabet) == std::string_view::npos;

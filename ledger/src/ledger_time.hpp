@@ -26,6 +26,10 @@ namespace epsilog::ledger {
 ///           clock stands behind it, it is the id that follows.
 [[nodiscard]] std::string next_id(const std::string& previous, std::int64_t ms);
 
+/// Whether next_id(previous, ms) can have been `id`.
+/// Requires  ids, `previous` possibly "".
+[[nodiscard]] bool may_be_next_id(const std::string& previous, const std::string& id, std::int64_t ms);
+
 /// 26 characters of the alphabet, the first at most '7'.
 [[nodiscard]] bool is_id(std::string_view text);
 

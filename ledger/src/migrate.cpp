@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "account_checksum.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_clock.hpp"
@@ -16,6 +18,7 @@
 #include "ledger_time.hpp"
 #include "queries.hpp"
 #include "schema.hpp"
+#include "schema_comparison.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -119,14 +122,27 @@ void require_references(Connection& db) {
                       "; nothing was migrated");
 }
 
+/// Accounts of before schema 3 have none.
+void write_checksums(Connection& db) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> checksums;  // by account
+  each_account_as_stored(db, [&](const AccountState& account, bool) {
+    checksums.emplace_back(account.id, account_checksum(account));
+  });
+  for (const auto& [account, checksum] : checksums) {
+    db.query("UPDATE account SET checksum = ?2 WHERE id = ?1").with(account, checksum).run();
+  }
+}
+
 /// Requires  the turn is held.
 void apply_later_schemas(LedgerState& ledger) {
   Connection& db = ledger.writer();
+  const std::string& database = ledger.files().database;
   db.execute("BEGIN IMMEDIATE");
   const std::int64_t from = db.schema_version();
   for (auto version = from + 1; version <= kSchemaVersion; ++version) {
     db.execute(kSchemaSql.at(static_cast<std::size_t>(version - 1)));
   }
+  if (from < 3) write_checksums(db);
   Meta meta = read_meta(db);
   const ClockObservation now = observe(meta, ledger.clock()());
   for (auto version = from + 1; version <= kSchemaVersion; ++version) {
@@ -138,6 +154,7 @@ void apply_later_schemas(LedgerState& ledger) {
       .with(time_text(now.now_ms), kSchemaVersion - from, meta.events)
       .run();
   require_references(db);
+  require_shipped_schema(db, database);
   db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
   ledger.committing(meta.decisions + 1);
   db.execute("COMMIT");

@@ -1,9 +1,12 @@
 #include "queries.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "account_checksum.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "row_codec.hpp"
 
@@ -17,24 +20,36 @@ constexpr const char* kMeta =
     " events FROM meta";
 constexpr const char* kActivePolicy =
     "SELECT " EPSILOG_POLICY_COLUMNS " FROM policy_version ORDER BY version DESC LIMIT 1";
-constexpr const char* kAccountsOfDataset =
-    "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account WHERE dataset = ?1"
-    " ORDER BY dataset, scope, measure";
+#define EPSILOG_ACCOUNT_COLUMNS "id, dataset, scope, measure, budget, spent, reserved, checksum"
+constexpr const char* kAccountsOfDataset = "SELECT " EPSILOG_ACCOUNT_COLUMNS
+                                           " FROM account WHERE dataset = ?1"
+                                           " ORDER BY dataset, scope, measure";
 constexpr const char* kAllAccounts =
-    "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account ORDER BY dataset, scope, "
-    "measure";
+    "SELECT " EPSILOG_ACCOUNT_COLUMNS " FROM account ORDER BY dataset, scope, measure";
+constexpr const char* kAccountRows =
+    "SELECT " EPSILOG_ACCOUNT_COLUMNS " FROM account NOT INDEXED ORDER BY id";
 constexpr const char* kAccountByName =
-    "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account"
-    " WHERE dataset = ?1 AND scope = ?2 AND measure = ?3";
-constexpr const char* kAccountById =
-    "SELECT id, dataset, scope, measure, budget, spent, reserved FROM account WHERE id = ?1";
+    "SELECT " EPSILOG_ACCOUNT_COLUMNS " FROM account WHERE dataset = ?1 AND scope = ?2 AND measure = ?3";
+constexpr const char* kAccountById = "SELECT " EPSILOG_ACCOUNT_COLUMNS " FROM account WHERE id = ?1";
 constexpr const char* kCharges =
     "SELECT account_id, amount FROM charge WHERE decision_id = ?1 ORDER BY account_id";
-constexpr const char* kDecisionByKey =
-    EPSILOG_SELECT_DECISION "WHERE d.principal = ?1 AND d.key = ?2 AND d.key <> ''";
-constexpr const char* kDecisionById = EPSILOG_SELECT_DECISION "WHERE d.id = ?1";
-constexpr const char* kChildren =
-    EPSILOG_SELECT_DECISION "WHERE d.parent = ?1 AND d.parent <> '' ORDER BY d.seq";
+constexpr const char* kSeqByKey =
+    "SELECT seq FROM decision INDEXED BY decision_by_key WHERE principal = ?1 AND key = ?2 AND key <> ''";
+constexpr const char* kSeqByKeyFirst =
+    "SELECT seq FROM decision INDEXED BY decision_by_key_first"
+    " WHERE key = ?2 AND principal = ?1 AND key <> ''";
+constexpr const char* kSeqById = "SELECT seq FROM decision WHERE id = ?1";
+constexpr const char* kSeqsOfChildren =
+    "SELECT seq FROM decision WHERE parent = ?1 AND parent <> '' ORDER BY seq";
+constexpr const char* kDecisionBySeq = EPSILOG_SELECT_DECISION "WHERE d.seq = ?1";
+constexpr const char* kHolds =
+    "SELECT kind, ledger_time FROM clock_event WHERE kind <> 'backwards' ORDER BY seq DESC";
+constexpr const char* kLastTimes =
+    "SELECT coalesce((SELECT created_at FROM decision ORDER BY seq DESC LIMIT 1), ''),"
+    " coalesce((SELECT applied_at FROM policy_version ORDER BY version DESC LIMIT 1), ''),"
+    " coalesce((SELECT ledger_time FROM clock_event ORDER BY seq DESC LIMIT 1), ''),"
+    " coalesce((SELECT at FROM schema_migration ORDER BY version DESC LIMIT 1), ''),"
+    " coalesce((SELECT at FROM relocation ORDER BY seq DESC LIMIT 1), '')";
 
 constexpr const char* kOverdue =
     "SELECT decision_id FROM open_decision WHERE deadline <= ?1 ORDER BY deadline, decision_id";
@@ -51,7 +66,7 @@ constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
     {Outcome::forfeited, "forfeited"},
 }};
 
-AccountState account_of_row(const Query& row) {
+AccountState account_as_stored(const Query& row) {
   return {.id = row.integer(0),
           .dataset = row.text(1),
           .scope = row.text(2),
@@ -59,11 +74,25 @@ AccountState account_of_row(const Query& row) {
           .balance = {.limit = row.integer(4), .spent = row.integer(5), .reserved = row.integer(6)}};
 }
 
+AccountState account_of_row(const Query& row) {
+  AccountState account = account_as_stored(row);
+  if (row.integer(7) != account_checksum(account)) {
+    throw LedgerCorrupt("account " + std::to_string(account.id) +
+                        ": its columns do not have the checksum beside them; the file is damaged");
+  }
+  return account;
+}
+
 std::vector<Charge> read_charges(Connection& connection, const std::string& decision_id) {
   std::vector<Charge> charges;
   Query rows = connection.query(kCharges);
   rows.with(decision_id);
-  while (rows.step()) charges.push_back({.account = rows.integer(0), .amount = rows.integer(1)});
+  while (rows.step()) {
+    charges.push_back({.account = rows.integer(0), .amount = rows.integer(1)});
+    if (charges.back().amount < 1 || charges.back().amount > accounting::kUnitsMax) {
+      throw LedgerCorrupt("column amount of a charge is " + std::to_string(charges.back().amount));
+    }
+  }
   return charges;
 }
 
@@ -85,7 +114,11 @@ Rules rules_of(std::int64_t number) {
 
 void read_release(const Query& row, StoredDecision& decision) {
   constexpr int kFirst = 12;
+  constexpr int kOfDecision = 30;
   if (row.null(kFirst)) return;
+  if (row.text(kOfDecision) != decision.id) {
+    throw LedgerCorrupt("its release is stored as that of another decision");
+  }
   ReleaseRecord record;
   record.mechanism = row.text(kFirst);
   record.arithmetic = row.text(kFirst + 1);
@@ -102,9 +135,34 @@ void read_release(const Query& row, StoredDecision& decision) {
   decision.release = std::move(record);
 }
 
-std::optional<StoredDecision> read_single(Connection& connection, Query& query) {
+void require_values_follow(const StoredDecision& decision) {
+  if (!decision.release) return;
+  bool follow = false;
+  try {
+    follow = decision.values == accounting::post_process(decision.post_processing, decision.component_values);
+  } catch (const InvalidParameter&) {  // not as many components as the recipe takes
+  }
+  if (!follow) throw LedgerCorrupt("its value does not follow from its components");
+}
+
+std::optional<std::int64_t> single_seq(Query& query) {
   if (!query.step()) return std::nullopt;
+  return query.integer(0);
+}
+
+/// The row that an index says has `seq`.
+StoredDecision decision_at(Connection& connection, std::int64_t seq) {
+  Query query = connection.query(kDecisionBySeq);
+  query.with(seq);
+  if (!query.step()) {
+    throw LedgerCorrupt("decision " + std::to_string(seq) + ": an index has it, and it is not there");
+  }
   return read_decision(connection, query);
+}
+
+[[noreturn]] void index_differs(const StoredDecision& decision, const std::string& column) {
+  throw LedgerCorrupt("decision " + std::to_string(decision.seq) + ": an index has another " + column +
+                      " of it; the file is damaged");
 }
 
 }  // namespace
@@ -154,10 +212,34 @@ PolicyVersion policy_of_row(const Query& row) {
           .event = row.integer(7)};
 }
 
-PolicyVersion read_active_policy(Connection& connection) {
+PolicyVersion read_active_policy(Connection& connection, std::int64_t expected) {
   Query row = connection.query(kActivePolicy);
   if (!row.step()) throw LedgerCorrupt("policy_version: there is none");
-  return policy_of_row(row);
+  PolicyVersion active = policy_of_row(row);
+  if (active.version != expected) {
+    throw LedgerCorrupt("policy version " + std::to_string(active.version) +
+                        ": is the last one there, where " + std::to_string(expected) + " are counted");
+  }
+  if (sha256_hex(active.yaml) != active.sha256) {
+    throw LedgerCorrupt("policy version " + std::to_string(active.version) +
+                        ": its text does not have the recorded SHA-256");
+  }
+  return active;
+}
+
+std::string held_by_events(Connection& connection) {
+  std::string held;
+  Query rows = connection.query(kHolds);
+  while (rows.step() && rows.text(0) != "confirmed") held = rows.text(1);
+  return held;
+}
+
+std::string last_recorded_time(Connection& connection) {
+  Query row = connection.query(kLastTimes);
+  std::string last;
+  if (!row.step()) return last;
+  for (int column = 0; column < row.columns(); ++column) last = std::max(last, row.text(column));
+  return last;
 }
 
 std::vector<AccountState> read_accounts(Connection& connection, const std::string& dataset) {
@@ -166,6 +248,15 @@ std::vector<AccountState> read_accounts(Connection& connection, const std::strin
   if (!dataset.empty()) rows.with(dataset);
   while (rows.step()) accounts.push_back(account_of_row(rows));
   return accounts;
+}
+
+void each_account_as_stored(Connection& connection,
+                            const std::function<void(const AccountState& account, bool sound)>& visit) {
+  Query rows = connection.query(kAccountRows);
+  while (rows.step()) {
+    const AccountState account = account_as_stored(rows);
+    visit(account, rows.integer(7) == account_checksum(account));
+  }
 }
 
 std::optional<AccountState> find_account(Connection& connection, const AccountName& name) {
@@ -191,7 +282,7 @@ std::vector<AccountState> find_accounts(Connection& connection, std::span<const 
   return accounts;
 }
 
-StoredDecision read_decision(Connection& connection, const Query& row) {
+StoredDecision read_decision(Connection& connection, const Query& row, Reading reading) {
   constexpr int kParent = 24;
   StoredDecision decision;
   decision.seq = row.integer(0);
@@ -216,6 +307,7 @@ StoredDecision read_decision(Connection& connection, const Query& row) {
     for (const AccountState& account : decision.accounts) touched.push_back(account.id);
     decision.charges = read_charges(connection, decision.id);
     read_release(row, decision);
+    if (reading == Reading::checked) require_values_follow(decision);
   } catch (const LedgerCorrupt& fault) {
     throw UnreadableRow("decision " + std::to_string(decision.seq) +
                         (decision.id.empty() ? "" : " (" + decision.id + ")") + ": " + fault.what());
@@ -226,15 +318,35 @@ StoredDecision read_decision(Connection& connection, const Query& row) {
 std::optional<StoredDecision> find_decision_by_key(Connection& connection, const std::string& principal,
                                                    const std::string& key) {
   if (key.empty()) return std::nullopt;
-  Query query = connection.query(kDecisionByKey);
-  query.with(principal, key);
-  return read_single(connection, query);
+  const auto by = [&](const char* sql) {
+    Query query = connection.query(sql);
+    query.with(principal, key);
+    return single_seq(query);
+  };
+  const auto seq = by(kSeqByKey);
+  if (!seq) {
+    if (const auto other = by(kSeqByKeyFirst)) {
+      throw LedgerCorrupt("decision " + std::to_string(*other) +
+                          ": its key is missing in an index; the file is damaged");
+    }
+    return std::nullopt;
+  }
+  StoredDecision decision = decision_at(connection, *seq);
+  if (decision.draft.principal != principal || decision.draft.key != key) index_differs(decision, "key");
+  return decision;
 }
 
 std::optional<StoredDecision> find_decision_by_id(Connection& connection, const std::string& id) {
-  Query query = connection.query(kDecisionById);
-  query.with(id);
-  return read_single(connection, query);
+  std::optional<std::int64_t> seq;
+  {
+    Query query = connection.query(kSeqById);
+    query.with(id);
+    seq = single_seq(query);
+  }
+  if (!seq) return std::nullopt;
+  StoredDecision decision = decision_at(connection, *seq);
+  if (decision.id != id) index_differs(decision, "id");
+  return decision;
 }
 
 std::vector<std::string> read_overdue(Connection& connection, const std::string& now) {
@@ -246,10 +358,17 @@ std::vector<std::string> read_overdue(Connection& connection, const std::string&
 }
 
 std::vector<StoredDecision> read_children(Connection& connection, const std::string& id) {
+  std::vector<std::int64_t> seqs;
+  {
+    Query rows = connection.query(kSeqsOfChildren);
+    rows.with(id);
+    while (rows.step()) seqs.push_back(rows.integer(0));
+  }
   std::vector<StoredDecision> children;
-  Query rows = connection.query(kChildren);
-  rows.with(id);
-  while (rows.step()) children.push_back(read_decision(connection, rows));
+  for (const std::int64_t seq : seqs) {
+    children.push_back(decision_at(connection, seq));
+    if (children.back().draft.parent != id) index_differs(children.back(), "parent");
+  }
   return children;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,14 +38,18 @@ struct Meta {
   ClockState clock;
 };
 
-/// Every decision with its release, if any, in the column order read_decision expects; a WHERE
-/// clause follows.
-#define EPSILOG_SELECT_DECISION                                                                             \
+/// Every decision with its release, if any, in the column order read_decision expects; a WHERE clause
+/// follows. The release is found by an index and then read from its row (r), so that no column is shown as
+/// the index has it; likewise whoever looks for a decision by an index reads it as the row `seq`.
+#define EPSILOG_DECISION_COLUMNS                                                                            \
   "SELECT d.seq, d.id, d.created_at, d.principal, d.key, d.request_digest, d.request, d.dataset,"           \
   " d.policy_version, d.outcome, d.reasons, d.accounts, r.mechanism, r.arithmetic, r.requested, r.charged," \
   " r.adjusted, r.published, r.value, r.components, r.cells, r.post_processing, r.unit, r.relation,"        \
-  " d.parent, d.deadline, d.rules, d.program_version, d.program_commit, d.decided_under"                    \
-  " FROM decision AS d LEFT JOIN release AS r ON r.decision_id = d.id "
+  " d.parent, d.deadline, d.rules, d.program_version, d.program_commit, d.decided_under, r.decision_id"
+#define EPSILOG_FROM_DECISION                                          \
+  " FROM decision AS d LEFT JOIN release AS i ON i.decision_id = d.id" \
+  " LEFT JOIN release AS r ON r.rowid = i.rowid "
+#define EPSILOG_SELECT_DECISION EPSILOG_DECISION_COLUMNS EPSILOG_FROM_DECISION
 
 /// What policy_of_row expects.
 #define EPSILOG_POLICY_COLUMNS \
@@ -57,8 +62,14 @@ struct Meta {
 /// All throw StorageFailure, and LedgerCorrupt naming the record that does not make sense.
 [[nodiscard]] std::string read_ledger_id(Connection& connection);  ///< in every schema
 [[nodiscard]] Meta read_meta(Connection& connection);
-[[nodiscard]] PolicyVersion read_active_policy(Connection& connection);
+/// The last one, which has to be number `expected` and to have its digest.
+[[nodiscard]] PolicyVersion read_active_policy(Connection& connection, std::int64_t expected);
+/// As stored, whatever its digest.
 [[nodiscard]] PolicyVersion policy_of_row(const Query& row);
+/// Where the calendar is held by the clock events; "" = it is not.
+[[nodiscard]] std::string held_by_events(Connection& connection);
+/// The last time that something was recorded at.
+[[nodiscard]] std::string last_recorded_time(Connection& connection);
 /// `dataset` "" = all; ordered by (dataset, scope, measure).
 [[nodiscard]] std::vector<AccountState> read_accounts(Connection& connection, const std::string& dataset);
 /// None when there is no such account.
@@ -67,8 +78,15 @@ struct Meta {
 /// Those that exist, in the order of `names`.
 [[nodiscard]] std::vector<AccountState> find_accounts(Connection& connection,
                                                       std::span<const AccountName> names);
+/// Every row as it is, by id, whatever its checksum; `sound` says whether that is right.
+void each_account_as_stored(Connection& connection,
+                            const std::function<void(const AccountState& account, bool sound)>& visit);
 /// The row a decision query stands on, with its charges.
-[[nodiscard]] StoredDecision read_decision(Connection& connection, const Query& row);
+/// Throws  LedgerCorrupt also where its values do not follow from its components, unless `as_stored`.
+enum class Reading { checked, as_stored };
+[[nodiscard]] StoredDecision read_decision(Connection& connection, const Query& row,
+                                           Reading reading = Reading::checked);
+/// What a key that no index has is free by: each of two indices says so, in orders of their own.
 [[nodiscard]] std::optional<StoredDecision> find_decision_by_key(Connection& connection,
                                                                  const std::string& principal,
                                                                  const std::string& key);

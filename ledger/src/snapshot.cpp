@@ -62,7 +62,8 @@ Snapshot::State::State(std::shared_ptr<LedgerState> shared)
     : ledger(std::move(shared)), connection(ledger->take_reader()) {
   try {
     connection->execute("BEGIN");
-    static_cast<void>(read_meta(*connection));  // a deferred transaction begins with its first read
+    // A deferred transaction begins with its first read. What the row says is for who needs it.
+    static_cast<void>(connection->query("SELECT one FROM meta").step());
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + ledger->files().database);
   }
@@ -116,7 +117,7 @@ std::optional<StoredDecision> Snapshot::find_id(const std::string& id) {
 }
 
 PolicyVersion Snapshot::active_policy() {
-  return state_->reading([](Connection& c) { return read_active_policy(c); });
+  return state_->reading([](Connection& c) { return read_active_policy(c, read_meta(c).policy_versions); });
 }
 
 std::vector<AccountState> Snapshot::accounts(const std::string& dataset) {
@@ -168,13 +169,7 @@ std::int64_t Snapshot::decisions() {
 void Snapshot::each_decision(const std::string& dataset, std::int64_t limit,
                              const std::function<void(const StoredDecision&)>& visit,
                              const std::function<void(const MalformedRecord&)>& malformed) {
-  state_->each_decision(dataset, limit, State::Values::withheld, visit, malformed);
-}
-
-void Snapshot::State::each_decision(const std::string& dataset, std::int64_t limit, Values values,
-                                    const std::function<void(const StoredDecision&)>& visit,
-                                    const std::function<void(const MalformedRecord&)>& malformed) {
-  reading([&](Connection& db) {
+  state_->reading([&](Connection& db) {
     const std::int64_t start = limit > 0 ? start_of_last(db, dataset, limit) : 0;
     SQLite::Statement statement = db.prepare(
         dataset.empty() ? EPSILOG_SELECT_DECISION "WHERE d.seq >= ?1 ORDER BY d.seq"
@@ -188,7 +183,7 @@ void Snapshot::State::each_decision(const std::string& dataset, std::int64_t lim
     visit_decisions(
         db, rows,
         [&](StoredDecision& decision) {
-          if (values == Values::withheld) withhold(decision);
+          state_->withhold(decision);
           visit(decision);
         },
         malformed);

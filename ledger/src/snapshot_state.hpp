@@ -34,12 +34,6 @@ struct Snapshot::State {
     if (decision) withhold(*decision);
   }
 
-  enum class Values { withheld, as_stored };  ///< of decisions that are not known to be durable
-  /// As Snapshot::each_decision.
-  void each_decision(const std::string& dataset, std::int64_t limit, Values values,
-                     const std::function<void(const StoredDecision&)>& visit,
-                     const std::function<void(const MalformedRecord&)>& malformed);
-
   std::shared_ptr<LedgerState> ledger;
   std::unique_ptr<Connection> connection;
   std::int64_t durable_below = 0;  ///< as found so far

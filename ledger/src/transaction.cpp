@@ -2,6 +2,8 @@
 #include <set>
 #include <utility>
 
+#include "account_checksum.hpp"
+#include "agreement.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
@@ -18,9 +20,12 @@ constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version"
 constexpr const char* kInsertPolicy =
     "INSERT INTO policy_version(" EPSILOG_POLICY_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 constexpr const char* kInsertAccount =
-    "INSERT INTO account(dataset, scope, measure, budget, spent, reserved) VALUES(?1, ?2, ?3, ?4, 0, 0)";
+    "INSERT INTO account(id, dataset, scope, measure, budget, spent, reserved, checksum)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, 0, 0, ?6)";
+constexpr const char* kNamesOfAccounts = "SELECT dataset, scope, measure FROM account NOT INDEXED";
 constexpr const char* kChangeLimit =
-    "UPDATE account SET budget = ?1 WHERE id = ?2 AND spent <= ?1 AND reserved <= ?1 - spent";
+    "UPDATE account SET budget = ?1, checksum = ?2 WHERE id = ?3 AND spent = ?4 AND reserved = ?5"
+    " AND spent <= ?1 AND reserved <= ?1 - spent";
 constexpr const char* kInsertLimitChange =
     "INSERT INTO limit_change(seq, after_decision, policy_version, account_id, old_limit, new_limit,"
     " changed_at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
@@ -84,9 +89,11 @@ void insert_policy_version(Connection& connection, const PolicyVersion& version)
       .run();
 }
 
-void insert_account(Connection& connection, const AccountState& account) {
+void insert_account(Connection& connection, std::int64_t id, AccountState fresh) {
+  fresh.id = id;
+  fresh.balance = {.limit = fresh.balance.limit};
   connection.query(kInsertAccount)
-      .with(account.dataset, account.scope, account.measure, account.balance.limit)
+      .with(fresh.id, fresh.dataset, fresh.scope, fresh.measure, fresh.balance.limit, account_checksum(fresh))
       .run();
 }
 
@@ -109,6 +116,7 @@ Transaction::State::State(std::shared_ptr<LedgerState> shared)
       throw LedgerUnusable("ledger " + ledger->files().database +
                            " was migrated to another schema while it was open; open it again");
     }
+    ledger->schema_watch().require_shipped(db, ledger->files().database);
     meta = read_meta(db);
     Query seq = db.query(kLastSeq);
     if (!seq.step() || seq.integer(0) != meta.decisions) {
@@ -124,7 +132,9 @@ Transaction::State::State(std::shared_ptr<LedgerState> shared)
       throw LedgerCorrupt("ledger: the last decision's id is malformed");
     Query version = db.query(kActiveVersion);
     if (version.step()) policy_version = version.integer(0);
+    require_agreeing_meta(db, meta, policy_version);
     decisions_before = meta.decisions;
+    last_time_before = meta.last_time;
     reading = ledger->clock()();
     clock = observe(meta, reading);
     meta.last_time = time_text(clock.now_ms);
@@ -185,8 +195,9 @@ std::int64_t Transaction::active_policy_version() {
 }
 
 PolicyVersion Transaction::active_policy() {
-  return guarded("reading the policy",
-                 [](State& state) { return read_active_policy(state.ledger->writer()); });
+  return guarded("reading the policy", [](State& state) {
+    return read_active_policy(state.ledger->writer(), state.policy_version);
+  });
 }
 
 std::vector<AccountState> Transaction::accounts(const std::string& dataset) {
@@ -265,13 +276,32 @@ AccountState Transaction::open_account(const AccountState& fresh) {
     require_sound_account(fresh);
     Connection& db = state.ledger->writer();
     require(!find_account(db, name_of(fresh)), "there is an account of that name already");
-    state.changed = true;
-    insert_account(db, fresh);
-    ++state.meta.accounts;
+    state.open(fresh);
     const auto opened = find_account(db, name_of(fresh));
     if (!opened) throw LedgerCorrupt("ledger: an account is not there right after it was opened");
     return *opened;
   });
+}
+
+void Transaction::State::open(const AccountState& fresh) {
+  Connection& db = ledger->writer();
+  if (!accounts_there) {
+    accounts_there.emplace();
+    std::int64_t rows = 0;
+    Query row = db.query(kNamesOfAccounts);
+    for (; row.step(); ++rows) accounts_there->insert({row.text(0), row.text(1), row.text(2)});
+    if (rows != meta.accounts) {
+      throw LedgerCorrupt("ledger: meta counts " + std::to_string(meta.accounts) + " accounts, " +
+                          std::to_string(rows) + " are there; none is opened");
+    }
+  }
+  if (!accounts_there->insert(name_of(fresh)).second) {
+    throw LedgerCorrupt("ledger: the " + fresh.measure + " account of '" + fresh.dataset +
+                        "' is missing in an index; the file is damaged");
+  }
+  changed = true;
+  insert_account(db, meta.accounts + 1, fresh);
+  ++meta.accounts;
 }
 
 void Transaction::State::insert_clock_event(ClockEvent event) {
@@ -301,7 +331,7 @@ void Transaction::confirm_clock(const std::string& by) {
                        ": it was the jump that was wrong. Confirm when the clock has " +
                        "caught up; nothing was done");
     }
-    state.changed = true;
+    state.changed = state.dated = true;
     state.insert_noticed_clock_events();
     trust(state.clock, state.reading);
     state.meta.clock = state.clock.state;
@@ -316,7 +346,11 @@ void Transaction::confirm_clock(const std::string& by) {
 void Transaction::State::insert_limit_change(const AccountState& before, std::int64_t new_limit,
                                              const PolicyVersion& version, const std::string& why) {
   Connection& db = ledger->writer();
-  db.query(kChangeLimit).with(new_limit, before.id).run();
+  AccountState after = before;
+  after.balance.limit = new_limit;
+  db.query(kChangeLimit)
+      .with(new_limit, account_checksum(after), before.id, before.balance.spent, before.balance.reserved)
+      .run();
   require(db.changes() == 1, "the limit of account " + std::to_string(before.id) +
                                  " cannot go below what is spent and reserved");
   ++meta.limit_changes;
@@ -342,7 +376,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
     require(!state.owing, "the decision charged before still waits for its release");
     require_sound_policy(version);
     Connection& db = state.ledger->writer();
-    state.changed = true;
+    state.changed = state.dated = true;
     version.version = state.policy_version + 1;
     version.applied_at = state.meta.last_time;
     state.insert_noticed_clock_events();  // they came before it
@@ -357,8 +391,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
       require(seen.insert(name_of(wanted)).second, "an account is wanted twice");
       const auto present = find_account(db, name_of(wanted));
       if (!present) {
-        insert_account(db, wanted);
-        ++state.meta.accounts;
+        state.open(wanted);
       } else if (present->balance.limit != wanted.balance.limit) {
         state.insert_limit_change(*present, wanted.balance.limit, version, why);
       }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,8 +35,12 @@ struct Transaction::State {
   /// `loss` null: reserved, for a loss that is not known yet.
   std::vector<Charge> checked_charges(const DecisionDraft& draft, std::span<const Charge> charges,
                                       const accounting::ApproximateLoss* loss);
+  /// What a charge does to its account.
+  enum class Move { spend, reserve, spend_reserved, give_back };
   /// One UPDATE of account a charge, each of exactly one row.
-  void move(const char* update, const std::vector<Charge>& charges, const char* otherwise);
+  void move(Move kind, const std::vector<Charge>& charges);
+  /// Before a reservation is settled: a charge in which a bit has flipped would give back more than it holds.
+  void require_reserved_sums(const std::vector<Charge>& charges);
   [[nodiscard]] std::vector<AccountState> accounts_after(const DecisionDraft& draft,
                                                          const std::vector<Charge>& moved);
   /// Numbers, dates and inserts a decision; opens it, or closes its parent. `moved` are the charges whose
@@ -43,6 +50,8 @@ struct Transaction::State {
   accounting::ChargeReceipt owe(const accounting::ApproximateLoss& loss);
 
   // transaction.cpp
+  /// Opens an account that no index has and no row is; the rows are looked through once a transaction.
+  void open(const AccountState& fresh);
   void insert_limit_change(const AccountState& before, std::int64_t new_limit, const PolicyVersion& version,
                            const std::string& why);
   void insert_limit_removal(const AccountState& account, const PolicyVersion& version,
@@ -61,8 +70,12 @@ struct Transaction::State {
   ClockObservation clock;  // at the beginning; its now_ms is the time of everything in this transaction
   ClockReading reading;    // that it was made from
   std::int64_t policy_version = 0;
-  std::int64_t decisions_before = 0;  // how many there were at the beginning
+  std::int64_t decisions_before = 0;                                  // how many there were at the beginning
+  std::string last_time_before;                                       // at the beginning
+  std::optional<std::set<AccountName>> accounts_there;                // by a scan, once something is opened
+  std::optional<std::map<std::int64_t, std::int64_t>> reserved_sums;  // of open decisions, by account
   bool changed = false;
+  bool dated = false;                   // something has the time of this transaction
   bool owing = false;                   // a granted decision waits for its release
   accounting::ApproximateLoss receipt;  // what the receipt of that decision covers
   std::vector<StoredDecision> recorded;
@@ -93,7 +106,8 @@ void require(bool condition, const std::string& message);
 
 /// Inserts and updates shared by creation and `policy apply`.
 void insert_policy_version(Connection& connection, const PolicyVersion& version);
-void insert_account(Connection& connection, const AccountState& account);
+/// As that number, with nothing spent.
+void insert_account(Connection& connection, std::int64_t id, AccountState fresh);
 /// Throws  InvalidParameter.
 void require_sound_policy(const PolicyVersion& version);
 void require_sound_account(const AccountState& account);

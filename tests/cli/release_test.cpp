@@ -251,6 +251,9 @@ TEST_CASE("value: whatever is no number costs as usual and looks like any other"
          {"decision_id", "seq", "created_at", "value", "value_hex", "accounts", "budget"}) {
       answer.erase(field);
     }
+    for (json& component : answer["components"]) {
+      for (const char* field : {"value", "value_hex", "cells"}) component.erase(field);
+    }
     return answer;
   };
   const std::vector<std::string> texts = {"0.5",     "",        "NA",
@@ -483,6 +486,7 @@ TEST_CASE("source: a table damaged beyond its first row ends with 7, charges not
           "[cli][negative]") {
   const Workbench bench;
   bench.init(replaced(kClinicPolicy, "{csv: visits.csv}", "{sqlite: visits.db, table: visits}"));
+  bench.write("visits.db", "");
   tamper(bench.path("visits.db"),
          "CREATE TABLE visits(patient, age, cost, ward);"
          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"

@@ -198,7 +198,10 @@ TEST_CASE("open: a ledger with decisions under rules of a newer program is read,
   const LedgerFixture fixture;
   auto ledger = fixture.open();
   release(ledger, kTenth, Rational(1));
-  REQUIRE(run_sql(fixture.path, "DROP TRIGGER decision_no_update; UPDATE decision SET rules = 99").empty());
+  const std::string trigger =
+      query_sql(fixture.path, "SELECT sql FROM sqlite_master WHERE name = 'decision_no_update'");
+  REQUIRE(run_sql(fixture.path, "DROP TRIGGER decision_no_update; UPDATE decision SET rules = 99;" + trigger)
+              .empty());
   CHECK(contains(message_of([&] { static_cast<void>(fixture.open().begin()); }), "rules 99"));
   CHECK_THROWS_AS(fixture.open().begin(), LedgerUnusable);
   CHECK(fixture.look().decisions() == 1);

@@ -126,9 +126,10 @@ TEST_CASE("schema: an account keeps its identity, its spend and its row", "[ledg
   CHECK(run_sql(fixture.path,
                 "INSERT INTO account(dataset, scope, measure, budget, spent, reserved)"
                 " VALUES('x', '', 'epsilon', 2, 1, 0)") == "a new account has spent nothing");
-  CHECK(run_sql(fixture.path,
-                kRecursive + "INSERT OR REPLACE INTO account VALUES(1, 'clinic', '', 'epsilon', 9, 0, 0, 0)") ==
-        "an account cannot be deleted");
+  CHECK(
+      run_sql(fixture.path,
+              kRecursive + "INSERT OR REPLACE INTO account VALUES(1, 'clinic', '', 'epsilon', 9, 0, 0, 0)") ==
+      "an account cannot be deleted");
 }
 
 TEST_CASE("schema: numbers leave no gap, ids ascend, keys do not repeat", "[ledger][schema]") {
@@ -167,7 +168,8 @@ TEST_CASE("schema: meta only moves forward", "[ledger][schema]") {
   }
   CHECK(run_sql(fixture.path, "DELETE FROM meta") == "meta cannot be deleted");
   CHECK(run_sql(fixture.path,
-                "INSERT INTO meta SELECT 2, ledger_id, created_at, last_time, 0, 1, 0, 0, 0, '', '', 0, '', 0, 0, 0, 0 "
+                "INSERT INTO meta SELECT 2, ledger_id, created_at, last_time, 0, 1, 0, 0, 0, '', '', 0, '', "
+                "0, 0, 0, 0 "
                 "FROM meta")
             .find("CHECK constraint failed") == 0);
 }

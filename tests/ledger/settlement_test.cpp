@@ -62,7 +62,7 @@ Values told_by(const LedgerFixture& fixture, Way way) {
     case Way::by_id: {
       std::string id;
       auto snapshot = fixture.look();
-      ledger::Inspection(snapshot).each_decision([&](const auto& decision) { id = decision.id; }, {});
+      ledger::Inspection(snapshot).each_decision([&](const auto& decision) { id = decision.id; }, {}, {});
       tell(*snapshot.find_id(id), told);
       break;
     }

@@ -70,7 +70,7 @@ TEST_CASE("After failures of every kind all that is left can still be taken in o
   const Clinic clinic("epsilon: 1");
   Engine engine = clinic.open();
   CHECK_FALSE(release(engine, supplied("5", "1.5")).granted);
-  CHECK_THROWS_AS(release(engine, supplied("five", "0.5")), InvalidParameter);
+  CHECK_THROWS_AS(release(engine, request("value:score", "0.5")), InvalidParameter);
   CHECK_THROWS_AS(release(engine, supplied("5", "-1")), InvalidParameter);
   CHECK_THROWS_AS(release(engine, request("value:scores", "0.5")), NotFound);
   std::filesystem::rename(clinic.folder.path("visits.csv"), clinic.folder.path("elsewhere.csv"));

@@ -32,11 +32,11 @@ inline constexpr std::array<OldLedger, 14> kOldLedgers{{{"schema2/minimal", true
 inline constexpr std::array<OldLedger, 7> kOddLedgers{{
     {"schema2/odd/unreadable_texts", true, ""},
     {"schema2/odd/unreadable_reserved", true, ""},
-    {"schema2/odd/old_limit_opened", true, ""},
-    {"schema2/odd/period_over", true, ""},
-    {"schema2/odd/confirmed_then_put_back", false, ""},
-    {"schema2/odd/applied_within_the_second", false, ""},
-    {"schema2/odd/limit_removed", true, ""},
+    {"schema2/odd/old_limit_opened", true, "older_limit"},
+    {"schema2/odd/period_over", true, "period_over"},
+    {"schema2/odd/confirmed_then_put_back", true, ""},
+    {"schema2/odd/applied_within_the_second", true, ""},
+    {"schema2/odd/limit_removed", true, "policy_changed"},
 }};
 
 }  // namespace epsilog::test

@@ -44,6 +44,13 @@ struct OrderFault {
   std::string message;
 };
 
+/// Something stored that contradicts something else that is stored.
+struct StoredFault {
+  std::string record;  ///< "account 3", "policy 2", an id of a decision
+  std::string code;
+  std::string message;
+};
+
 /// What the charges of an account add up to; exact, also if the rows were tampered with.
 struct ChargeTotal {
   std::int64_t account = 0;
@@ -57,10 +64,6 @@ class Inspection final {
   /// Requires  the snapshot outlives this.
   explicit Inspection(Snapshot& snapshot) : snapshot_(&snapshot) {}
 
-  /// As Snapshot::each_decision of all of them, but with the values of those too that are not known to be
-  /// durable. They are for comparing, and are told to nobody.
-  void each_decision(const std::function<void(const StoredDecision&)>& visit,
-                     const std::function<void(const MalformedRecord&)>& malformed);
   /// Tables, indices and triggers that are missing, added or different from the shipped schema, blanks
   /// aside; empty: the same.
   [[nodiscard]] std::vector<std::string> schema_differences();
@@ -84,6 +87,22 @@ class Inspection final {
   [[nodiscard]] std::vector<OrderFault> lifecycle_faults();
   /// A calendar held, or not, other than the clock events say.
   [[nodiscard]] std::vector<std::string> clock_faults();
+  /// What meta, policy versions, changes and removals of limits, clock events, migrations and relocations
+  /// say of each other: gaps in the numbers of events, an order of events that is not that of decisions or
+  /// times, a limit change that is not of its policy version, a last time that nothing has.
+  [[nodiscard]] std::vector<StoredFault> record_faults();
+  /// Every account by id, whatever its checksum, which is a fault if it is wrong.
+  void each_account(const std::function<void(const AccountState&)>& visit,
+                    const std::function<void(const StoredFault&)>& fault);
+  /// Ids of the decisions that are listed as open.
+  [[nodiscard]] std::vector<std::string> open_ids();
+  /// Every decision by seq, also one whose values are not known to be durable, and are told to nobody, or do
+  /// not follow from its components, which is for the auditor to say. A fault is what its columns say otherwise than other columns or rows: its id and its
+  /// time, its rules and program, the policy version it was decided under, the accounts it lists, the
+  /// parameters that stand beside its components, texts that are not written as they would be.
+  void each_decision(const std::function<void(const StoredDecision&)>& visit,
+                     const std::function<void(const MalformedRecord&)>& malformed,
+                     const std::function<void(const StoredFault&)>& fault);
   /// Ordered by account.
   [[nodiscard]] std::vector<ChargeTotal> charge_totals();
 

@@ -1,0 +1,110 @@
+#include "schema_comparison.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "schema.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+// By their exact names: LIKE has wildcards, and a trigger may be called anything.
+constexpr const char* kParts =
+    "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master"
+    " WHERE NOT (type = 'table' AND tbl_name = name AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
+    " ORDER BY type, name";
+
+/// Blanks and comments do not make another schema.
+std::string normalized(const std::string& sql) {
+  std::string text;
+  for (std::size_t i = 0; i < sql.size(); ++i) {
+    if (sql.compare(i, 2, "--") == 0) {
+      while (i < sql.size() && sql[i] != '\n') ++i;
+    }
+    const bool blank = i >= sql.size() || sql[i] == ' ' || sql[i] == '\n' || sql[i] == '\t' || sql[i] == '\r';
+    if (!blank) {
+      text += sql[i];
+    } else if (!text.empty() && text.back() != ' ') {
+      text += ' ';
+    }
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+/// Two parts of one name and type are told apart, as SQLite does not.
+void add(Schema& schema, std::string name, const std::string& sql) {
+  while (schema.contains(name)) name += " again";
+  schema.emplace(std::move(name), normalized(sql));
+}
+
+}  // namespace
+
+const std::string_view kShippedSchemaDigest =
+    "e1c0e9c6fad2fc49d1228ea095ce07b1fbe2502f51255eb32b7d86f4d78f6393";
+
+Schema read_schema(Connection& connection) {
+  Query rows = connection.query(kParts);
+  Schema schema;
+  while (rows.step()) add(schema, rows.text(0), rows.text(1));
+  return schema;
+}
+
+const Schema& shipped_schema() {
+  static const Schema kShipped = [] {
+    SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    for (const char* const sql : kSchemaSql) database.exec(sql);
+    SQLite::Statement rows(database, kParts);
+    Schema schema;
+    while (rows.executeStep()) add(schema, rows.getColumn(0).getString(), rows.getColumn(1).getString());
+    return schema;
+  }();
+  return kShipped;
+}
+
+std::vector<std::string> schema_differences(const Schema& shipped, const Schema& stored) {
+  std::vector<std::string> found;
+  for (const auto& [name, sql] : shipped) {
+    const auto other = stored.find(name);
+    if (other == stored.end()) {
+      found.push_back(name + " is missing");
+    } else if (other->second != sql) {
+      found.push_back(name + " differs from the shipped schema");
+    }
+  }
+  for (const auto& [name, sql] : stored) {
+    if (!shipped.contains(name)) found.push_back(name + " is not part of the shipped schema");
+  }
+  return found;
+}
+
+std::string schema_digest(const Schema& schema) {
+  std::string text;
+  for (const auto& [name, sql] : schema) {
+    for (const std::string* part : {&name, &sql}) text += std::to_string(part->size()) + ':' + *part + ',';
+  }
+  return sha256_hex(text);
+}
+
+void require_shipped_schema(Connection& connection, const std::string& database) {
+  const Schema stored = read_schema(connection);
+  if (schema_digest(stored) == kShippedSchemaDigest) return;
+  const std::vector<std::string> different = schema_differences(shipped_schema(), stored);
+  if (different.empty()) return;
+  throw LedgerCorrupt(
+      "ledger " + database + ": its schema is not the one this program ships: " + different.front() +
+      (different.size() == 1 ? "" : ", and " + std::to_string(different.size() - 1) + " more") +
+      ". Nothing was written; `epsilog audit verify` names every difference");
+}
+
+void SchemaWatch::require_shipped(Connection& connection, const std::string& database) {
+  Query row = connection.query("PRAGMA schema_version");
+  if (!row.step()) throw LedgerCorrupt("ledger " + database + ": SQLite does not tell the schema's version");
+  const std::int64_t version = row.integer(0);
+  if (seen_ == version) return;
+  require_shipped_schema(connection, database);
+  seen_ = version;
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,302 @@
+// One bit of the ledger's file flips, wherever: nobody gets budget by it, no key gets a second value, and
+// nothing ends the process. Whatever is refused is fine.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/clock.hpp"
+#include "support/catch.hpp"
+#include "support/replay_bits.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using engine::Answer;
+using engine::Engine;
+
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kBitsAPage = kPageBytes * 8;
+
+std::filesystem::path memory_folder() {
+  const std::filesystem::path shared = "/dev/shm";
+  return ::access(shared.c_str(), W_OK) == 0 ? shared : std::filesystem::temp_directory_path();
+}
+
+std::string dataset(const std::string& name, const std::string& budget) {
+  return "  " + name +
+         ":\n"
+         "    source: {csv: visits.csv}\n"
+         "    unit: {id: patient_id, max_rows: 3}\n"
+         "    rows: {max: 100000}\n"
+         "    neighbours: add-remove\n" +
+         budget +
+         "    reservations: {expires: 1h}\n"
+         "    columns:\n"
+         "      ward: {type: string, values: [A, B, C]}\n"
+         "    queries:\n"
+         "      score: {bounds: [0, 10], sensitivity: 1}\n"
+         "    release: {score: {mechanism: discrete_laplace}, count: {mechanism: discrete_laplace}}\n";
+}
+
+std::string policy(const std::string& daily) {
+  return "version: 1\ndatasets:\n" + dataset("plain", "    budget: {epsilon: 1}\n") +
+         dataset("daily",
+                 "    budget: {epsilon: " + daily + ", renew: day, accept_unbounded_lifetime: true}\n") +
+         dataset("parts",
+                 "    budget: {epsilon: 1}\n    lifetime: {epsilon: 9}\n    blocks: {by: ward}\n"
+                 "    limits:\n      - {each: principal, epsilon: 8}\n");
+}
+
+/// What was released, as whoever asked saw it.
+struct Released {
+  std::string id;
+  std::vector<accounting::Rational> values;
+  std::vector<std::vector<accounting::Rational>> components;
+
+  explicit Released(const Answer& answer)
+      : id(answer.decision_id), values(answer.values), components(answer.component_values) {}
+  friend bool operator==(const Released&, const Released&) = default;
+};
+
+/// A ledger in which, of a budget of 1 each, "plain" has 0.25 left beside 0.375 reserved, "daily" and every
+/// block of "parts" 0.5.
+class SmallLedger {
+ public:
+  SmallLedger() : folder_(memory_folder()), now_(ledger::system_clock_reading()) {
+    folder_.write("visits.csv", kVisits);
+    folder_.write("policy.yaml", policy("0.75"));
+    folder_.write("raised.yaml", policy("1"));
+    (void)Engine::init(folder_.path("policy.yaml"), path(), "curator");
+    now_ = ledger::system_clock_reading();
+    Engine engine = open();
+    (void)engine.apply_policy(folder_.path("raised.yaml"), "curator", "raise");
+    keyed_ = Released(release(engine, keyed()));
+    reserved_ = reserve(engine, "0.25");
+    (void)reserve(engine, "0.125");
+    const std::string posted = reserve(engine, "0.125");
+    posted_id_ = posted;
+    posted_ = Released(commit(engine, posted));
+    for (const char* name : {"daily", "parts"}) CHECK(release(engine, ask(name, "0.5")).granted);
+    CHECK_FALSE(release(engine, ask("plain", "2")).granted);
+    CHECK_FALSE(release(engine, ask("parts", "0.75", "conflict")).granted);
+    { const Engine closed = std::move(engine); }
+    std::ifstream file(path(), std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    REQUIRE(bytes_.size() % kPageBytes == 0);
+  }
+
+  [[nodiscard]] std::size_t bits() const { return bytes_.size() * 8; }
+  [[nodiscard]] std::size_t pages() const { return bytes_.size() / kPageBytes; }
+
+  /// Flips one bit and does one thing; what went wrong, "" for nothing. The file is as it was before.
+  std::string after_flip(std::size_t bit, unsigned verb) {
+    place(bit);
+    try {
+      switch (verb) {
+        case 0:
+          return beyond("plain", "0.251", 0);
+        case 1:
+          return beyond("daily", "0.501", 0);
+        case 2:
+          return beyond("parts", "0.501", 0);
+        case 3:
+          return in_two_steps();
+        case 4:
+          return retried();
+        case 5:
+          return committed();
+        case 6:
+          return beyond("plain", "0.626", 7'200);  // the reservations are over, and nothing more came back
+        default:
+          return verified();
+      }
+    } catch (const std::exception& error) {
+      return std::string("ended with ") + error.what();
+    }
+  }
+  static constexpr unsigned kVerbs = 8;
+  static constexpr unsigned kVerify = 7;
+
+  /// The unharmed ledger does what the flipped ones are held against.
+  void require_sound() {
+    for (unsigned verb = 0; verb < kVerbs; ++verb) {
+      INFO(verb);
+      place(bits());
+      CHECK(after_flip(bits(), verb).empty());
+    }
+    place(bits());
+    {
+      Engine engine = open();
+      CHECK(release(engine, ask("plain", "0.25")).granted);
+      CHECK(Released(release(engine, keyed())) == *keyed_);
+    }
+    place(bits());
+    CHECK(engine::audit_verify(path()).ok);
+  }
+
+ private:
+  [[nodiscard]] std::string path() const { return folder_.path("ledger"); }
+
+  /// The file as it was, but for one bit; `bits()` = none.
+  void place(std::size_t bit) {
+    for (const char* beside : {"-wal", "-shm", ".poisoned"}) ::unlink((path() + beside).c_str());
+    if (bit < bits()) bytes_[bit / 8] = static_cast<char>(bytes_[bit / 8] ^ (1 << bit % 8));
+    std::ofstream(path(), std::ios::binary | std::ios::in).write(bytes_.data(), std::ssize(bytes_));
+    std::filesystem::resize_file(path(), bytes_.size());
+    if (bit < bits()) bytes_[bit / 8] = static_cast<char>(bytes_[bit / 8] ^ (1 << bit % 8));
+  }
+
+  [[nodiscard]] Engine open(std::int64_t seconds_later = 0) const {
+    engine::EngineOptions options;
+    options.wait = std::chrono::seconds(1);
+    options.clock = [reading = now_, seconds_later] {
+      ledger::ClockReading later = reading;
+      later.wall_ms += seconds_later * 1000;
+      later.boot_ms += seconds_later * 1000;
+      return later;
+    };
+    return Engine::open(path(), options);
+  }
+  [[nodiscard]] static engine::Request ask(const std::string& name, const std::string& epsilon,
+                                           const std::string& key = "") {
+    engine::Request asked = name == "parts" ? request("count", epsilon, key) : supplied("3", epsilon, key);
+    asked.dataset = name;
+    return asked;
+  }
+  [[nodiscard]] static engine::Request keyed() { return ask("plain", "0.25", "k1"); }
+
+  std::string reserve(Engine& engine, const std::string& epsilon) {
+    engine::Request asked = ask("plain", epsilon);
+    asked.supplied.reset();
+    asked.holding = engine::Holding::reserved;
+    return engine.reserve(asked, {}).decision_id;
+  }
+  Answer commit(Engine& engine, const std::string& id) { return engine.commit(id, "alice", "3", noise_, {}); }
+  Answer release(Engine& engine, const engine::Request& request) {
+    return engine.release(request, noise_, {});
+  }
+
+  /// What a call answers, if it does not refuse the ledger.
+  template <class Call>
+  static std::optional<Answer> tried(const Call& call) {
+    try {
+      return call();
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+  template <class Call>
+  std::string with_engine(std::int64_t seconds_later, const Call& call) {
+    std::optional<Engine> engine;
+    try {
+      engine.emplace(open(seconds_later));
+    } catch (const Error&) {
+      return "";
+    }
+    return call(*engine);
+  }
+  bool grants(Engine& engine, const std::string& name, const std::string& epsilon) {
+    const auto answer = tried([&] { return release(engine, ask(name, epsilon)); });
+    return answer && answer->granted;
+  }
+
+  std::string beyond(const std::string& name, const std::string& epsilon, std::int64_t seconds_later) {
+    return with_engine(seconds_later, [&](Engine& engine) {
+      return grants(engine, name, epsilon) ? epsilon + " of " + name + " was granted, which is not left" : "";
+    });
+  }
+  std::string in_two_steps() {
+    return with_engine(0, [&](Engine& engine) {
+      const bool all = grants(engine, "plain", "0.25");
+      return all && grants(engine, "plain", "0.001") ? std::string("more was granted than was left") : "";
+    });
+  }
+  std::string same(const std::optional<Answer>& answer, const Released& first, const std::string& what) {
+    // A release that an index has lost is not shown, which is no other value.
+    if (!answer || !answer->granted || answer->values.empty() || Released(*answer) == first) return "";
+    return what + " has a second value";
+  }
+  std::string retried() {
+    return with_engine(0, [&](Engine& engine) {
+      std::string wrong = same(tried([&] { return release(engine, keyed()); }), *keyed_, "a key");
+      wrong += same(tried([&] { return commit(engine, posted_id_); }), *posted_, "a commit");
+      return wrong + same(tried([&] { return engine.show(keyed_->id, {}); }), *keyed_, "a decision");
+    });
+  }
+  std::string committed() {
+    return with_engine(0, [&](Engine& engine) {
+      const auto first = tried([&] { return commit(engine, reserved_); });
+      if (!first || !first->granted) return std::string();
+      std::string wrong =
+          same(tried([&] { return commit(engine, reserved_); }), Released(*first), "a reservation");
+      if (grants(engine, "plain", "0.251")) wrong += " more was granted than was left after a commit";
+      return wrong;
+    });
+  }
+  std::string verified() {
+    try {
+      (void)engine::audit_verify(path());
+    } catch (const LedgerUnusable&) {  // no ledger that this program knows
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_;
+  ledger::ClockReading now_;
+  SeededBits noise_{20261122};
+  std::string bytes_;
+  std::optional<Released> keyed_;
+  std::optional<Released> posted_;
+  std::string posted_id_;
+  std::string reserved_;
+};
+
+}  // namespace
+
+TEST_CASE("integrity: no bit that flips in the file gives budget or a second value", "[engine][integrity]") {
+  constexpr std::size_t kBits = 20'000;
+  constexpr std::size_t kLeastAPage = 100;
+  SmallLedger ledger;
+  ledger.require_sound();
+  std::mt19937_64 random(9);
+  std::size_t flipped = 0;
+  std::size_t audits = 0;
+  const std::size_t a_page = std::max(kLeastAPage, kBits / ledger.pages() + 1);
+  for (std::size_t page = 0; page < ledger.pages(); ++page) {
+    for (std::size_t i = 0; i < a_page; ++i, ++flipped) {
+      const std::size_t bit = page * kBitsAPage + random() % kBitsAPage;
+      auto verb = static_cast<unsigned>(random() % SmallLedger::kVerify);
+      if (flipped % 40 == 0) {  // an audit costs as much as many of the others
+        verb = SmallLedger::kVerify;
+        ++audits;
+      }
+      const std::string wrong = ledger.after_flip(bit, verb);
+      INFO("bit " << bit << " (page " << page + 1 << "), verb " << verb);
+      if (!wrong.empty()) FAIL_CHECK(wrong);
+    }
+  }
+  CHECK(flipped >= kBits);
+  WARN(flipped << " bits on " << ledger.pages() << " pages, " << audits << " of them audited");
+}
+
+TEST_CASE("integrity: no bit at all gives budget or a second value", "[.long][engine][integrity]") {
+  SmallLedger ledger;
+  ledger.require_sound();
+  for (std::size_t bit = 0; bit < ledger.bits(); ++bit) {
+    // All eight things are done to each byte, the others to its other bits in another turn.
+    const auto verb = static_cast<unsigned>((bit + bit / 8) % SmallLedger::kVerbs);
+    const std::string wrong = ledger.after_flip(bit, verb);
+    INFO("bit " << bit << " (page " << bit / kBitsAPage + 1 << "), verb " << verb);
+    if (!wrong.empty()) FAIL_CHECK(wrong);
+  }
+  WARN(ledger.bits() << " bits");
+}

@@ -1,0 +1,315 @@
+// Every column of every table of a ledger is edited alone, in a row of every kind, to another value that it
+// may have: the audit finds it, or the column stands in the list of those that only an anchor outside the
+// file protects.
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "epsilog/engine/audit_limits.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "support/catch.hpp"
+#include "tampering.hpp"
+#include "waiting.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using engine::Engine;
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// Rows as text, "NULL" for NULL.
+std::vector<Row> rows_of(const std::string& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
+  std::vector<Row> rows;
+  const auto keep = [](void* kept, int columns, char** texts, char**) {
+    Row row;
+    for (int i = 0; i < columns; ++i) row.emplace_back(texts[i] == nullptr ? "NULL" : texts[i]);
+    static_cast<std::vector<Row>*>(kept)->push_back(std::move(row));
+    return 0;
+  };
+  CHECK(sqlite3_exec(database, sql.c_str(), keep, &rows, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  return rows;
+}
+
+/// Decisions of every outcome by several mechanisms, a raised limit, a policy that changes none, a clock that
+/// was set forth, confirmed and set back.
+class FullLedger {
+ public:
+  FullLedger()
+      : folder_(::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm")
+                                                : std::filesystem::temp_directory_path()) {
+    folder_.write("visits.csv", kVisits);
+    apply("3");
+    const auto reading = std::make_shared<ledger::ClockReading>(ledger::system_clock_reading());
+    engine::EngineOptions options;
+    options.clock = [reading] { return *reading; };
+    const auto confirm = [&] {
+      ledger::Ledger ledger = ledger::Ledger::open(path(), {.clock = options.clock});
+      ledger::Transaction transaction = ledger.begin();
+      transaction.confirm_clock("operator");
+      (void)ledger.commit(std::move(transaction));
+    };
+    const auto pass = [&](std::int64_t ms) {
+      reading->wall_ms += ms;
+      reading->boot_ms += ms;
+    };
+    {
+      Engine engine = Engine::open(path(), options);
+      pass(10);
+      CHECK(release(engine, request("count", "0.25", "k1")).granted);
+      engine::Request mean = request("mean:cost", "0.25", "k2", "ward");
+      mean.delta = accounting::Rational(1, 10'000'000);
+      CHECK(release(engine, mean).granted);
+      CHECK_FALSE(release(engine, request("count", "0.125", "k1")).granted);
+      CHECK(release(engine, request("units", "0.25")).granted);
+      pass(10);
+      folder_.write("raised.yaml", document("6"));
+      (void)engine.apply_policy(folder_.path("raised.yaml"), "curator", "raise");
+      pass(10);
+      CHECK(release(engine, supplied("3", "0.1")).granted);
+      folder_.write("same.yaml", document("6") + "# reviewed\n");
+      (void)engine.apply_policy(folder_.path("same.yaml"), "reviewer", "review");
+      waits(engine, pass);
+      pass(10);
+      reading->wall_ms += 3'600'000;  // set forth
+      CHECK(release(engine, supplied("3", "0.1")).granted);
+      confirm();
+      reading->wall_ms -= 3'600'000;  // put right
+      CHECK(release(engine, supplied("4", "0.1")).granted);
+    }
+    std::ifstream file(path(), std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+  }
+
+  [[nodiscard]] std::string path() const { return folder_.path("ledger"); }
+  void restore() const {
+    for (const char* beside : {"-wal", "-shm"}) ::unlink((path() + beside).c_str());
+    std::ofstream(path(), std::ios::binary | std::ios::trunc).write(bytes_.data(), std::ssize(bytes_));
+  }
+
+ private:
+  static std::string document(const std::string& epsilon) {
+    return clinic_policy(
+        "epsilon: " + epsilon + ", delta: 1e-6",
+        "    release: {mean: {mechanism: gaussian}, units: {mechanism: discrete_laplace}}\n" +
+            waiting_rules(kTwoApprovals));
+  }
+  void apply(const std::string& epsilon) {
+    folder_.write("policy.yaml", document(epsilon));
+    (void)Engine::init(folder_.path("policy.yaml"), path(), "curator");
+  }
+  template <class Pass>
+  static void waits(Engine& engine, const Pass& pass) {
+    mechanisms::SystemBits bits;
+    const auto held = [&](const std::string& epsilon, engine::Holding holding) {
+      engine::Request asked = supplied("", epsilon);
+      asked.supplied.reset();
+      asked.holding = holding;
+      pass(1);
+      return engine.reserve(asked, {}).decision_id;
+    };
+    const std::string posted = held("0.1", engine::Holding::reserved_against_token);
+    (void)engine.issue_token(posted, "alice");
+    CHECK(engine.commit(posted, "alice", "5", bits, {}).granted);
+    (void)engine.cancel(held("0.1", engine::Holding::reserved), "alice");
+    const std::string forfeited = held("0.1", engine::Holding::reserved_against_token);
+    (void)engine.issue_token(forfeited, "alice");
+    (void)engine.cancel(forfeited, "alice");
+    const std::string approved = held("0.6", engine::Holding::reserved);
+    (void)engine.approve(approved, "carol");
+    (void)engine.approve(approved, "dave");
+    (void)engine.reject(held("0.7", engine::Holding::reserved), "carol", "too much");
+    (void)held("0.8", engine::Holding::reserved);
+    (void)held("0.1", engine::Holding::reserved);
+  }
+
+  TemporaryFolder folder_;
+  std::string bytes_;
+};
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? "''" : std::string(1, c);
+  return result + "'";
+}
+
+bool is_time(const std::string& text) {
+  return text.size() == 24 && text[10] == 'T' && text.back() == 'Z';
+}
+
+/// The digit or letter at `at` becomes another of its kind.
+std::string with_other(std::string text, std::size_t at) {
+  text[at] = text[at] == '1' ? '2' : '1';
+  return text;
+}
+
+/// Another value that the column could hold as far as its form goes, as SQL.
+std::string another(const std::string& table, const std::string& column, const std::string& type, bool in_key,
+                    const std::string& value) {
+  const std::string whole = table + "." + column;
+  if (type == "INTEGER") return column + (in_key ? " + 100" : " + 1");  // a key is there once
+  if (whole == "decision.outcome") return quoted(value == "voided" ? "forfeited" : "voided");
+  if (whole == "clock_event.kind") return quoted(value == "confirmed" ? "forwards" : "confirmed");
+  if (whole == "decision.parent" && value.empty()) return "(SELECT min(id) FROM decision)";
+  if ((whole == "decision.deadline" || whole == "meta.held_at") && value.empty())
+    return "(SELECT created_at FROM decision WHERE seq = 1)";
+  if (whole == "decision.reasons" && value == "[]") return quoted("[1]");
+  if (is_time(value)) return quoted(with_other(value, 22));
+  if (value.size() == 26 && value.find_first_of(" .{") == std::string::npos)
+    return quoted(with_other(value, 20));
+  if (value.starts_with('[') || value.starts_with('{')) {
+    const std::size_t digit = value.find_last_of("0123456789");
+    if (digit != std::string::npos) return quoted(with_other(value, digit));
+    const std::size_t letter = value.find_last_of("abcdefghijklmnopqrstuvwxyz");
+    if (letter != std::string::npos) return quoted(with_other(value, letter));
+    return quoted("[\"1\"]");
+  }
+  if (!value.empty() && value.find_first_not_of("0123456789abcdef.") == std::string::npos)
+    return quoted(with_other(value, value.size() - 1));
+  return quoted(value + "x");
+}
+
+/// What tells rows of a table apart in kind.
+std::string kind_column(const std::string& table) {
+  static const std::map<std::string, std::string> kKinds = {
+      {"decision", "outcome || (parent <> '') || (key <> '')"},
+      {"release", "mechanism"},
+      {"charge", "(SELECT outcome FROM decision WHERE id = decision_id)"},
+      {"clock_event", "kind"},
+      {"account", "measure"}};
+  const auto found = kKinds.find(table);
+  return found == kKinds.end() ? "1" : found->second;
+}
+
+}  // namespace
+
+TEST_CASE("audit: every column of every table is compared, or listed as open to its owner",
+          "[engine][audit][negative][columns]") {
+  const FullLedger full;
+  for (const auto& fault : engine::audit_verify(full.path()).faults) {
+    FAIL_CHECK(fault.record << " " << fault.code << ": " << fault.message);
+  }
+  std::set<std::string> empty_tables;
+  std::set<std::string> found_nowhere;  // columns of which some edit passed
+  std::size_t edits = 0;
+  const auto tables =
+      rows_of(full.path(),
+              "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB 'sqlite_*'");
+  for (const Row& table : tables) {
+    const std::string& name = table[0];
+    const auto columns =
+        rows_of(full.path(), "SELECT name, type, pk FROM pragma_table_info('" + name + "') ORDER BY cid");
+    // Of each kind the first row and the last, so that what neighbours show is not all that shows it.
+    std::string key;
+    for (const Row& column : columns) {
+      if (column[2] != "0") key += (key.empty() ? "" : ", ") + column[0];
+    }
+    const std::string place = table[1] == "1" ? "row_number() OVER (ORDER BY " + key + ")" : "rowid";
+    std::string names;
+    for (const Row& column : columns) names += ", " + column[0];
+    const std::string kinds =
+        "SELECT " + kind_column(name) + " AS kind, " + place + " AS place" + names + " FROM " + name;
+    const auto rows = rows_of(
+        full.path(), "SELECT * FROM (" + kinds + ") GROUP BY kind HAVING place = min(place)" +
+                         " UNION SELECT * FROM (" + kinds + ") GROUP BY kind HAVING place = max(place)");
+    if (rows.empty()) empty_tables.insert(name);
+    for (const Row& row : rows) {
+      std::string where;
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (columns[i][2] != "0")
+          where += (where.empty() ? "" : " AND ") + columns[i][0] + " = " + quoted(row[i + 2]);
+      }
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::string whole = name + "." + columns[i][0];
+        const std::string sql =
+            "UPDATE " + name + " SET " + columns[i][0] + " = " +
+            another(name, columns[i][0], columns[i][1], columns[i][2] != "0", row[i + 2]) + " WHERE " + where;
+        full.restore();
+        const int status = tampering(full.path(), sql);
+        ++edits;
+        if ((status & 0xff) == SQLITE_CONSTRAINT) continue;  // it cannot be done alone
+        REQUIRE(status == SQLITE_OK);
+        if (engine::audit_verify(full.path()).ok) {
+          UNSCOPED_INFO(sql);
+          found_nowhere.insert(whole);
+        }
+      }
+    }
+  }
+  std::set<std::string> listed;
+  for (const auto& anchored : engine::anchored_columns()) listed.insert(std::string(anchored.column));
+  for (const std::string& column : found_nowhere) {
+    CAPTURE(column);
+    CHECK(listed.contains(column));
+  }
+  // Whether an edit of these passes depends on what stands around the row.
+  for (const char* column : {"clock_event.after_decision", "clock_event.ledger_time", "decision.id",
+                             "decision.principal", "policy_version.applied_at"}) {
+    CHECK(listed.erase(column) == 1);
+    found_nowhere.erase(column);
+  }
+  CHECK(found_nowhere == listed);
+  CHECK(empty_tables == std::set<std::string>{"limit_removal", "relocation", "schema_migration"});
+  CHECK(edits > 400);
+}
+
+TEST_CASE("audit: the columns that only an anchor outside protects are documented",
+          "[engine][audit][columns]") {
+  std::ifstream file(EPSILOG_SOURCE_DIR "/docs/known_limitations.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  for (const auto& anchored : engine::anchored_columns()) {
+    CAPTURE(anchored.column);
+    CHECK(page.find("| `" + std::string(anchored.column) + "` | " + std::string(anchored.what) + " |") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("audit: no name of a trigger hides it, and no writer works under it", "[engine][audit][schema]") {
+  for (const char* trigger : {"sqliteXstat_x", "sqlite0stat1", "renew"}) {
+    CAPTURE(trigger);
+    const Clinic clinic;
+    {
+      Engine before = clinic.open();
+      CHECK(release(before, request("count", "1")).granted);
+    }
+    Engine engine = clinic.open();
+    CHECK(release(engine, request("count", "1")).granted);
+    sqlite3* database = nullptr;
+    REQUIRE(sqlite3_open(clinic.ledger().c_str(), &database) == SQLITE_OK);
+    const std::string sql = "CREATE TRIGGER " + std::string(trigger) +
+                            " AFTER INSERT ON charge BEGIN UPDATE meta SET boot_offset = 0; END";
+    REQUIRE(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+    sqlite3_close(database);
+    // Both who was at work and who comes.
+    CHECK_THROWS_AS(release(engine, request("count", "0.5")), LedgerCorrupt);
+    Engine later = clinic.open();
+    CHECK_THROWS_AS(release(later, request("count", "0.5")), LedgerCorrupt);
+    const auto report = engine::audit_verify(clinic.ledger());
+    REQUIRE(report.faults.size() == 1);
+    CHECK(report.faults[0].code == "schema_changed");
+    CHECK(report.faults[0].message ==
+          "trigger " + std::string(trigger) + " is not part of the shipped schema");
+  }
+}
+
+TEST_CASE("audit: SQLite's own statistics are no change of the schema", "[engine][audit][schema]") {
+  const Clinic clinic;
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(clinic.ledger().c_str(), &database) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database, "ANALYZE", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  Engine engine = clinic.open();
+  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}

@@ -1,0 +1,207 @@
+// What a damaged page could turn into budget or into a second value is held against what says it elsewhere.
+// Here each of these is damaged on purpose; tests/engine/flipped_bit_test.cpp flips bits wherever they lie.
+#include <fstream>
+#include <iterator>
+
+#include "account_checksum.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "ledger/support/fixture.hpp"
+#include "schema_comparison.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::ledger_tests;
+
+namespace {
+
+/// A keyed release of 0.25 and two reservations of 0.125.
+struct DamagedLedger : LedgerFixture {
+  DamagedLedger() {
+    auto writer = open();
+    release(writer, Epsilon::parse_down("0.25"), Rational(12), "k");
+    for (int i = 0; i < 2; ++i) {
+      auto transaction = writer.begin();
+      ids.push_back(
+          record_outcome(transaction, draft_of(ledger::Outcome::reserved), Epsilon::parse_down("0.125")));
+      static_cast<void>(writer.commit(std::move(transaction)));
+    }
+  }
+  /// Changes rows although triggers and CHECKs forbid it; the schema is the same afterwards.
+  void change(const std::string& trigger, const std::string& sql) const {
+    const std::string create =
+        query_sql(path, "SELECT sql FROM sqlite_master WHERE name = '" + trigger + "'");
+    REQUIRE(run_sql(path,
+                    "PRAGMA ignore_check_constraints=ON; DROP TRIGGER " + trigger + ";" + sql + ";" + create)
+                .empty());
+  }
+  /// An index that finds nothing any more: it has the page of one, of another table, that is empty.
+  void empty_index(const std::string& name, const std::string& empty) const {
+    REQUIRE(run_sql(path,
+                    "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM "
+                    "sqlite_master WHERE name = '" +
+                        empty + "') WHERE name = '" + name + "'")
+                .empty());
+  }
+  std::vector<std::string> ids;
+};
+
+}  // namespace
+
+TEST_CASE("ledger: the checksum of an account is the one that is documented", "[ledger][integrity]") {
+  ledger::AccountState documented = account("clinic", "epsilon", 1'000'000'000'000);
+  documented.id = 1;
+  documented.balance.spent = 250'000'000'000;
+  const std::int64_t checksum = ledger::account_checksum(documented);
+  std::ifstream file(EPSILOG_LEDGER_FORMAT);
+  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  CHECK(page.find("0) == " + std::to_string(checksum)) != std::string::npos);
+  documented.scope = "1";
+  CHECK(ledger::account_checksum(documented) != checksum);
+}
+
+TEST_CASE("ledger: an account whose row has changed is read by nobody but an audit", "[ledger][integrity]") {
+  const DamagedLedger fixture;
+  REQUIRE(run_sql(fixture.path, "UPDATE account SET reserved = reserved - 1").empty());
+  auto writer = fixture.open();
+  auto transaction = writer.begin();
+  CHECK_THROWS_AS(transaction.accounts("clinic"), LedgerCorrupt);
+  auto snapshot = fixture.look();
+  CHECK_THROWS_AS(snapshot.accounts("clinic"), LedgerCorrupt);
+  std::vector<std::string> seen;
+  ledger::Inspection(snapshot).each_account(
+      [&](const ledger::AccountState& account) { seen.push_back(account.dataset); },
+      [&](const ledger::StoredFault& fault) { seen.push_back(fault.record + " " + fault.code); });
+  CHECK(seen == std::vector<std::string>{"account 1 checksum_differs", "clinic"});
+}
+
+TEST_CASE("ledger: an account that its index has lost is not opened again", "[ledger][integrity][negative]") {
+  const DamagedLedger fixture;
+  fixture.empty_index("sqlite_autoindex_account_1", "decision_votes_once");
+  auto writer = fixture.open();
+  SECTION("by a request") {
+    auto transaction = writer.begin();
+    CHECK_THROWS_AS(transaction.open_account(account("clinic", "epsilon", 5)), LedgerCorrupt);
+  }
+  SECTION("by a policy") {
+    auto transaction = writer.begin();
+    CHECK_THROWS_AS(
+        transaction.apply_policy(policy("version: 1 # 2\n"), {account("clinic", "epsilon", 5)}, "why"),
+        LedgerCorrupt);
+  }
+  CHECK(query_sql(fixture.path, "SELECT count(*) FROM account NOT INDEXED") == "1");
+}
+
+TEST_CASE("ledger: nothing is opened where an account is missing", "[ledger][integrity][negative]") {
+  const DamagedLedger fixture;
+  REQUIRE(run_sql(fixture.path, "UPDATE meta SET accounts = 2").empty());
+  auto writer = fixture.open();
+  auto transaction = writer.begin();
+  CHECK_THROWS_AS(transaction.open_account(account("other", "epsilon", 5)), LedgerCorrupt);
+}
+
+TEST_CASE("ledger: a key that one index has lost is not free", "[ledger][integrity][negative]") {
+  const DamagedLedger fixture;
+  fixture.empty_index("decision_by_key", "account_reserved_in_period");
+  auto snapshot = fixture.look();
+  CHECK_THROWS_AS(snapshot.find_key("ada", "k"), LedgerCorrupt);
+  CHECK_FALSE(snapshot.find_key("ada", "another").has_value());
+  auto writer = fixture.open();
+  auto transaction = writer.begin();
+  CHECK_THROWS_AS(transaction.find_key("ada", "k"), LedgerCorrupt);
+}
+
+TEST_CASE("ledger: a value is not shown that does not follow from its components",
+          "[ledger][integrity][negative]") {
+  const DamagedLedger fixture;
+  fixture.change("release_no_update", "UPDATE release SET value = '[\"13\"]'");
+  auto snapshot = fixture.look();
+  CHECK_THROWS_AS(snapshot.find_key("ada", "k"), LedgerCorrupt);
+  CHECK_THROWS_AS(snapshot.each_decision("", 0, [](const ledger::StoredDecision&) {}), LedgerCorrupt);
+  std::size_t read = 0;
+  std::size_t faults = 0;
+  ledger::Inspection(snapshot).each_decision([&](const ledger::StoredDecision&) { ++read; },
+                                             [&](const ledger::MalformedRecord&) { ++faults; },
+                                             [&](const ledger::StoredFault&) { ++faults; });
+  CHECK(read == 3);
+  CHECK(faults == 0);  // of what is computed the auditor judges
+}
+
+TEST_CASE("ledger: a reservation whose charge has changed gives nothing back",
+          "[ledger][integrity][negative]") {
+  for (const char* amount : {"124999999999", "250000000000"}) {
+    CAPTURE(amount);
+    const DamagedLedger fixture;
+    fixture.change("charge_no_update", "UPDATE charge SET amount = " + std::string(amount) +
+                                           " WHERE decision_id = '" + fixture.ids[0] + "'");
+    for (const auto outcome : {ledger::Outcome::voided, ledger::Outcome::forfeited}) {
+      auto writer = fixture.open();
+      auto transaction = writer.begin();
+      CHECK_THROWS_AS(transaction.resolve(draft_of(outcome, fixture.ids[0])), LedgerCorrupt);
+    }
+  }
+}
+
+TEST_CASE("ledger: nobody writes when meta does not agree with what was recorded",
+          "[ledger][integrity][negative]") {
+  for (const char* sql :
+       {"UPDATE meta SET last_time = '2999' || substr(last_time, 5)",
+        "UPDATE meta SET held_at = '2026-01-01T00:00:00.000Z'", "UPDATE meta SET policy_versions = 2"}) {
+    CAPTURE(sql);
+    const DamagedLedger fixture;
+    REQUIRE(run_sql(fixture.path, sql).empty());
+    auto writer = fixture.open();
+    CHECK_THROWS_AS(writer.begin(), LedgerCorrupt);
+    auto snapshot = fixture.look();
+    ledger::Inspection inspection(snapshot);
+    const auto counts = inspection.facts().policy_versions;
+    CHECK(inspection.record_faults().size() + inspection.clock_faults().size() +
+              (counts.claimed == counts.rows ? 0 : 1) ==
+          1);
+  }
+}
+
+TEST_CASE("ledger: an account that is opened alone leaves ledger time to what is dated",
+          "[ledger][integrity]") {
+  const DamagedLedger fixture;
+  auto writer = fixture.open();
+  const std::string before = query_sql(fixture.path, "SELECT last_time FROM meta");
+  auto transaction = writer.begin();
+  static_cast<void>(transaction.open_account(account("other", "epsilon", 5)));
+  static_cast<void>(writer.commit(std::move(transaction)));
+  CHECK(query_sql(fixture.path, "SELECT last_time FROM meta") == before);
+  CHECK_NOTHROW(writer.begin());
+}
+
+TEST_CASE("ledger: a policy is not read whose text has changed", "[ledger][integrity][negative]") {
+  const DamagedLedger fixture;
+  fixture.change("policy_version_no_update", "UPDATE policy_version SET yaml = 'version: 2'");
+  auto snapshot = fixture.look();
+  CHECK_THROWS_AS(snapshot.active_policy(), LedgerCorrupt);
+  auto writer = fixture.open();
+  auto transaction = writer.begin();
+  CHECK_THROWS_AS(transaction.active_policy(), LedgerCorrupt);
+}
+
+TEST_CASE("ledger: a writer looks at the schema, and again when somebody changed it",
+          "[ledger][integrity][schema]") {
+  const DamagedLedger fixture;
+  auto writer = fixture.open();
+  { auto transaction = writer.begin(); }
+  REQUIRE(
+      run_sql(
+          fixture.path,
+          "CREATE TRIGGER sqliteXstat_x AFTER INSERT ON charge BEGIN UPDATE account SET reserved = 0; END")
+          .empty());
+  CHECK_THROWS_AS(writer.begin(), LedgerCorrupt);
+  CHECK_THROWS_AS(writer.begin(), LedgerCorrupt);
+  CHECK_THROWS_AS(fixture.open().begin(), LedgerCorrupt);
+  REQUIRE(run_sql(fixture.path, "DROP TRIGGER sqliteXstat_x").empty());
+  CHECK_NOTHROW(writer.begin());
+}
+
+TEST_CASE("ledger: the digest of the shipped schema is the one that was built in",
+          "[ledger][integrity][schema]") {
+  // With another SQLite it may be another one: then every first write compares the schema part by part.
+  CHECK(ledger::schema_digest(ledger::shipped_schema()) == ledger::kShippedSchemaDigest);
+}
