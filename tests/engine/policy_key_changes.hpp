@@ -25,7 +25,7 @@ inline const std::string kEveryKey =
     "    neighbours: add-remove\n"
     "    budget: {epsilon: 3, delta: 1e-6}\n"
     "    lifetime: {epsilon: 9, delta: 1e-6}\n"
-    "    blocks: {by: visit_date, per: month, from: 2024-01, to: 2025-12}\n"
+    "    blocks: {by: visit_date, per: month, from: 2024-01, to: 2024-03}\n"
     "    limits: [{each: principal, epsilon: 1}, {role: research, epsilon: 2}, {purpose: planning, epsilon: "
     "1}]\n"
     "    per_release: {epsilon: 0.5}\n"
@@ -37,7 +37,8 @@ inline const std::string kEveryKey =
     "      ward: {type: string, values: [A, B]}\n"
     "    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5}}\n"
     "    purposes: [planning, quality]\n"
-    "    allow: {statistics: [count, sum], columns: [age], by: [ward], where: [age], principals: [alice], "
+    "    allow: {statistics: [count, sum, value], columns: [age], by: [ward], where: [age], principals: "
+    "[alice], "
     "roles: [research]}\n"
     "    forbid: [{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], "
     "columns: "
@@ -70,7 +71,7 @@ struct KeyChange {
 inline const std::string kBudget = "    budget: {epsilon: 3, delta: 1e-6}";
 inline const std::string kLifetime = "lifetime: {epsilon: 9, delta: 1e-6}";
 inline const std::string kLimit = "{role: research, epsilon: 2}";
-inline const std::string kBlocks = "    blocks: {by: visit_date, per: month, from: 2024-01, to: 2025-12}\n";
+inline const std::string kBlocks = "    blocks: {by: visit_date, per: month, from: 2024-01, to: 2024-03}\n";
 inline const std::string kSource =
     "{csv: visits.csv, delimiter: ';', decimal: '.', null: [NA], multiline: false}";
 inline const std::string kDiscrete = "{mechanism: discrete_laplace, grid: 1}";
@@ -97,7 +98,7 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"dataset.columns", {"      other_date: {type: date}\n", ""}},
       {"dataset.queries", {"    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5}}\n", ""}},
       {"dataset.purposes", {"purposes: [planning, quality]", "purposes: [planning, quality, teaching]"}},
-      {"dataset.allow", {"allow: {statistics: [count, sum], ", "allow: {"}},
+      {"dataset.allow", {"allow: {statistics: [count, sum, value], ", "allow: {"}},
       {"dataset.forbid",
        {"[{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], "
         "columns: [cost], by: [ward], where: [age]}]",
@@ -159,9 +160,9 @@ inline const std::map<std::string, KeyChange>& key_changes() {
        {"order: 8", "order: 16", kLimit,
         "{role: research, measure: rdp, order: 8, epsilon: 3, delta: 1e-6}"}},
       {"blocks.by", {"by: visit_date", "by: other_date"}},
-      {"blocks.per", {kBlocks, "    blocks: {by: visit_date, per: quarter, from: 2024-Q1, to: 2025-Q4}\n"}},
+      {"blocks.per", {kBlocks, "    blocks: {by: visit_date, per: quarter, from: 2024-Q1, to: 2024-Q1}\n"}},
       {"blocks.from", {"from: 2024-01", "from: 2024-02"}},
-      {"blocks.to", {"to: 2025-12", "to: 2026-12"}},
+      {"blocks.to", {"to: 2024-03", "to: 2024-04"}},
       {"per_release.epsilon", {"per_release: {epsilon: 0.5}", "per_release: {epsilon: 0.6}"}},
       {"per_release.delta", {"per_release: {epsilon: 0.5}", "per_release: {epsilon: 0.5, delta: 1e-7}"}},
       {"per_release.rho", {"per_release: {epsilon: 0.5}", "per_release: {epsilon: 0.5, rho: 0.1}"}},
@@ -181,10 +182,10 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"release_settings.bound", {"bound: 1000", "bound: 2000"}},
       {"release_settings.binding_probability", {", bound: 1000", ", binding_probability: 1e-3"}},
       {"release_settings.grid", {"grid: 1}", "grid: 2}"}},
-      {"allow.statistics", {"statistics: [count, sum]", "statistics: [count]"}},
+      {"allow.statistics", {"statistics: [count, sum, value]", "statistics: [count]"}},
       {"allow.columns",
-       {"allow: {statistics: [count, sum], columns: [age]",
-        "allow: {statistics: [count, sum], columns: [age, cost]"}},
+       {"allow: {statistics: [count, sum, value], columns: [age]",
+        "allow: {statistics: [count, sum, value], columns: [age, cost]"}},
       {"allow.by", {"by: [ward], where: [age], principals", "where: [age], principals"}},
       {"allow.where", {"where: [age], principals", "where: [], principals"}},
       {"allow.principals", {"principals: [alice], roles", "principals: [alice, dave], roles"}},

@@ -1,0 +1,217 @@
+// Ledgers that are prepared once and copied for every cell of docs/states.md, and the words of its tables.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "support/catch.hpp"
+
+namespace epsilog::test {
+
+/// Noon of a tenth day of a month to come, so that no test runs over the end of a day or a month.
+inline ledger::ClockReading noon_to_come() {
+  namespace chrono = std::chrono;
+  ledger::ClockReading reading = ledger::system_clock_reading();
+  const auto today = chrono::floor<chrono::days>(
+      chrono::sys_time<chrono::milliseconds>(chrono::milliseconds(reading.wall_ms)));
+  const chrono::year_month_day date(today);
+  const chrono::sys_days tenth{(chrono::year_month(date.year(), date.month()) + chrono::months(2)) /
+                               chrono::day(10)};
+  const std::int64_t noon =
+      chrono::duration_cast<chrono::milliseconds>(tenth.time_since_epoch() + chrono::hours(12)).count();
+  reading.boot_ms += noon - reading.wall_ms;
+  reading.wall_ms = noon;
+  return reading;
+}
+
+/// The clocks of one machine; copies share them.
+class SharedClock {
+ public:
+  explicit SharedClock(const ledger::ClockReading& at)
+      : reading_(std::make_shared<ledger::ClockReading>(at)) {}
+  void pass(std::chrono::milliseconds time) const {
+    reading_->wall_ms += time.count();
+    reading_->boot_ms += time.count();
+  }
+  /// Somebody sets the wall clock.
+  void step(std::chrono::milliseconds time) const { reading_->wall_ms += time.count(); }
+  [[nodiscard]] const ledger::ClockReading& reading() const { return *reading_; }
+  [[nodiscard]] ledger::Clock clock() const {
+    return [reading = reading_] { return *reading; };
+  }
+
+ private:
+  std::shared_ptr<ledger::ClockReading> reading_;
+};
+
+/// Makes the rows what the program of schema 2 wrote, and the file what migration made of that, where no
+/// period cut a deadline short and no decision stored more balances than then.
+inline constexpr const char* kRowsOfRulesOne =
+    "UPDATE policy_version SET after_decision = -1, event = 0;"
+    "UPDATE clock_event SET event = 0;"
+    "UPDATE decision SET rules = 1, program_version = '', program_commit = '', decided_under = 0;"
+    "INSERT INTO schema_migration(version, after_decision, at, event)"
+    " SELECT 3, decisions, last_time, 1 FROM meta;"
+    "UPDATE meta SET events = 1, schema_migrations = 1";
+
+/// What was told of a decision's values.
+struct Told {
+  std::string decision;
+  std::vector<accounting::Rational> values;
+};
+
+/// A ledger's file in a folder of its own, as a copy of one that nobody has open.
+class CopiedLedger {
+ public:
+  CopiedLedger(const std::string& from, const ledger::ClockReading& at)
+      : clock(at), path(folder_.path("clinic.ledger")) {
+    std::filesystem::copy_file(from, path);
+  }
+
+  [[nodiscard]] std::string folder() const { return folder_.path(""); }
+  [[nodiscard]] std::string sibling(const std::string& suffix) const { return path + suffix; }
+  std::string write(const std::string& name, const std::string& text) const {
+    return folder_.write(name, text);
+  }
+  [[nodiscard]] engine::EngineOptions options() {
+    engine::EngineOptions options;
+    options.clock = clock.clock();
+    options.wait = wait;
+    options.unreadable = [this](const engine::UnreadableDecision&) { named_unreadable = true; };
+    return options;
+  }
+  [[nodiscard]] ledger::Options ledger_options() const { return {.wait = wait, .clock = clock.clock()}; }
+  [[nodiscard]] engine::Engine open() { return engine::Engine::open(path, options()); }
+
+  /// The word of an answer; what it tells is kept for require_kept().
+  std::string word(const engine::Answer& answer) {
+    using engine::RequestState;
+    if (!answer.values.empty()) told.push_back({answer.decision_id, answer.values});
+    if (answer.durable && !*answer.durable) return answer.values.empty() ? "withholds" : "?";
+    switch (answer.state) {
+      case RequestState::granted:
+        if (answer.values.empty()) return "?";
+        return answer.replayed || answer.seq <= recorded ? "replays" : "releases";
+      case RequestState::refused:
+        for (const engine::Reason& reason : answer.reasons) {
+          if (reason.code == engine::RefusalCode::policy_changed) return "differs";
+        }
+        return "refuses";
+      case RequestState::pending:
+        return "waits";
+      case RequestState::reserved:
+        return "holds";
+      case RequestState::rejected:
+        return "rejects";
+      case RequestState::cancelled:
+      case RequestState::expired:
+        return answer.why == "policy_changed" ? "ends" : "returns";
+      case RequestState::forfeited:
+        return "forfeits";
+      case RequestState::approved:
+      case RequestState::token_issued:
+        break;
+    }
+    return "?";
+  }
+
+  /// What the call says, its failures included.
+  template <class Call>
+  std::string word_of(Call&& call) {
+    named_unreadable = false;
+    try {
+      const std::string said = call();
+      return said == "tells" && named_unreadable ? "names" : said;
+    } catch (const std::exception& error) {
+      messages.emplace_back(error.what());
+      return word(error);
+    }
+  }
+
+  /// What the page promises of every cell, where the file can still be read: nothing is beyond its limit, no
+  /// key has two requests, what was told is on record with its charge, and no message quotes a row.
+  void require_kept() const {
+    auto opened = ledger::Ledger::open_read_only(path, {.clock = clock.clock()});
+    auto view = opened.snapshot();
+    for (const ledger::AccountState& account : view.accounts("")) {
+      CAPTURE(account.scope, account.measure);
+      CHECK(account.balance.spent >= 0);
+      CHECK(account.balance.reserved >= 0);
+      CHECK(account.balance.spent <= account.balance.limit);
+      CHECK(account.balance.reserved <= account.balance.limit - account.balance.spent);
+    }
+    std::map<std::pair<std::string, std::string>, std::string> by_key;
+    std::map<std::string, ledger::StoredDecision> releases;
+    view.each_decision(
+        "", 0,
+        [&](const ledger::StoredDecision& stored) {
+          if (stored.release) releases.emplace(stored.id, stored);
+          if (stored.draft.key.empty() || !stored.draft.parent.empty()) return;
+          CAPTURE(stored.draft.key);
+          CHECK(by_key.emplace(std::pair(stored.draft.principal, stored.draft.key), stored.id).second);
+        },
+        [](const ledger::MalformedRecord&) {});
+    for (const Told& one : told) {
+      CAPTURE(one.decision);
+      const auto found = releases.find(one.decision);
+      REQUIRE(found != releases.end());
+      CHECK(found->second.values == one.values);
+      CHECK_FALSE((found->second.charges.empty() && found->second.draft.parent.empty()));
+    }
+  }
+  void require_clean_messages() const {
+    for (const std::string& message : messages) {
+      CAPTURE(message);
+      for (const char* forbidden :
+           {"sqlite3_", "std::", "basic_string", "terminate", "p4", "70000", "4000.25"}) {
+        CHECK(message.find(forbidden) == std::string::npos);
+      }
+    }
+  }
+  /// "" when the audit finds nothing.
+  [[nodiscard]] std::string faults() const {
+    std::string text;
+    for (const auto& fault : engine::audit_verify(path).faults) {
+      text += fault.record + " " + fault.code + ": " + fault.message + "\n";
+    }
+    return text;
+  }
+
+  SharedClock clock;
+  std::chrono::milliseconds wait{10'000};
+  std::int64_t recorded = 0;  ///< so many decisions were there before
+  bool named_unreadable = false;
+  std::vector<Told> told;
+  std::vector<std::string> messages;
+
+ private:
+  static std::string word(const std::exception& error) {
+    const auto is = [&error]<class Exception>(std::type_identity<Exception>) {
+      return dynamic_cast<const Exception*>(&error) != nullptr;
+    };
+    if (is(std::type_identity<LedgerBusy>())) return "busy";
+    if (is(std::type_identity<LedgerIo>())) return "io";
+    if (is(std::type_identity<LedgerCorrupt>())) return "corrupt";
+    if (is(std::type_identity<LedgerUnusable>())) return "unusable";
+    if (is(std::type_identity<engine::NotPermitted>())) return "forbids";
+    if (is(std::type_identity<SourceError>())) return "fails";
+    if (is(std::type_identity<PolicyError>())) return "closed";
+    if (is(std::type_identity<InvalidParameter>())) return "invalid";
+    if (is(std::type_identity<NotFound>())) return "unknown";
+    return std::string("throws ") + error.what();
+  }
+
+  TemporaryFolder folder_;
+
+ public:
+  std::string path;  // after the folder it is in
+};
+
+}  // namespace epsilog::test

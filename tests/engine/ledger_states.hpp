@@ -1,0 +1,245 @@
+// One history, and the states that a ledger which holds it can be in: the columns of docs/states.md.
+#pragma once
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "commit_mark.hpp"
+#include "copied_ledger.hpp"
+#include "poison.hpp"
+#include "tampering.hpp"
+#include "waiting.hpp"
+
+namespace epsilog::test {
+
+/// epsilon 3 a day; above 1 two of carol, dave and alice have to agree.
+inline std::string lived_policy(const std::string& epsilon = "3") {
+  return clinic_policy(
+      "epsilon: " + epsilon + ", renew: day, accept_unbounded_lifetime: true",
+      waiting_rules("{required: 2, by: {principals: [dave, alice], roles: [custodian]}, above: {epsilon: 1}, "
+                    "expires: 2h}"));
+}
+
+inline engine::Request holding(engine::Request asked, engine::Holding as = engine::Holding::reserved) {
+  asked.holding = as;
+  return asked;
+}
+
+/// The requests of the history, by key.
+inline engine::Request lived_request(const std::string& key) {
+  if (key == "granted") return request("count", "1", key);
+  if (key == "refused") return request("count", "2.9", key);
+  if (key == "pending" || key == "approved once") return request("count", "1.1", key);
+  if (key == "value") return holding(request("value:score", "0.1", key));
+  if (key == "guarded" || key == "token issued") {
+    return holding(request("value:score", "0.1", key), engine::Holding::reserved_against_token);
+  }
+  return holding(request("count", "0.1", key));  // "committed", "reserved", "unreadable"
+}
+inline constexpr std::array kLivedKeys{"granted", "refused", "committed",    "reserved", "unreadable",
+                                       "value",   "guarded", "token issued", "pending",  "approved once"};
+
+/// A ledger with a decision of every kind, closed.
+struct LivedLedger {
+  LivedLedger() : clock(noon_to_come()) {
+    // Whoever reads it as another user has to find the rows.
+    std::filesystem::permissions(folder.path(""), std::filesystem::perms(0755));
+    folder.write("visits.csv", kVisits);
+    path = folder.path("clinic.ledger");
+    (void)engine::Engine::init(folder.write("policy.yaml", lived_policy()), path, "curator");
+    engine::EngineOptions options;
+    options.clock = clock.clock();
+    engine::Engine engine = engine::Engine::open(path, options);
+    for (const std::string key : kLivedKeys) {
+      const engine::Request asked = lived_request(key);
+      const engine::Answer answer =
+          asked.holding == engine::Holding::none ? release(engine, asked) : engine.reserve(asked, {});
+      ids[key] = answer.decision_id;
+    }
+    for (const auto& [name, epsilon] :
+         {std::pair("again", "3"), std::pair("larger", "4"), std::pair("less", "1")}) {
+      folder.write(std::string(name) + ".yaml", lived_policy(epsilon) + "# another text\n");
+    }
+    (void)engine.issue_token(ids["token issued"], "alice");
+    (void)engine.approve(ids["approved once"], "carol");
+    mechanisms::SystemBits bits;
+    (void)engine.commit(ids["committed"], "alice", {}, bits, {});
+    engine.history("", 0, [this](const engine::Answer& answer) {
+      decisions = answer.seq;
+      if (!answer.values.empty()) values[answer.decision_id] = answer.values;
+    });
+  }
+
+  TemporaryFolder folder;
+  SharedClock clock;
+  std::string path;
+  std::map<std::string, std::string> ids;
+  std::map<std::string, std::vector<accounting::Rational>> values;
+  std::int64_t decisions = 0;
+};
+
+/// Writes over the header of the first page of a table or index.
+inline void damage(const std::string& path, const std::string& name) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
+  std::int64_t offset = -1;
+  const auto collect = [](void* out, int, char** values, char**) {
+    *static_cast<std::int64_t*>(out) = std::stoll(values[0]);
+    return 0;
+  };
+  sqlite3_exec(
+      database,
+      ("SELECT (rootpage - 1) * (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name "
+       "= '" +
+       name + "'")
+          .c_str(),
+      collect, &offset, nullptr);
+  sqlite3_close(database);
+  REQUIRE(offset > 0);
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(offset);
+  file << std::string(64, '\x5a');
+}
+
+/// A file descriptor that is closed with its owner.
+struct HeldLock {
+  explicit HeldLock(const std::string& path) : descriptor(::open(path.c_str(), O_RDWR | O_CREAT, 0600)) {
+    REQUIRE(::flock(descriptor, LOCK_EX | LOCK_NB) == 0);
+  }
+  HeldLock(const HeldLock&) = delete;
+  HeldLock& operator=(const HeldLock&) = delete;
+  ~HeldLock() { ::close(descriptor); }
+  int descriptor;
+};
+
+/// One cell's ledger in the state of its column.
+struct StateCell : CopiedLedger {
+  StateCell(const std::string& prepared, const SharedClock& at, const LivedLedger& lived)
+      : CopiedLedger(prepared, at.reading()), ids(lived.ids), policies(lived.folder.path("")) {
+    recorded = lived.decisions;
+  }
+  std::map<std::string, std::string> ids;
+  std::string policies;  ///< where they are
+  std::unique_ptr<HeldLock> turn;
+};
+
+struct LedgerState {
+  const char* name;
+  /// Done once, to the ledger that is copied for each cell.
+  std::function<void(const std::string& path, const SharedClock& clock)> prepare;
+  /// Done to each copy.
+  std::function<void(StateCell& cell)> enter = {};
+  bool verifies = true;     ///< the audit finds nothing wrong with it
+  bool readable = true;     ///< by this program
+  bool other_user = false;  ///< a process of another user than the owner acts
+};
+
+/// As a process leaves it that is killed in COMMIT.
+inline void write_mark(StateCell& cell) {
+  std::ofstream(cell.sibling(".lock"), std::ios::binary) << ledger::commit_mark_bytes(
+      {.state = ledger::CommitMark::State::committing, .boot_id = ledger::current_boot_id(), .first = 1});
+  std::filesystem::permissions(cell.sibling(".lock"), std::filesystem::perms(0600));
+}
+inline void take_turn(StateCell& cell) {
+  cell.turn = std::make_unique<HeldLock>(cell.sibling(".lock"));
+  cell.wait = std::chrono::milliseconds(0);
+}
+/// Who walks the paths of a column in which a process without rights does.
+inline constexpr uid_t kNobody = 65534;
+
+/// The folder and what is in it, of which that user is the owner or only of its group.
+inline void give(const StateCell& cell, bool owner, mode_t folder_mode, mode_t file_mode) {
+  const auto change = [&](const std::string& path, mode_t mode) {
+    if (::geteuid() == 0) REQUIRE(::chown(path.c_str(), owner ? kNobody : 0, kNobody) == 0);
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+  };
+  change(cell.path, file_mode);
+  change(cell.folder(), folder_mode);
+}
+
+inline std::vector<LedgerState> ledger_states() {
+  using std::chrono::hours;
+  using std::chrono::minutes;
+  const auto nothing = [](const std::string&, const SharedClock&) {};
+  return {
+      {"fresh", nothing},
+      {"not settled", nothing, write_mark},
+      {"not settled, turn taken", nothing,
+       [](StateCell& cell) {
+         write_mark(cell);
+         take_turn(cell);
+       }},
+      {.name = "poisoned",
+       .prepare = nothing,
+       .enter = [](StateCell& cell) { cell.write("clinic.ledger.poisoned", "{\"reason\": \"committing\"}"); },
+       .verifies = false},
+      {"turn taken", nothing, take_turn},
+      {"clock held", [](const std::string&, const SharedClock& clock) { clock.step(hours(24)); }},
+      {"clock put back",
+       [](const std::string& path, const SharedClock& clock) {
+         clock.step(minutes(10));
+         auto opened = ledger::Ledger::open(path, {.clock = clock.clock()});
+         auto transaction = opened.begin();
+         transaction.confirm_clock("curator");
+         (void)opened.commit(std::move(transaction));
+         clock.step(-minutes(10));
+       }},
+      {"a day later", [](const std::string&, const SharedClock& clock) { clock.pass(hours(24)); }},
+      {.name = "damaged index of keys",
+       .prepare = [](const std::string& path, const SharedClock&) { damage(path, "decision_by_key"); },
+       .verifies = false},
+      {.name = "damaged index of accounts",
+       .prepare = [](const std::string& path,
+                     const SharedClock&) { damage(path, "sqlite_autoindex_account_1"); },
+       .verifies = false,
+       .readable = false},
+      {.name = "damaged accounts",
+       .prepare = [](const std::string& path, const SharedClock&) { damage(path, "account"); },
+       .verifies = false,
+       .readable = false},
+      {.name = "unreadable row",
+       .prepare =
+           [](const std::string& path, const SharedClock&) {
+             tamper(path, "UPDATE decision SET request = '{' WHERE key = 'unreadable'");
+           },
+       .verifies = false},
+      {"migrated", [](const std::string& path, const SharedClock&) { tamper(path, kRowsOfRulesOne); }},
+      {.name = "older schema",
+       .prepare =
+           [](const std::string& path, const SharedClock&) {
+             std::filesystem::remove(path);
+             std::filesystem::copy_file(EPSILOG_SOURCE_DIR "/tests/fixtures/ledgers/schema2/minimal.epsilog",
+                                        path);
+             std::filesystem::permissions(path, std::filesystem::perms(0600));
+           },
+       .verifies = false,
+       .readable = false},
+      {.name = "read-only directory",
+       .prepare = nothing,
+       .enter = [](StateCell& cell) { give(cell, true, 0500, 0600); },
+       .other_user = true},
+      {.name = "another of its group",
+       .prepare = nothing,
+       .enter = [](StateCell& cell) { give(cell, false, 0755, 0640); },
+       .other_user = true},
+      {.name = "other user",
+       .prepare = nothing,
+       .enter = [](StateCell& cell) { give(cell, false, 0755, 0600); },
+       .other_user = true},
+  };
+}
+
+}  // namespace epsilog::test

@@ -1,0 +1,384 @@
+// Every path by which a value, a balance, an error or a debit can come about, in every state of a ledger,
+// cell by cell of docs/states.md.
+#include "epsilog/engine/forecast.hpp"
+#include "epsilog/engine/reaccount.hpp"
+#include "ledger_states.hpp"
+#include "state_table.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using engine::Answer;
+using engine::Engine;
+using engine::Holding;
+
+namespace {
+
+/// What a path may leave behind.
+enum class Leaves { nothing, anything };
+
+struct Path {
+  const char* name;
+  Leaves leaves;
+  std::function<std::string(StateCell& cell)> walk;
+};
+
+using Words = std::function<std::string(StateCell&, Engine&)>;
+
+Path reads(const char* name, const Words& words) {
+  return {name, Leaves::nothing, [words](StateCell& cell) {
+            Engine engine = cell.open();
+            return words(cell, engine);
+          }};
+}
+Path writes(const char* name, const Words& words) {
+  return {name, Leaves::anything, [words](StateCell& cell) {
+            Engine engine = cell.open();
+            return words(cell, engine);
+          }};
+}
+
+/// "withholds" where a released value among many is not told.
+struct Listing {
+  StateCell& cell;
+  bool withheld = false;
+  void operator()(const Answer& answer) { withheld = cell.word(answer) == "withholds" || withheld; }
+  [[nodiscard]] std::string word() const { return withheld ? "withholds" : "tells"; }
+};
+
+std::string audit_word(const engine::AuditReport& report) {
+  return !report.ok ? "faults" : report.notes.empty() ? "verifies" : "notes";
+}
+
+Path showing(const char* name, const char* key) {
+  return reads(
+      name, [key](StateCell& cell, Engine& engine) { return cell.word(engine.show(cell.ids.at(key), {})); });
+}
+Path asking(const char* name, const engine::Request& asked) {
+  return writes(name, [asked](StateCell& cell, Engine& engine) {
+    return cell.word(asked.holding == Holding::none ? release(engine, asked) : engine.reserve(asked, {}));
+  });
+}
+Path committing(const char* name, const char* key, std::optional<std::string> value = {},
+                const char* by = "alice") {
+  return writes(name, [key, value, by](StateCell& cell, Engine& engine) {
+    mechanisms::SystemBits bits;
+    return cell.word(engine.commit(cell.ids.at(key), by, value, bits, {}));
+  });
+}
+Path acting(const char* name, const char* key, Answer (Engine::*act)(const std::string&, const std::string&),
+            const char* by) {
+  return writes(name, [key, act, by](StateCell& cell, Engine& engine) {
+    return cell.word((engine.*act)(cell.ids.at(key), by));
+  });
+}
+Path applying(const char* name, const std::string& policy) {
+  return writes(name, [policy](StateCell& cell, Engine& engine) {
+    return std::string(engine.apply_policy(cell.policies + policy, "curator", "test").changed ? "applies"
+                                                                                              : "?");
+  });
+}
+/// Only the library offers these.
+Path library(const char* name, Leaves leaves, const std::function<std::string(StateCell&)>& walk) {
+  return {name, leaves, walk};
+}
+
+/// As Listing, of what the ledger itself tells.
+std::string stored_word(StateCell& cell, const ledger::StoredDecision& stored) {
+  if (!stored.release) return "tells";
+  if (stored.values.empty()) return "withholds";
+  cell.told.push_back({stored.id, stored.values});
+  return "replays";
+}
+
+std::string after_deadlines(StateCell& cell, Engine& engine) {
+  cell.clock.pass(std::chrono::hours(3));
+  const std::string wrote = cell.word(release(engine, request("count", "2.95")));
+  for (const char* key : kLivedKeys) {
+    if (key == std::string("unreadable")) continue;  // stays as it is where it cannot be read
+    const Answer ended = engine.show(cell.ids.at(key), {});
+    if (ended.state == engine::RequestState::reserved || ended.state == engine::RequestState::pending)
+      return wrote;
+  }
+  return "ends";
+}
+
+std::vector<Path> paths() {
+  using engine::Request;
+  Request mallory = request("count", "0.1");
+  mallory.principal = "mallory";
+  Request other = lived_request("granted");
+  other.epsilon = accounting::Rational(1, 4);
+  return {
+      reads("plan",
+            [](StateCell& cell, Engine& engine) {
+              const Answer plan = engine.plan(request("count", "0.1"), {});
+              return plan.state == engine::RequestState::granted ? std::string("tells") : cell.word(plan);
+            }),
+      reads("plan of a bound key",
+            [](StateCell&, Engine& engine) {
+              return std::string(engine.plan(lived_request("granted"), {}).values.empty() ? "tells" : "?");
+            }),
+      reads("plan of a batch",
+            [](StateCell&, Engine& engine) {
+              return std::string(
+                  engine.plan_sequence().next(request("count", "0.1"), {}).granted ? "tells" : "refuses");
+            }),
+      reads("forecast",
+            [](StateCell&, Engine& engine) {
+              return std::string(engine.forecast(request("count", "0.1"), {}).releases > 0 ? "tells"
+                                                                                           : "refuses");
+            }),
+      reads("budget", [](StateCell&,
+                         Engine& engine) { return std::string(engine.budget("").empty() ? "?" : "tells"); }),
+      reads("pending",
+            [](StateCell& cell, Engine& engine) {
+              Listing listing{cell};
+              engine.pending("", std::ref(listing));
+              return listing.word();
+            }),
+      reads("history",
+            [](StateCell& cell, Engine& engine) {
+              Listing listing{cell};
+              engine.history("", 0, std::ref(listing));
+              return listing.word();
+            }),
+      reads("policy show",
+            [](StateCell&, Engine& engine) {
+              return std::string(engine.active_policy().datasets().empty() ? "?" : "tells");
+            }),
+      reads("policy diff",
+            [](StateCell& cell, Engine& engine) {
+              const std::string next = cell.policies + "larger.yaml";
+              (void)engine.removed_by(next);
+              return std::string(engine.apply_faults(next).empty() ? "tells" : "closed");
+            }),
+      showing("show, released", "granted"),
+      showing("show, committed", "committed"),
+      showing("show, reserved", "reserved"),
+      showing("show, pending", "pending"),
+      showing("show, refused", "refused"),
+      showing("show, unreadable", "unreadable"),
+      library("audit verify", Leaves::nothing,
+              [](StateCell& cell) { return audit_word(engine::audit_verify(cell.path)); }),
+      library("audit replay", Leaves::nothing,
+              [](StateCell& cell) {
+                std::int64_t differing = 0;
+                const auto report =
+                    engine::audit_replay(cell.path, [&](const engine::ReplayedDecision& decision) {
+                      differing += decision.faults.empty() ? 0 : 1;
+                    });
+                return audit_word(report);
+              }),
+      library("audit reaccount", Leaves::nothing,
+              [](StateCell& cell) {
+                engine::ReaccountQuestion question;
+                question.accountants = {accounting::Accountant::pure};
+                (void)engine::reaccount(cell.path, question, {}, cell.options().unreadable);
+                return std::string("tells");
+              }),
+      asking("release", request("count", "0.1")),
+      asking("release, computed elsewhere", supplied("3", "0.1")),
+      asking("release, beyond the budget", request("count", "2.5")),
+      asking("release, to be approved", request("count", "1.2")),
+      asking("release, by nobody declared", mallory),
+      writes("release, several",
+             [](StateCell& cell, Engine& engine) {
+               mechanisms::SystemBits bits;
+               const std::vector<Request> asked{request("count", "0.1"), supplied("3", "0.1"),
+                                                lived_request("granted")};
+               const auto answers = engine.release_many(asked, bits, {});
+               const std::string first = cell.word(answers.at(0));
+               return cell.word(answers.at(1)) == first && cell.word(answers.at(2)) == "replays"
+                          ? first
+                          : std::string("?");
+             }),
+      asking("retry, released", lived_request("granted")),
+      asking("retry, committed", lived_request("committed")),
+      asking("retry, reserved", lived_request("reserved")),
+      asking("retry, pending", lived_request("pending")),
+      asking("retry, refused", lived_request("refused")),
+      asking("retry, unreadable", lived_request("unreadable")),
+      asking("retry, another request", other),
+      asking("reserve", holding(request("count", "0.1"))),
+      asking("reserve, against a token",
+             holding(request("value:score", "0.1"), Holding::reserved_against_token)),
+      committing("commit", "reserved"),
+      committing("commit, computed elsewhere", "value", "3"),
+      committing("commit, token issued", "token issued", "3"),
+      committing("commit, token not issued", "guarded", "3"),
+      committing("commit, again", "committed"),
+      committing("commit, pending", "pending"),
+      committing("commit, by another", "reserved", {}, "bob"),
+      committing("commit, unreadable", "unreadable"),
+      acting("cancel", "reserved", &Engine::cancel, "alice"),
+      acting("cancel, computed elsewhere", "value", &Engine::cancel, "alice"),
+      acting("cancel, token not issued", "guarded", &Engine::cancel, "alice"),
+      acting("cancel, token issued", "token issued", &Engine::cancel, "alice"),
+      acting("cancel, pending", "pending", &Engine::cancel, "alice"),
+      acting("cancel, committed", "committed", &Engine::cancel, "alice"),
+      acting("cancel, unreadable", "unreadable", &Engine::cancel, "alice"),
+      acting("token", "guarded", &Engine::issue_token, "alice"),
+      acting("token, again", "token issued", &Engine::issue_token, "alice"),
+      acting("approve", "pending", &Engine::approve, "carol"),
+      acting("approve, last", "approved once", &Engine::approve, "dave"),
+      acting("approve, by who asked", "pending", &Engine::approve, "alice"),
+      writes("reject",
+             [](StateCell& cell, Engine& engine) {
+               return cell.word(engine.reject(cell.ids.at("pending"), "carol", "no"));
+             }),
+      writes("expiry", after_deadlines),
+      applying("policy apply", "again.yaml"),
+      applying("policy apply, a larger budget", "larger.yaml"),
+      applying("policy apply, less than is spent", "less.yaml"),
+      library("clock confirm", Leaves::anything,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
+                auto transaction = opened.begin();
+                transaction.confirm_clock("curator");
+                (void)opened.commit(std::move(transaction));
+                return std::string("confirms");
+              }),
+      library("init", Leaves::nothing,
+              [](StateCell& cell) {
+                (void)Engine::init(cell.policies + "again.yaml", cell.path, "curator");
+                return std::string("?");
+              }),
+      library("migrate", Leaves::anything,
+              [](StateCell& cell) {
+                const auto migration = ledger::Ledger::migrate(cell.path, cell.ledger_options());
+                return std::string(migration.from == migration.to ? "tells" : "migrates");
+              }),
+      library("recover", Leaves::anything,
+              [](StateCell& cell) {
+                return std::string(engine::recover(cell.path).was_poisoned ? "recovers" : "tells");
+              }),
+      library("Snapshot::find_key", Leaves::nothing,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
+                return stored_word(cell, opened.snapshot().find_key("alice", "granted").value());
+              }),
+      library("Snapshot::each_decision", Leaves::nothing,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
+                std::string said = "tells";
+                opened.snapshot().each_decision("", 0,
+                                                [&](const ledger::StoredDecision& stored) {
+                                                  if (stored.release) said = stored_word(cell, stored);
+                                                },
+                                                {});
+                return said;
+              }),
+      library("Snapshot::accounts", Leaves::nothing,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
+                return std::string(opened.snapshot().accounts("").empty() ? "?" : "tells");
+              }),
+      library("Transaction::find_key", Leaves::nothing,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
+                auto transaction = opened.begin();
+                return stored_word(cell, transaction.find_key("alice", "granted").value());
+              }),
+      library("Transaction::accounts", Leaves::nothing,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
+                auto transaction = opened.begin();
+                return std::string(transaction.accounts("clinic").empty() ? "?" : "tells");
+              }),
+  };
+}
+
+/// Who writes nothing changes none of these.
+std::string balances(const std::string& path) {
+  auto opened = ledger::Ledger::open_read_only(path);
+  auto view = opened.snapshot();
+  std::string text = std::to_string(view.decisions()) + " decisions";
+  for (const ledger::AccountState& account : view.accounts("")) {
+    text += ", " + account.scope + " " + std::to_string(account.balance.limit) + "/" +
+            std::to_string(account.balance.spent) + "/" + std::to_string(account.balance.reserved);
+  }
+  return text;
+}
+
+/// In a process of its own, which is that of another user where tests may become one.
+std::string walked_by_another(const Path& path, StateCell& cell) {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const bool became = ::geteuid() != 0 ||
+                        (::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0);
+    std::string said = "?";
+    if (became) said = cell.word_of([&] { return path.walk(cell); });
+    const auto written = ::write(ends[1], said.data(), said.size());
+    ::_exit(written == static_cast<ssize_t>(said.size()) ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string said;
+  for (char c = 0; ::read(ends[0], &c, 1) == 1;) said += c;
+  ::close(ends[0]);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+  REQUIRE(::chmod(cell.folder().c_str(), 0700) == 0);
+  return said;
+}
+
+bool is_failure(const std::string& word) {
+  static const std::set<std::string> kFailures{"busy",  "io",      "corrupt", "unusable", "forbids",
+                                               "fails", "invalid", "closed",  "unknown"};
+  return kFailures.contains(word);
+}
+
+std::string word_in(const LedgerState& state, const Path& path, const LivedLedger& lived,
+                    const std::string& prepared, const SharedClock& clock) {
+  CAPTURE(state.name, path.name);
+  StateCell cell(prepared, clock, lived);
+  const std::string before = state.readable ? balances(prepared) : "";
+  if (state.enter) state.enter(cell);
+  const std::string word =
+      state.other_user ? walked_by_another(path, cell) : cell.word_of([&] { return path.walk(cell); });
+  cell.turn.reset();
+  cell.require_clean_messages();
+  if (!state.readable) {
+    for (const Told& one : cell.told) {
+      if (lived.values.contains(one.decision)) CHECK(lived.values.at(one.decision) == one.values);
+    }
+    return word;
+  }
+  const bool unchanged = balances(cell.path) == before;
+  if (path.leaves == Leaves::nothing) CHECK(unchanged);
+  if (is_failure(word) && word != "forbids") CHECK(unchanged);
+  std::filesystem::remove(cell.sibling(".poisoned"));
+  std::filesystem::remove(cell.sibling(".lock"));
+  cell.require_kept();
+  if (!unchanged && (state.verifies || state.name == std::string("poisoned"))) CHECK(cell.faults() == "");
+  return word;
+}
+
+}  // namespace
+
+TEST_CASE("states: every path in every state of a ledger does what docs/states.md says", "[engine][states]") {
+  const StatePage page = state_page(EPSILOG_SOURCE_DIR "/docs/states.md");
+  const LivedLedger lived;
+  StateTable found;
+  for (const Path& path : paths()) found.rows.emplace_back(path.name, std::vector<std::string>{});
+  for (const LedgerState& state : ledger_states()) {
+    found.columns.emplace_back(state.name);
+    const TemporaryFolder folder;
+    const std::string prepared = folder.path("prepared.ledger");
+    std::filesystem::copy_file(lived.path, prepared);
+    const SharedClock clock(lived.clock.reading());
+    state.prepare(prepared, clock);
+    std::size_t row = 0;
+    for (const Path& path : paths()) {
+      found.rows[row++].second.push_back(word_in(state, path, lived, prepared, clock));
+    }
+  }
+  require_as_found(page.tables.at("States"), found, "Path");
+}
+
+TEST_CASE("states: the page explains every word that it uses and counts its cells", "[engine][states]") {
+  require_whole(state_page(EPSILOG_SOURCE_DIR "/docs/states.md"), {"States", "Later versions"});
+}

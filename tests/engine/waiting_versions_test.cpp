@@ -1,0 +1,239 @@
+// What a later policy version makes of what waits, cell by cell of docs/states.md: every change of a policy
+// that diff knows, every act on every kind of request that can wait, asked under the rules of today and of
+// old.
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "copied_ledger.hpp"
+#include "policy_key_changes.hpp"
+#include "state_table.hpp"
+#include "tampering.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using engine::Answer;
+using engine::Engine;
+using engine::Holding;
+using engine::Request;
+
+namespace {
+
+constexpr std::chrono::hours kLater{24 * 5};
+
+/// One kind of request that waits, by its key.
+struct Waiting {
+  const char* key;
+  const char* statistic;
+  Holding holding;  ///< none: it waits for an approval
+  bool token;       ///< was issued
+};
+constexpr std::array<Waiting, 19> kWaiting{{
+    {"approve", "sum:age", Holding::none, false},
+    {"reject", "sum:age", Holding::none, false},
+    {"cancel", "sum:age", Holding::none, false},
+    {"commit", "sum:age", Holding::none, false},
+    {"retry", "sum:age", Holding::none, false},
+    {"expiry", "sum:age", Holding::none, false},
+    {"held commit", "sum:age", Holding::reserved, false},
+    {"held cancel", "sum:age", Holding::reserved, false},
+    {"held retry", "sum:age", Holding::reserved, false},
+    {"held expiry", "sum:age", Holding::reserved, false},
+    {"value commit", "value:auc", Holding::reserved, false},
+    {"value cancel", "value:auc", Holding::reserved, false},
+    {"value expiry", "value:auc", Holding::reserved, false},
+    {"guarded token", "value:auc", Holding::reserved_against_token, false},
+    {"guarded cancel", "value:auc", Holding::reserved_against_token, false},
+    {"guarded expiry", "value:auc", Holding::reserved_against_token, false},
+    {"issued commit", "value:auc", Holding::reserved_against_token, true},
+    {"issued cancel", "value:auc", Holding::reserved_against_token, true},
+    {"issued expiry", "value:auc", Holding::reserved_against_token, true},
+}};
+
+Request request_of(const Waiting& waiting) {
+  Request asked = request(waiting.statistic, waiting.holding == Holding::none ? "0.12" : "0.03", waiting.key);
+  asked.purpose = "planning";
+  asked.holding = waiting.holding;
+  return asked;
+}
+
+/// A folder with every source that a policy of the table names.
+const TemporaryFolder& sources() {
+  static const TemporaryFolder kFolder;
+  static const bool kWritten = [] {
+    std::string rows = "patient_id;visit_id;visit_date;other_date;age;cost;ward\n";
+    for (int i = 0; i < 6; ++i) {
+      const std::string number = std::to_string(i);
+      rows += "p" + number + ";v" + number + ";2024-0" + std::to_string(1 + i % 6) + "-03;2024-05-06;4" +
+              number + ";12.5" + number + ";A\n";
+    }
+    for (const char* name : {"visits.csv", "other.csv"}) kFolder.write(name, rows);
+    for (const char* name : {"visits.db", "other.db"}) {
+      for (const char* table : {"visits", "other"}) {
+        tamper(
+            kFolder.path(name),
+            std::string("CREATE TABLE ") + table +
+                "(patient_id TEXT, visit_id TEXT, visit_date TEXT, other_date TEXT, age INTEGER, cost REAL, "
+                "ward TEXT); INSERT INTO " +
+                table + " VALUES('p1', 'v1', '2024-01-03', '2024-05-06', 41, 12.5, 'A')");
+      }
+    }
+    return true;
+  }();
+  (void)kWritten;
+  return kFolder;
+}
+
+/// A ledger under one policy in which requests of all these kinds wait, or only those for approvals: of a
+/// dataset that is charged or reserved, less of the policy may change.
+struct Prepared {
+  Prepared(const std::string& policy, bool held, ledger::Rules rules) : clock(noon_to_come()) {
+    const std::string written = sources().write("before.yaml", policy);
+    path = folder.path("clinic.ledger");
+    (void)Engine::init(written, path, "curator");
+    {
+      engine::EngineOptions options;
+      options.clock = clock.clock();
+      Engine engine = Engine::open(path, options);
+      for (const Waiting& waiting : kWaiting) {
+        if ((waiting.holding != Holding::none) != held) continue;
+        CAPTURE(waiting.key);
+        const Request asked = request_of(waiting);
+        const Answer answer = held ? engine.reserve(asked, {}) : release(engine, asked);
+        REQUIRE(answer.state == (held ? engine::RequestState::reserved : engine::RequestState::pending));
+        ids[waiting.key] = answer.decision_id;
+        if (waiting.token) (void)engine.issue_token(answer.decision_id, "alice");
+      }
+    }
+    if (rules == ledger::Rules::first) tamper(path, kRowsOfRulesOne);
+  }
+
+  TemporaryFolder folder;
+  SharedClock clock;
+  std::string path;
+  std::map<std::string, std::string> ids;
+};
+
+const Prepared& prepared(const std::string& policy, bool held, ledger::Rules rules) {
+  static std::map<std::tuple<std::string, bool, ledger::Rules>, std::unique_ptr<Prepared>> kept;
+  auto& found = kept[{policy, held, rules}];
+  if (!found) found = std::make_unique<Prepared>(policy, held, rules);
+  return *found;
+}
+
+/// The last word of a column: "held commit" is a commit.
+std::string act_of(const std::string& key) {
+  const std::size_t blank = key.find(' ');
+  return blank == std::string::npos ? key : key.substr(blank + 1);
+}
+
+std::string word_after(CopiedLedger& copy, Engine& engine, const Waiting& waiting, const std::string& id) {
+  const std::string act = act_of(waiting.key);
+  return copy.word_of([&] {
+    mechanisms::SystemBits bits;
+    if (act == "approve") return copy.word(engine.approve(id, "carol"));
+    if (act == "reject") return copy.word(engine.reject(id, "carol", "no"));
+    if (act == "cancel") return copy.word(engine.cancel(id, "alice"));
+    if (act == "token") return copy.word(engine.issue_token(id, "alice"));
+    if (act == "commit") {
+      const bool value = std::string(waiting.statistic).starts_with("value:");
+      return copy.word(
+          engine.commit(id, "alice", value ? std::optional<std::string>("0.5") : std::nullopt, bits, {}));
+    }
+    if (act == "retry") {
+      const Request asked = request_of(waiting);
+      return copy.word(waiting.holding == Holding::none ? engine.release(asked, bits, {})
+                                                        : engine.reserve(asked, {}));
+    }
+    return copy.word(engine.show(id, {}));  // of what became overdue
+  });
+}
+
+/// Applies the policy and does everything; the words by column.
+std::map<std::string, std::string> words_under(const BeforeAndAfter& policies, bool held,
+                                               ledger::Rules rules) {
+  const Prepared& from = prepared(policies.before, held, rules);
+  CopiedLedger copy(from.path, from.clock.reading());
+  std::map<std::string, std::string> words;
+  const std::string applying = held ? "apply, held" : "apply";
+  {
+    Engine engine = copy.open();
+    const std::string next = sources().write("after.yaml", policies.after);
+    words[applying] = copy.word_of(
+        [&] { return std::string(engine.apply_policy(next, "curator", "test").changed ? "applies" : "?"); });
+    if (words[applying] != "applies") return words;
+    const auto all = [&](bool overdue) {
+      for (const Waiting& waiting : kWaiting) {
+        if ((waiting.holding != Holding::none) != held || (act_of(waiting.key) == "expiry") != overdue)
+          continue;
+        words[waiting.key] = word_after(copy, engine, waiting, from.ids.at(waiting.key));
+      }
+    };
+    all(false);
+    copy.clock.pass(kLater);
+    const std::string again = sources().write("after.yaml", policies.after + "# another text\n");
+    (void)engine.apply_policy(again, "curator", "whoever writes ends what is overdue");
+    all(true);
+  }
+  CHECK(copy.faults() == "");
+  copy.require_kept();
+  copy.require_clean_messages();
+  return words;
+}
+
+/// One for every key that diff knows, and those that strike who asked, who may approve, or what is asked.
+std::map<std::string, KeyChange> all_changes() {
+  std::map<std::string, KeyChange> changes = key_changes();
+  const std::string forbid =
+      "[{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], columns: [cost], "
+      "by: "
+      "[ward], where: [age]}]";
+  const std::map<std::string, KeyChange> striking{
+      {"approvers.principals, who approves",
+       {"by: {principals: [carol], roles: [custodian]}", "by: {principals: [dave]}"}},
+      {"column.bounds, of what is asked", {"bounds: [0, 110]", "bounds: [0, 120]"}},
+      {"dataset.budget, less than is asked", {"budget: {epsilon: 3,", "budget: {epsilon: 0.11,"}},
+      {"forbid.principals, who asked", {forbid, "[{principals: [alice]}]"}},
+      {"per_release.epsilon, less than is asked",
+       {"per_release: {epsilon: 0.5}", "per_release: {epsilon: 0.01}"}},
+      {"principal.purposes, of who asked",
+       {"roles: [research], purposes: [planning]}", "roles: [research], purposes: [quality]}"}},
+  };
+  changes.insert(striking.begin(), striking.end());
+  return changes;
+}
+
+StateTable found_under(ledger::Rules rules) {
+  StateTable table;
+  table.columns = {"apply"};
+  for (const Waiting& waiting : kWaiting) {
+    if (waiting.key == std::string("held commit")) table.columns.emplace_back("apply, held");
+    table.columns.emplace_back(waiting.key);
+  }
+  for (const auto& [key, change] : all_changes()) {
+    CAPTURE(key);
+    const BeforeAndAfter policies = before_and_after(change);
+    std::map<std::string, std::string> words = words_under(policies, false, rules);
+    words.merge(words_under(policies, true, rules));
+    std::vector<std::string> row;
+    for (const std::string& column : table.columns)
+      row.push_back(words.contains(column) ? words[column] : "—");
+    table.rows.emplace_back(key, row);
+  }
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("states: what waits under every later version is as docs/states.md says", "[engine][states]") {
+  const StatePage page = state_page(EPSILOG_SOURCE_DIR "/docs/states.md");
+  require_as_found(page.tables.at("Later versions"), found_under(ledger::kRules), "Key written otherwise");
+}
+
+TEST_CASE("states: what waits under every later version is the same when older rules recorded it",
+          "[engine][states]") {
+  const StatePage page = state_page(EPSILOG_SOURCE_DIR "/docs/states.md");
+  require_as_found(page.tables.at("Later versions"), found_under(ledger::Rules::first),
+                   "Key written otherwise");
+}
