@@ -135,6 +135,7 @@ accounting::LossFacts ComponentMechanism::loss_facts() const {
   if (discrete != nullptr && discrete->parameters().noise == DiscreteNoise::gaussian) {
     return {.kind = Kind::gaussian, .epsilon = 0, .rho = discrete->parameters().rho};
   }
+  EPSILOG_INVARIANT(charged().pure());  // a delta would go uncharged in rho and in divergences
   return {.kind = Kind::pure, .epsilon = charged().epsilon.rational(), .rho = 0};
 }
 
