@@ -1,0 +1,73 @@
+// A random walk through every joint: requests with hostile numbers, retries, reservations and approvals,
+// changes of the policy of every kind while they wait, deadlines and ends of periods, clocks that
+// jump, are confirmed and put back, processes killed anywhere, reopened engines, audits. Whatever is recorded
+// is held against joints_model.hpp.
+//
+// A failure prints the seed of its walk and the step; walks are independent, so that seed alone repeats it,
+// except for how far a process came that was killed at a random moment.
+#include "epsilog/accounting/errors.hpp"
+#include "joints_walk.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+
+namespace {
+
+constexpr std::uint64_t kFirstSeed = 20'401'000;
+
+void walk(std::uint64_t walks, int steps) {
+  JointsCounts counts;
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + walks; ++seed) {
+    int step = 0;
+    std::optional<JointsWalk> one;
+    try {
+      one.emplace(seed, counts);
+      for (; step < steps; ++step) one->step();
+      one->end();
+    } catch (const std::exception& error) {
+      FAIL_CHECK("seed " << seed << ", step " << step << ": " << error.what() << "\nafter\n"
+                         << (one ? one->trail() : ""));
+      return;
+    }
+  }
+  std::string text = std::to_string(walks) + " walks of " + std::to_string(steps) + " steps from seed " +
+                     std::to_string(kFirstSeed) + ":";
+  for (const auto& [what, count] : counts) text += " " + what + " " + std::to_string(count) + ",";
+  WARN(text.substr(0, text.size() - 1));
+  const std::vector<const char*> happened{"granted",
+                                          "refused",
+                                          "pending",
+                                          "reserved",
+                                          "approved",
+                                          "rejected",
+                                          "token_issued",
+                                          "voided",
+                                          "forfeited",
+                                          "retries",
+                                          "versions applied",
+                                          "versions refused",
+                                          "jumps",
+                                          "clocks put back",
+                                          "confirmed",
+                                          "killed",
+                                          "too large and refused",
+                                          "errors of the request",
+                                          "not permitted",
+                                          "time passed"};
+  for (const char* what : happened) {
+    CAPTURE(what);
+    CHECK(counts[what] > 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("joints: whatever happens in whatever state, the ledger says only what the active policy allows",
+          "[engine][joints][property]") {
+  walk(20, 300);
+}
+
+TEST_CASE("joints: the same through a hundred thousand steps and more", "[.long][engine][joints][property]") {
+  walk(300, 400);
+}
