@@ -99,3 +99,24 @@ TEST_CASE("no randomness: every verb that draws or makes an id ends with 7, and 
   CHECK(bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.1"}, streams).exit == 0);
   CHECK(bench.with_ledger({"audit", "verify"}, streams).exit == 0);
 }
+
+// A sanitizer maps terabytes for itself.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("no memory: what does not fit ends with 7, charges nothing, and fits later",
+          "[cli][negative][memory]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  Streams streams;
+  streams.input = std::string(16'000'000, '5');
+  const std::vector<std::string> words{"release", "clinic", "value:auc", "--epsilon", "0.01", "--value", "-"};
+  streams.address_space_max = 48L << 20;
+  const Result result = bench.with_ledger(words, streams);
+  CAPTURE(result.err);
+  CHECK(result.exit == 7);
+  CHECK(contains(result.err, "epsilog: out of memory"));
+  CHECK(dump(bench.path("L")) == before);
+  streams.address_space_max = -1;
+  CHECK(bench.with_ledger(words, streams).exit == 0);
+}
+#endif
