@@ -195,8 +195,8 @@ void AuditFold::check_charges(const ledger::StoredDecision& stored, const Terms&
   if (debited) balances_.open(terms.asks);
   std::vector<ledger::Charge> expected;
   if (debited) {
-    expected = balances_.charges_of(stored.id,
-                                    debits(terms.asks, balances_.present(account_names(terms.asks))));
+    expected =
+        balances_.charges_of(stored.id, debits(terms.asks, balances_.present(account_names(terms.asks))));
   }
   if (!same_charges(expected, stored.charges)) {
     fault(stored.id, "charge_changed", "its charges are not what its plan costs");
@@ -320,8 +320,11 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
     return check_approved(stored, waiting);
   } else {
     requests_.check_post(stored, waiting, at);
-    const AppliedPolicy& planned = *policies_.at(planned_under(waiting.holder));
-    check_release(stored, *plans_.plan(planned, waiting.request, canonical_request(waiting.request),
+    const auto planned = policies_.find(planned_under(waiting.holder));
+    if (planned == policies_.end() || !planned->second) {
+      throw LedgerCorrupt("posts a reservation planned under a policy that is missing or invalid");
+    }
+    check_release(stored, *plans_.plan(*planned->second, waiting.request, canonical_request(waiting.request),
                                        waiting.root.rules));
   }
   std::vector<ledger::AccountName> moved;

@@ -60,6 +60,7 @@ Terms terms_under(const AppliedPolicy& applied, const Request& request, ledger::
 }
 
 std::vector<std::string> planned_otherwise(const Terms& asked, const Terms& now) {
+  EPSILOG_INVARIANT(asked.plan != nullptr);
   if (!now.plan) return {"whether it can be answered"};
   const ledger::ReleaseRecord& before = asked.plan->record;
   const ledger::ReleaseRecord& after = now.plan->record;

@@ -140,13 +140,14 @@ void decide_approved(Engine::State& state, ledger::Transaction& transaction, con
                      const Terms& now) {
   const Terms asked =
       terms_under(*step.asked, step.request, step.rules(), state.plans, transaction.calendar_time());
+  if (!asked.plan) throw LedgerCorrupt("decision " + step.root() + " cannot be planned under its policy");
   if (const auto changed = policy_changed(asked, now)) {
     return refuse(transaction, step, Decision({*changed}, 1), {});
   }
   const Policy& policy = step.active->policy;
   std::vector<Debit> owed = debits(now.asks, transaction.accounts(account_names(now.asks)));
-  const Decision decision = decide(policy, *now.dataset, step.request, *now.plan, owed, std::nullopt,
-                                   reasons_told(ledger::kRules));
+  const Decision decision =
+      decide(policy, *now.dataset, step.request, *now.plan, owed, std::nullopt, reasons_told(ledger::kRules));
   if (!decision.granted()) {
     return refuse(transaction, step, decision,
                   touched(recorded_debits(owed, decision, Outcome::refused, ledger::kRules)));

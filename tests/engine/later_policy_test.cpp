@@ -83,11 +83,7 @@ std::vector<Later> later_policies() {
        "per_release_exceeded",
        "limit 0.75"},
       {"a column that it does not use", {{"[0, 110]", "[0, 120]"}}, "reserved", "", ""},
-      {"the bounds of its column",
-       {{"[0, 5000]", "[0, 9000]"}},
-       "denied",
-       "policy_changed",
-       "sensitivity"},
+      {"the bounds of its column", {{"[0, 5000]", "[0, 9000]"}}, "denied", "policy_changed", "sensitivity"},
       {"its unit's rows", {{"max_rows: 3", "max_rows: 2"}}, "denied", "policy_changed", "sensitivity"},
       {"its neighbours", {{"add-remove", "replace-one"}}, "denied", "policy_changed", "neighbours"},
       {"its mechanism",
@@ -338,6 +334,15 @@ TEST_CASE("audit: what was approved, decided or committed against the active pol
     CAPTURE(row.what);
     CHECK(faults_under(waiting, row.changes).find(row.code) != std::string::npos);
   }
+}
+
+TEST_CASE("audit: a reservation said to be planned under a version that is not there is named",
+          "[engine][audit][requests][policy][negative]") {
+  WaitingClinic waiting;
+  const Answer reserved = waiting.reserve("count", "0.25");
+  REQUIRE(waiting.commit(reserved.decision_id).granted);
+  tamper(waiting.clinic.ledger(), "UPDATE decision SET decided_under = 99 WHERE outcome = 'reserved'");
+  CHECK(waiting.audit().find("is missing or invalid") != std::string::npos);
 }
 
 TEST_CASE("audit: a reservation said to be forbidden must be",
