@@ -1,5 +1,5 @@
-// A copy of a ledger that an older program wrote, migrated, with its sources and a clock that goes on from
-// where its own stood.
+// A copy of a ledger that an older program wrote, migrated where that is due, with its sources and a clock
+// that goes on from where its own stood.
 #pragma once
 
 #include <sqlite3.h>
@@ -45,7 +45,7 @@ class KeptLedger {
     const std::string kept = rows_of(
         path(), "SELECT strftime('%s', last_time) * 1000 + substr(last_time, 21, 3) + 1000 FROM meta");
     next_ms_ = std::stoll(kept);
-    if (rows_of(path(), "PRAGMA user_version") == "2|\n") {
+    if (rows_of(path(), "PRAGMA user_version") != "1|\n") {
       boot_offset_ = std::stoll(rows_of(path(), "SELECT boot_offset FROM meta"));
       boot_id_ = rows_of(path(), "SELECT boot_id FROM meta");
       boot_id_.resize(boot_id_.size() - 2);
