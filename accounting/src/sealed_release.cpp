@@ -10,6 +10,7 @@ namespace {
 std::size_t components_of(PostProcessing::Kind kind) {
   switch (kind) {
     case PostProcessing::Kind::none:
+    case PostProcessing::Kind::rounded:
       return 1;
     case PostProcessing::Kind::mean_about:
       return 2;
@@ -23,11 +24,29 @@ Rational ratio(const Rational& sum, const Rational& count) {
   return sum / std::max(count, Rational(1));
 }
 
+Rational nearest_whole(const Rational& value) {
+  return floor(value + Rational(1, 2));
+}
+
 Rational clamped(const Rational& value, const PostProcessing& recipe) {
   return std::clamp(value, recipe.lower, recipe.upper);
 }
 
 }  // namespace
+
+std::string_view name(PostProcessing::Kind kind) {
+  switch (kind) {
+    case PostProcessing::Kind::none:
+      return "none";
+    case PostProcessing::Kind::mean_about:
+      return "mean_about";
+    case PostProcessing::Kind::variance_about:
+      return "variance_about";
+    case PostProcessing::Kind::rounded:
+      return "rounded";
+  }
+  EPSILOG_INVARIANT(false);
+}
 
 std::vector<Rational> post_process(const PostProcessing& recipe,
                                    const std::vector<std::vector<Rational>>& components) {
@@ -40,10 +59,13 @@ std::vector<Rational> post_process(const PostProcessing& recipe,
     }
   }
   if (recipe.kind == PostProcessing::Kind::none) return components.front();
+  if (recipe.lower > recipe.upper) throw InvalidParameter("post-processing: the range is empty");
 
   std::vector<Rational> answer;
   for (std::size_t cell = 0; cell < components.front().size(); ++cell) {
-    if (recipe.kind == PostProcessing::Kind::mean_about) {
+    if (recipe.kind == PostProcessing::Kind::rounded) {
+      answer.push_back(clamped(nearest_whole(components[0][cell]), recipe));
+    } else if (recipe.kind == PostProcessing::Kind::mean_about) {
       answer.push_back(clamped(recipe.centre + ratio(components[0][cell], components[1][cell]), recipe));
     } else {
       const Rational mean = ratio(components[1][cell], components[2][cell]);

@@ -72,6 +72,11 @@ std::string parameters_text(const ledger::ComponentRecord& component) {
   return text + short_text(component.lambda) + ", grid " + short_text(component.grid);
 }
 
+std::string rounded_text(const engine::Answer& answer) {
+  return answer.post_processing == accounting::PostProcessing::Kind::rounded ? ", rounded to whole numbers"
+                                                                             : "";
+}
+
 enum class Detail { brief, with_reasons };
 
 std::string mechanism_text(const engine::Answer& answer, Detail detail) {
@@ -79,8 +84,8 @@ std::string mechanism_text(const engine::Answer& answer, Detail detail) {
   for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
     const ledger::ComponentRecord& component = answer.record.components[i];
     text += field(i == 0 ? "mechanism" : "",
-                  fmt::format("{} of {}, {}{}", answer.record.mechanism, component.statistic,
-                              answer.record.arithmetic, precision_text(component)));
+                  fmt::format("{} of {}, {}{}{}", answer.record.mechanism, component.statistic,
+                              answer.record.arithmetic, precision_text(component), rounded_text(answer)));
     text += field("", parameters_text(component));
     if (detail == Detail::brief || i >= answer.precision_reasons.size() ||
         answer.precision_reasons[i].empty())
@@ -275,6 +280,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
   if (!answer.record.components.empty()) {
     text += cost_and_accuracy_text(answer) + mechanism_text(answer, Detail::with_reasons);
   }
+  for (const std::string& advice : answer.advice) text += field("advice", advice);
   text += "\n" + touched_text(answer, style);
   if (!answer.granted) text += "\n" + refusal_text(answer, style);
   return text;

@@ -235,7 +235,9 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   object["unit"] = or_null(answer.record.unit);
   object["relation"] = or_null(answer.record.relation);
   object["accounts"] = accounts_json(answer.accounts);
+  object["post_processing"] = accounting::name(answer.post_processing);
   object["notes"] = answer.notes;
+  if (kind == AnswerKind::plan) object["advice"] = answer.advice;
   object["reasons"] = reason_list(answer.reasons);
   if (answer.reasons_count > answer.reasons.size()) object["reasons_count"] = answer.reasons_count;
   add_waiting(object, answer, kind);

@@ -149,6 +149,15 @@ std::string ComponentMechanism::precision_reason() const {
   return snapping != nullptr ? snapping->parameters().precision_reason : "";
 }
 
+std::optional<WholeRange> ComponentMechanism::whole_range() const {
+  const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_);
+  if (snapping == nullptr || snapping->parameters().grid >= 1) return std::nullopt;
+  const SnappingMechanism::Parameters& parameters = snapping->parameters();
+  const WholeRange range{accounting::ceil(parameters.centre - parameters.bound),
+                         accounting::floor(parameters.centre + parameters.bound)};
+  return range.least <= range.most ? std::optional(range) : std::nullopt;
+}
+
 Rational ComponentMechanism::accuracy_up(const Rational& alpha) const {
   return std::visit([&alpha](const auto& m) { return m.accuracy_up(alpha); }, mechanism_);
 }

@@ -27,6 +27,12 @@ struct MechanismRequest {
   std::optional<Rational> published_step;
 };
 
+/// The whole numbers that a mechanism can release.
+struct WholeRange {
+  accounting::Integer least;
+  accounting::Integer most;
+};
+
 /// Thread-safety: immutable; release() may run concurrently if the bit sources may.
 class ComponentMechanism final {
  public:
@@ -43,6 +49,8 @@ class ComponentMechanism final {
   [[nodiscard]] std::optional<Rational> published() const;
   /// Which rule of `precision: auto` decided; "" where there is no precision.
   [[nodiscard]] std::string precision_reason() const;
+  /// Of a mechanism that snaps to a grid below 1; nothing of another, and where it can release none.
+  [[nodiscard]] std::optional<WholeRange> whole_range() const;
   /// As the mechanism's own accuracy_up().
   [[nodiscard]] Rational accuracy_up(const Rational& alpha) const;
   /// Whether a release of this mechanism may be `value`.

@@ -9,6 +9,7 @@
 #include "expiry.hpp"
 #include "release_path.hpp"
 #include "request_path.hpp"
+#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -43,8 +44,10 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   const Dataset& dataset = applied->policy.dataset(request.dataset);
   const std::string canonical = canonical_request(request);
   require_within_caps(request, canonical);
+  require_not_stated(dataset, request.question);
   const auto plan = state_->plans.plan(*applied, request, canonical);
   Answer answer = state_->described(request, *plan, applied->version.version, alphas);
+  answer.advice = mechanism_advice(dataset, request, *plan, alphas);
   const Policy& policy = applied->policy;
   const std::vector<Ask> asked = asks(policy, dataset, request, *plan, view.calendar_time());
   const std::vector<Debit> standing = debits(asked, view.accounts(account_names(asked)));

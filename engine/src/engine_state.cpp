@@ -95,6 +95,7 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
     answer.precision_reasons.push_back(mechanism.precision_reason());
   }
   answer.accuracy = accuracies(plan, alphas);
+  answer.post_processing = plan.derivation.post_processing.kind;
   answer.notes = plan.notes;
   return answer;
 }
@@ -175,7 +176,10 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.reasons = decision.reasons();
   answer.reasons_count = decision.count();
   if (!closes_the_door(answer.reasons)) answer.accounts = stored.accounts;
-  if (stored.release) answer.record = *stored.release;
+  if (stored.release) {
+    answer.record = *stored.release;
+    answer.post_processing = stored.post_processing.kind;
+  }
   answer.component_values = stored.component_values;
   answer.values = stored.values;
 }

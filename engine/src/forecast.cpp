@@ -9,6 +9,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilon_search.hpp"
 #include "loss_caps.hpp"
+#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -35,6 +36,7 @@ class Forecaster {
         view_(view),
         calendar_time_(view.calendar_time()) {
     require_within_caps(request, canonical_request(request));
+    require_not_stated(dataset_, request.question);
   }
 
   /// Of the request as it stands, and at another epsilon.
@@ -116,8 +118,8 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
   const Decision decision =
       decide(applied_->policy, dataset_, standing.request, standing.plan, standing.debits, std::nullopt);
   Forecast result;
-  result.epsilon = standing.request.rho ? standing.plan.charged.epsilon.rational()
-                                        : standing.request.epsilon.rational();
+  result.epsilon =
+      standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
   result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
   result.each.granted = decision.granted();
   result.each.state = foreseen(decision, standing.request, standing.plan);
@@ -197,7 +199,7 @@ std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
                         std::to_string(mechanisms.size()) +
                         " releases, each with an accuracy of its own; ask for them one by one");
     }
-    return mechanisms.front().accuracy_up(wanted.alpha) <= wanted.a;
+    return accuracy_up(standing.plan, 0, wanted.alpha) <= wanted.a;
   };
   return found(least_that_does(kOneNat, accounting::kUnitsMax, planned_and(accurate)));
 }

@@ -13,6 +13,7 @@ namespace epsilog::engine {
 namespace {
 
 using accounting::ApproximateLoss;
+using accounting::PostProcessing;
 
 /// Puts each component's share on the grid; the last one takes what is left, so that nothing of the
 /// charge is lost to rounding and nothing is charged twice.
@@ -45,6 +46,17 @@ std::optional<Rational> published_step(const Dataset& dataset, const Statistic& 
   const Column* column = quantity == Component::Quantity::sum ? dataset.column(statistic.subject) : nullptr;
   if (counted || (column != nullptr && column->type == ColumnType::integer)) return Rational(1);
   return std::nullopt;
+}
+
+/// Where every answer is known to be whole, what was snapped to less than 1 becomes the nearest whole number.
+void round_whole_answers(Plan& plan) {
+  const std::vector<Component>& components = plan.derivation.components;
+  if (components.size() != 1 || components.front().step != Rational(1)) return;
+  const std::optional<WholeRange> range = plan.mechanisms.front().whole_range();
+  if (!range) return;
+  EPSILOG_INVARIANT(plan.derivation.post_processing.kind == PostProcessing::Kind::none);
+  plan.derivation.post_processing = {PostProcessing::Kind::rounded, 0, Rational(range->least),
+                                     Rational(range->most)};
 }
 
 /// What is asked, on the grid. A mechanism that has a delta needs one, and no other may be given one.
@@ -200,6 +212,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
                          .in_units_of_the_answer = components.size() == 1,
                          .published_step = published_step(dataset, statistic, components[i].quantity)});
   }
+  if (rules >= ledger::Rules::first_use) round_whole_answers(plan);
   plan.charged = accounting::compose_sequential(losses);
   plan.record = release_record(request, plan, settings);
   plan.record.unit = unit_text(dataset.unit);
@@ -214,11 +227,17 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
   return plan;
 }
 
+Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& alpha) {
+  const Rational drawn = plan.mechanisms.at(component).accuracy_up(alpha);
+  const bool rounded = plan.derivation.post_processing.kind == PostProcessing::Kind::rounded;
+  return rounded ? Rational(accounting::floor(drawn + Rational(1, 2))) : drawn;
+}
+
 std::vector<std::vector<Accuracy>> accuracies(const Plan& plan, std::span<const Rational> alphas) {
   std::vector<std::vector<Accuracy>> result;
-  for (const ComponentMechanism& mechanism : plan.mechanisms) {
+  for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     auto& of_component = result.emplace_back();
-    for (const Rational& alpha : alphas) of_component.push_back({alpha, mechanism.accuracy_up(alpha)});
+    for (const Rational& alpha : alphas) of_component.push_back({alpha, accuracy_up(plan, i, alpha)});
   }
   return result;
 }

@@ -34,6 +34,10 @@ struct Plan {
 [[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request,
                              ledger::Rules rules = ledger::kRules);
 
+/// How far the answer is from the clamped exact one, except with probability alpha, as far as the component
+/// with that index goes; rounded up. Of a rounded answer: of the exact one clamped to the whole numbers of
+/// the range (mechanisms/proofs/snapping.md, "Whole answers").
+[[nodiscard]] Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& alpha);
 /// [component][alpha]
 [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const Plan& plan,
                                                             std::span<const Rational> alphas);

@@ -8,6 +8,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -78,8 +79,10 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   require_within_caps(request, canonical);
   const Policy& policy = state.applied->policy;
   const Dataset& dataset = policy.dataset(request.dataset);
+  require_not_stated(dataset, request.question);
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
   Answer answer = state.engine.described(request, *plan, state.applied->version.version, alphas);
+  answer.advice = mechanism_advice(dataset, request, *plan, alphas);
   std::vector<Debit> standing =
       state.standing(asks(policy, dataset, request, *plan, state.view.calendar_time()));
   if (bound != state.keys.end() && !conflict) {

@@ -9,6 +9,7 @@
 #include "expiry.hpp"
 #include "recordable.hpp"
 #include "request_rules.hpp"
+#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -194,6 +195,7 @@ Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<
   }
   require_within_caps(request, result.canonical);
   result.dataset = &result.applied->policy.dataset(request.dataset);
+  require_not_stated(*result.dataset, request.question);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
   check_supplied(request, *result.plan);
   result.looks = outcome_of(decided(result, debits_of(view, result), conflict), result.request, *result.plan);

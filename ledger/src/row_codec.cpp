@@ -15,11 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using accounting::PostProcessing;
 
-constexpr std::array<std::pair<PostProcessing::Kind, std::string_view>, 3> kKinds{{
-    {PostProcessing::Kind::none, "none"},
-    {PostProcessing::Kind::mean_about, "mean_about"},
-    {PostProcessing::Kind::variance_about, "variance_about"},
-}};
+constexpr std::array kKinds{PostProcessing::Kind::none, PostProcessing::Kind::mean_about,
+                            PostProcessing::Kind::variance_about, PostProcessing::Kind::rounded};
 
 /// Appends JSON text directly: building a tree first would be most of the cost of recording a release.
 class Writer final {
@@ -229,34 +226,30 @@ std::vector<Rational> parse_rationals(std::string_view json) {
 }
 
 std::string post_processing_json(const PostProcessing& recipe) {
-  for (const auto& [kind, name] : kKinds) {
-    if (kind != recipe.kind) continue;
-    Writer json;
-    json.raw("{").field("kind", name);
-    if (kind != PostProcessing::Kind::none) {
-      json.field("centre", accounting::text(recipe.centre))
-          .field("lower", accounting::text(recipe.lower))
-          .field("upper", accounting::text(recipe.upper));
-    }
-    return json.raw("}").take();
+  Writer json;
+  json.raw("{").field("kind", name(recipe.kind));
+  if (recipe.kind != PostProcessing::Kind::none) {
+    if (recipe.kind != PostProcessing::Kind::rounded) json.field("centre", accounting::text(recipe.centre));
+    json.field("lower", accounting::text(recipe.lower)).field("upper", accounting::text(recipe.upper));
   }
-  EPSILOG_INVARIANT(false);
+  return json.raw("}").take();
 }
 
 PostProcessing parse_post_processing(std::string_view json) {
   return read_json(json, "post_processing", [](const Json& object) {
     const std::string& wanted = object.at("kind").get_ref<const std::string&>();
-    for (const auto& [kind, name] : kKinds) {
-      if (name != wanted) continue;
-      PostProcessing recipe;
-      recipe.kind = kind;
-      if (kind == PostProcessing::Kind::none) return recipe;
-      recipe.centre = rational(object, "centre");
-      recipe.lower = rational(object, "lower");
-      recipe.upper = rational(object, "upper");
-      return recipe;
+    const auto found =
+        std::ranges::find_if(kKinds, [&wanted](PostProcessing::Kind kind) { return name(kind) == wanted; });
+    if (found == kKinds.end()) {
+      throw LedgerCorrupt("column post_processing names an unknown recipe '" + wanted + "'");
     }
-    throw LedgerCorrupt("column post_processing names an unknown recipe '" + wanted + "'");
+    PostProcessing recipe;
+    recipe.kind = *found;
+    if (recipe.kind == PostProcessing::Kind::none) return recipe;
+    if (recipe.kind != PostProcessing::Kind::rounded) recipe.centre = rational(object, "centre");
+    recipe.lower = rational(object, "lower");
+    recipe.upper = rational(object, "upper");
+    return recipe;
   });
 }
 

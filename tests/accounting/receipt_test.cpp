@@ -119,4 +119,9 @@ TEST_CASE("post-processing: components that do not fit together are refused",
   const PostProcessing mean{PostProcessing::Kind::mean_about, 0, 0, 1};
   CHECK_THROWS_AS(post_process(mean, {{Rational(1)}}), InvalidParameter);
   CHECK_THROWS_AS(post_process(mean, {{Rational(1)}, {Rational(1), Rational(2)}}), InvalidParameter);
+  const PostProcessing rounded{PostProcessing::Kind::rounded, 0, 0, 9};
+  CHECK(post_process(rounded, {{Rational(7, 2), Rational(-1)}}) == std::vector<Rational>{4, 0});
+  CHECK_THROWS_AS(post_process(rounded, {{Rational(1)}, {Rational(1)}}), InvalidParameter);
+  const PostProcessing empty{PostProcessing::Kind::rounded, 0, 1, 0};
+  CHECK_THROWS_AS(post_process(empty, {{Rational(1)}}), InvalidParameter);
 }

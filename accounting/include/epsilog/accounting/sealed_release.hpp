@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "epsilog/accounting/approximate_loss.hpp"
@@ -55,15 +56,18 @@ struct PostProcessing {
     none,            ///< the only component is the answer
     mean_about,      ///< clamp(centre + S / max(C, 1)); components S, C
     variance_about,  ///< clamp(Q / max(C,1) - (S / max(C,1))^2); components Q, S, C
+    rounded,         ///< clamp(floor(C + 1/2)), the nearest whole number, ties up; component C
   };
   Kind kind = Kind::none;
-  Rational centre = 0;  ///< what sums were taken about
+  Rational centre = 0;  ///< what sums were taken about; 0 for rounded
   Rational lower = 0;   ///< range the answer is clamped to
   Rational upper = 0;
 };
+/// As it is recorded: "none", "mean_about", …
+[[nodiscard]] std::string_view name(PostProcessing::Kind kind);
 
 /// Answer for each cell.
-/// Requires  one component for none, two for mean_about, three for variance_about, all of the same
+/// Requires  one component for none and rounded, two for mean_about, three for variance_about, all of the same
 ///           length.
 /// Throws    InvalidParameter.
 [[nodiscard]] std::vector<Rational> post_process(const PostProcessing& recipe,

@@ -120,7 +120,10 @@ struct Answer {
   std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
   std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
   std::vector<ledger::AccountState> accounts;   ///< those touched, after the decision; for plan as they stand
+  /// How the answer follows from what is drawn.
+  accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
   std::vector<std::string> notes;               ///< what every report says about these budgets
+  std::vector<std::string> advice = {};         ///< of a plan: what the policy could do better for the asker
   std::vector<Reason> reasons;                  ///< of a recorded decision, the first of
   std::size_t reasons_count = 0;                ///< so many
   std::string parent;                           ///< the decision this one is about; "" without
