@@ -264,8 +264,10 @@ Json faults_json(const std::vector<PolicyFault>& faults) {
 }
 }  // namespace
 
-std::string policy_check_json(const std::vector<PolicyFault>& faults) {
-  return pretty({{"ok", faults.empty()}, {"faults", faults_json(faults)}});
+std::string policy_check_json(const std::vector<PolicyFault>& faults,
+                              const std::vector<PolicyFault>& warnings) {
+  return pretty(
+      {{"ok", faults.empty()}, {"faults", faults_json(faults)}, {"warnings", faults_json(warnings)}});
 }
 
 std::string policy_show_json(const ledger::PolicyVersion& version, const std::string& ledger_id) {

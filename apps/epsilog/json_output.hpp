@@ -23,7 +23,8 @@ enum class AnswerKind { plan, release, show, history, pending };
 [[nodiscard]] std::string answer_json(const engine::Answer& answer, AnswerKind kind);
 
 [[nodiscard]] std::string init_json(const engine::InitReport& report);
-[[nodiscard]] std::string policy_check_json(const std::vector<PolicyFault>& faults);
+[[nodiscard]] std::string policy_check_json(const std::vector<PolicyFault>& faults,
+                                            const std::vector<PolicyFault>& warnings);
 [[nodiscard]] std::string policy_show_json(const ledger::PolicyVersion& version,
                                            const std::string& ledger_id);
 /// `accounts` resolves the account of each limit change and removal.

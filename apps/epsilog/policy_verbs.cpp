@@ -6,6 +6,7 @@
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
+#include "epsilog/engine/policy_warnings.hpp"
 #include "json_output.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
@@ -31,12 +32,26 @@ ExitCode init(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
+namespace {
+
+/// "FILE:LINE:COLUMN: warning: MESSAGE"
+std::string warning_text(PolicyFault warning) {
+  warning.message = "warning: " + warning.message;
+  return warning.text();
+}
+
+}  // namespace
+
 ExitCode policy_check(const Arguments& arguments, Console& console) {
   const std::string path = policy_path(arguments);
   try {
     const engine::Policy policy = engine::Policy::read(path);
+    const std::vector<PolicyFault> warnings = engine::policy_warnings(policy, path);
+    if (!console.quiet()) {
+      for (const PolicyFault& warning : warnings) console.message_line(printable(warning_text(warning)));
+    }
     if (console.json()) {
-      console.write(policy_check_json({}));
+      console.write(policy_check_json({}, warnings));
     } else if (!console.quiet()) {
       const std::size_t count = policy.datasets().size();
       console.write(fmt::format("{}: valid, {} dataset{}\n", printable(path), count, count == 1 ? "" : "s"));
@@ -44,7 +59,7 @@ ExitCode policy_check(const Arguments& arguments, Console& console) {
     return ExitCode::done;
   } catch (const PolicyError& error) {
     for (const PolicyFault& fault : error.faults()) console.message_line(printable(fault.text()));
-    if (console.json()) console.write(policy_check_json(error.faults()));
+    if (console.json()) console.write(policy_check_json(error.faults(), {}));
     return ExitCode::invalid;
   }
 }

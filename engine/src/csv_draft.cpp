@@ -243,6 +243,7 @@ PolicyDraft draft_from_csv(const std::string& path, const std::string& source, c
       "Types: int, decimal (with scale: DIGITS, for money), double, string, bool, date (2024-01-31). Cells "
       "that cannot be read as the type are missing.");
   write_columns(glance, decimal_point, out);
+  write_release(out);
   return out.finish();
 }
 

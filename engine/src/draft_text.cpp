@@ -52,6 +52,11 @@ PolicyDraft DraftText::finish() {
   return std::move(draft_);
 }
 
+void write_release(DraftText& out) {
+  out.explain(2, "Counts are whole numbers: noise of whole numbers is smaller for them than the default.");
+  out.line(2, "release: {count: {mechanism: discrete_laplace}, units: {mechanism: discrete_laplace}}");
+}
+
 std::string dataset_name_from(std::string_view text, std::string_view fallback) {
   constexpr std::size_t kLengthMax = 64;
   std::string name;

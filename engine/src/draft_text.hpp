@@ -29,6 +29,9 @@ class DraftText final {
   int lines_ = 0;
 };
 
+/// How counts are released: as whole numbers, which snapping would move off their grid for nothing.
+void write_release(DraftText& out);
+
 /// A name that a column could have once it is renamed in its source.
 [[nodiscard]] std::string column_name_from(std::string_view text);
 

@@ -61,14 +61,18 @@ class DatasetDraft final {
     out_.line(2, "neighbours: add-remove");
     write_budget();
     for (const std::string& difference : table_.differing) out_.note(2, difference);
-    if (table_.columns.empty()) return;
+    if (!table_.columns.empty()) write_columns();
+    write_release(out_);
+  }
+
+ private:
+  void write_columns() {
     out_.line(2, "columns:");
     std::size_t declared = 0;
     for (const MetadataColumn& column : table_.columns) declared += write_column(column) ? 1 : 0;
     if (declared == 0) out_.line(3, "{}");
   }
 
- private:
   void write_unit() {
     std::vector<const MetadataColumn*> ids;
     for (const MetadataColumn& column : table_.columns) {

@@ -154,7 +154,9 @@ TEST_CASE("json: init, budget, policy show, policy check and audit verify have t
   CHECK(verified["faults"].empty());
 
   const json checked = bench.run({"policy", "check", "policy.yaml", "--json"}).json();
-  CHECK(checked == json::parse(R"({"ok": true, "faults": []})"));
+  check_shape(checked, {{"ok", is_boolean}, {"faults", is_list}, {"warnings", is_list}});
+  CHECK(checked["ok"] == true);
+  CHECK(checked["faults"].empty());
 }
 
 TEST_CASE("json: release, show, history and plan describe a granted decision alike", "[cli][json]") {

@@ -70,6 +70,23 @@ TEST_CASE("policy check: every fault is FILE:LINE:COLUMN: MESSAGE on standard er
   CHECK(bench.run({"policy", "check", "absent.yaml"}).exit == 3);
 }
 
+TEST_CASE("policy check: a warning is told on standard error and changes no exit code", "[cli][warnings]") {
+  const Workbench bench;
+  bench.write("steep.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 11}"));
+  const Result result = bench.run({"policy", "check", "steep.yaml", "--json"});
+  CHECK(result.exit == 0);
+  const json report = result.json();
+  CHECK(report["ok"] == true);
+  REQUIRE(report["warnings"].size() == 2);
+  CHECK(contains(report["warnings"][0]["message"].get<std::string>(), "epsilon 11 is above 10"));
+  CHECK(contains(report["warnings"][1]["message"].get<std::string>(), "{mechanism: discrete_laplace}"));
+  CHECK(report["warnings"][0]["line"] == 3);
+  CHECK(lines(result.err) == 2);
+  CHECK(contains(result.err, "steep.yaml:3:3: warning: dataset 'clinic': budget: epsilon 11"));
+  CHECK(bench.run({"policy", "check", "steep.yaml", "--quiet"}).err.empty());
+  CHECK(contains(bench.run({"policy", "check", "steep.yaml"}).out, "valid"));
+}
+
 TEST_CASE("policy show: prints the bytes that were applied", "[cli][exact]") {
   const Workbench bench;
   bench.init(kClinicPolicy);

@@ -79,6 +79,9 @@ TEST_CASE("policy init: no value of the data gets into the draft", "[engine][dra
     CHECK(column.values.empty());
     CHECK_FALSE(column.missing.has_value());
   }
+  CHECK(dataset.settings("count").mechanism == MechanismChoice::discrete_laplace);
+  CHECK(dataset.settings("units").mechanism == MechanismChoice::discrete_laplace);
+  CHECK(dataset.settings("sum").mechanism == MechanismChoice::snapping);
   CHECK(mentions(draft.todos, "columns.age.bounds"));
   CHECK(mentions(draft.todos, "columns.ward.values"));
   CHECK(mentions(draft.todos, "unit: "));

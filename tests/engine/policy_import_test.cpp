@@ -190,6 +190,7 @@ TEST_CASE("policy import: numbers are taken exactly, or not at all", "[engine][d
         "D:\n  S:\n    t:\n      row_privacy: on\n      c: {type: float, lower: " + lower +
         ", upper: " + upper + "}\n";
     const Policy policy = complete(import_metadata(yaml, "m.yaml", with_budget("1")));
+    CHECK(policy.datasets()[0].settings("count").mechanism == MechanismChoice::discrete_laplace);
     return *policy.datasets()[0].column("c")->bounds;
   };
   CHECK(bounds("0.1", "0.3").lower == Rational(1, 10));

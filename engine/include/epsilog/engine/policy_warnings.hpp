@@ -1,0 +1,24 @@
+// What a valid policy should make its curator think again.
+// Thread-safety: pure functions, but for looking whether a source exists.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/policy.hpp"
+
+namespace epsilog::engine {
+
+/// An epsilon above this, in a budget of a dataset or in one for life, is worth a warning.
+inline constexpr std::int64_t kEpsilonOfWarning = 10;
+
+/// What follows from the policy alone, and whether the sources are there, seen from its directory:
+///   a budget with an epsilon above kEpsilonOfWarning; a `bound` that cuts into the range the policy
+///   declares; counts that are snapped although discrete noise would keep them whole.
+///
+/// Requires  `policy` was read from `path`.
+/// Ensures   ordered by line and column; nothing of it stops the policy from being applied.
+[[nodiscard]] std::vector<PolicyFault> policy_warnings(const Policy& policy, const std::string& path);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,120 @@
+#include "epsilog/engine/policy_warnings.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "epsilog/engine/statistic.hpp"
+#include "policy_decoder.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+class Warnings {
+ public:
+  Warnings(std::string file, std::vector<PolicyFault>& found) : file_(std::move(file)), found_(found) {}
+
+  void of(const Dataset& dataset) {
+    source(dataset);
+    budgets(dataset);
+    bounds(dataset);
+    whole_answers(dataset);
+  }
+
+ private:
+  void add(const Dataset& dataset, Mark mark, const std::string& message) {
+    found_.push_back({file_, mark.line, mark.column, "dataset '" + dataset.name + "': " + message});
+  }
+
+  void source(const Dataset& dataset) {
+    if (!dataset.has_source()) return;
+    const std::string& path = dataset.csv ? dataset.csv->path : dataset.sqlite->path;
+    std::error_code ignored;
+    const auto directory = std::filesystem::path(file_).parent_path();
+    if (std::filesystem::exists(directory / path, ignored)) return;
+    add(dataset, dataset.mark, "there is no source " + shown(path) + ", seen from the policy's directory");
+  }
+
+  void budget(const Dataset& dataset, const std::string& place, const Budget& budget, Mark mark) {
+    const Epsilon& epsilon = budget.target ? budget.target->epsilon : budget.epsilon;
+    if (epsilon.rational() <= kEpsilonOfWarning) return;
+    add(dataset, mark,
+        place + ": epsilon " + epsilon.text() + " is above " + std::to_string(kEpsilonOfWarning) +
+            ": one unit may make an answer more than 20,000 times as likely");
+  }
+
+  void budgets(const Dataset& dataset) {
+    budget(dataset, "budget", dataset.budget, dataset.mark);
+    if (dataset.lifetime) budget(dataset, "lifetime", *dataset.lifetime, dataset.mark);
+    for (const Limit& limit : dataset.limits) budget(dataset, "limits", limit.budget, limit.mark);
+  }
+
+  static bool may_be_asked(const Dataset& dataset, StatisticKind kind) {
+    const auto& allowed = dataset.allow.statistics;
+    return !allowed || std::find(allowed->begin(), allowed->end(), kind) != allowed->end();
+  }
+
+  void bound(const Dataset& dataset, const Statistic& statistic) {
+    const bool supplied = statistic.kind == StatisticKind::value;
+    const std::string entry = supplied ? statistic.subject : std::string(name(statistic.kind));
+    const ReleaseSettings& settings = dataset.settings(entry);
+    if (settings.mechanism != MechanismChoice::snapping || !settings.bound) return;
+    Derivation derivation;
+    try {
+      derivation = derive(dataset, {statistic, std::nullopt, std::nullopt});
+    } catch (const Error&) {
+      return;  // it cannot be asked
+    }
+    if (derivation.components.size() != 1) return;  // a bound says nothing of the parts of a quotient
+    const Component& component = derivation.components.front();
+    if (*settings.bound >= (component.upper - component.lower) / 2) return;
+    add(dataset, settings.mark,
+        "release." + entry + ": a bound of " + accounting::text(*settings.bound) +
+            " is less than half of the range that the policy declares for " + statistic.text() + ", [" +
+            accounting::text(component.lower) + ", " + accounting::text(component.upper) +
+            "]: answers farther than that from its middle are cut off");
+  }
+
+  void bounds(const Dataset& dataset) {
+    for (const StatisticKind kind : {StatisticKind::count, StatisticKind::units}) {
+      if (may_be_asked(dataset, kind)) bound(dataset, {kind, ""});
+    }
+    for (const StatisticKind kind : {StatisticKind::sum, StatisticKind::mean, StatisticKind::variance}) {
+      if (!may_be_asked(dataset, kind)) continue;
+      for (const Column& column : dataset.columns) bound(dataset, {kind, column.name});
+    }
+    for (const NamedQuery& query : dataset.queries) bound(dataset, {StatisticKind::value, query.name});
+  }
+
+  void whole_answers(const Dataset& dataset) {
+    if (!dataset.has_source()) return;
+    std::string release;
+    for (const StatisticKind kind : {StatisticKind::count, StatisticKind::units}) {
+      const std::string entry(name(kind));
+      const bool snapped = dataset.settings(entry).mechanism == MechanismChoice::snapping;
+      if (!snapped || !may_be_asked(dataset, kind)) continue;
+      release += (release.empty() ? "" : ", ") + entry + ": {mechanism: discrete_laplace}";
+    }
+    if (release.empty()) return;
+    add(dataset, dataset.mark,
+        "counts are whole numbers, and `release: {" + release +
+            "}` errs less than snapping for the same epsilon");
+  }
+
+  std::string file_;
+  std::vector<PolicyFault>& found_;
+};
+
+}  // namespace
+
+std::vector<PolicyFault> policy_warnings(const Policy& policy, const std::string& path) {
+  std::vector<PolicyFault> found;
+  Warnings warnings(path, found);
+  for (const Dataset& dataset : policy.datasets()) warnings.of(dataset);
+  std::stable_sort(found.begin(), found.end(), [](const PolicyFault& one, const PolicyFault& other) {
+    return std::tie(one.line, one.column) < std::tie(other.line, other.column);
+  });
+  return found;
+}
+
+}  // namespace epsilog::engine
