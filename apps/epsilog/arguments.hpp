@@ -79,6 +79,7 @@ struct Arguments {
   std::optional<std::string> at;
   std::optional<std::string> accuracy;
   std::optional<std::string> scale;
+  std::optional<std::string> lambda;
   std::optional<std::string> sigma;
   std::optional<std::string> l1;
   std::optional<std::string> l2;

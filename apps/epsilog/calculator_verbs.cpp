@@ -101,14 +101,21 @@ VerbSpec accuracy_discrete_laplace() {
 
 VerbSpec calibrate_snapping() {
   return calculator(
-      Verb::calibrate_snapping, "calibrate snapping", "the epsilon that a wanted accuracy costs",
+      Verb::calibrate_snapping, "calibrate snapping",
+      "the epsilon that a wanted accuracy, or a noise scale, costs",
       "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1\n"
-      "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1 --bound 1000",
-      "epsilon = the least multiple of 10^-12 from which on the snapping mechanism has an accuracy of at\n"
+      "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1 --bound 1000\n"
+      "epsilog calibrate snapping --lambda 10 --sensitivity 1 --bound 1000 --precision 118",
+      "  --accuracy  epsilon = the least multiple of 10^-12 from which on the mechanism has an accuracy of "
+      "at\n"
       "most a (see epsilog accuracy snapping --help), the jumps of Lambda where D/epsilon passes a power of\n"
       "two allowed for. Rounded up, and certified by calculating that accuracy. lambda, grid and a are "
       "those\n"
-      "of the mechanism with this epsilon; without --bound it does not clamp.",
+      "of the mechanism with this epsilon; without --bound it does not clamp.\n"
+      "  --lambda    adjusted = D/L + m (18 B/L + 10) 2^-p, the loss that is proved of noise of scale L, "
+      "and\n"
+      "published = D/L + m (12 B/L + 2) 2^-p, L rounded up to p bits; in exact arithmetic D/L. epsilon is\n"
+      "adjusted, rounded up to a multiple of 10^-12; Lambda (grid) is the least power of two >= L.",
       {{{{"--accuracy", true, kAccuracyHelp},
          {"--alpha", true, "probability in (0,1) that the error is larger than the accuracy"},
          {"--sensitivity", true},
@@ -117,7 +124,16 @@ VerbSpec calibrate_snapping() {
          {"--precision"},
          {"--coordinates"}},
         {"epsilon", "lambda", "grid", "a"},
-        &snapping_epsilon}});
+        &snapping_epsilon},
+       {{{"--lambda", true},
+         {"--sensitivity", true},
+         {"--bound", true},
+         {"--alpha"},
+         {"--arithmetic"},
+         {"--precision"},
+         {"--coordinates"}},
+        {"epsilon", "adjusted", "published", "lambda", "grid", "a"},
+        &snapping_loss}});
 }
 
 VerbSpec calibrate_gaussian() {
@@ -192,7 +208,10 @@ VerbSpec tolerance_mean() {
       "The noisy mean is clamp(c + S/max(1, n)): S the noisy sum about the midpoint c, n the noisy count,\n"
       "each with half of epsilon and delta; Laplace noise without --delta, Gaussian with it. Sum and count\n"
       "both stay within their own tolerances t_s and t_c with probability 1 - 10^-k.\n"
-      "  tolerance = the largest |noisy mean - mean| for S within t_s and n within ceil(t_c); rounded up.\n"
+      "  tolerance     = the largest |noisy mean - mean| for S within t_s and n within ceil(t_c); rounded "
+      "up.\n"
+      "  complementary = a t with P(|noisy mean - mean| <= t) <= 10^-k; rounded down. None where the mean\n"
+      "                  is an end of the range, at which the clamp holds it.\n"
       "--sum and --count are values you make up, never true ones: nothing is charged for what is printed.",
       {{{{"--epsilon", true, "privacy loss of sum and count together"},
          {"--delta", false, "delta of both together: Gaussian noise (default: Laplace noise)"},
@@ -203,7 +222,7 @@ VerbSpec tolerance_mean() {
          {"--max-rows"},
          {"--partitions", false, "partitions one unit may have values in (default 1)"},
          {"--flakiness", true}},
-        {"tolerance"},
+        {"tolerance", "complementary"},
         &mean_tolerance}});
 }
 

@@ -14,6 +14,7 @@ namespace epsilog::command {
 [[nodiscard]] Calculation snapping_accuracy(const Arguments& arguments);
 [[nodiscard]] Calculation snapping_alpha(const Arguments& arguments);
 [[nodiscard]] Calculation snapping_epsilon(const Arguments& arguments);
+[[nodiscard]] Calculation snapping_loss(const Arguments& arguments);
 
 [[nodiscard]] Calculation discrete_gaussian_accuracy(const Arguments& arguments);
 [[nodiscard]] Calculation discrete_gaussian_scale(const Arguments& arguments);

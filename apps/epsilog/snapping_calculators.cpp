@@ -6,6 +6,7 @@
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping_for_accuracy.hpp"
+#include "epsilog/mechanisms/snapping_for_scale.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "table_output.hpp"
 
@@ -207,6 +208,40 @@ Calculation snapping_epsilon(const Arguments& arguments) {
   }
   add_accuracy(calculation.figures, {{accounting::text(goal.alpha), digits_up(a, "a")}});
   calculation.lines.push_back(confidence_line(goal.alpha, a, goal.bound ? kAnyAnswer : "the answer"));
+  return calculation;
+}
+
+Calculation snapping_loss(const Arguments& arguments) {
+  mechanisms::SnappingScale scale;
+  scale.lambda = positive_argument(*arguments.lambda, "--lambda");
+  scale.sensitivity = positive_argument(*arguments.sensitivity, "--sensitivity");
+  scale.bound = positive_argument(*arguments.bound, "--bound");
+  scale.coordinates = coordinates_argument(arguments);
+  scale.arithmetic = arithmetic_argument(arguments, "mpfr");
+  scale.precision = precision_argument(arguments);
+  const std::vector<Rational> alphas = alpha_arguments(arguments);
+  const Parameters parameters = mechanisms::snapping_of_scale(scale);
+  const std::string published = parameters.published ? accounting::text(*parameters.published) : "";
+
+  Calculation calculation{{{"epsilon", parameters.charged.text()},
+                           {"adjusted", accounting::text(parameters.adjusted)},
+                           text_or_nothing("published", published),
+                           text_or_nothing("published_note", parameters.published_note)},
+                          lines_of(parameters),
+                          {parameters.charged.text()}};
+  if (parameters.published) {
+    calculation.lines.push_back(
+        {"published", "epsilon " + short_text(*parameters.published) +
+                          (parameters.published_note.empty() ? "" : ", " + parameters.published_note)});
+  }
+  for (Figure& figure : figures_of(parameters)) calculation.figures.push_back(std::move(figure));
+  std::vector<Confidence> confidences;
+  for (const Rational& alpha : alphas) {
+    const Rational a = mechanisms::snapping_accuracy_up(parameters, alpha);
+    confidences.push_back({accounting::text(alpha), digits_up(a, "a")});
+    calculation.lines.push_back(confidence_line(alpha, a, kAnyAnswer));
+  }
+  add_accuracy(calculation.figures, confidences);
   return calculation;
 }
 

@@ -13,12 +13,17 @@ std::uint64_t count_or_one(const std::optional<std::string>& text, const std::st
   return text ? static_cast<std::uint64_t>(whole_number_argument(*text, option, kMost)) : 1;
 }
 
-void add_tolerance(Figures& figures, const mechanisms::NoiseTolerance& found) {
-  figures.push_back({"tolerance", digits_up(found.tolerance, "tolerance")});
+void add_tolerance(Figures& figures, const Rational& tolerance,
+                   const std::optional<Rational>& complementary) {
+  figures.push_back({"tolerance", digits_up(tolerance, "tolerance")});
   // Of the order of 10^-k; there is no need to write it out for every k there is.
-  const bool writable = is_writable(found.complementary);
+  const bool writable = complementary && is_writable(*complementary);
   figures.push_back(
-      text_or_nothing("complementary", writable ? digits_down(found.complementary, "complementary") : ""));
+      text_or_nothing("complementary", writable ? digits_down(*complementary, "complementary") : ""));
+}
+
+void add_tolerance(Figures& figures, const mechanisms::NoiseTolerance& found) {
+  add_tolerance(figures, found.tolerance, found.complementary);
 }
 
 }  // namespace
@@ -68,18 +73,19 @@ Calculation mean_tolerance(const Arguments& arguments) {
   scenario.max_rows = count_or_one(arguments.max_rows, "--max-rows");
   scenario.partitions = count_or_one(arguments.partitions, "--partitions");
   scenario.flakiness = positive_argument(*arguments.flakiness, "--flakiness");
-  const Rational tolerance = mechanisms::mean_tolerance_up(scenario);
-  return {{{"noise", scenario.delta == 0 ? "laplace" : "gaussian"},
-           {"epsilon", accounting::text(scenario.epsilon)},
-           {"delta", accounting::text(scenario.delta)},
-           {"lower", accounting::text(scenario.lower)},
-           {"upper", accounting::text(scenario.upper)},
-           {"sum", accounting::text(scenario.sum)},
-           {"count", accounting::text(scenario.count)},
-           {"max_rows", scenario.max_rows},
-           {"partitions", scenario.partitions},
-           {"flakiness", accounting::text(scenario.flakiness)},
-           {"tolerance", digits_up(tolerance, "tolerance")}}};
+  Calculation calculation{{{"noise", scenario.delta == 0 ? "laplace" : "gaussian"},
+                           {"epsilon", accounting::text(scenario.epsilon)},
+                           {"delta", accounting::text(scenario.delta)},
+                           {"lower", accounting::text(scenario.lower)},
+                           {"upper", accounting::text(scenario.upper)},
+                           {"sum", accounting::text(scenario.sum)},
+                           {"count", accounting::text(scenario.count)},
+                           {"max_rows", scenario.max_rows},
+                           {"partitions", scenario.partitions},
+                           {"flakiness", accounting::text(scenario.flakiness)}}};
+  add_tolerance(calculation.figures, mechanisms::mean_tolerance_up(scenario),
+                mechanisms::mean_complementary_down(scenario));
+  return calculation;
 }
 
 }  // namespace epsilog::command

@@ -70,6 +70,7 @@ std::vector<OptionSpec> make_options() {
       {"--accuracy", "a", "largest error to be exceeded with probability at most alpha",
        &Arguments::accuracy},
       {"--scale", "S", "scale of the noise", &Arguments::scale},
+      {"--lambda", "L", "noise scale of the mechanism", &Arguments::lambda},
       {"--sigma", "S", "standard deviation of the noise", &Arguments::sigma},
       {"--l1", "S", "L1 sensitivity: the largest L1 change by one unit", &Arguments::l1},
       {"--l2", "S", "L2 sensitivity: the largest L2 change by one unit", &Arguments::l2},

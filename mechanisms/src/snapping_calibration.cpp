@@ -7,6 +7,7 @@
 #include "directed_functions.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
+#include "epsilog/mechanisms/snapping_for_scale.hpp"
 
 namespace epsilog::mechanisms {
 namespace {
@@ -21,10 +22,25 @@ constexpr int kGridGrowthsMax = 64;
 /// Digits of figures in messages.
 constexpr unsigned kShownDigits = 4;
 
+void check_precision(Arithmetic arithmetic, unsigned bits) {
+  if (arithmetic == Arithmetic::exact && bits != 0) {
+    throw InvalidParameter("precision: the exact arithmetic has none; leave it out or use arithmetic mpfr");
+  }
+  if (bits != 0 && bits != kPrecisionBinary64 && (bits < kPrecisionMin || bits > kPrecisionMax)) {
+    throw InvalidParameter("precision: " + std::to_string(bits) +
+                           " bits; allowed are auto, binary64 (53) and " + std::to_string(kPrecisionMin) +
+                           " to " + std::to_string(kPrecisionMax));
+  }
+}
+
+void check_change(const Rational& sensitivity, std::uint64_t coordinates) {
+  if (sensitivity <= 0) throw InvalidParameter("sensitivity: must be positive");
+  if (coordinates == 0) throw InvalidParameter("coordinates: must be at least 1");
+}
+
 void check(const Options& options) {
   if (options.epsilon.units() == 0) throw InvalidParameter("epsilon: must be positive");
-  if (options.sensitivity <= 0) throw InvalidParameter("sensitivity: must be positive");
-  if (options.coordinates == 0) throw InvalidParameter("coordinates: must be at least 1");
+  check_change(options.sensitivity, options.coordinates);
   if (options.lower >= options.upper) {
     throw InvalidParameter("range: the lower end " + accounting::text(options.lower) +
                            " is not below the upper end " + accounting::text(options.upper));
@@ -37,15 +53,7 @@ void check(const Options& options) {
   if (options.bound && options.binding_probability) {
     throw InvalidParameter("bound, binding_probability: give one of the two; both fix the bound");
   }
-  const unsigned bits = options.precision.bits;
-  if (options.arithmetic == Arithmetic::exact && bits != 0) {
-    throw InvalidParameter("precision: the exact arithmetic has none; leave it out or use arithmetic mpfr");
-  }
-  if (bits != 0 && bits != kPrecisionBinary64 && (bits < kPrecisionMin || bits > kPrecisionMax)) {
-    throw InvalidParameter("precision: " + std::to_string(bits) +
-                           " bits; allowed are auto, binary64 (53) and " + std::to_string(kPrecisionMin) +
-                           " to " + std::to_string(kPrecisionMax));
-  }
+  check_precision(options.arithmetic, options.precision.bits);
 }
 
 Rational multiplicity(const Options& options) {
@@ -103,6 +111,15 @@ Rational least_grid(const Options& options, const Rational& lambda) {
   return power_of_two_at_least(lambda * (1 - power_of_two(-40)) <= ideal ? ideal : lambda);
 }
 
+/// Why nothing is proved of that bound; "" if something is.
+std::string bound_objection(const Rational& bound, const Rational& lambda, unsigned precision) {
+  if (bound <= power_of_two(static_cast<long>(precision) - 7) * lambda) return "";
+  return "bound: " + accounting::text_up(bound, kShownDigits) + " is above 2^(p-7)" +
+         " times the noise scale " + accounting::text_up(lambda, kShownDigits) +
+         ", beyond which no loss is proved at " + std::to_string(precision) +
+         " bits; use a higher precision, precision auto, arithmetic exact, or a narrower range";
+}
+
 Attempt attempt_at(const Options& options, unsigned precision) {
   Attempt attempt;
   const Rational least = 10 * multiplicity(options) * power_of_two(-static_cast<long>(precision));
@@ -121,13 +138,7 @@ Attempt attempt_at(const Options& options, unsigned precision) {
     attempt.lambda = scale_up(options, attempt.range.bound, precision);
     const Rational wanted = least_grid(options, attempt.lambda);
     if (wanted <= attempt.grid) {
-      if (attempt.range.bound > power_of_two(static_cast<long>(precision) - 7) * attempt.lambda) {
-        attempt.refusal = "bound: " + accounting::text_up(attempt.range.bound, kShownDigits) +
-                          " is above 2^(p-7)" + " times the noise scale " +
-                          accounting::text_up(attempt.lambda, kShownDigits) +
-                          ", beyond which no loss is proved at " + bits +
-                          "; use a higher precision, precision auto, arithmetic exact, or a narrower range";
-      }
+      attempt.refusal = bound_objection(attempt.range.bound, attempt.lambda, precision);
       return attempt;
     }
     attempt.grid = wanted;
@@ -144,6 +155,14 @@ long binary_magnitude(const Rational& epsilon) {
          (power_of_two_at_least(1 / epsilon) == 1 / epsilon ? 0 : 1);
 }
 
+/// Why rounding that costs `ulps` times 2^-p is too much for `precision: auto`; "" if it is not.
+std::string rounding_objection(const Rational& ulps, unsigned precision, const Rational& epsilon) {
+  const Rational rounding = ulps * power_of_two(-static_cast<long>(precision));
+  if (rounding <= power_of_two(-40) * epsilon) return "";
+  return "rounding would cost m*(18*B/lambda + 10)*2^-p = " + accounting::text_up(rounding, kShownDigits) +
+         ", more than 2^-40 of epsilon";
+}
+
 /// Why `precision: auto` cannot choose this precision, in words; "" if it can.
 std::string auto_objection(const Options& options, const Attempt& attempt, unsigned precision) {
   const Rational epsilon = options.epsilon.rational();
@@ -151,13 +170,8 @@ std::string auto_objection(const Options& options, const Attempt& attempt, unsig
     return "epsilon would be below 2^(2-p)";
   }
   if (!attempt.refusal.empty()) return attempt.refusal;
-  const Rational rounding = multiplicity(options) * (18 * attempt.range.bound / attempt.lambda + 10) *
-                            power_of_two(-static_cast<long>(precision));
-  if (rounding > power_of_two(-40) * epsilon) {
-    return "rounding would cost m*(18*B/lambda + 10)*2^-p = " + accounting::text_up(rounding, kShownDigits) +
-           ", more than 2^-40 of epsilon";
-  }
-  return "";
+  return rounding_objection(multiplicity(options) * (18 * attempt.range.bound / attempt.lambda + 10),
+                            precision, epsilon);
 }
 
 struct Chosen {
@@ -166,18 +180,19 @@ struct Chosen {
   std::string reason;
 };
 
+/// `objection`: what stands against one bit less, "" if nothing was tried.
+std::string automatic_reason(const std::string& objection) {
+  return objection.empty()
+             ? "auto: the least precision on offer, at which rounding costs less than 2^-40 of epsilon"
+             : "auto: the least sufficient precision; with one bit less " + objection;
+}
+
 Chosen chosen_automatically(const Options& options) {
   std::string objection;
   for (unsigned precision = kPrecisionMin; precision <= kPrecisionMax; ++precision) {
     Attempt attempt = attempt_at(options, precision);
     std::string next = auto_objection(options, attempt, precision);
-    if (next.empty()) {
-      const std::string reason =
-          objection.empty()
-              ? "auto: the least precision on offer, at which rounding costs less than 2^-40 of epsilon"
-              : "auto: the least sufficient precision; with one bit less " + objection;
-      return {std::move(attempt), precision, reason};
-    }
+    if (next.empty()) return {std::move(attempt), precision, automatic_reason(objection)};
     objection = std::move(next);
   }
   throw InvalidParameter("precision: auto finds none up to " + std::to_string(kPrecisionMax) + " bits (" +
@@ -250,6 +265,37 @@ Parameters calibrated_mpfr(const Options& options) {
   return parameters;
 }
 
+/// Puts lambda on p bits and says what stands against it; "" if nothing does.
+std::string scale_objection(const SnappingScale& scale, unsigned precision, Parameters& parameters) {
+  parameters.precision = precision;
+  parameters.lambda = MpfrNumber::rounded(scale.lambda, precision, MPFR_RNDU).rational();
+  std::string objection = bound_objection(scale.bound, parameters.lambda, precision);
+  if (!objection.empty() || scale.precision.bits != 0) return objection;
+  const Rational m(Integer(static_cast<unsigned long>(scale.coordinates)));
+  return rounding_objection(m * (18 * scale.bound / parameters.lambda + 10), precision,
+                            scale.sensitivity / parameters.lambda);
+}
+
+void choose_precision(const SnappingScale& scale, Parameters& parameters) {
+  parameters.precision_reason = "declared";
+  std::string objection;
+  if (scale.precision.bits != 0) {
+    objection = scale_objection(scale, scale.precision.bits, parameters);
+    if (!objection.empty()) throw InvalidParameter(objection);
+    return;
+  }
+  for (unsigned precision = kPrecisionMin; precision <= kPrecisionMax; ++precision) {
+    std::string next = scale_objection(scale, precision, parameters);
+    if (next.empty()) {
+      parameters.precision_reason = automatic_reason(objection);
+      return;
+    }
+    objection = std::move(next);
+  }
+  throw InvalidParameter("precision: auto finds none up to " + std::to_string(kPrecisionMax) + " bits (" +
+                         objection + "); use arithmetic exact or a narrower range");
+}
+
 Rational loss(const Rational& sensitivity, std::uint64_t coordinates, const Rational& lambda,
               const Rational& bound, unsigned precision, unsigned per_bound, unsigned constant) {
   const Rational m(Integer(static_cast<unsigned long>(coordinates)));
@@ -267,6 +313,35 @@ Rational proved_loss(const Rational& sensitivity, std::uint64_t coordinates, con
 Rational published_loss(const Rational& sensitivity, std::uint64_t coordinates, const Rational& lambda,
                         const Rational& bound, unsigned precision) {
   return loss(sensitivity, coordinates, lambda, bound, precision, 12, 2);
+}
+
+Parameters snapping_of_scale(const SnappingScale& scale) {
+  if (scale.lambda <= 0) throw InvalidParameter("lambda: must be positive");
+  if (scale.bound <= 0) throw InvalidParameter("bound: must be positive");
+  check_change(scale.sensitivity, scale.coordinates);
+  check_precision(scale.arithmetic, scale.precision.bits);
+  Parameters parameters;
+  parameters.arithmetic = scale.arithmetic;
+  parameters.sensitivity = scale.sensitivity;
+  parameters.coordinates = scale.coordinates;
+  parameters.bound = scale.bound;
+  parameters.lambda = scale.lambda;
+  parameters.grid = power_of_two_at_least(scale.lambda);
+  if (scale.arithmetic == Arithmetic::exact) {
+    parameters.adjusted = scale.sensitivity / scale.lambda;
+  } else {
+    choose_precision(scale, parameters);
+    parameters.adjusted = proved_loss(scale.sensitivity, scale.coordinates, parameters.lambda, scale.bound,
+                                      parameters.precision);
+    parameters.published = published_loss(scale.sensitivity, scale.coordinates, parameters.lambda,
+                                          scale.bound, parameters.precision);
+    Options range;
+    range.lower = -scale.bound;
+    range.upper = scale.bound;
+    parameters.published_note = published_note(range, parameters);
+  }
+  parameters.charged = Epsilon::from_rational_up(parameters.adjusted);
+  return parameters;
 }
 
 Parameters calibrated(const Options& options) {

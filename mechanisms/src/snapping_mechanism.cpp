@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/mechanisms/snapping_for_scale.hpp"
 #include "guarded_bits.hpp"
 #include "release_sealer.hpp"
 #include "snapping_accuracy.hpp"
@@ -34,6 +35,13 @@ void check_alpha(const Rational& alpha) {
 
 }  // namespace
 
+Rational snapping_accuracy_up(const SnappingMechanism::Parameters& parameters, const Rational& alpha) {
+  check_alpha(alpha);
+  // tail_up rounds up to as many bits, so it cannot round past the alpha searched with.
+  const Rational on_bits = MpfrNumber::rounded(alpha, kResultBits, MPFR_RNDD).rational();
+  return smallest_error_up(law_of(parameters), on_bits * ideal_share(parameters));
+}
+
 SnappingMechanism::SnappingMechanism(const Options& options)
     : parameters_(calibrated(options)),
       lower_(options.lower),
@@ -54,10 +62,7 @@ accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> a
 }
 
 Rational SnappingMechanism::accuracy_up(const Rational& alpha) const {
-  check_alpha(alpha);
-  // tail_up rounds up to as many bits, so it cannot round past the alpha searched with.
-  const Rational on_bits = MpfrNumber::rounded(alpha, kResultBits, MPFR_RNDD).rational();
-  return smallest_error_up(law_of(parameters_), on_bits * ideal_share(parameters_));
+  return snapping_accuracy_up(parameters_, alpha);
 }
 
 Rational SnappingMechanism::tail_up(const Rational& a) const {

@@ -140,6 +140,11 @@ struct Box {
   [[nodiscard]] Rational most_mean() const { return sum_most / (sum_most >= 0 ? count_least : count_most); }
 };
 
+/// E max(0, noise): b/2 of the Laplace law, sigma/sqrt(2 pi) of the normal one, and 1/sqrt(2 pi) < 2/5.
+Rational expected_excess_up(const TestedNoise& noise) {
+  return noise.scale * (noise.law == NoiseLaw::laplace ? Rational(1, 2) : Rational(2, 5));
+}
+
 Box reachable(const MeanScenario& scenario, const Rational& midpoint, const Rational& half_width) {
   const TestedNoise noise = count_noise(scenario);
   const Rational sum = scenario.sum - scenario.count * midpoint;
@@ -199,6 +204,26 @@ Rational mean_tolerance_up(const MeanScenario& scenario) {
   const Rational least = clamped(midpoint + box.least_mean());
   const Rational most = clamped(midpoint + box.most_mean());
   return rounded(std::max(Rational(mean - least), Rational(most - mean)), MPFR_RNDU);
+}
+
+std::optional<Rational> mean_complementary_down(const MeanScenario& scenario) {
+  require_mean(scenario);
+  const Rational midpoint = (scenario.lower + scenario.upper) / 2;
+  const Rational mean = scenario.count == 0 ? midpoint : Rational(scenario.sum / scenario.count);
+  const Rational room = std::min<Rational>(mean - scenario.lower, scenario.upper - mean);
+  if (room == 0) return std::nullopt;
+
+  const ExponentRange range;
+  TestedNoise noise = count_noise(scenario);
+  noise.partitions = 1;  // the sum's noise alone parts the means
+  Rational parted = (scenario.upper - scenario.lower) / 2 * noise.complementary(kWorkingBits, MPFR_RNDD);
+  // The computed sigma lies above the ideal one by less than 2^-98 of it.
+  if (noise.law == NoiseLaw::gaussian) parted *= 1 - accounting::power_of_two(-98);
+  const Rational count_up =
+      std::max(Rational(1), scenario.count) + Rational(1, 2) + expected_excess_up(noise);
+  // Below `room` the clamp neither adds to the event nor takes from it.
+  const Rational below_room = room * (1 - accounting::power_of_two(-100));
+  return rounded(std::min<Rational>(parted / count_up, below_room), MPFR_RNDD);
 }
 
 }  // namespace epsilog::mechanisms

@@ -28,6 +28,7 @@ const std::vector<Words> kCommands = {
     {"calibrate", "gaussian", "--sigma", "3", "--epsilon", "1", "--sensitivity", "1"},
     {"tolerance", "laplace", "--epsilon", "1", "--l1", "1", "--flakiness", "10", "--partitions", "2"},
     {"tolerance", "gaussian", "--epsilon", "1", "--delta", "1e-6", "--l2", "1", "--flakiness", "10"},
+    {"calibrate", "snapping", "--lambda", "8", "--sensitivity", "1", "--bound", "100", "--alpha", "0.05"},
     {"tolerance", "mean", "--epsilon", "1",  "--delta",    "1e-6", "--lower",      "0", "--upper",     "10",
      "--sum",     "50",   "--count",   "10", "--max-rows", "2",    "--partitions", "3", "--flakiness", "10"}};
 
@@ -154,6 +155,13 @@ TEST_CASE("calculators: ranges that contradict each other are refused", "[cli][c
   check_refused(bench.run({"calibrate", "snapping", "--accuracy", "1", "--alpha", "0.05", "--sensitivity",
                            "1", "--arithmetic", "mpfr"}),
                 "--bound is required");
+  const Words scale = {"calibrate", "snapping", "--lambda", "1e-9", "--sensitivity", "1", "--bound", "1"};
+  Words narrow = scale;
+  narrow.insert(narrow.end(), {"--precision", "53"});
+  check_refused(bench.run(replaced(narrow, "--bound", "1e6")), "bound: ");
+  Words both = scale;
+  both.insert(both.end(), {"--accuracy", "3"});
+  check_refused(bench.run(both), "these do not go together");
 }
 
 TEST_CASE("calculators: a misspelt second word gets the nearest", "[cli][calculator][negative]") {
@@ -173,11 +181,11 @@ TEST_CASE("calculators: help states formula, rounding and source of every one", 
        {"Canonne, Kamath and Steinke", "rounded down", "rounded up", "exp(-x^2/(2 s^2))"}},
       {{"accuracy", "discrete-laplace"},
        {"Ghosh, Roughgarden and Sundararajan", "rounded down", "2 q^a / (1 + q)"}},
-      {{"calibrate", "snapping"}, {"multiple of 10^-12", "Rounded up"}},
+      {{"calibrate", "snapping"}, {"multiple of 10^-12", "Rounded up", "D/L + m (18 B/L + 10) 2^-p"}},
       {{"calibrate", "gaussian"}, {"Balle and Wang", "theorem 8", "rounded up", "Phi("}},
       {{"tolerance", "laplace"}, {"Privacy on Beam", "k ln 10", "rounded up", "rounded down"}},
       {{"tolerance", "gaussian"}, {"erfcinv", "rounded up", "rounded down"}},
-      {{"tolerance", "mean"}, {"max(1, n)", "rounded up", "never true ones"}}};
+      {{"tolerance", "mean"}, {"max(1, n)", "rounded up", "rounded down", "never true ones"}}};
   for (const auto& [verb, parts] : expected) {
     Words words = verb;
     words.emplace_back("--help");

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -182,4 +183,100 @@ TEST_CASE("mean tolerance: each impossible scenario is refused by name",
   refused("partitions", [](MeanScenario& s) { s.partitions = 0; });
   refused("flakiness", [](MeanScenario& s) { s.flakiness = 0; });
   refused("flakiness", [](MeanScenario& s) { s.flakiness = -3; });
+}
+
+namespace {
+
+/// P(|noisy mean - mean| <= t) under Laplace noise, in binary64: over a fine grid of the count's noise, which
+/// is rounded to an integer or not, the sum's noise in closed form.
+double near_probability(const MeanScenario& s, double t, bool rounded) {
+  const double scale = 2 / s.epsilon.get_d();
+  const double width = (s.upper - s.lower).get_d() / 2;
+  const double midpoint = (s.lower + s.upper).get_d() / 2;
+  const double count = s.count.get_d();
+  const double offset = count == 0 ? 0 : s.sum.get_d() / count - midpoint;
+  const auto below = [](double x, double b) {
+    return x < 0 ? std::exp(x / b) / 2 : 1 - std::exp(-x / b) / 2;
+  };
+  constexpr int kSteps = 20'000;
+  double total = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    const double p = (i + 0.5) / kSteps;
+    double noise = p < 0.5 ? scale * std::log(2 * p) : -scale * std::log(2 * (1 - p));
+    if (rounded) noise = std::floor(noise + 0.5);
+    const double noisy = std::max(1.0, count + noise);
+    const double shift = (noisy - count) * offset;
+    total += below(shift + t * noisy, width * scale) - below(shift - t * noisy, width * scale);
+  }
+  return total / kSteps;
+}
+
+}  // namespace
+
+TEST_CASE("mean complementary: every digit of the reference table, whose integrals stay below the level",
+          "[mechanisms][tolerance][mean][reference]") {
+  int rows = 0;
+  for (const auto& row : reference_table(EPSILOG_SOURCE_DIR "/tests/reference/mean_complementary.csv")) {
+    CAPTURE(row.at("epsilon"), row.at("delta"), row.at("sum"), row.at("count"), row.at("k"));
+    const auto found = mean_complementary_down({.epsilon = number(row.at("epsilon")),
+                                                .delta = number(row.at("delta")),
+                                                .lower = number(row.at("lower")),
+                                                .upper = number(row.at("upper")),
+                                                .sum = number(row.at("sum")),
+                                                .count = number(row.at("count")),
+                                                .max_rows = number(row.at("max_rows")).get_num().get_ui(),
+                                                .partitions = number(row.at("partitions")).get_num().get_ui(),
+                                                .flakiness = number(row.at("k"))});
+    REQUIRE(found);
+    const Rational reference = number(row.at("complementary"));
+    CHECK(*found <= reference * (1 + power_of_ten(-26)));
+    CHECK(*found >= reference * (1 - power_of_ten(-26)));
+    for (const char* share : {"share", "share_rounded"}) {
+      CHECK(number(row.at(share)) <= 1);
+      CHECK(number(row.at(share)) >= Rational(1, 20));  // a bound, but no idle one
+    }
+    ++rows;
+  }
+  CHECK(rows == 12);
+}
+
+TEST_CASE("mean complementary: no noisy mean is as near with more than the stated probability",
+          "[mechanisms][tolerance][mean]") {
+  for (const char* epsilon : {"0.1", "1", "20"}) {
+    for (const int count : {0, 1, 2, 30}) {
+      for (const int part : {1, 4, 8}) {
+        for (const char* k : {"1/10", "1", "3"}) {
+          MeanScenario s = scenario();
+          s.epsilon = number(epsilon);
+          s.count = count;
+          s.sum = s.count * 10 * part / 9;
+          s.flakiness = number(k);
+          CAPTURE(epsilon, count, part, k);
+          const auto t = mean_complementary_down(s);
+          REQUIRE(t);
+          CHECK(*t > 0);
+          const Rational mean = count == 0 ? Rational(5) : Rational(s.sum / s.count);
+          CHECK(*t < std::min<Rational>(mean, 10 - mean));
+          const double level = std::pow(10.0, -number(k).get_d());
+          CHECK(near_probability(s, t->get_d(), false) <= level * (1 + 1e-6));
+          CHECK(near_probability(s, t->get_d(), true) <= level * (1 + 1e-6));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("mean complementary: there is none where the mean is an end of the range",
+          "[mechanisms][tolerance][mean][negative]") {
+  MeanScenario s = scenario();
+  s.sum = 0;
+  CHECK_FALSE(mean_complementary_down(s));
+  s.sum = 5000;
+  CHECK_FALSE(mean_complementary_down(s));
+  s.sum = number("1e-6");
+  const auto narrow = mean_complementary_down(s);
+  REQUIRE(narrow);
+  CHECK(*narrow < s.sum / s.count);
+  s.flakiness = 0;
+  CHECK_THROWS_AS(mean_complementary_down(s), epsilog::InvalidParameter);
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "epsilog/accounting/rational.hpp"
 
@@ -94,5 +95,13 @@ struct MeanScenario {
 /// Ensures   rounded up by less than 2^-100 of the value, for counts below 2^100.
 /// Throws    InvalidParameter naming the field.
 [[nodiscard]] Rational mean_tolerance_up(const MeanScenario& scenario);
+
+/// t > 0 with P(|noisy mean - mean| <= t) <= 10^-k: "was noise added?" fails up to it. The complementary
+/// tolerance of the sum's noise over max(1, count) + 1/2 + E max(0, N_c), and less than the distance of the
+/// mean from the nearer end of the range. Nothing where the mean is such an end: the clamp then leaves the
+/// noisy mean where the exact one is with probability 1/4 or more.
+/// Ensures   rounded down; not the largest t there is.
+/// Throws    InvalidParameter naming the field.
+[[nodiscard]] std::optional<Rational> mean_complementary_down(const MeanScenario& scenario);
 
 }  // namespace epsilog::mechanisms
