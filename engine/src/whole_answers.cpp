@@ -31,8 +31,9 @@ std::vector<std::string> mechanism_advice(const Dataset& dataset, const Request&
   const bool whole = components.size() == 1 && components.front().step == Rational(1);
   if (!whole || settings.mechanism != MechanismChoice::snapping) return {};
   settings.mechanism = MechanismChoice::discrete_laplace;
-  const ComponentMechanism discrete(components.front(),
-                                    MechanismRequest{.loss = plan.charged, .settings = settings});
+  const ComponentMechanism discrete(
+      components.front(),
+      MechanismRequest{.loss = plan.charged, .settings = settings, .published_step = std::nullopt});
   const Rational alpha = alphas.empty() ? Rational(1, 20) : alphas.front();
   const Rational instead = discrete.accuracy_up(alpha);
   if (instead >= accuracy_up(plan, 0, alpha)) return {};
