@@ -111,7 +111,7 @@ TEST_CASE("whole answers: the accuracy stated of a rounded count holds for every
       const Plan plan = planned(policy, request("count", epsilon));
       REQUIRE(is_rounded(plan));
       const PostProcessing& recipe = plan.derivation.post_processing;
-      for (const Rational alpha : {Rational(1, 2), Rational(1, 20), Rational(1, 1000)}) {
+      for (const Rational& alpha : {Rational(1, 2), Rational(1, 20), Rational(1, 1000)}) {
         const Rational a = accuracy_up(plan, 0, alpha);
         CHECK(a.get_den() == 1);
         double farthest = 0;
@@ -178,14 +178,14 @@ TEST_CASE("whole answers: a rounded release is told, recorded and verified as su
   CHECK(rows_of(ledger, "SELECT DISTINCT post_processing FROM release") ==
         "{\"kind\":\"rounded\",\"lower\":\"0\",\"upper\":\"100000\"}|\n");
   const std::string drawn =
-      "UPDATE release SET components = json_set(components, '$[0].values', json('[\"161/32\"]'))";
-  tamper(ledger, drawn + ", value = '[\"161/32\"]' WHERE rowid = (SELECT min(rowid) FROM release)");
+      "UPDATE release SET components = json_set(components, '$[0].values', json('[\"5.03125\"]'))";
+  tamper(ledger, drawn + ", value = '[\"5.03125\"]' WHERE rowid = (SELECT min(rowid) FROM release)");
   CHECK_FALSE(audit_verify(ledger).ok);
-  // 161/32 is a value that the mechanism can release, and rounds to 5.
+  // 5.03125 is a value that the mechanism can release, and rounds to 5.
   tamper(ledger, drawn + ", value = '[\"5\"]' WHERE rowid = (SELECT min(rowid) FROM release)");
   CHECK(audit_verify(ledger).ok);
   tamper(ledger, drawn +
-                     ", value = '[\"161/32\"]', post_processing = '{\"kind\":\"none\"}' WHERE rowid = "
+                     ", value = '[\"5.03125\"]', post_processing = '{\"kind\":\"none\"}' WHERE rowid = "
                      "(SELECT min(rowid) FROM release)");
   const AuditReport report = audit_verify(ledger);
   REQUIRE_FALSE(report.ok);
@@ -235,7 +235,7 @@ TEST_CASE("whole answers: the least epsilon for an accuracy is that of the round
   REQUIRE(found);
   CHECK(found->each.accuracy.front().front().a == 0);
   Request less = request("count", "1");
-  less.epsilon = found->epsilon.rational() - accounting::power_of_two(-30);
+  less.epsilon = found->epsilon - accounting::power_of_two(-30);
   CHECK(engine.plan(less, {Rational(1, 20)}).accuracy.front().front().a > wanted.a);
 }
 

@@ -191,8 +191,8 @@ namespace {
 /// is rounded to an integer or not, the sum's noise in closed form.
 double near_probability(const MeanScenario& s, double t, bool rounded) {
   const double scale = 2 / s.epsilon.get_d();
-  const double width = (s.upper - s.lower).get_d() / 2;
-  const double midpoint = (s.lower + s.upper).get_d() / 2;
+  const double width = Rational(s.upper - s.lower).get_d() / 2;
+  const double midpoint = Rational(s.lower + s.upper).get_d() / 2;
   const double count = s.count.get_d();
   const double offset = count == 0 ? 0 : s.sum.get_d() / count - midpoint;
   const auto below = [](double x, double b) {
