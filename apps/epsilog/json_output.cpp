@@ -238,7 +238,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   object["post_processing"] = accounting::name(answer.post_processing);
   object["notes"] = answer.notes;
   if (kind == AnswerKind::plan) object["advice"] = answer.advice;
-  object["reasons"] = reason_list(answer.reasons);
+  object["reasons"] = reason_list(answer);
   if (answer.reasons_count > answer.reasons.size()) object["reasons_count"] = answer.reasons_count;
   add_waiting(object, answer, kind);
   return object;
