@@ -56,7 +56,7 @@ class TypeGuess final {
 
  private:
   static bool reads(ColumnType type, char decimal_point, std::string_view cell) {
-    return !CellReader(type, 0, decimal_point).read({cell, false}).missing;
+    return !CellReader(type, 0, {decimal_point}).read({cell, false}).missing;
   }
 
   bool seen_ = false;

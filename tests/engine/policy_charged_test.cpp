@@ -47,13 +47,31 @@ const std::set<std::string> kAboutNoDataset = {"", "principal"};
 
 /// Those changes of kEveryKey, in either direction, that would alter what a recorded loss means; decided here
 /// by hand, beside the table of the engine.
-const std::set<std::string> kAlters = {"dataset.source",       "dataset.unit",        "dataset.neighbours",
-                                       "dataset.blocks",       "dataset.lifetime",    "csv_source.csv",
-                                       "csv_source.delimiter", "csv_source.null",     "csv_source.multiline",
-                                       "sqlite_source.sqlite", "sqlite_source.table", "unit.id",
-                                       "unit.max_rows",        "budget.measure",      "budget.order",
-                                       "budget.renew",         "lifetime.measure",    "lifetime.orders",
-                                       "lifetime.order",       "blocks.by",           "blocks.per"};
+const std::set<std::string> kAlters = {"dataset.source",
+                                       "dataset.unit",
+                                       "dataset.neighbours",
+                                       "dataset.blocks",
+                                       "dataset.lifetime",
+                                       "csv_source.csv",
+                                       "csv_source.delimiter",
+                                       "csv_source.null",
+                                       "csv_source.multiline",
+                                       "sqlite_source.sqlite",
+                                       "sqlite_source.table",
+                                       "unit.id",
+                                       "csv_source.encoding",
+                                       "csv_source.thousands",
+                                       "csv_source.date_format",
+                                       "column.column",
+                                       "unit.max_rows",
+                                       "budget.measure",
+                                       "budget.order",
+                                       "budget.renew",
+                                       "lifetime.measure",
+                                       "lifetime.orders",
+                                       "lifetime.order",
+                                       "blocks.by",
+                                       "blocks.per"};
 /// And those that do so where something comes, not where it goes.
 const std::set<std::string> kAltersWhenAdded = {"budget.accept_unbounded_lifetime"};
 
