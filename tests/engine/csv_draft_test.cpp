@@ -199,7 +199,7 @@ TEST_CASE("policy init: decimals, thousands and dates are recognised together", 
   CHECK(completed(CsvFile("d\n31/01/2024\n").draft()).csv->date_format == DateFormat::day_month_year);
   const PolicyDraft ambiguous = CsvFile("d\n01/02/2024\n").draft();
   CHECK(mentions(ambiguous.todos, "reads both as DD/MM/YYYY and as MM/DD/YYYY"));
-  CHECK(ambiguous.yaml.find("date_format: ") == std::string::npos);
+  CHECK(ambiguous.yaml.find(", date_format: ") == std::string::npos);
   CHECK(completed(ambiguous).column("d")->type == ColumnType::date);
   CHECK_FALSE(mentions(CsvFile("d\n01/02/2024\n31/02/2024\n13/02/2024\n").draft().todos, "reads both"));
   CHECK(completed(CsvFile("a,b;c\n1;2\n3;4\n").draft()).csv->delimiter == ';');

@@ -179,6 +179,39 @@ TEST_CASE("policy charged: what moves rows between blocks is refused of the bloc
   CHECK_FALSE(is_refused("bounds: [1, 9]", "bounds: [1, 8]"));
 }
 
+TEST_CASE("policy charged: a unit is the column that the source calls so, by whatever name",
+          "[engine][charged][negative]") {
+  const std::string policy =
+      "version: 1\n"
+      "datasets:\n"
+      "  clinic:\n"
+      "    source: {csv: visits.csv}\n"
+      "    unit: {id: patient, max_rows: 3}\n"
+      "    rows: {max: 1000}\n"
+      "    neighbours: add-remove\n"
+      "    budget: {epsilon: 1}\n"
+      "    columns:\n"
+      "      age: {type: int, bounds: [0, 110]}\n";
+  const auto declaring = [&](const std::string& unit, const std::string& column) {
+    return parsed(only_replaced(policy, "{id: patient,", "{id: " + unit + ",") + column);
+  };
+  const Policy before = parsed(policy);
+  // A column declared later under the text that the id was would make somebody else the unit.
+  const Policy another = declaring("patient", "      patient: {column: visit, type: string}\n");
+  CHECK(refused(before, another));
+  CHECK(refused(another, before));
+  const Policy same = declaring("whose", "      whose: {column: patient, type: string}\n");
+  CHECK_FALSE(refused(before, same));
+  CHECK_FALSE(refused(same, before));
+  const auto renamed = diff(before, same);
+  REQUIRE(renamed.size() == 2);
+  CHECK(renamed[0].place() == "datasets.clinic.unit.id");
+  CHECK(name(renamed[0].direction) == "neutral");
+  CHECK(refused(same, declaring("whose", "      whose: {column: visit, type: string}\n")));
+  CHECK(refused(same, declaring("whose", "")));
+  CHECK_FALSE(refused(before, declaring("patient", "      patient: {type: string}\n")));
+}
+
 TEST_CASE("policy apply: a charged dataset keeps what a row is, whichever way it would change",
           "[engine][charged][negative]") {
   for (const bool multiline : {false, true}) {
