@@ -3,6 +3,7 @@
 #include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
+#include "condition.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -44,6 +45,7 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   const std::string canonical = canonical_request(request);
   require_within_caps(request, canonical);
   const auto plan = state_->plans.plan(*applied, request, canonical);
+  require_satisfiable(dataset, request.question);
   Answer answer = state_->described(request, *plan, applied->version.version, alphas);
   const Policy& policy = applied->policy;
   const std::vector<Ask> asked = asks(policy, dataset, request, *plan, view.calendar_time());

@@ -4,6 +4,7 @@
 
 #include "access.hpp"
 #include "canonical_request.hpp"
+#include "condition.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -35,6 +36,8 @@ class Forecaster {
         view_(view),
         calendar_time_(view.calendar_time()) {
     require_within_caps(request, canonical_request(request));
+    (void)derive(dataset_, request.question);
+    require_satisfiable(dataset_, request.question);
   }
 
   /// Of the request as it stands, and at another epsilon.
@@ -116,8 +119,8 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
   const Decision decision =
       decide(applied_->policy, dataset_, standing.request, standing.plan, standing.debits, std::nullopt);
   Forecast result;
-  result.epsilon = standing.request.rho ? standing.plan.charged.epsilon.rational()
-                                        : standing.request.epsilon.rational();
+  result.epsilon =
+      standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
   result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
   result.each.granted = decision.granted();
   result.each.state = foreseen(decision, standing.request, standing.plan);

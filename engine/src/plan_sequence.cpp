@@ -3,6 +3,7 @@
 
 #include "access.hpp"
 #include "canonical_request.hpp"
+#include "condition.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -79,6 +80,7 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   const Policy& policy = state.applied->policy;
   const Dataset& dataset = policy.dataset(request.dataset);
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
+  require_satisfiable(dataset, request.question);
   Answer answer = state.engine.described(request, *plan, state.applied->version.version, alphas);
   std::vector<Debit> standing =
       state.standing(asks(policy, dataset, request, *plan, state.view.calendar_time()));

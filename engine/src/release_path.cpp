@@ -3,6 +3,7 @@
 #include <map>
 
 #include "canonical_request.hpp"
+#include "condition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -195,6 +196,7 @@ Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<
   require_within_caps(request, result.canonical);
   result.dataset = &result.applied->policy.dataset(request.dataset);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
+  require_satisfiable(*result.dataset, request.question);
   check_supplied(request, *result.plan);
   result.looks = outcome_of(decided(result, debits_of(view, result), conflict), result.request, *result.plan);
   return result;
