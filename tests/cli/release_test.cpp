@@ -179,7 +179,7 @@ TEST_CASE("key: a refusal stays bound to it even after the budget was raised", "
   const Result first = release(bench, question);
   CHECK(first.exit == 4);
   bench.write("policy.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 2}"));
-  REQUIRE(bench.with_ledger({"policy", "apply", "policy.yaml"}).exit == 0);
+  REQUIRE(bench.with_ledger({"policy", "apply", "policy.yaml", "--why", "more"}).exit == 0);
   const Result again = release(bench, question);
   CHECK(again.exit == 4);
   CHECK(again.json()["replayed"] == true);

@@ -166,7 +166,7 @@ TEST_CASE("release: a retry is answered even when the policy no longer admits th
   std::string policy = clinic_policy("epsilon: 3");
   policy.erase(policy.find("      age:"), policy.find("      cost:") - policy.find("      age:"));
   clinic.folder.write("policy.yaml", policy);
-  (void)engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "");
+  (void)engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test");
   const Answer again = release(engine, request("sum:age", "0.5", "k"));
   CHECK(again.values == first.values);
   CHECK_THROWS_AS(release(engine, request("sum:age", "0.5")), NotFound);

@@ -136,8 +136,9 @@ struct Answer {
   std::vector<Rational> values;  ///< [cell]; likewise
 };
 
-struct Forecast;     // forecast.hpp
-class PlanSequence;  // forecast.hpp
+struct Forecast;      // forecast.hpp
+struct PolicyChange;  // policy_diff.hpp
+class PlanSequence;   // forecast.hpp
 
 struct InitReport {
   std::string ledger;
@@ -151,6 +152,14 @@ struct ApplyReport {
   bool changed = false;  ///< false when the active policy already has these bytes
   std::vector<ledger::LimitChange> limit_changes;
   std::vector<ledger::LimitRemoval> limit_removals;
+};
+
+struct RelocateReport {
+  std::string dataset;
+  std::string from;      ///< where the source was found until then
+  std::string to;        ///< absolute
+  std::string at;        ///< ledger time
+  bool changed = false;  ///< false: it was found there already, and nothing is recorded
 };
 
 /// An account as `budget` reports it.
@@ -173,6 +182,7 @@ struct AuditReport {
   std::vector<AuditFault> faults;
   /// What older rules allowed that today's would not; no fault of the ledger.
   std::vector<AuditFault> notes;
+  std::vector<ledger::Relocation> relocations;  ///< by seq
 };
 
 /// A decision on record that cannot be read. It stays as it is, open if it was; everything else goes on.
@@ -273,14 +283,29 @@ class Engine final {
   [[nodiscard]] ledger::PolicyVersion active_policy_version() const;
   [[nodiscard]] std::string ledger_id() const;
 
-  /// Throws  PolicyError when the policy itself or the change is not acceptable.
+  /// A source that is written as in the active version stays where it is found (docs/policy_lifecycle.md).
+  /// Throws  PolicyError when the policy itself or the change is not acceptable; InvalidParameter for one
+  ///         that is looser, with no `why`.
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
   /// What apply_policy() would refuse of the change as the ledger stands, what is overdue by now taken as
   /// ended; changes nothing.
   /// Throws  PolicyError when the policy itself is not valid.
   [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
+  /// How the policy differs from the active one. A path that is written otherwise and leads to where the
+  /// source is found is not refused once charged.
+  [[nodiscard]] std::vector<PolicyChange> changes_to(const std::string& policy_path) const;
   /// The accounts whose limit apply_policy() would end, likewise.
   [[nodiscard]] std::vector<ledger::AccountState> removed_by(const std::string& policy_path) const;
+
+  /// The source of the dataset is found at `path` from now on, relative to the working directory. That the
+  /// same data stand there nobody can check: `by` vouches for it, and it is recorded with who and why.
+  /// Throws    NotFound; SourceError where the dataset has no source, or what is there is not of the kind and
+  ///           shape that the policy declares, or belongs to the ledger; InvalidParameter without `why`.
+  RelocateReport relocate(const std::string& dataset, const std::string& path, const std::string& by,
+                          const std::string& why);
+  /// Where the rows of the dataset are found now, "" without a source.
+  [[nodiscard]] std::string source_of(const std::string& dataset) const;
+  [[nodiscard]] std::vector<ledger::Relocation> relocations(const std::string& dataset) const;  ///< "" = all
 
  private:
   explicit Engine(std::unique_ptr<State> state);
