@@ -237,6 +237,9 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   object["accounts"] = accounts_json(answer.accounts);
   object["notes"] = answer.notes;
   object["reasons"] = reason_list(answer.reasons);
+  if (kind == AnswerKind::plan || kind == AnswerKind::release) {
+    object["same_question"] = or_null(answer.same_question);
+  }
   if (answer.reasons_count > answer.reasons.size()) object["reasons_count"] = answer.reasons_count;
   add_waiting(object, answer, kind);
   return object;

@@ -7,6 +7,7 @@
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "release_path.hpp"
 #include "request_path.hpp"
@@ -180,6 +181,11 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
   }
   throw LedgerBusy(
       "the policy or the budget kept changing while the answers were computed; nothing was charged");
+}
+
+std::string Engine::same_question(const Request& request) const {
+  const std::string digest = ledger::sha256_hex(canonical_request(request));
+  return state_->snapshot().find_grant(request.principal, digest).value_or("");
 }
 
 std::vector<BudgetAccount> Engine::budget(const std::string& dataset) const {

@@ -128,9 +128,10 @@ struct Answer {
   Holding holding = Holding::none;              ///< as asked
   std::uint64_t approvals_required = 0;         ///< 0: it needs none
   std::vector<Approval> approvals;              ///< so far; not in a history
-  std::string token;     ///< the decision from which on the data may have been seen; ""
-  std::string ended_by;  ///< the decision that ended it without an answer; "" otherwise
-  std::string why;       ///< of a rejection, or policy_changed; "" = not said
+  std::string token;          ///< the decision from which on the data may have been seen; ""
+  std::string ended_by;       ///< the decision that ended it without an answer; "" otherwise
+  std::string why;            ///< of a rejection, or policy_changed; "" = not said
+  std::string same_question;  ///< for who sets it from Engine::same_question(); "" otherwise
   /// [component][cell]; empty unless released and durable
   std::vector<std::vector<Rational>> component_values;
   std::vector<Rational> values;  ///< [cell]; likewise
@@ -239,6 +240,9 @@ class Engine final {
   [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
                                                              const Alphas& alphas) const;
   [[nodiscard]] PlanSequence plan_sequence() const;
+  /// The id of the answer that this principal was given last to exactly this request, "" if none is among the
+  /// last ledger::kSameRequestWindow decisions: showing it again is free.
+  [[nodiscard]] std::string same_question(const Request& request) const;
   /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false, and so is a request
   /// that waits for approvals.
   [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
