@@ -9,6 +9,7 @@
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilon_search.hpp"
+#include "expiry.hpp"
 #include "loss_caps.hpp"
 
 namespace epsilog::engine {
@@ -88,7 +89,7 @@ Standing Forecaster::planned(const Rational& epsilon) {
 Standing Forecaster::planned(Request request) {
   Plan plan = make_plan(dataset_, request);
   const std::vector<Ask> asked = asks(applied_->policy, dataset_, request, plan, calendar_time_);
-  if (!present_) present_ = view_.accounts(account_names(asked));
+  if (!present_) present_ = after_expiries(view_, view_.accounts(account_names(asked)));
   return {std::move(request), std::move(plan), debits(asked, *present_)};
 }
 
