@@ -401,6 +401,15 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
   return (answer.granted ? line : style.faint(line)) + "\n";
 }
 
+std::string relocation_line(const ledger::Relocation& relocation, const Style& style) {
+  return style.faint(
+             history_row("", relocation.at, "relocated", "", "",
+                         fmt::format("source of {} to {} by {}{}", printable(relocation.dataset),
+                                     printable(relocation.path), printable(relocation.by),
+                                     relocation.why.empty() ? "" : ": " + printable(relocation.why)))) +
+         "\n";
+}
+
 namespace {
 std::string pending_row(std::string_view id, std::string_view state, std::string_view deadline,
                         std::string_view cost, std::string_view what) {

@@ -35,6 +35,7 @@ namespace epsilog::command {
 
 [[nodiscard]] std::string history_heading(const Style& style);
 [[nodiscard]] std::string history_line(const engine::Answer& answer, const Style& style);
+[[nodiscard]] std::string relocation_line(const ledger::Relocation& relocation, const Style& style);
 
 /// One line for each request that waits.
 [[nodiscard]] std::string pending_heading(const Style& style);

@@ -36,6 +36,7 @@ enum class Verb {
   recover,
   migrate,
   clock_confirm,
+  relocate,
   accuracy_snapping,
   accuracy_discrete_gaussian,
   accuracy_discrete_laplace,
@@ -63,6 +64,7 @@ struct Arguments {
   std::optional<std::string> principal;
   std::optional<std::string> purpose;
   std::optional<std::string> why;
+  std::optional<std::string> source;
   std::optional<std::string> epsilon;
   std::optional<std::string> delta;
   std::optional<std::string> rho;

@@ -20,6 +20,17 @@ ExitCode exit_of(const engine::Answer& answer) {
   return waits ? ExitCode::pending : ExitCode::refused;
 }
 
+/// The id of an earlier answer to just this, "" if there is none or the request has a key, which says what a
+/// retry is. Who asks is told, and nothing else follows from it.
+std::string same_question(const engine::Engine& engine, const engine::Request& request, Console& console) {
+  if (!request.key.empty()) return "";
+  const std::string id = engine.same_question(request);
+  if (!id.empty() && !console.json() && !console.quiet()) {
+    console.message("note: the same question was answered as " + id + "; 'epsilog show " + id + "' is free");
+  }
+  return id;
+}
+
 }  // namespace
 
 ExitCode plan(const Arguments& arguments, Console& console) {
@@ -30,7 +41,8 @@ ExitCode plan(const Arguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
-  const engine::Answer answer = engine.plan(request, alphas);
+  engine::Answer answer = engine.plan(request, alphas);
+  answer.same_question = same_question(engine, request, console);
   if (count && (console.json() || !console.quiet())) {
     const ForecastPlan forecast{answer, engine.forecast(request, alphas), *count,
                                 engine.forecast_of_count(request, *count, alphas)};
@@ -53,8 +65,10 @@ ExitCode release(const Arguments& arguments, Console& console) {
 
   mechanisms::SystemBits bits;
   const engine::Progress progress = console.progress("reading the source of " + request.dataset);
-  const engine::Answer answer = engine.release(request, bits, alphas, progress);
+  const std::string same = same_question(engine, request, console);
+  engine::Answer answer = engine.release(request, bits, alphas, progress);
   console.end_progress();
+  answer.same_question = same;
   print_answer(answer, console);
   return exit_of(answer);
 }

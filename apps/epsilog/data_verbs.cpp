@@ -43,6 +43,15 @@ std::string source_of(const engine::Dataset& dataset) {
   return dataset.csv ? dataset.csv->path : dataset.sqlite->path + ", table " + dataset.sqlite->table;
 }
 
+/// With the path of its source where that was relocated.
+engine::Dataset where_found(const Declared& declared, engine::Dataset dataset) {
+  if (!declared.engine) return dataset;
+  std::string& written = dataset.csv ? dataset.csv->path : dataset.sqlite->path;
+  const std::string found = declared.engine->source_of(dataset.name);
+  if (found != (std::filesystem::path(declared.base_dir) / written).string()) written = found;
+  return dataset;
+}
+
 /// "lines 4, 17 and 23", the last of them "…" where there are more.
 std::string places_text(const engine::Dataset& dataset, const std::vector<std::uint64_t>& places,
                         std::uint64_t count) {
@@ -126,8 +135,8 @@ ExitCode data_check(const Arguments& arguments, Console& console) {
       continue;
     }
     const engine::Progress progress = console.progress("checking " + printable(dataset.name));
-    reports.push_back(
-        {dataset.name, source_of(dataset), engine::check_data(dataset, source.base_dir, progress)});
+    const engine::Dataset found = where_found(source, dataset);
+    reports.push_back({dataset.name, source_of(found), engine::check_data(found, source.base_dir, progress)});
     console.end_progress();
   }
   if (arguments.dataset && reports.empty()) {

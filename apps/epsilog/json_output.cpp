@@ -239,6 +239,9 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   object["notes"] = answer.notes;
   if (kind == AnswerKind::plan) object["advice"] = answer.advice;
   object["reasons"] = reason_list(answer);
+  if (kind == AnswerKind::plan || kind == AnswerKind::release) {
+    object["same_question"] = or_null(answer.same_question);
+  }
   if (answer.reasons_count > answer.reasons.size()) object["reasons_count"] = answer.reasons_count;
   add_waiting(object, answer, kind);
   return object;
@@ -373,10 +376,29 @@ Json audit_faults(const std::vector<engine::AuditFault>& faults) {
 }  // namespace
 
 std::string audit_json(const engine::AuditReport& report) {
+  Json relocations = Json::array();
+  for (const ledger::Relocation& relocation : report.relocations) {
+    relocations.push_back({{"after_decision", relocation.after_decision},
+                           {"at", relocation.at},
+                           {"dataset", relocation.dataset},
+                           {"source", relocation.path},
+                           {"by", relocation.by},
+                           {"why", or_null(relocation.why)}});
+  }
   return pretty({{"ok", report.ok},
                  {"records", report.records},
                  {"faults", audit_faults(report.faults)},
-                 {"notes", audit_faults(report.notes)}});
+                 {"notes", audit_faults(report.notes)},
+                 {"relocations", std::move(relocations)}});
+}
+
+std::string relocate_json(const engine::RelocateReport& report, const std::string& ledger_id) {
+  return pretty({{"ledger_id", ledger_id},
+                 {"dataset", report.dataset},
+                 {"changed", report.changed},
+                 {"from", report.from},
+                 {"to", report.to},
+                 {"at", report.changed ? Json(report.at) : Json(nullptr)}});
 }
 
 std::string replayed_json(const engine::ReplayedDecision& decision) {

@@ -48,6 +48,7 @@ struct DatasetReport {
 /// `held_at` "": the calendar was not held.
 [[nodiscard]] std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
                                              const std::string& now);
+[[nodiscard]] std::string relocate_json(const engine::RelocateReport& report, const std::string& ledger_id);
 /// One line each; the summary comes last.
 [[nodiscard]] std::string replayed_json(const engine::ReplayedDecision& decision);
 [[nodiscard]] std::string replay_summary_json(const engine::AuditReport& report, std::int64_t same);

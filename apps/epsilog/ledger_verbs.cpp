@@ -26,6 +26,34 @@ ExitCode budget(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
+namespace {
+
+/// Relocations in their place between decisions, for people: JSON and --quiet list decisions only.
+class Relocations final {
+ public:
+  Relocations(const engine::Engine& engine, const std::string& dataset, Console& console)
+      : console_(console) {
+    if (!console.json() && !console.quiet()) pending_ = engine.relocations(dataset);
+  }
+
+  /// Those since the decision written last, if it is of a part of the history.
+  void write_before(std::int64_t seq, bool part) {
+    for (; next_ < pending_.size() && pending_[next_].after_decision < seq; ++next_) {
+      const bool shown = !part || begun_ || pending_[next_].after_decision == seq - 1;
+      if (shown) console_.write(relocation_line(pending_[next_], console_.style()));
+    }
+    begun_ = true;
+  }
+
+ private:
+  Console& console_;
+  std::vector<ledger::Relocation> pending_;
+  std::size_t next_ = 0;
+  bool begun_ = false;
+};
+
+}  // namespace
+
 ExitCode history(const Arguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
@@ -34,10 +62,13 @@ ExitCode history(const Arguments& arguments, Console& console) {
       open_for_reading(ledger_path(arguments), console, engine_options(arguments), unreadable);
   if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
   if (!console.json() && !console.quiet()) console.write(history_heading(console.style()));
+  Relocations relocations(engine, arguments.dataset.value_or(""), console);
   engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
+    relocations.write_before(answer.seq, limit > 0);
     console.write(console.json() ? answer_json(answer, AnswerKind::history)
                                  : history_line(answer, console.style()));
   });
+  relocations.write_before(std::numeric_limits<std::int64_t>::max(), false);
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
 
@@ -62,14 +93,27 @@ engine::AuditReport verified(const std::string& ledger, const engine::Progress& 
   try {
     return engine::audit_verify(ledger, progress);
   } catch (const LedgerCorrupt& error) {
-    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}, {}};
+    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}, {}, {}};
   }
+}
+
+/// What nobody can check, and a reader is to know.
+std::string relocations_text(const std::vector<ledger::Relocation>& relocations, const Style& style) {
+  if (relocations.empty()) return "";
+  Table table(
+      {{"after decision", Table::Align::right}, {"at"}, {"source of"}, {"relocated to"}, {"by"}, {"why"}});
+  for (const ledger::Relocation& relocation : relocations) {
+    table.add({std::to_string(relocation.after_decision), relocation.at, relocation.dataset, relocation.path,
+               relocation.by, relocation.why});
+  }
+  return "\n" + table.text(style);
 }
 
 std::string audit_text(const engine::AuditReport& report, const Style& style) {
   const std::string records = fmt::format("{} decision{}", report.records, report.records == 1 ? "" : "s");
   if (report.ok) {
-    std::string text = style.good("verified") + ": " + records + ", nothing wrong\n";
+    std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
+                       relocations_text(report.relocations, style);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"what older rules allowed"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
@@ -79,7 +123,8 @@ std::string audit_text(const engine::AuditReport& report, const Style& style) {
   for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
   const std::size_t count = report.faults.size();
   return style.bad("not verified") +
-         fmt::format(": {}, {} fault{}\n\n", records, count, count == 1 ? "" : "s") + table.text(style);
+         fmt::format(": {}, {} fault{}\n\n", records, count, count == 1 ? "" : "s") + table.text(style) +
+         relocations_text(report.relocations, style);
 }
 
 }  // namespace

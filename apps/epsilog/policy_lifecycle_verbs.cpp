@@ -41,9 +41,8 @@ Comparison compare(const Arguments& arguments, Console& console) {
     return comparison;
   }
   comparison.later = *arguments.policy_file;
-  const engine::Policy later = engine::Policy::read(comparison.later);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
-  comparison.changes = engine::diff(engine.active_policy(), later);
+  comparison.changes = engine.changes_to(comparison.later);
   comparison.refused = engine.apply_faults(comparison.later);
   comparison.removed = engine.removed_by(comparison.later);
   return comparison;

@@ -67,6 +67,8 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
       return migrate(arguments, console);
     case Verb::clock_confirm:
       return clock_confirm(arguments, console);
+    case Verb::relocate:
+      return relocate(arguments, console);
     case Verb::accuracy_snapping:
     case Verb::accuracy_discrete_gaussian:
     case Verb::accuracy_discrete_laplace:

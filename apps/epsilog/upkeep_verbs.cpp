@@ -1,9 +1,10 @@
-// migrate, clock confirm: what is done to a ledger now and then, by hand.
+// migrate, clock confirm, relocate: what is done to a ledger now and then, by hand.
 #include <fmt/format.h>
 
 #include "checked_arguments.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "json_output.hpp"
+#include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "verb_functions.hpp"
 
@@ -47,6 +48,25 @@ ExitCode clock_confirm(const Arguments& arguments, Console& console) {
     console.write(held ? fmt::format("{}: budgets renew again as of {}; they had stood at {}\n",
                                      printable(path), now, held_at)
                        : fmt::format("{}: the clock is trusted, nothing to confirm\n", printable(path)));
+  }
+  return ExitCode::done;
+}
+
+ExitCode relocate(const Arguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const std::string by = principal_argument(arguments);
+  const std::string why = why_argument(arguments);
+  engine::Engine engine = engine::Engine::open(ledger, options_for_writing(arguments, console));
+  const engine::RelocateReport report = engine.relocate(*arguments.dataset, *arguments.source, by, why);
+  if (report.changed) console.made("the source of " + report.dataset + " is found at " + report.to);
+  if (console.json()) {
+    console.write(relocate_json(report, engine.ledger_id()));
+  } else if (!console.quiet()) {
+    const std::string dataset = printable(report.dataset);
+    console.write(report.changed ? fmt::format("{}: its source is found at {} now\n  until then  {}\n",
+                                               dataset, printable(report.to), printable(report.from))
+                                 : fmt::format("{}: its source is found at {} already: nothing to do\n",
+                                               dataset, printable(report.to)));
   }
   return ExitCode::done;
 }

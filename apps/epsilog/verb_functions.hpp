@@ -38,6 +38,7 @@ namespace epsilog::command {
 [[nodiscard]] ExitCode recover(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode migrate(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode clock_confirm(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode relocate(const Arguments& arguments, Console& console);
 
 [[nodiscard]] ExitCode calculate(const Arguments& arguments, Console& console);  ///< every calculator
 

@@ -90,7 +90,9 @@ std::vector<OptionSpec> make_options() {
        &Arguments::accountant},
       {"--scopes", "", "each scope of the accounts by itself too", &Arguments::scopes},
       {"--limit", "N", "only the last N decisions", &Arguments::limit},
-      {"--why", "TEXT", "the reason, kept with every changed limit", &Arguments::why},
+      {"--why", "TEXT", "the reason, kept with every changed limit; what is looser needs one",
+       &Arguments::why},
+      {"--source", "PATH", "where the data stand now", &Arguments::source},
       {"--from", "smartnoise|lomas", "the format of the metadata (default: recognised)", &Arguments::from},
       {"--from-csv", "FILE", "the CSV file to begin from", &Arguments::from_csv},
       {"--dataset", "NAME", "the name of the dataset (default: from the table or file)",
@@ -131,7 +133,9 @@ std::vector<VerbSpec> make_verbs() {
        "make a new version of the policy active",
        "epsilog policy apply clinic.yaml --why 'ethics board, 12 March'",
        "Refuses a change that would rewrite what was promised once a dataset was charged: another unit,\n"
-       "neighbours, measure or source, a dataset left out, or a budget below what is spent.",
+       "neighbours, measure or source, a dataset left out, or a budget below what is spent. A source that\n"
+       "is written as before stays where it is found, from whichever folder the policy is applied.\n"
+       "Exit code 2: it makes something looser, and no --why says why.",
        {kPolicyFile},
        {{"--policy"}, {"--ledger"}, {"--as"}, {"--why"}, {"--wait"}}},
       {Verb::policy_diff,
@@ -412,6 +416,20 @@ std::vector<VerbSpec> make_verbs() {
        "somebody, by name, confirms that the clock is right. Exit code 7: it stands behind ledger time.",
        {},
        {{"--ledger"}, {"--as"}, {"--wait"}}},
+      {Verb::relocate,
+       "relocate",
+       "say where the source of a dataset stands now, once it was moved",
+       "epsilog relocate clinic --source /srv/clinic/visits.csv --why 'project moved to the new server'",
+       "The same data, vouched for by whoever runs this: nothing in the ledger could show others. What is\n"
+       "there must have the kind and the columns that the policy declares. PATH is relative to the working\n"
+       "directory. Every reader of the source goes by it until it is relocated again, or a policy writes\n"
+       "another path; `epsilog audit verify` and `epsilog history` show it with who and why.",
+       {{"DATASET", true, "the dataset whose source was moved", &Arguments::dataset}},
+       {{"--source", true},
+        {"--why", true, "the reason, kept with the relocation"},
+        {"--as", false, "who says so (default: the name of the operating system's user)"},
+        {"--ledger"},
+        {"--wait"}}},
   };
 }
 

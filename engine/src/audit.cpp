@@ -144,6 +144,12 @@ void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, Audit
       attempt("policy versions", faults, [&] { fold.policy_version(version); });
     });
   });
+  attempt("relocations", faults, [&] {
+    view.each_relocation([&](const ledger::Relocation& relocation) {
+      fold.relocation(relocation);
+      report.relocations.push_back(relocation);
+    });
+  });
   attempt("limit changes", faults, [&] {
     view.each_limit_change([&fold](const ledger::LimitChange& change) { fold.limit_change(change); });
   });

@@ -23,11 +23,12 @@ class AuditFold {
   AuditFold(std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
       : faults_(faults), notes_(notes), balances_(faults), requests_(faults, notes) {}
 
-  /// Call in this order: every schema migration, clock event, policy version, limit change and removal, the
-  /// accounts as they stand, every decision by seq, what is listed as open, then finish().
+  /// Call in this order: every schema migration, clock event, policy version, relocation, limit change and
+  /// removal, the accounts as they stand, every decision by seq, what is listed as open, then finish().
   void schema_migration(const ledger::SchemaMigration& migration);
   void clock_event(const ledger::ClockEvent& event);
   void policy_version(const ledger::PolicyVersion& version);
+  void relocation(const ledger::Relocation& relocation);
   void limit_change(const ledger::LimitChange& change) { balances_.limit_change(change); }
   void limit_removal(const ledger::LimitRemoval& removal) { balances_.limit_removal(removal); }
   void accounts(const std::vector<ledger::AccountState>& stored);
@@ -76,8 +77,10 @@ class AuditFold {
   std::vector<ledger::AccountName> check_about(const ledger::StoredDecision& stored,
                                                const WaitingRequest& waiting);
   /// Decides it again on the balances that the charges before it add up to, and opens what it opens.
-  std::vector<ledger::AccountName> check_decided_on(const ledger::StoredDecision& stored, const Request& request, const Terms& terms,
-                        ledger::Outcome if_granted, const std::optional<KeyConflict>& conflict);
+  std::vector<ledger::AccountName> check_decided_on(const ledger::StoredDecision& stored,
+                                                    const Request& request, const Terms& terms,
+                                                    ledger::Outcome if_granted,
+                                                    const std::optional<KeyConflict>& conflict);
   void check_charges(const ledger::StoredDecision& stored, const Terms& terms);
   /// What the active policy would have made of a request that rules 1 decided under its own.
   void note_older_policy(const ledger::StoredDecision& stored, const Terms& asked, const Terms& now);

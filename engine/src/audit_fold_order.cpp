@@ -6,6 +6,7 @@
 // the way in which the rows agree.
 #include "audit_fold.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "later_policy.hpp"
 
 namespace epsilog::engine {
 
@@ -27,6 +28,20 @@ AuditFold::Place AuditFold::place_of(std::int64_t version, const ledger::StoredD
   if (const auto after = came_after(version)) return *after < stored.seq ? Place::before : Place::after;
   if (place.applied_at == stored.created_at) return Place::either;
   return place.applied_at < stored.created_at ? Place::before : Place::after;
+}
+
+/// A source can move where the policy that was active then declares one.
+void AuditFold::relocation(const ledger::Relocation& relocation) {
+  std::shared_ptr<const AppliedPolicy> active;
+  for (const auto& [version, place] : places_) {
+    if (place.event < relocation.event) active = policies_.at(version);
+  }
+  if (!active) return;  // named already
+  const Dataset* dataset = find_dataset(active->policy, relocation.dataset);
+  if (dataset != nullptr && dataset->has_source()) return;
+  fault("relocation " + std::to_string(relocation.seq), "relocation_unfounded",
+        "is of the source of dataset '" + relocation.dataset + "', and policy " +
+            std::to_string(active->version.version) + ", active then, declares none");
 }
 
 void AuditFold::advance_policy(std::int64_t version, std::int64_t after_decision) {

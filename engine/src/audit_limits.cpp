@@ -27,6 +27,12 @@ constexpr std::array kColumns = std::to_array<AnchoredColumn>({
      "when, between what was recorded before and after it, if it changed no limit"},
     {"policy_version.applied_by", "by whom, if it changed no limit"},
     {"policy_version.base_dir", "where relative paths of sources start"},
+    {"relocation.after_decision", "where, among decisions that are dated alike"},
+    {"relocation.at", "when, between what was recorded before and after it"},
+    {"relocation.by", "who relocated a source"},
+    {"relocation.dataset", "which source moved, where the policy declares several"},
+    {"relocation.path", "where the source is found"},
+    {"relocation.why", "why"},
 });
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
+#include "condition.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "release_path.hpp"
 #include "request_path.hpp"
@@ -46,6 +48,7 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   require_within_caps(request, canonical);
   require_not_stated(dataset, request.question);
   const auto plan = state_->plans.plan(*applied, request, canonical);
+  require_satisfiable(dataset, request.question);
   Answer answer = state_->described(request, *plan, applied->version.version, alphas);
   answer.advice = mechanism_advice(dataset, request, *plan, alphas);
   const Policy& policy = applied->policy;
@@ -182,6 +185,11 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
   }
   throw LedgerBusy(
       "the policy or the budget kept changing while the answers were computed; nothing was charged");
+}
+
+std::string Engine::same_question(const Request& request) const {
+  const std::string digest = ledger::sha256_hex(canonical_request(request));
+  return state_->snapshot().find_grant(request.principal, digest).value_or("");
 }
 
 std::vector<BudgetAccount> Engine::budget(const std::string& dataset) const {

@@ -4,6 +4,7 @@
 
 #include "access.hpp"
 #include "canonical_request.hpp"
+#include "condition.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -37,6 +38,8 @@ class Forecaster {
         view_(view),
         calendar_time_(view.calendar_time()) {
     require_within_caps(request, canonical_request(request));
+    (void)derive(dataset_, request.question);
+    require_satisfiable(dataset_, request.question);
     require_not_stated(dataset_, request.question);
   }
 

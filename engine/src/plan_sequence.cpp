@@ -3,6 +3,7 @@
 
 #include "access.hpp"
 #include "canonical_request.hpp"
+#include "condition.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -82,6 +83,7 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   const Dataset& dataset = policy.dataset(request.dataset);
   require_not_stated(dataset, request.question);
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
+  require_satisfiable(dataset, request.question);
   Answer answer = state.engine.described(request, *plan, state.applied->version.version, alphas);
   answer.advice = mechanism_advice(dataset, request, *plan, alphas);
   std::vector<Debit> standing =

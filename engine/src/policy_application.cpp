@@ -15,6 +15,7 @@
 #include "policy_values.hpp"
 #include "release_path.hpp"
 #include "scopes.hpp"
+#include "source_location.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -29,31 +30,41 @@ ledger::PolicyVersion version_of(const Policy& policy, const std::string& policy
   return version;
 }
 
-/// Where a dataset's rows come from, so that two declarations of one source compare equal.
-std::string source_identity(const Dataset& dataset, const std::string& base_dir) {
-  const auto resolved = [&base_dir](const std::string& path) {
-    return (std::filesystem::path(base_dir) / path).lexically_normal().string();
-  };
-  if (dataset.csv) return "csv " + resolved(dataset.csv->path);
-  if (dataset.sqlite) return "sqlite " + resolved(dataset.sqlite->path) + " table " + dataset.sqlite->table;
-  return "none";
+const Dataset* find(const Policy& policy, const std::string& name) {
+  for (const Dataset& dataset : policy.datasets()) {
+    if (dataset.name == name) return &dataset;
+  }
+  return nullptr;
+}
+
+/// Whether the rows are those of the same file and table.
+bool same_source(const Dataset& before, const Locations& located, const Dataset& after,
+                 const std::string& base_dir) {
+  if (!before.has_source() || !after.has_source()) return before.has_source() == after.has_source();
+  if (!keeps_file(before, located.at(before.name), after, base_dir)) return false;
+  return !before.sqlite || before.sqlite->table == after.sqlite->table;
 }
 
 /// Collects what an already charged dataset may not change: each of these would alter what the
 /// recorded losses mean, or let them be forgotten.
 class ChangeCheck {
  public:
-  ChangeCheck(const AppliedPolicy& before, const Policy& after, const ledger::PolicyVersion& version,
-              std::string file)
-      : before_(before), after_(after), version_(version), file_(std::move(file)) {}
+  /// `located` is where the sources of `before` are found.
+  ChangeCheck(const AppliedPolicy& before, Locations located, const Policy& after,
+              const ledger::PolicyVersion& version, std::string file)
+      : before_(before),
+        located_(std::move(located)),
+        after_(after),
+        version_(version),
+        file_(std::move(file)) {}
 
-  std::vector<PolicyFault> faults(const std::vector<ledger::AccountState>& accounts,
+  std::vector<PolicyFault> faults(const std::vector<PolicyChange>& changes,
+                                  const std::vector<ledger::AccountState>& accounts,
                                   const std::string& calendar_time) {
     std::map<std::string, bool> charged;
     for (const ledger::AccountState& account : accounts) {
       charged[account.dataset] |= account.balance.spent > 0 || account.balance.reserved > 0;
     }
-    const std::vector<PolicyChange> changes = diff(before_.policy, after_);
     for (const Dataset& dataset : before_.policy.datasets()) {
       if (charged[dataset.name]) check_charged(dataset, changes);
     }
@@ -63,30 +74,15 @@ class ChangeCheck {
   }
 
  private:
-  const Dataset* find(const std::string& name) const {
-    for (const Dataset& dataset : after_.datasets()) {
-      if (dataset.name == name) return &dataset;
-    }
-    return nullptr;
-  }
-
   void fault(const Dataset* at, const std::string& message) {
     faults_.push_back({file_, at ? at->mark.line : 1, at ? at->mark.column : 1, message});
   }
 
-  /// What the table of policy_charged.cpp refuses. Policies name files relative to their own place, which a
-  /// comparison of the two texts does not see.
+  /// What the table of policy_charged.cpp refuses.
   void check_charged(const Dataset& old, const std::vector<PolicyChange>& changes) {
-    const Dataset* now = find(old.name);
-    const bool same_source = now != nullptr && source_identity(*now, version_.base_dir) ==
-                                                   source_identity(old, before_.version.base_dir);
-    std::vector<PolicyFault> found = charged_faults(changes, old, same_source, file_);
-    const bool moved = now != nullptr && !same_source && now->has_source() && old.has_source();
-    if (moved && source_text(*now) == source_text(old)) {
-      fault(now, "dataset '" + old.name +
-                     "' was charged already: source may not change: it is relative to the "
-                     "policy file, and names another file from there");
-    }
+    const Dataset* now = find(after_, old.name);
+    const bool same = now != nullptr && same_source(old, located_, *now, version_.base_dir);
+    std::vector<PolicyFault> found = charged_faults(changes, old, same, file_);
     std::move(found.begin(), found.end(), std::back_inserter(faults_));
   }
 
@@ -96,14 +92,15 @@ class ChangeCheck {
     const std::int64_t limit = *declared;
     const std::int64_t used = account.balance.spent + account.balance.reserved;
     if (limit >= used) return;
-    fault(find(account.dataset), account.measure + " budget of dataset '" + account.dataset + "'" +
-                                     (account.scope.empty() ? "" : ", " + account.scope) + ": " +
-                                     amount_text(account.measure, limit) + " is below the " +
-                                     amount_text(account.measure, used) + " already spent" +
-                                     (account.balance.reserved == 0 ? "" : " or reserved"));
+    fault(find(after_, account.dataset), account.measure + " budget of dataset '" + account.dataset + "'" +
+                                             (account.scope.empty() ? "" : ", " + account.scope) + ": " +
+                                             amount_text(account.measure, limit) + " is below the " +
+                                             amount_text(account.measure, used) + " already spent" +
+                                             (account.balance.reserved == 0 ? "" : " or reserved"));
   }
 
   const AppliedPolicy& before_;
+  Locations located_;
   const Policy& after_;
   const ledger::PolicyVersion& version_;
   std::string file_;
@@ -141,6 +138,35 @@ std::vector<ledger::AccountState> removed_between(const LimitsAfter& before, con
   return removed;
 }
 
+/// What gives more needs a reason, which is kept with the limits that change.
+void require_reason(const std::vector<PolicyChange>& changes, const std::string& file) {
+  const PolicyChange* first = nullptr;
+  for (const PolicyChange& change : changes) {
+    if (change.direction != Direction::looser) continue;
+    const auto place = [](const PolicyChange& at) { return std::pair(at.mark.line, at.mark.column); };
+    if (first == nullptr || place(change) < place(*first)) first = &change;
+  }
+  if (first == nullptr) return;
+  const auto shown = [](const std::string& value) { return value.empty() ? "(none)" : value; };
+  throw InvalidParameter("why: the policy is looser, which needs a reason (--why): " + file + ":" +
+                         std::to_string(first->mark.line) + ":" + std::to_string(first->mark.column) + ": " +
+                         first->place() + ": " + shown(first->before) + " -> " + shown(first->after) + ": " +
+                         first->why);
+}
+
+/// Sources that are written as before stay where they are, from wherever the policy is applied.
+void keep_locations(ledger::Transaction& transaction, const AppliedPolicy& before, const Locations& located,
+                    const Policy& after, const ledger::PolicyVersion& version, const std::string& why) {
+  for (const Dataset& dataset : after.datasets()) {
+    const Dataset* old = find(before.policy, dataset.name);
+    if (old == nullptr || !old->has_source()) continue;
+    const std::string& place = located.at(dataset.name);
+    if (!keeps_file(*old, place, dataset, version.base_dir)) continue;
+    if (same_location(place, declared_location(dataset, version.base_dir))) continue;
+    transaction.relocate(dataset.name, place, version.applied_by, why);
+  }
+}
+
 }  // namespace
 
 InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
@@ -170,12 +196,15 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   const ledger::PolicyVersion active = transaction.active_policy();
   const AppliedPolicy before{active, Policy::parse_stored(active.yaml, "the active policy")};
   report.policy_version = before.version.version;
-  if (before.version.sha256 == version.sha256 && before.version.base_dir == version.base_dir) return report;
+  if (before.version.sha256 == version.sha256) return report;
 
   const std::vector<ledger::AccountState> existing = transaction.accounts("");
-  std::vector<PolicyFault> faults =
-      ChangeCheck(before, policy, version, policy_path).faults(existing, transaction.calendar_time());
+  const Locations located = locations(transaction, before);
+  const std::vector<PolicyChange> changes = diff(before.policy, policy);
+  std::vector<PolicyFault> faults = ChangeCheck(before, located, policy, version, policy_path)
+                                        .faults(changes, existing, transaction.calendar_time());
   if (!faults.empty()) throw PolicyError(std::move(faults));
+  if (why.empty()) require_reason(changes, policy_path);
   const LimitsAfter after(policy, transaction.calendar_time());
   std::vector<ledger::AccountName> removed;
   for (const ledger::AccountState& account :
@@ -183,6 +212,7 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
     removed.push_back(account.name());
   }
   transaction.apply_policy(version, accounts_after(after, existing), why, removed);
+  keep_locations(transaction, before, located, policy, version, why);
   (void)ledger.commit(std::move(transaction));
 
   report.changed = true;
@@ -201,8 +231,25 @@ std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) co
   const Policy policy = Policy::read(policy_path);
   ledger::Snapshot view = state_->snapshot();
   const auto before = state_->active_policy(view);
-  return ChangeCheck(*before, policy, version_of(policy, policy_path, ""), policy_path)
-      .faults(after_expiries(view, view.accounts("")), view.calendar_time());
+  return ChangeCheck(*before, locations(view, *before), policy, version_of(policy, policy_path, ""),
+                     policy_path)
+      .faults(diff(before->policy, policy), after_expiries(view, view.accounts("")), view.calendar_time());
+}
+
+std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) const {
+  const Policy policy = Policy::read(policy_path);
+  ledger::Snapshot view = state_->snapshot();
+  const auto before = state_->active_policy(view);
+  const Locations located = locations(view, *before);
+  const std::string base_dir = version_of(policy, policy_path, "").base_dir;
+  std::vector<PolicyChange> changes = diff(before->policy, policy);
+  for (PolicyChange& change : changes) {
+    if (!names_source(change)) continue;
+    const Dataset& old = before->policy.dataset(change.path[1]);
+    const Dataset* now = find(policy, old.name);
+    if (now != nullptr && same_source(old, located, *now, base_dir)) change.refused_once_charged = false;
+  }
+  return changes;
 }
 
 std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {

@@ -214,6 +214,12 @@ void mark_refused_once_charged(std::span<PolicyChange> changes, const Dataset& b
   }
 }
 
+bool names_source(const PolicyChange& change) {
+  if (change.path.size() <= kDatasetKeys || change.path[0] != "datasets") return false;
+  const ChargedRule* rule = charged_rule_of(change);
+  return rule != nullptr && of_a_path(*rule);
+}
+
 std::vector<PolicyFault> charged_faults(const std::vector<PolicyChange>& changes, const Dataset& before,
                                         bool same_source, const std::string& file) {
   std::vector<PolicyFault> faults;

@@ -36,6 +36,9 @@ struct ChargedRule {
 /// Sets `refused_once_charged` of the changes of one dataset.
 void mark_refused_once_charged(std::span<PolicyChange> changes, const Dataset& before);
 
+/// Whether it is of the file, database or table that a source names.
+[[nodiscard]] bool names_source(const PolicyChange& change);
+
 /// What apply has to say about the changes of a dataset that is charged. Whether paths name the same file is
 /// for the caller to find: `same_source` says so of them, and of an SQLite table.
 [[nodiscard]] std::vector<PolicyFault> charged_faults(const std::vector<PolicyChange>& changes,

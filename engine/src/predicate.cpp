@@ -288,19 +288,19 @@ Predicate Predicate::parse(std::string_view text) {
   return result;
 }
 
+std::string Comparison::text() const {
+  const std::string start = column_text(column) + " " + operator_text(op) + " ";
+  if (op != Operator::in) return start + constant_text(constants.front());
+  std::string list;
+  for (const auto& constant : constants) list += (list.empty() ? "" : ", ") + constant_text(constant);
+  return start + "(" + list + ")";
+}
+
 std::string Predicate::text() const {
   std::string result;
   for (const Comparison& comparison : comparisons_) {
     if (!result.empty()) result += " and ";
-    result += column_text(comparison.column) + " " + operator_text(comparison.op) + " ";
-    if (comparison.op != Operator::in) {
-      result += constant_text(comparison.constants.front());
-      continue;
-    }
-    std::string list;
-    for (const auto& constant : comparison.constants)
-      list += (list.empty() ? "" : ", ") + constant_text(constant);
-    result += "(" + list + ")";
+    result += comparison.text();
   }
   return result;
 }

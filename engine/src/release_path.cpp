@@ -3,12 +3,14 @@
 #include <map>
 
 #include "canonical_request.hpp"
+#include "condition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "recordable.hpp"
 #include "request_rules.hpp"
+#include "source_location.hpp"
 #include "whole_answers.hpp"
 
 namespace epsilog::engine {
@@ -84,6 +86,10 @@ Decision decided(const Prepared& prepared, const std::vector<Debit>& debits,
                 conflict, reasons_told(ledger::kRules));
 }
 
+bool reads_source(const Prepared& prepared) {
+  return prepared.request.question.statistic.kind != StatisticKind::value;
+}
+
 /// What became of one request inside the transaction.
 struct Recorded {
   enum class Kind { replay, written, outdated } kind;
@@ -141,6 +147,10 @@ Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mech
 void check_name(const std::string& text, const char* what) {
   constexpr std::size_t kBytesMax = 256;
   if (text.size() > kBytesMax) throw InvalidParameter(std::string(what) + ": is longer than 256 bytes");
+  check_text(text, what);
+}
+
+void check_text(const std::string& text, const char* what) {
   if (!is_utf8(text)) throw InvalidParameter(std::string(what) + ": is not UTF-8");
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
@@ -197,8 +207,10 @@ Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<
   result.dataset = &result.applied->policy.dataset(request.dataset);
   require_not_stated(*result.dataset, request.question);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
+  require_satisfiable(*result.dataset, request.question);
   check_supplied(request, *result.plan);
   result.looks = outcome_of(decided(result, debits_of(view, result), conflict), result.request, *result.plan);
+  if (reads_source(result)) result.location = view.location(request.dataset);
   return result;
 }
 
@@ -209,8 +221,12 @@ void answered(Prepared& request, const Progress& progress) {
     request.exact = ExactAnswer{{{parse_supplied_value(
         *request.request.supplied, *request.dataset->query(question.statistic.subject))}}};
   } else {
-    request.exact = compute_exact_answer(*request.dataset, question, request.plan->derivation,
-                                         request.applied->version.base_dir, progress);
+    const auto answer_of = [&](const Dataset& dataset) {
+      return compute_exact_answer(dataset, question, request.plan->derivation,
+                                  request.applied->version.base_dir, progress);
+    };
+    request.exact = request.location ? answer_of(relocated(*request.dataset, *request.location))
+                                     : answer_of(*request.dataset);
   }
 }
 
@@ -223,6 +239,8 @@ std::optional<std::vector<Answer>> transacted(Engine::State& state, std::span<co
   std::vector<Recorded> outcomes;
   for (const Prepared& request : requests) {
     if (!request.replay && request.applied->version.version != active) return std::nullopt;
+    const bool read = request.exact && reads_source(request);
+    if (read && transaction.location(request.request.dataset) != request.location) return std::nullopt;
     outcomes.push_back(record(transaction, request, bits));
     if (outcomes.back().kind == Recorded::Kind::outdated) return std::nullopt;
   }

@@ -27,6 +27,7 @@ struct Prepared {
   std::shared_ptr<const Plan> plan;                  ///< none for a replay
   std::optional<ledger::StoredDecision> replay;      ///< the key's decision, when it asked the same
   ledger::Outcome looks = ledger::Outcome::refused;  ///< by the snapshot; decided for good under the lock
+  std::optional<std::string> location;               ///< of the source, where it was relocated
   std::optional<ExactAnswer> exact;
 };
 
@@ -41,8 +42,8 @@ void answered(Prepared& request, const Progress& progress);
 
 /// Decides, charges, draws and commits all requests in order.
 /// Requires  bits, unless every request is a reservation.
-/// Ensures   nullopt when the world changed since `prepared` (policy, or a refusal that would now be
-///           granted): nothing of theirs happened, prepare again.
+/// Ensures   nullopt when the world changed since `prepared` (policy, place of the source, or a refusal that
+///           would now be granted): nothing of theirs happened, prepare again.
 [[nodiscard]] std::optional<std::vector<Answer>> transacted(Engine::State& state,
                                                             std::span<const Prepared> requests,
                                                             mechanisms::BitSource* bits,
@@ -51,6 +52,8 @@ void answered(Prepared& request, const Progress& progress);
 /// Names and reasons are stored and shown as they are.
 /// Throws  InvalidParameter for more than 256 bytes, a control character, or what is not UTF-8.
 void check_name(const std::string& text, const char* what);
+/// The same of any length.
+void check_text(const std::string& text, const char* what);
 
 // What the release path and the commit of a reservation share.
 

@@ -14,6 +14,7 @@
 #include "request_draft.hpp"
 #include "request_rules.hpp"
 #include "row_answer.hpp"
+#include "source_location.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -176,23 +177,26 @@ void decide_approved(Engine::State& state, ledger::Transaction& transaction, con
   transaction.reserve(draft, charges(owed));
 }
 
-/// A reservation on its way to its answer: its own plan, and the rows where the active policy finds them.
+/// A reservation on its way to its answer: its own plan, and the rows where they are found now.
 struct Reading {
   std::shared_ptr<const AppliedPolicy> planned;  // the version that made the reservation
   std::shared_ptr<const Plan> plan;
-  Dataset dataset;  // of `planned`, with the source of the active version
+  Dataset dataset;  // of `planned`, with the source of the active version, where it is found
   std::string base_dir;
+  std::optional<std::string> location;  // where it was relocated
 };
 
 Reading reading(Engine::State& state, const Waiting& step) {
   ledger::Snapshot view = state.snapshot();
-  Reading result{state.policy(view, planned_under(step.family.holder())), nullptr, {}, ""};
+  Reading result{state.policy(view, planned_under(step.family.holder())), nullptr, {}, "", {}};
   result.plan =
       state.plans.plan(*result.planned, step.request, canonical_request(step.request), step.rules());
   result.dataset = result.planned->policy.dataset(step.request.dataset);
   result.dataset.csv = step.dataset->csv;
   result.dataset.sqlite = step.dataset->sqlite;
   result.base_dir = step.active->version.base_dir;
+  if (result.dataset.has_source()) result.location = view.location(step.request.dataset);
+  if (result.location) result.dataset = relocated(std::move(result.dataset), *result.location);
   return result;
 }
 
@@ -268,8 +272,11 @@ Attempt post(Engine::State& state, const Waiting& step, Posting& posting) {
   // Whoever began to read in time is not overdue for having read long, unless somebody ended it or the
   // period is over whose budget it holds.
   const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;
-  return transact(state, step, overdue, [&](auto& transaction, const RequestFamily& family) {
+  bool elsewhere = false;  // the source was relocated while it was read
+  const Attempt attempt = transact(state, step, overdue, [&](auto& transaction, const RequestFamily& family) {
     if (family.state() != RequestState::reserved) return false;
+    elsewhere = step.computed_here() && transaction.location(step.request.dataset) != from.location;
+    if (elsewhere) return false;
     draw(transaction, *from.plan, exact,
          transaction.post(
              draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request),
@@ -277,6 +284,7 @@ Attempt post(Engine::State& state, const Waiting& step, Posting& posting) {
          posting.bits);
     return posting.posted = true;
   });
+  return elsewhere ? Attempt::outdated : attempt;
 }
 
 /// Decides what needs no more approvals under the active policy; others stay as they are.

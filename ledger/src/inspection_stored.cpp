@@ -41,6 +41,9 @@ class Events final {
     check_order();
     check_migrations();
     check_limits();
+    faults_of(
+        "SELECT 'relocation ' || seq, 'event_differs', 'names no absolute path' FROM relocation"
+        " WHERE path NOT GLOB '/*'");
     check_meta();
   }
 

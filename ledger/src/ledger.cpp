@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kUpdateMeta =
     "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4,"
     " clock_events = ?5, wall_clock = ?6, boot_id = ?7, boot_offset = ?8, held_at = ?9, accounts = ?10,"
-    " limit_removals = ?11, events = ?12";
+    " limit_removals = ?11, events = ?12, relocations = ?13";
 
 std::string advice_for(const RecoveryState& state) {
   if (!state.rebooted) {
@@ -66,7 +66,7 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
     db.query(kUpdateMeta)
         .with(meta.last_time, meta.decisions, meta.policy_versions, meta.limit_changes, meta.clock_events,
               meta.clock.wall_clock, meta.clock.boot_id, meta.clock.boot_offset, meta.clock.held_at,
-              meta.accounts, meta.limit_removals, meta.events)
+              meta.accounts, meta.limit_removals, meta.events, meta.relocations)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row");
     state_->committing(state.decisions_before + 1);

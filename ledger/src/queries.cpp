@@ -42,6 +42,9 @@ constexpr const char* kSeqById = "SELECT seq FROM decision WHERE id = ?1";
 constexpr const char* kSeqsOfChildren =
     "SELECT seq FROM decision WHERE parent = ?1 AND parent <> '' ORDER BY seq";
 constexpr const char* kDecisionBySeq = EPSILOG_SELECT_DECISION "WHERE d.seq = ?1";
+constexpr const char* kLocation =
+    "SELECT path FROM relocation WHERE dataset = ?1"
+    " AND event > (SELECT event FROM policy_version ORDER BY version DESC LIMIT 1) ORDER BY seq DESC LIMIT 1";
 constexpr const char* kHolds =
     "SELECT kind, ledger_time FROM clock_event WHERE kind <> 'backwards' ORDER BY seq DESC";
 constexpr const char* kLastTimes =
@@ -225,6 +228,13 @@ PolicyVersion read_active_policy(Connection& connection, std::int64_t expected) 
                         ": its text does not have the recorded SHA-256");
   }
   return active;
+}
+
+std::optional<std::string> read_location(Connection& connection, const std::string& dataset) {
+  Query row = connection.query(kLocation);
+  row.with(dataset);
+  if (!row.step()) return std::nullopt;
+  return row.text(0);
 }
 
 std::string held_by_events(Connection& connection) {

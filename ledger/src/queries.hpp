@@ -66,6 +66,8 @@ struct Meta {
 [[nodiscard]] PolicyVersion read_active_policy(Connection& connection, std::int64_t expected);
 /// As stored, whatever its digest.
 [[nodiscard]] PolicyVersion policy_of_row(const Query& row);
+/// As Transaction::location().
+[[nodiscard]] std::optional<std::string> read_location(Connection& connection, const std::string& dataset);
 /// Where the calendar is held by the clock events; "" = it is not.
 [[nodiscard]] std::string held_by_events(Connection& connection);
 /// The last time that something was recorded at.

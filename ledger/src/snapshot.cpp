@@ -162,6 +162,27 @@ std::optional<std::string> Snapshot::calendar_held_at() {
   });
 }
 
+std::optional<std::string> Snapshot::location(const std::string& dataset) {
+  return state_->reading([&](Connection& c) { return read_location(c, dataset); });
+}
+
+std::optional<std::string> Snapshot::find_grant(const std::string& principal,
+                                                const std::string& request_digest) {
+  return state_->reading([&](Connection& c) -> std::optional<std::string> {
+    Query row = c.query(
+        "SELECT seq, id FROM decision WHERE seq > (SELECT max(seq) FROM decision) - ?3"
+        " AND principal = ?1 AND request_digest = ?2 AND outcome = 'granted' ORDER BY seq DESC LIMIT 1");
+    row.with(principal, request_digest, kSameRequestWindow);
+    if (!row.step()) return std::nullopt;
+    StoredDecision found;
+    found.seq = row.integer(0);
+    found.id = row.text(1);
+    state_->withhold(found);
+    if (!found.durable) return std::nullopt;
+    return found.id;
+  });
+}
+
 std::int64_t Snapshot::decisions() {
   return state_->reading([](Connection& c) { return read_meta(c).decisions; });
 }
@@ -268,6 +289,24 @@ void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& vi
              .wall_clock = rows.text(4),
              .by = rows.text(5),
              .event = rows.integer(6)});
+    }
+  });
+}
+
+void Snapshot::each_relocation(const std::function<void(const Relocation&)>& visit) {
+  state_->reading([&](Connection& connection) {
+    SQLite::Statement statement = connection.prepare(
+        "SELECT seq, event, after_decision, dataset, path, at, by, why FROM relocation ORDER BY seq");
+    Query rows(statement, connection.handle());
+    while (rows.step()) {
+      visit({.seq = rows.integer(0),
+             .event = rows.integer(1),
+             .after_decision = rows.integer(2),
+             .dataset = rows.text(3),
+             .path = rows.text(4),
+             .at = rows.text(5),
+             .by = rows.text(6),
+             .why = rows.text(7)});
     }
   });
 }

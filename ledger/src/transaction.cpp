@@ -32,6 +32,9 @@ constexpr const char* kInsertLimitChange =
 constexpr const char* kInsertLimitRemoval =
     "INSERT INTO limit_removal(seq, after_decision, policy_version, account_id, removed_at, by, why)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+constexpr const char* kInsertRelocation =
+    "INSERT INTO relocation(seq, event, after_decision, dataset, path, at, by, why)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 constexpr const char* kInsertClockEvent =
     "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -230,6 +233,13 @@ std::vector<StoredDecision> Transaction::children(const std::string& id) {
       .take();
 }
 
+std::optional<std::string> Transaction::location(const std::string& dataset) {
+  return guarded("looking for the place of a source", [&](State& state) -> std::optional<std::string> {
+    if (state.meta.relocations == 0) return std::nullopt;
+    return read_location(state.ledger->writer(), dataset);
+  });
+}
+
 std::vector<std::string> Transaction::overdue() {
   return guarded("looking for overdue decisions",
                  [](State& state) { return read_overdue(state.ledger->writer(), state.meta.last_time); });
@@ -402,6 +412,23 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
       require(present.has_value(), "the limit of an account that is not there is removed");
       state.insert_limit_removal(*present, version, why);
     }
+  });
+}
+
+void Transaction::relocate(const std::string& dataset, const std::string& path, const std::string& by,
+                           const std::string& why) {
+  guarded("relocating a source", [&](State& state) {
+    require(!state.owing, "the decision charged before still waits for its release");
+    require(!dataset.empty() && !by.empty(), "a relocation names its dataset and who says so");
+    require(path.starts_with('/'), "a source is relocated to an absolute path");
+    state.changed = state.dated = true;
+    state.insert_noticed_clock_events();  // they came before it
+    ++state.meta.relocations;
+    state.ledger->writer()
+        .query(kInsertRelocation)
+        .with(state.meta.relocations, ++state.meta.events, state.meta.decisions, dataset, path,
+              state.meta.last_time, by, why)
+        .run();
   });
 }
 

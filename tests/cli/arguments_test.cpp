@@ -54,7 +54,8 @@ const std::vector<Words> kVerbs = {{"init"},
                                    {"tolerance", "mean"},
                                    {"recover"},
                                    {"migrate"},
-                                   {"clock", "confirm"}};
+                                   {"clock", "confirm"},
+                                   {"relocate"}};
 
 }  // namespace
 

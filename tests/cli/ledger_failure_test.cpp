@@ -51,7 +51,8 @@ TEST_CASE("no ledger: every verb ends with 3", "[cli][negative]") {
                                                 {"data", "check"},
                                                 {"recover"},
                                                 {"migrate"},
-                                                {"clock", "confirm"}}) {
+                                                {"clock", "confirm"},
+                                                {"relocate", "clinic", "--source", "x", "--why", "y"}}) {
     CAPTURE(words);
     check_failure(bench.with_ledger(words), 3, "no ledger at");
   }

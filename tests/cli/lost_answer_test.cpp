@@ -193,6 +193,9 @@ TEST_CASE("lost answers: every verb that made something names it when standard o
 
   bench.write("policy.yaml", policy + "# again\n");
   lost(with({"policy", "apply", "policy.yaml"}, in), "version 2 of the policy is active");
+  bench.write("moved.csv", bench.read("visits.csv"));
+  lost(with({"relocate", "clinic", "--source", "moved.csv", "--why", "moved"}, in),
+       "the source of clinic is found at " + bench.path("moved.csv"));
 }
 
 TEST_CASE("poisoned: nobody is told a value, whoever asked for one ends with 7, and all others go on",

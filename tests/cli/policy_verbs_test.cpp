@@ -123,6 +123,33 @@ TEST_CASE("policy apply: a raised budget is a new version and a recorded limit c
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 }
 
+TEST_CASE("policy apply: what is looser needs a reason, and the first such change is named",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  bench.write("more.yaml", replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 1.5}"),
+                                    "values: [A, B, ", "values: [A, B, C, "));
+  const Result compared = bench.with_ledger({"policy", "diff", "more.yaml"});
+  const std::string first = compared.out.substr(0, compared.out.find('\n'));
+  REQUIRE(contains(first, ": looser: datasets.clinic.budget.epsilon: 1 -> 1.5: more can be lost"));
+  const std::string place = first.substr(0, first.find(": looser: ") + 2);
+  for (const std::vector<std::string>& why : {std::vector<std::string>{}, {"--why", ""}}) {
+    std::vector<std::string> words{"policy", "apply", "more.yaml"};
+    words.insert(words.end(), why.begin(), why.end());
+    const Result refused = bench.with_ledger(words);
+    CHECK(refused.exit == 2);
+    CHECK(refused.err == "epsilog: why: the policy is looser, which needs a reason (--why): " + place +
+                             "datasets.clinic.budget.epsilon: 1 -> 1.5: more can be lost\n");
+  }
+  CHECK(dump(bench.path("L")) == before);
+  // What is tighter, neutral or incomparable needs none.
+  bench.write("less.yaml", replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 0.9}"), "max_rows: 2",
+                                    "max_rows: 3"));
+  CHECK(bench.with_ledger({"policy", "apply", "less.yaml"}).exit == 0);
+  CHECK(bench.with_ledger({"policy", "apply", "more.yaml", "--why", "board"}).exit == 0);
+}
+
 TEST_CASE("policy apply: a limit that is declared no more is named by diff, apply and budget", "[cli]") {
   const Workbench bench;
   const std::string limited =
@@ -158,7 +185,7 @@ TEST_CASE("policy apply: a limit that is declared no more is named by diff, appl
   CHECK_FALSE(contains(again.out, "no limit any more"));
   CHECK_FALSE(contains(bench.with_ledger({"budget"}).out, "no limit any more"));
   bench.write("free.yaml", replaced(kClinicPolicy, "version: 1", "# again\nversion: 1"));
-  CHECK(contains(bench.with_ledger({"policy", "apply", "free.yaml"}).out, line));
+  CHECK(contains(bench.with_ledger({"policy", "apply", "free.yaml", "--why", "board"}).out, line));
 }
 
 TEST_CASE("policy apply: what a charged dataset was promised cannot be rewritten", "[cli][negative]") {

@@ -179,7 +179,7 @@ TEST_CASE("key: a refusal stays bound to it even after the budget was raised", "
   const Result first = release(bench, question);
   CHECK(first.exit == 4);
   bench.write("policy.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 2}"));
-  REQUIRE(bench.with_ledger({"policy", "apply", "policy.yaml"}).exit == 0);
+  REQUIRE(bench.with_ledger({"policy", "apply", "policy.yaml", "--why", "more"}).exit == 0);
   const Result again = release(bench, question);
   CHECK(again.exit == 4);
   CHECK(again.json()["replayed"] == true);
@@ -353,6 +353,72 @@ TEST_CASE("by: one cell for each declared value, in declared order", "[cli]") {
     }
   }
   CHECK(remaining(bench) == "0.8");
+}
+
+TEST_CASE(
+    "where: what no row can satisfy ends with 2 before anything is recorded, what is on record is answered",
+    "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string before = dump(bench.path("L"));
+  const auto refused = [&](std::vector<std::string> words, const std::string& where, const std::string& why) {
+    words.insert(words.end(), {"--where", where});
+    const Result result = bench.with_ledger(words);
+    CAPTURE(words, result.err);
+    CHECK(result.exit == 2);
+    CHECK(result.out.empty());
+    CHECK(result.err == "epsilog: where: " + why + "\n");
+  };
+  for (const char* verb : {"release", "reserve", "plan", "forecast"}) {
+    refused(
+        {verb, "clinic", "count", "--epsilon", "0.1"}, "age > 5 and age < 3",
+        "no row satisfies age > 5 and age < 3, whatever is in the data: the comparisons with column 'age' "
+        "contradict each other");
+    refused({verb, "clinic", "count", "--epsilon", "0.1"}, "ward = 'a'",
+            "'a' is not among the values of column 'ward' (did you mean 'A'?)");
+    refused({verb, "clinic", "count", "--epsilon", "0.1"}, "ward in ('A', 'its, C')",
+            "'its, C' is not among the values of column 'ward' (did you mean 'it''s, C'?)");
+    refused({verb, "clinic", "count", "--epsilon", "0.1"}, "ward != 'X'",
+            "'X' is not among the values of column 'ward' (they are 'A', 'B', 'it''s, C')");
+  }
+  bench.write("batch.csv", "where\nage > 5 and age < 3\nage > 500\n");
+  const Result batch =
+      bench.with_ledger({"plan", "--batch", "batch.csv", "clinic", "count", "--epsilon", "0.1"});
+  CHECK(contains(batch.out, "no row satisfies age > 5 and age < 3"));
+  CHECK(batch.exit == 4);
+  CHECK(dump(bench.path("L")) == before);
+  // Bounds are no such fact.
+  CHECK(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--where", "age > 500"}).exit ==
+        0);
+}
+
+TEST_CASE("release: an earlier answer to the same question is named, and the release goes on", "[cli]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::vector<std::string> question{"release", "clinic", "count", "--epsilon", "0.1", "--as", "ann"};
+  const auto asked = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = question;
+    words.insert(words.end(), more.begin(), more.end());
+    return bench.with_ledger(words);
+  };
+  const Result first = asked({"--json"});
+  CHECK(first.json()["same_question"].is_null());
+  const std::string id = first.json()["decision_id"];
+  const std::string note =
+      "epsilog: note: the same question was answered as " + id + "; 'epsilog show " + id + "' is free\n";
+  const Result planned = bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.1", "--as", "ann"});
+  CHECK(planned.err == note);
+  const Result second = asked({});
+  CHECK(second.exit == 0);
+  CHECK(second.err == note);
+  CHECK(asked({"--json"}).json()["same_question"] != id);  // the second one now
+  CHECK(asked({"--json"}).err.empty());
+  CHECK(asked({"--quiet"}).err.empty());
+  // Another request, asker or key is not the same question.
+  CHECK(asked({"--where", "age > 5"}).err.empty());
+  CHECK(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--as", "bob"}).err.empty());
+  CHECK(asked({"--key", "k"}).err.empty());
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 }
 
 TEST_CASE("where: quoted strings, dates and lists are accepted and shown in canonical form", "[cli]") {

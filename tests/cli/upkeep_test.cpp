@@ -1,4 +1,4 @@
-// migrate and clock confirm.
+// migrate, clock confirm and relocate.
 #include <sqlite3.h>
 
 #include <fstream>
@@ -135,6 +135,83 @@ TEST_CASE(
   CHECK(query(bench.path("L"), "SELECT by FROM clock_event WHERE kind = 'confirmed'") == "curator");
   CHECK(bench.with_ledger({"clock", "confirm", "--json"}).json()["was_held"] == false);
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+}
+
+TEST_CASE("relocate: a moved source is found again, and is told of by verify, history and data check",
+          "[cli][relocate]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(bench.with_ledger(kRelease).exit == 0);
+  std::filesystem::create_directory(bench.path("new"));
+  std::filesystem::rename(bench.path("visits.csv"), bench.path("new/visits.csv"));
+  CHECK(bench.with_ledger(kRelease).exit == 3);
+  const auto relocate = [&](const std::string& source, std::vector<std::string> more) {
+    std::vector<std::string> words{"relocate", "clinic", "--source", source, "--as", "ann"};
+    words.insert(words.end(), more.begin(), more.end());
+    return bench.with_ledger(words);
+  };
+  const Result moved = relocate("new/visits.csv", {"--why", "new server", "--json"});
+  CAPTURE(moved.err);
+  REQUIRE(moved.exit == 0);
+  CHECK(moved.json()["changed"] == true);
+  CHECK(moved.json()["from"] == bench.path("visits.csv"));
+  CHECK(moved.json()["to"] == bench.path("new/visits.csv"));
+  CHECK(moved.json()["at"].get<std::string>().size() == 24);
+  const Result again = relocate("new/visits.csv", {"--why", "new server"});
+  CHECK(again.exit == 0);
+  CHECK(again.out ==
+        "clinic: its source is found at " + bench.path("new/visits.csv") + " already: nothing to do\n");
+  CHECK(bench.with_ledger(kRelease).exit == 0);
+  const Result checked = bench.with_ledger({"data", "check"});
+  CHECK(contains(checked.out, "clinic: " + bench.path("new/visits.csv")));
+
+  const Result verified = bench.with_ledger({"audit", "verify"});
+  CHECK(verified.exit == 0);
+  CHECK(contains(verified.out, "relocated to"));
+  CHECK(contains(verified.out, bench.path("new/visits.csv")));
+  const auto report = bench.with_ledger({"audit", "verify", "--json"}).json();
+  REQUIRE(report["relocations"].size() == 1);
+  CHECK(report["relocations"][0]["after_decision"] == 1);
+  CHECK(report["relocations"][0]["dataset"] == "clinic");
+  CHECK(report["relocations"][0]["source"] == bench.path("new/visits.csv"));
+  CHECK(report["relocations"][0]["by"] == "ann");
+  CHECK(report["relocations"][0]["why"] == "new server");
+
+  const std::string line = "source of clinic to " + bench.path("new/visits.csv") + " by ann: new server";
+  const std::string listed = bench.with_ledger({"history"}).out;
+  CHECK(lines(listed) == 4);
+  CHECK(contains(listed, line));
+  CHECK(listed.find("granted") < listed.find(line));
+  CHECK(listed.find(line) < listed.rfind("granted"));
+  CHECK(contains(bench.with_ledger({"history", "--limit", "1"}).out, line));
+  CHECK_FALSE(contains(bench.with_ledger({"history", "--quiet"}).out, line));
+  CHECK(lines(bench.with_ledger({"history", "--json"}).out) == 2);
+}
+
+TEST_CASE("relocate: what cannot be a source's place is refused by name", "[cli][relocate][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(bench.with_ledger(kRelease).exit == 0);
+  const auto refused = [&](const std::vector<std::string>& words, int exit, const std::string& why) {
+    std::vector<std::string> all{"relocate"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Result result = bench.with_ledger(all);
+    CAPTURE(words, result.err);
+    CHECK(result.exit == exit);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, why));
+  };
+  refused({"clinic", "--source", "visits.csv"}, 2, "--why");
+  refused({"clinic", "--why", "test"}, 2, "--source");
+  refused({"--source", "visits.csv", "--why", "test"}, 2, "DATASET");
+  refused({"clinic", "--source", "visits.csv", "--why", ""}, 2,
+          "--why: must not be empty");
+  refused({"clinic", "--source", "visits\xff.csv", "--why", "test"}, 2, "--source: is not UTF-8");
+  refused({"clinik", "--source", "visits.csv", "--why", "test"}, 3, "clinic");
+  refused({"clinic", "--source", "absent.csv", "--why", "test"}, 3, "absent.csv");
+  refused({"clinic", "--source", "L", "--why", "test"}, 3, "belongs to the ledger");
+  refused({"clinic", "--source", "policy.yaml", "--why", "test"}, 3, "has no column");
+  CHECK(query(bench.path("L"), "SELECT count(*) FROM relocation") == "0");
 }
 
 TEST_CASE("clock confirm: a clock that stands behind ledger time is not confirmed",

@@ -73,6 +73,7 @@ struct LivedLedger {
          {std::pair("again", "3"), std::pair("larger", "4"), std::pair("less", "1")}) {
       folder.write(std::string(name) + ".yaml", lived_policy(epsilon) + "# another text\n");
     }
+    folder.write("elsewhere.csv", kVisits);
     (void)engine.issue_token(ids["token issued"], "alice");
     (void)engine.approve(ids["approved once"], "carol");
     mechanisms::SystemBits bits;
@@ -239,6 +240,16 @@ inline std::vector<LedgerState> ledger_states() {
        .prepare = nothing,
        .enter = [](StateCell& cell) { give(cell, false, 0755, 0600); },
        .other_user = true},
+      // The last one: where the rows were there is nothing any more.
+      {"source moved",
+       [](const std::string& path, const SharedClock& clock) {
+         engine::EngineOptions options;
+         options.clock = clock.clock();
+         engine::Engine engine = engine::Engine::open(path, options);
+         const std::string before = engine.source_of("clinic");
+         std::filesystem::rename(before, before + ".moved");
+         REQUIRE(engine.relocate("clinic", before + ".moved", "curator", "moved").changed);
+       }},
   };
 }
 

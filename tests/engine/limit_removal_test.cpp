@@ -110,7 +110,7 @@ TEST_CASE("limits: removed measures, lifetimes and datasets end likewise", "[eng
   std::string renamed = clinic_policy("epsilon: 3");
   renamed.replace(renamed.find("  clinic:"), 9, "  hospital:");
   gone.folder.write("renamed.yaml", renamed);
-  REQUIRE(other.apply_policy(gone.folder.path("renamed.yaml"), "curator", "").limit_removals.size() == 1);
+  REQUIRE(other.apply_policy(gone.folder.path("renamed.yaml"), "curator", "test").limit_removals.size() == 1);
   for (const engine::BudgetAccount& account : other.budget("")) {
     CHECK(account.active == (account.dataset == "hospital"));
   }
@@ -161,7 +161,7 @@ TEST_CASE("limits: an account of a period follows what its dataset becomes", "[e
   int revision = 0;
   const auto removals = [&](const std::string& renew) {
     clinic.folder.write("next.yaml", policy(renew) + "# " + std::to_string(++revision) + "\n");
-    const auto report = engine.apply_policy(clinic.folder.path("next.yaml"), "curator", "");
+    const auto report = engine.apply_policy(clinic.folder.path("next.yaml"), "curator", "test");
     CHECK(engine::audit_verify(clinic.ledger()).ok);
     return report.limit_removals.size();
   };

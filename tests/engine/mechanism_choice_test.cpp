@@ -287,7 +287,7 @@ TEST_CASE("mechanism: a budget that gains or loses its delta changes what can be
   Engine engine = clinic.open();
   const auto apply = [&](const std::string& budget) {
     clinic.folder.write("policy.yaml", clinic_policy(budget, released_by("gaussian")));
-    return engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "").changed;
+    return engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test").changed;
   };
   const engine::Request question = with_delta(request("count", "0.25"), "1e-7");
   CHECK(apply("epsilon: 1"));
@@ -341,7 +341,7 @@ TEST_CASE("mechanism: a change of mechanism leaves what was released as it was",
   const Answer snapped = release(engine, request("sum:cost", "0.5", "k"));
   for (const std::string& mechanism : kMechanisms) {
     clinic.folder.write("policy.yaml", clinic_policy(kBoth, released_by(mechanism)));
-    CHECK(engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "").changed);
+    CHECK(engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test").changed);
     CHECK(release(engine, asked_of(mechanism, request("sum:cost", "0.5"))).record.mechanism == mechanism);
     const Answer again = release(engine, request("sum:cost", "0.5", "k"));
     CHECK(again.replayed);

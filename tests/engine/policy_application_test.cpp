@@ -44,7 +44,7 @@ TEST_CASE("policy apply: a fault names the place and the figures", "[engine][pol
   (void)release(engine, request("count", "1"));
   clinic.folder.write("changed.yaml", clinic_policy("epsilon: 0.5"));
   try {
-    (void)engine.apply_policy(clinic.folder.path("changed.yaml"), "curator", "");
+    (void)engine.apply_policy(clinic.folder.path("changed.yaml"), "curator", "test");
     FAIL("a budget below what is spent was accepted");
   } catch (const PolicyError& error) {
     REQUIRE(error.faults().size() == 1);
@@ -74,7 +74,7 @@ TEST_CASE("policy apply: a raise is recorded with who and why, and opens the bud
 TEST_CASE("policy apply: the same bytes change nothing", "[engine][policy]") {
   Clinic clinic;
   Engine engine = clinic.open();
-  const auto report = engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "");
+  const auto report = engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test");
   CHECK_FALSE(report.changed);
   CHECK(report.policy_version == 1);
 }
@@ -84,10 +84,10 @@ TEST_CASE("policy apply: an uncharged dataset may go and come back", "[engine][p
   Engine engine = clinic.open();
   const std::string policy = clinic_policy("epsilon: 3");
   clinic.folder.write("other.yaml", replaced(policy, "  clinic:", "  hospital:"));
-  CHECK(engine.apply_policy(clinic.folder.path("other.yaml"), "curator", "").changed);
+  CHECK(engine.apply_policy(clinic.folder.path("other.yaml"), "curator", "test").changed);
   CHECK_THROWS_AS(release(engine, request("count", "1")), NotFound);
   clinic.folder.write("back.yaml", policy + "# back\n");
-  CHECK(engine.apply_policy(clinic.folder.path("back.yaml"), "curator", "").changed);
+  CHECK(engine.apply_policy(clinic.folder.path("back.yaml"), "curator", "test").changed);
   CHECK(release(engine, request("count", "1")).granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }

@@ -432,10 +432,10 @@ class World final {
     }
     const std::string path = write_policy();
     if (acceptable) {
-      engine_->apply_policy(path, "curator", "");
+      engine_->apply_policy(path, "curator", "test");
       for (const auto& [key, limit] : limits) model_.set_limit(key, limit);
     } else {
-      CHECK_THROWS_AS(engine_->apply_policy(path, "curator", ""), PolicyError);
+      CHECK_THROWS_AS(engine_->apply_policy(path, "curator", "test"), PolicyError);
       datasets_ = before;
     }
     ledger_ms_ = wall_ms_;

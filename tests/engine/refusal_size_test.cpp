@@ -269,6 +269,6 @@ TEST_CASE("policy: what is stored is not calibrated again, and never refused for
   CHECK(release(engine, request("units", "1")).granted);
   CHECK(engine.active_policy().datasets().size() == 1);
   clinic.folder.write("fine.yaml", fine + "# again\n");
-  CHECK(engine.apply_policy(clinic.folder.path("fine.yaml"), "curator", "").changed);
+  CHECK(engine.apply_policy(clinic.folder.path("fine.yaml"), "curator", "test").changed);
   CHECK(fault_codes(clinic.folder.path("l")).empty());
 }

@@ -6,6 +6,7 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
+#include "tampering.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
@@ -166,7 +167,7 @@ TEST_CASE("release: a retry is answered even when the policy no longer admits th
   std::string policy = clinic_policy("epsilon: 3");
   policy.erase(policy.find("      age:"), policy.find("      cost:") - policy.find("      age:"));
   clinic.folder.write("policy.yaml", policy);
-  (void)engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "");
+  (void)engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test");
   const Answer again = release(engine, request("sum:age", "0.5", "k"));
   CHECK(again.values == first.values);
   CHECK_THROWS_AS(release(engine, request("sum:age", "0.5")), NotFound);
@@ -336,4 +337,33 @@ TEST_CASE("show: gives back a decision exactly as it was answered", "[engine][sh
   CHECK(shown.record == released.record);
   CHECK(shown.accounts.at(0).balance.spent == released.accounts.at(0).balance.spent);
   CHECK_THROWS_AS(engine.show("00000000000000000000000000", {}), NotFound);
+}
+
+TEST_CASE("same question: the last answer to exactly this request of this asker, not far back",
+          "[engine][release]") {
+  const Clinic clinic;
+  std::vector<std::string> ids;
+  {
+    Engine engine = clinic.open();
+    const auto asked = request("count", "0.1");
+    CHECK(engine.same_question(asked).empty());
+    for (int i = 0; i < 2; ++i) {
+      ids.push_back(release(engine, asked).decision_id);
+      CHECK(engine.same_question(asked) == ids.back());
+    }
+    // A refusal is no answer, and other words are another request.
+    CHECK_FALSE(release(engine, request("count", "9")).granted);
+    CHECK(engine.same_question(request("count", "9")).empty());
+    CHECK(engine.same_question(request("count", "0.2")).empty());
+    CHECK(engine.same_question(request("count", "0.10")) == ids.back());
+    engine::Request of_another = asked;
+    of_another.principal = "bob";
+    CHECK(engine.same_question(of_another).empty());
+  }
+  for (const auto& [last, told] :
+       {std::pair(ledger::kSameRequestWindow + 1, true), std::pair(ledger::kSameRequestWindow + 2, false)}) {
+    tamper(clinic.ledger(), "UPDATE decision SET seq = " + std::to_string(last) +
+                                " WHERE seq = (SELECT max(seq) FROM decision)");
+    CHECK(clinic.open().same_question(request("count", "0.1")) == (told ? ids.back() : ""));
+  }
 }

@@ -149,7 +149,7 @@ TEST_CASE("source files: the ledger is not read as a policy or for a draft eithe
   const Clinic clinic;
   engine::Engine engine = clinic.open();
   REQUIRE(release(engine, request("count", "0.1")).granted);
-  CHECK_THROWS_AS(engine.apply_policy(clinic.ledger(), "curator", ""), PolicyError);
+  CHECK_THROWS_AS(engine.apply_policy(clinic.ledger(), "curator", "test"), PolicyError);
   CHECK_THROWS_AS(engine.apply_faults(clinic.ledger() + "-shm"), PolicyError);
   CHECK_THROWS_AS(engine::draft_from_csv(clinic.ledger() + "-shm", "data.csv", "clinic"), SourceError);
   CHECK(is_locked(clinic.ledger()));

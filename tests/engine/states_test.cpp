@@ -79,6 +79,12 @@ Path applying(const char* name, const std::string& policy) {
                                                                                               : "?");
   });
 }
+Path relocating(const char* name, const std::string& file) {
+  return writes(name, [file](StateCell& cell, Engine& engine) {
+    return std::string(engine.relocate("clinic", cell.policies + file, "curator", "test").changed ? "moves"
+                                                                                                  : "?");
+  });
+}
 /// Only the library offers these.
 Path library(const char* name, Leaves leaves, const std::function<std::string(StateCell&)>& walk) {
   return {name, leaves, walk};
@@ -232,6 +238,8 @@ std::vector<Path> paths() {
       applying("policy apply", "again.yaml"),
       applying("policy apply, a larger budget", "larger.yaml"),
       applying("policy apply, less than is spent", "less.yaml"),
+      relocating("relocate", "elsewhere.csv"),
+      relocating("relocate, to what is not there", "absent.csv"),
       library("clock confirm", Leaves::anything,
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());

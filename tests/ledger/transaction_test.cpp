@@ -428,6 +428,53 @@ TEST_CASE("transaction: a limit that is removed is recorded, and its account sta
   CHECK_THROWS_AS(both.apply_policy(policy("a"), {before}, "", {before.name()}), InvalidParameter);
 }
 
+TEST_CASE("transaction: a relocation is an event, and holds until another one or a policy version",
+          "[ledger]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  release(ledger, kTenth, Rational(1));
+  CHECK_FALSE(ledger.snapshot().location("clinic"));
+  for (const char* path : {"/srv/a.csv", "/srv/b.csv"}) {
+    auto transaction = ledger.begin();
+    transaction.relocate("clinic", path, "carol", "moved");
+    CHECK(transaction.location("clinic") == path);
+    CHECK_FALSE(transaction.location("lab"));
+    static_cast<void>(ledger.commit(std::move(transaction)));
+    CHECK(ledger.snapshot().location("clinic") == path);
+  }
+  std::vector<ledger::Relocation> relocations;
+  auto snapshot = ledger.snapshot();
+  snapshot.each_relocation([&](const ledger::Relocation& relocation) { relocations.push_back(relocation); });
+  REQUIRE(relocations.size() == 2);
+  CHECK(relocations[1].seq == 2);
+  CHECK(relocations[1].event == 3);
+  CHECK(relocations[1].after_decision == 1);
+  CHECK(relocations[1].dataset == "clinic");
+  CHECK(relocations[1].path == "/srv/b.csv");
+  CHECK(relocations[1].by == "carol");
+  CHECK(relocations[1].why == "moved");
+  CHECK(relocations[0].at <= relocations[1].at);
+  CHECK(ledger::Inspection(snapshot).facts().relocations.claimed == 2);
+  CHECK(ledger::Inspection(snapshot).record_faults().empty());
+  CHECK(ledger::Inspection(snapshot).event_faults().empty());
+
+  auto applied = ledger.begin();
+  applied.apply_policy(policy("version: 1 # none\n"), {}, "");
+  CHECK_FALSE(applied.location("clinic"));
+  applied.relocate("clinic", "/srv/b.csv", "curator", "");
+  CHECK(applied.location("clinic") == "/srv/b.csv");
+  static_cast<void>(ledger.commit(std::move(applied)));
+  CHECK(ledger.snapshot().location("clinic") == "/srv/b.csv");
+
+  const auto refused = [&](const char* dataset, const char* path, const char* by) {
+    auto transaction = ledger.begin();
+    CHECK_THROWS_AS(transaction.relocate(dataset, path, by, "why"), InvalidParameter);
+  };
+  refused("", "/srv/a.csv", "carol");
+  refused("clinic", "a.csv", "carol");
+  refused("clinic", "/srv/a.csv", "");
+}
+
 TEST_CASE("transaction: a policy that cannot be applied changes nothing", "[ledger]") {
   const LedgerFixture fixture;
   auto ledger = fixture.open();

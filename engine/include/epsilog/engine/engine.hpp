@@ -131,16 +131,18 @@ struct Answer {
   Holding holding = Holding::none;              ///< as asked
   std::uint64_t approvals_required = 0;         ///< 0: it needs none
   std::vector<Approval> approvals;              ///< so far; not in a history
-  std::string token;     ///< the decision from which on the data may have been seen; ""
-  std::string ended_by;  ///< the decision that ended it without an answer; "" otherwise
-  std::string why;       ///< of a rejection, or policy_changed; "" = not said
+  std::string token;          ///< the decision from which on the data may have been seen; ""
+  std::string ended_by;       ///< the decision that ended it without an answer; "" otherwise
+  std::string why;            ///< of a rejection, or policy_changed; "" = not said
+  std::string same_question;  ///< for who sets it from Engine::same_question(); "" otherwise
   /// [component][cell]; empty unless released and durable
   std::vector<std::vector<Rational>> component_values;
   std::vector<Rational> values;  ///< [cell]; likewise
 };
 
-struct Forecast;     // forecast.hpp
-class PlanSequence;  // forecast.hpp
+struct Forecast;      // forecast.hpp
+struct PolicyChange;  // policy_diff.hpp
+class PlanSequence;   // forecast.hpp
 
 struct InitReport {
   std::string ledger;
@@ -154,6 +156,14 @@ struct ApplyReport {
   bool changed = false;  ///< false when the active policy already has these bytes
   std::vector<ledger::LimitChange> limit_changes;
   std::vector<ledger::LimitRemoval> limit_removals;
+};
+
+struct RelocateReport {
+  std::string dataset;
+  std::string from;      ///< where the source was found until then
+  std::string to;        ///< absolute
+  std::string at;        ///< ledger time
+  bool changed = false;  ///< false: it was found there already, and nothing is recorded
 };
 
 /// An account as `budget` reports it.
@@ -176,6 +186,7 @@ struct AuditReport {
   std::vector<AuditFault> faults;
   /// What older rules allowed that today's would not; no fault of the ledger.
   std::vector<AuditFault> notes;
+  std::vector<ledger::Relocation> relocations;  ///< by seq
 };
 
 /// A decision on record that cannot be read. It stays as it is, open if it was; everything else goes on.
@@ -232,6 +243,9 @@ class Engine final {
   [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
                                                              const Alphas& alphas) const;
   [[nodiscard]] PlanSequence plan_sequence() const;
+  /// The id of the answer that this principal was given last to exactly this request, "" if none is among the
+  /// last ledger::kSameRequestWindow decisions: showing it again is free.
+  [[nodiscard]] std::string same_question(const Request& request) const;
   /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false, and so is a request
   /// that waits for approvals.
   [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
@@ -276,14 +290,29 @@ class Engine final {
   [[nodiscard]] ledger::PolicyVersion active_policy_version() const;
   [[nodiscard]] std::string ledger_id() const;
 
-  /// Throws  PolicyError when the policy itself or the change is not acceptable.
+  /// A source that is written as in the active version stays where it is found (docs/policy_lifecycle.md).
+  /// Throws  PolicyError when the policy itself or the change is not acceptable; InvalidParameter for one
+  ///         that is looser, with no `why`.
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
   /// What apply_policy() would refuse of the change as the ledger stands, what is overdue by now taken as
   /// ended; changes nothing.
   /// Throws  PolicyError when the policy itself is not valid.
   [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
+  /// How the policy differs from the active one. A path that is written otherwise and leads to where the
+  /// source is found is not refused once charged.
+  [[nodiscard]] std::vector<PolicyChange> changes_to(const std::string& policy_path) const;
   /// The accounts whose limit apply_policy() would end, likewise.
   [[nodiscard]] std::vector<ledger::AccountState> removed_by(const std::string& policy_path) const;
+
+  /// The source of the dataset is found at `path` from now on, relative to the working directory. That the
+  /// same data stand there nobody can check: `by` vouches for it, and it is recorded with who and why.
+  /// Throws    NotFound; SourceError where the dataset has no source, or what is there is not of the kind and
+  ///           shape that the policy declares, or belongs to the ledger; InvalidParameter without `why`.
+  RelocateReport relocate(const std::string& dataset, const std::string& path, const std::string& by,
+                          const std::string& why);
+  /// Where the rows of the dataset are found now, "" without a source.
+  [[nodiscard]] std::string source_of(const std::string& dataset) const;
+  [[nodiscard]] std::vector<ledger::Relocation> relocations(const std::string& dataset) const;  ///< "" = all
 
  private:
   explicit Engine(std::unique_ptr<State> state);

@@ -38,6 +38,9 @@ struct Comparison {
   Operator op = Operator::equal;
   std::vector<Constant> constants;  ///< one, or for `in` one or more
 
+  /// As Predicate::text() has it.
+  [[nodiscard]] std::string text() const;
+
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };
 

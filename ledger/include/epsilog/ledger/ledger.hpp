@@ -24,8 +24,8 @@
 //   (5)  Decisions are numbered 1, 2, … without gaps; ids ascend bytewise with the number; times never
 //        go back: ledger time is max(last, wall clock).
 //   (6)  A (principal, key) with key <> '' names at most one decision, for ever.
-//   (7)  Rows of decision, charge, release, policy_version, limit_change, limit_removal, clock_event and
-//        schema_migration never change.
+//   (7)  Rows of decision, charge, release, policy_version, limit_change, limit_removal, clock_event,
+//        schema_migration and relocation never change.
 //   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn. While a COMMIT is
 //        under way L.lock says from which decision on; whoever finds that there, settles it before any other
 //        write: what can be read is durable then, and nothing else is left in the log.
@@ -41,16 +41,16 @@
 //   (15) Calendar time, by which budgets renew, is ledger time unless the calendar is held: since the
 //        wall clock was found more than five minutes ahead of what it was trusted with in this boot
 //        plus CLOCK_BOOTTIME since, it is the ledger time before that, until confirm_clock().
-//   (16) What is no decision (policy versions with their limits, clock events, migrations) is numbered
-//        1, 2, … in the order in which it happened, and says the last decision before it. So the whole
-//        history has one order, which no time has a part in.
+//   (16) What is no decision (policy versions with their limits, clock events, migrations, relocations) is
+//        numbered 1, 2, … in the order in which it happened, and says the last decision before it. So the
+//        whole history has one order, which no time has a part in.
 //
 // States of a transaction, and who moves it
 //   begin()             -> open        turn taken, BEGIN IMMEDIATE done, time fixed
 //   charge()            open -> owing  debit applied, receipt out; nothing may be recorded before attach()
 //   attach()            owing -> open  release stored, still sealed
 //   post()              open -> owing  reservation turned into spend, receipt out; as after charge()
-//   refuse(), reserve(), resolve(), note(), apply_policy(), find_key() …   open -> open
+//   refuse(), reserve(), resolve(), note(), apply_policy(), relocate(), find_key() …   open -> open
 //   commit()            open -> over   COMMIT returned; values visible
 //   any exception, ~Transaction, commit() while owing   -> over   rolled back, nothing happened
 //   I/O error           -> over, and the ledger -> poisoned
@@ -117,6 +117,9 @@ class Transaction final {
   [[nodiscard]] std::string calendar_time() const;
   /// Whether it is held.
   [[nodiscard]] bool calendar_held() const;
+  /// The path of the last relocation of the dataset since the active policy version; none: the policy says
+  /// where its source is.
+  [[nodiscard]] std::optional<std::string> location(const std::string& dataset);
   /// As find_key, by id.
   [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
   /// The decisions about one, by seq; values withheld as by find_key.
@@ -196,6 +199,11 @@ class Transaction final {
   /// Throws    InvalidParameter.
   void apply_policy(PolicyVersion version, const std::vector<AccountState>& accounts_wanted,
                     const std::string& why, const std::vector<AccountName>& removed = {});
+  /// From here on the source of the dataset is found at `path`.
+  /// Requires  state open; an absolute path; dataset and `by` not "".
+  /// Throws    InvalidParameter.
+  void relocate(const std::string& dataset, const std::string& path, const std::string& by,
+                const std::string& why);
 
  private:
   friend class Ledger;
@@ -213,6 +221,9 @@ struct MalformedRecord {
   std::string dataset = {};  ///< as id
   std::string message;       ///< names the record
 };
+
+/// How far back find_grant() looks.
+inline constexpr std::int64_t kSameRequestWindow = 1'000;
 
 /// A consistent read-only view. Takes no lock, and does not see what is committed after it was made.
 /// Keep it short: while one is open the write-ahead log cannot be recycled.
@@ -238,6 +249,12 @@ class Snapshot final {
   /// Those of the named accounts that exist, in the order of `names`; one look-up each.
   [[nodiscard]] std::vector<AccountState> accounts(std::span<const AccountName> names);
   [[nodiscard]] std::int64_t decisions();  ///< how many
+  /// As Transaction::location().
+  [[nodiscard]] std::optional<std::string> location(const std::string& dataset);
+  /// The id of the newest grant of exactly this request to the principal, if it is known to be durable and
+  /// among the last kSameRequestWindow decisions: no index has the digests, and a long history is not read.
+  [[nodiscard]] std::optional<std::string> find_grant(const std::string& principal,
+                                                      const std::string& request_digest);
   /// The decisions about one, by seq.
   [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
   /// What Transaction::now() and overdue() would be if one began now and saw this snapshot.
@@ -266,6 +283,8 @@ class Snapshot final {
   /// each_decision. The callbacks may use this snapshot.
   void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,
                  const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// By seq.
+  void each_relocation(const std::function<void(const Relocation&)>& visit);
   /// By seq.
   void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
   /// By version.

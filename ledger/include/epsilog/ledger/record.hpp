@@ -178,6 +178,18 @@ struct SchemaMigration {
   std::int64_t event = 0;  ///< its place among the events; 0 where that was not recorded
 };
 
+/// Where the source of a dataset is found from then on, until a policy version or another relocation.
+struct Relocation {
+  std::int64_t seq = 0;             ///< 1, 2, …
+  std::int64_t event = 0;           ///< its place among the events
+  std::int64_t after_decision = 0;  ///< the last decision seq before it
+  std::string dataset;
+  std::string path;  ///< absolute
+  std::string at;
+  std::string by;
+  std::string why;
+};
+
 /// An account whose limit a policy version declares no more. It stays, and limits nothing from then on.
 struct LimitRemoval {
   std::int64_t seq = 0;             ///< 1, 2, …

@@ -1,0 +1,37 @@
+#include "source_location.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+
+const std::string& written_path(const Dataset& dataset) {
+  EPSILOG_INVARIANT(dataset.has_source());
+  return dataset.csv ? dataset.csv->path : dataset.sqlite->path;
+}
+
+std::string declared_location(const Dataset& dataset, const std::string& base_dir) {
+  return (std::filesystem::path(base_dir) / written_path(dataset)).string();
+}
+
+Dataset relocated(Dataset dataset, const std::string& path) {
+  EPSILOG_INVARIANT(dataset.has_source());
+  (dataset.csv ? dataset.csv->path : dataset.sqlite->path) = path;
+  return dataset;
+}
+
+bool same_location(const std::string& path, const std::string& other) {
+  return std::filesystem::path(path).lexically_normal() == std::filesystem::path(other).lexically_normal();
+}
+
+bool keeps_file(const Dataset& before, const std::string& location, const Dataset& after,
+                const std::string& base_dir) {
+  if (!before.has_source() || !after.has_source()) return false;
+  if (before.csv.has_value() != after.csv.has_value()) return false;
+  return written_path(before) == written_path(after) ||
+         same_location(location, declared_location(after, base_dir));
+}
+
+}  // namespace epsilog::engine

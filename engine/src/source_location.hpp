@@ -1,0 +1,46 @@
+// Where the rows of a dataset are found: where its policy says, or where `relocate` put them since.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "epsilog/engine/policy.hpp"
+#include "plan_cache.hpp"
+
+namespace epsilog::engine {
+
+/// Requires  dataset.has_source().
+[[nodiscard]] const std::string& written_path(const Dataset& dataset);
+/// The path as it is written, from `base_dir` on.
+[[nodiscard]] std::string declared_location(const Dataset& dataset, const std::string& base_dir);
+/// The same dataset with its source at an absolute path.
+[[nodiscard]] Dataset relocated(Dataset dataset, const std::string& path);
+/// Whether both lead to one place, as far as their texts tell: no link is followed.
+[[nodiscard]] bool same_location(const std::string& path, const std::string& other);
+
+/// Where the source is found, as the ledger stands where `reader` looks. Requires  dataset.has_source(), and
+/// the policy is the active one there.
+template <class Reader>
+[[nodiscard]] std::string location(Reader& reader, const AppliedPolicy& active, const Dataset& dataset) {
+  if (auto moved = reader.location(dataset.name)) return std::move(*moved);
+  return declared_location(dataset, active.version.base_dir);
+}
+
+/// Of every dataset with a source, by name.
+using Locations = std::map<std::string, std::string>;
+template <class Reader>
+[[nodiscard]] Locations locations(Reader& reader, const AppliedPolicy& active) {
+  Locations found;
+  for (const Dataset& dataset : active.policy.datasets()) {
+    if (dataset.has_source()) found.emplace(dataset.name, location(reader, active, dataset));
+  }
+  return found;
+}
+
+/// Whether a later policy, applied from `base_dir`, leaves the file where it is: written as before, which
+/// keeps the place, or so that it leads there. Another table of that file is not looked at.
+[[nodiscard]] bool keeps_file(const Dataset& before, const std::string& location, const Dataset& after,
+                              const std::string& base_dir);
+
+}  // namespace epsilog::engine
