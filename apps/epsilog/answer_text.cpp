@@ -6,6 +6,7 @@
 
 #include "amounts.hpp"
 #include "printable.hpp"
+#include "released_text.hpp"
 #include "table_output.hpp"
 
 namespace epsilog::command {
@@ -14,6 +15,7 @@ namespace {
 using accounting::Rational;
 
 constexpr unsigned kBarWidth = 24;
+constexpr std::string_view kBarHeading = "spent of limit";
 
 std::string field(std::string_view name, const std::string& text) {
   return fmt::format("  {:<11}{}\n", name, printable(text));
@@ -31,13 +33,7 @@ std::string confidence(const Rational& alpha) {
   return short_text(Rational(100 - 100 * alpha)) + " %";
 }
 
-std::string short_up(const Rational& value) {
-  const std::string exact = accounting::text(value);
-  const bool short_decimal = exact.size() <= 12 && exact.find('/') == std::string::npos;
-  return short_decimal ? exact : accounting::text_up(value, 6);
-}
-
-std::string accuracy_text(const engine::Answer& answer) {
+std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   const bool several = answer.accuracy.size() > 1;
   const char* whom = answer.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
   std::string text;
@@ -46,7 +42,7 @@ std::string accuracy_text(const engine::Answer& answer) {
       const std::string of = several ? " (" + answer.record.components[i].statistic + ")" : "";
       text += field(text.empty() ? "accuracy" : "",
                     fmt::format("with {} confidence within {} of {}{}", confidence(one.alpha),
-                                short_up(one.a), whom, of));
+                                error_text(one.a, style), whom, of));
     }
   }
   return text;
@@ -57,8 +53,8 @@ std::string precision_text(const ledger::ComponentRecord& component) {
 }
 
 std::string range_text(const ledger::ComponentRecord& component) {
-  const std::string bound = short_text(component.bound);
-  return component.centre == "0" ? bound : bound + " about " + short_text(component.centre);
+  const std::string bound = grouped(short_text(component.bound));
+  return component.centre == "0" ? bound : bound + " about " + grouped(short_text(component.centre));
 }
 
 /// "sensitivity 1, bound 100000, lambda 10, grid 16" of snapping; noise on a grid has no bound.
@@ -79,8 +75,10 @@ std::string rounded_text(const engine::Answer& answer) {
 
 enum class Detail { brief, with_reasons };
 
-std::string mechanism_text(const engine::Answer& answer, Detail detail) {
+/// "" unless the style is verbose.
+std::string mechanism_text(const engine::Answer& answer, Detail detail, const Style& style) {
   std::string text;
+  if (!style.verbose) return text;
   for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
     const ledger::ComponentRecord& component = answer.record.components[i];
     text += field(i == 0 ? "mechanism" : "",
@@ -96,25 +94,30 @@ std::string mechanism_text(const engine::Answer& answer, Detail detail) {
 }
 
 /// "" for a pure mechanism.
-std::string delta_text(const engine::Answer& answer) {
+std::string delta_text(const engine::Answer& answer, const Style& style) {
   if (!answer.delta) return "";
   std::string text = "; delta " + answer.delta->charged;
   if (answer.delta->requested != answer.delta->charged) text += ", asked " + answer.delta->requested;
-  return text + ", proved " + short_text(answer.delta->adjusted);
+  return style.verbose ? text + ", proved " + short_text(answer.delta->adjusted) : text;
 }
 
-/// "epsilon 0.1 (proved loss ~0.0999…)".
-std::string cost_text(const engine::Answer& answer) {
+/// "; proved loss ~0.0999…; published bound …".
+std::string loss_text(const engine::Answer& answer) {
+  std::string text;
+  if (!answer.record.adjusted.empty()) text += "; proved loss " + short_text(answer.record.adjusted);
+  if (answer.record.published.empty()) return text;
+  const bool bound = std::all_of(answer.record.components.begin(), answer.record.components.end(),
+                                 [](const auto& component) { return component.published_note.empty(); });
+  return text + (bound ? "; published bound " + short_text(answer.record.published)
+                       : "; published form is not a bound here");
+}
+
+/// "epsilon 0.1"
+std::string cost_text(const engine::Answer& answer, const Style& style) {
   std::string text = "epsilon " + answer.record.charged;
   if (answer.record.requested != answer.record.charged) text += ", asked " + answer.record.requested;
-  if (!answer.record.adjusted.empty()) text += "; proved loss " + short_text(answer.record.adjusted);
-  if (!answer.record.published.empty()) {
-    const bool bound = std::all_of(answer.record.components.begin(), answer.record.components.end(),
-                                   [](const auto& component) { return component.published_note.empty(); });
-    text += bound ? "; published bound " + short_text(answer.record.published)
-                  : "; published form is not a bound here";
-  }
-  text += delta_text(answer);
+  if (style.verbose) text += loss_text(answer);
+  text += delta_text(answer, style);
   if (!answer.rho) return text;
   text += "; asked as rho " + answer.rho->requested;
   return text + (answer.rho->charged == answer.rho->requested ? "" : ", on the grid " + answer.rho->charged);
@@ -175,14 +178,19 @@ Rational largest(const std::vector<Rational>& values) {
   return found == values.end() ? Rational(0) : *found;
 }
 
-std::string cells_text(const engine::Answer& answer, const Style& style) {
+std::string cells_text(const engine::Answer& answer, const Style& style, unsigned bar_width) {
   const Rational most = largest(answer.values);
   Table table({{answer.by}, {"value", Table::Align::right}, {""}});
   for (std::size_t i = 0; i < answer.values.size(); ++i) {
-    table.add({answer.record.cells[i], short_text(answer.values[i]),
-               most > 0 && answer.values[i] > 0 ? bar(answer.values[i], most, kBarWidth, style) : ""});
+    table.add({answer.record.cells[i], released_text(answer, i, style),
+               most > 0 && answer.values[i] > 0 ? bar(answer.values[i], most, bar_width, style) : ""});
   }
   return table.text(style);
+}
+
+std::string cells_text(const engine::Answer& answer, const Style& style) {
+  return with_bars([&](unsigned width, const Style& how) { return cells_text(answer, how, width); },
+                   kBarWidth, style);
 }
 
 bool limits(const ledger::AccountState& /*account*/) {
@@ -194,7 +202,7 @@ bool limits(const engine::BudgetAccount& account) {
 }
 
 template <class Account>
-std::string table_of(const std::vector<Account>& accounts, const Style& style) {
+std::string table_of(const std::vector<Account>& accounts, const Style& style, unsigned bar_width) {
   const bool scopes =
       std::any_of(accounts.begin(), accounts.end(), [](const auto& one) { return !one.scope.empty(); });
   const bool reserved = std::any_of(accounts.begin(), accounts.end(),
@@ -204,7 +212,8 @@ std::string table_of(const std::vector<Account>& accounts, const Style& style) {
   headings.insert(headings.end(),
                   {{"measure"}, {"limit", Table::Align::right}, {"spent", Table::Align::right}});
   if (reserved) headings.push_back({"reserved", Table::Align::right});
-  headings.insert(headings.end(), {{"remaining", Table::Align::right}, {"spent of limit"}});
+  headings.insert(headings.end(), {{"remaining", Table::Align::right},
+                                   {bar_width >= kBarHeading.size() ? std::string(kBarHeading) : ""}});
   Table table(headings);
   for (const Account& account : accounts) {
     const AccountTexts amounts = texts(account);
@@ -220,11 +229,17 @@ std::string table_of(const std::vector<Account>& accounts, const Style& style) {
     if (!limits(account)) {
       row.insert(row.end(), {"", "no limit any more"});
     } else {
-      row.insert(row.end(), {amounts.remaining, limit > 0 ? bar(used, limit, kBarWidth, style) : ""});
+      row.insert(row.end(), {amounts.remaining, limit > 0 ? bar(used, limit, bar_width, style) : ""});
     }
     table.add(std::move(row));
   }
   return table.text(style);
+}
+
+template <class Account>
+std::string table_of(const std::vector<Account>& accounts, const Style& style) {
+  return with_bars([&](unsigned width, const Style& how) { return table_of(accounts, how, width); },
+                   kBarWidth, style);
 }
 
 }  // namespace
@@ -245,7 +260,8 @@ std::string scarcest_text(std::vector<ledger::AccountState> accounts, const Styl
     return first.balance.remaining() < second.balance.remaining();
   });
   accounts.resize(kMost);
-  return accounts_text(accounts, style) + fmt::format("and {} accounts in which more remains\n", others);
+  return accounts_text(accounts, style) +
+         fmt::format("and {} accounts in which more remains\n", grouped(static_cast<std::int64_t>(others)));
 }
 
 std::string notes_text(const std::vector<std::string>& notes) {
@@ -267,8 +283,8 @@ std::string question_text(const engine::Answer& answer) {
   return subject(answer);
 }
 
-std::string cost_and_accuracy_text(const engine::Answer& answer) {
-  return field("cost", cost_text(answer)) + accuracy_text(answer);
+std::string cost_and_accuracy_text(const engine::Answer& answer, const Style& style) {
+  return field("cost", cost_text(answer, style)) + accuracy_text(answer, style);
 }
 
 std::string plan_text(const engine::Answer& answer, const Style& style) {
@@ -278,7 +294,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
   }
   text += ": " + subject(answer) + "\n";
   if (!answer.record.components.empty()) {
-    text += cost_and_accuracy_text(answer) + mechanism_text(answer, Detail::with_reasons);
+    text += cost_and_accuracy_text(answer, style) + mechanism_text(answer, Detail::with_reasons, style);
   }
   for (const std::string& advice : answer.advice) text += field("advice", advice);
   text += "\n" + touched_text(answer, style);
@@ -291,11 +307,12 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
   if (answer.values.empty()) {
     text += subject(answer) + ": withheld, because it is not known to be on the disk\n";
   } else if (answer.record.cells.empty()) {
-    text += subject(answer) + ": " + style.bold(short_text(answer.values[0])) + "\n";
+    text += subject(answer) + ": " + style.bold(released_text(answer, 0, style)) + "\n";
   } else {
     text += subject(answer) + "\n\n" + cells_text(answer, style) + "\n";
   }
-  text += accuracy_text(answer) + field("cost", cost_text(answer)) + mechanism_text(answer, Detail::brief);
+  text += accuracy_text(answer, style) + field("cost", cost_text(answer, style));
+  text += mechanism_text(answer, Detail::brief, style);
   text += field("decision", answer.decision_id + " at " + answer.created_at +
                                 (answer.replayed ? ", stored earlier and free now" : ""));
   return text + "\n" + touched_text(answer, style);
@@ -306,7 +323,7 @@ std::string waiting_text(const engine::Answer& answer, const Style& style) {
   const bool open =
       answer.state == engine::RequestState::pending || answer.state == engine::RequestState::reserved;
   if (open) {
-    text += field("cost", cost_text(answer)) + accuracy_text(answer) + mechanism_text(answer, Detail::brief);
+    text += cost_and_accuracy_text(answer, style) + mechanism_text(answer, Detail::brief, style);
   }
   if (answer.approvals_required > 0 && answer.ended_by.empty()) {
     text += field("approvals", approvals_text(answer));
@@ -337,6 +354,14 @@ std::string bare_values(const engine::Answer& answer) {
   return text;
 }
 
+std::string told(const engine::Reason& reason) {
+  constexpr std::string_view kNothing = "; at most 0 fits";
+  std::string message = reason.message;
+  if (!message.ends_with(kNothing)) return message;
+  message.resize(message.size() - kNothing.size());
+  return message + "; nothing fits";
+}
+
 std::string refusal_text(const engine::Answer& answer, const Style& style) {
   std::string text;
   if (!answer.decision_id.empty()) {
@@ -354,9 +379,9 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
                  {"largest that fits", Table::Align::right}});
   for (const engine::Reason& reason : answer.reasons) {
     const std::string when = engine::changes_at(reason);
-    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason.message) +
+    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(told(reason)) +
             (when.empty() ? "" : "; a new period begins at " + when) + "\n";
-    if (reason.limit.empty()) continue;
+    if (reason.limit.empty() || !style.verbose) continue;
     amounts.add({reason.scope.empty() ? answer.dataset : reason.scope, reason.measure, reason.limit,
                  reason.spent.empty() ? "-" : reason.spent, reason.asked, reason.over_by, reason.fits});
   }
@@ -365,69 +390,6 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
                         answer.reasons_count - answer.reasons.size());
   }
   return amounts.empty() ? text : text + "\n" + amounts.text(style);
-}
-
-namespace {
-/// The widths of history's columns are fixed, because it is printed as it is read.
-std::string history_row(std::string_view id, std::string_view when, std::string_view decision,
-                        std::string_view cost, std::string_view value, std::string_view what) {
-  return fmt::format("{:<26}  {:<24}  {:<9}  {:>14}  {:>20}  {}", id, when, decision, cost, value, what);
-}
-
-std::string history_word(engine::RequestState state) {
-  if (state == engine::RequestState::refused) return "refused";
-  if (state == engine::RequestState::token_issued) return "token";
-  return std::string(engine::name(state));
-}
-}  // namespace
-
-std::string history_heading(const Style& style) {
-  return style.faint(history_row("decision", "at", "", "charged", "value", "what")) + "\n";
-}
-
-std::string history_line(const engine::Answer& answer, const Style& style) {
-  std::string value = answer.granted ? "" : "-";
-  if (answer.granted && answer.record.cells.empty() && !answer.values.empty())
-    value = short_text(answer.values[0]);
-  if (!answer.record.cells.empty() && answer.granted)
-    value = fmt::format("{} cells", answer.record.cells.size());
-  if (answer.granted && answer.values.empty()) value = "withheld";
-  const bool charged = answer.granted || answer.state == engine::RequestState::forfeited;
-  const std::string line =
-      history_row(answer.decision_id, answer.created_at, history_word(answer.state),
-                  charged ? answer.record.charged : "0", value,
-                  subject(answer) + (answer.delta ? " with delta " + answer.delta->charged : "") + " for " +
-                      printable(answer.principal));
-  return (answer.granted ? line : style.faint(line)) + "\n";
-}
-
-std::string relocation_line(const ledger::Relocation& relocation, const Style& style) {
-  return style.faint(
-             history_row("", relocation.at, "relocated", "", "",
-                         fmt::format("source of {} to {} by {}{}", printable(relocation.dataset),
-                                     printable(relocation.path), printable(relocation.by),
-                                     relocation.why.empty() ? "" : ": " + printable(relocation.why)))) +
-         "\n";
-}
-
-namespace {
-std::string pending_row(std::string_view id, std::string_view state, std::string_view deadline,
-                        std::string_view cost, std::string_view what) {
-  return fmt::format("{:<26}  {:<16}  {:<24}  {:>14}  {}\n", id, state, deadline, cost, what);
-}
-}  // namespace
-
-std::string pending_heading(const Style& style) {
-  return style.faint(pending_row("decision", "state", "until", "would cost", "what"));
-}
-
-std::string pending_line(const engine::Answer& answer) {
-  const bool reserved = answer.state == engine::RequestState::reserved;
-  return pending_row(
-      answer.decision_id,
-      reserved ? "reserved"
-               : fmt::format("approved {} of {}", answer.approvals.size(), answer.approvals_required),
-      answer.deadline, answer.record.charged, subject(answer) + " for " + printable(answer.principal));
 }
 
 }  // namespace epsilog::command

@@ -1,4 +1,4 @@
-// Plans, releases, refusals and histories as a person reads them.
+// Plans, releases and refusals as a person reads them; what explains them only where the style is verbose.
 #pragma once
 
 #include <string>
@@ -15,13 +15,16 @@ namespace epsilog::command {
 /// "mean:cost of clinic by ward where age > 65".
 [[nodiscard]] std::string question_text(const engine::Answer& answer);
 /// The lines of a plan that say what one release costs and how accurate it is.
-[[nodiscard]] std::string cost_and_accuracy_text(const engine::Answer& answer);
+[[nodiscard]] std::string cost_and_accuracy_text(const engine::Answer& answer, const Style& style);
 
 /// A granted decision with its value or cells, accuracy, cost and what remains.
 [[nodiscard]] std::string release_text(const engine::Answer& answer, const Style& style);
 
 /// Nothing but the value, or a line KEY<tab>VALUE for each cell; exact.
 [[nodiscard]] std::string bare_values(const engine::Answer& answer);
+
+/// The message of a reason, which is on record as it is, without figures that say nothing.
+[[nodiscard]] std::string told(const engine::Reason& reason);
 
 /// A refusal: each limit that failed with limit, spent, asked, over by and the largest that fits.
 [[nodiscard]] std::string refusal_text(const engine::Answer& answer, const Style& style);
@@ -32,14 +35,6 @@ namespace epsilog::command {
 
 /// Whichever of release_text, refusal_text and waiting_text says it.
 [[nodiscard]] std::string decision_text(const engine::Answer& answer, const Style& style);
-
-[[nodiscard]] std::string history_heading(const Style& style);
-[[nodiscard]] std::string history_line(const engine::Answer& answer, const Style& style);
-[[nodiscard]] std::string relocation_line(const ledger::Relocation& relocation, const Style& style);
-
-/// One line for each request that waits.
-[[nodiscard]] std::string pending_heading(const Style& style);
-[[nodiscard]] std::string pending_line(const engine::Answer& answer);
 
 [[nodiscard]] std::string accounts_text(const std::vector<ledger::AccountState>& accounts,
                                         const Style& style);

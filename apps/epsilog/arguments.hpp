@@ -106,6 +106,7 @@ struct Arguments {
 
   bool json = false;
   bool quiet = false;
+  bool verbose = false;
 };
 
 /// The command line itself is wrong. The message names the flag or word.

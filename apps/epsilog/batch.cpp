@@ -99,6 +99,7 @@ Row answered(const VerbSpec& verb, const Arguments& defaults, const Columns& col
 
 std::string row_csv(const Columns& columns, const Row& row) {
   std::vector<std::string> cells = row.cells;
+  make_printable(cells);
   cells.resize(columns.names.size());
   for (const std::string_view result : row.results) {
     const auto column = std::find(columns.names.begin(), columns.names.end(), result);

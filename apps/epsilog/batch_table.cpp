@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arguments.hpp"
+#include "printable.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -70,6 +71,10 @@ void BatchTable::check_row() const {
 engine::Progress BatchTable::progress(const std::string& label) {
   const bool rows_on_the_terminal = isatty(STDOUT_FILENO) == 1;
   return input_.has_size() && !rows_on_the_terminal ? console_.progress(label) : engine::Progress{};
+}
+
+void make_printable(std::vector<std::string>& cells) {
+  for (std::string& cell : cells) cell = printable(cell);
 }
 
 std::string csv_line(const std::vector<std::string>& cells) {

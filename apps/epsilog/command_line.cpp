@@ -7,7 +7,7 @@
 #include "epsilog/engine/policy.hpp"
 #include "help.hpp"
 #include "verbs.hpp"
-#include "version.hpp"
+#include "version_text.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -25,10 +25,13 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return near.empty() ? "" : ": did you mean " + near + "?";
 }
 
+/// Compared without their dashes, which would make any two of them alike.
 [[noreturn]] void unknown_option(const std::string& name) {
-  std::vector<std::string> names{"--help", "--version"};
-  for (const OptionSpec& option : all_options()) names.emplace_back(option.name);
-  throw UsageError("unknown option " + name + did_you_mean(name, names));
+  const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  std::vector<std::string> names{"help", "version"};
+  for (const OptionSpec& option : all_options()) names.emplace_back(option.name.substr(2));
+  const std::string near = engine::nearest(word, names);
+  throw UsageError("unknown option " + name + (near.empty() ? "" : ": did you mean --" + near + "?"));
 }
 
 Tokens tell_apart(const std::vector<std::string>& arguments) {
@@ -107,12 +110,43 @@ const VerbSpec* find_verb(const std::vector<std::string>& words, std::size_t& us
   throw UsageError("unknown verb '" + spelt + "'" + suggestion);
 }
 
-std::string help_for(std::vector<std::string> words) {
+std::string help_for(const std::vector<std::string>& words, unsigned width) {
   std::size_t used = 0;
-  if (words.empty()) return root_help();
-  if (const VerbSpec* verb = find_verb(words, used)) return verb_help(*verb);
-  if (words.size() == 1 && is_group(words[0])) return group_help(words[0]);
+  if (words.empty()) return root_help(width);
+  if (const VerbSpec* verb = find_verb(words, used)) return verb_help(*verb, width);
+  if (words.size() == 1 && is_group(words[0])) return group_help(words[0], width);
   unknown_verb(words);
+}
+
+bool is_given(const Tokens& tokens, std::string_view option) {
+  return std::any_of(tokens.options.begin(), tokens.options.end(),
+                     [&](const auto& given) { return given.first->name == option; });
+}
+
+std::string name_of(const PositionalSpec& positional) {
+  return std::string(positional.name.substr(0, positional.name.find('[')));
+}
+
+/// All that is missing at once, with an example that has it.
+void refuse_missing(const Tokens& tokens, const VerbSpec& verb, std::size_t verb_words) {
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < verb.positionals.size(); ++i) {
+    const bool given = tokens.words.size() > verb_words + i;
+    if (verb.positionals[i].required && !given) missing.push_back(name_of(verb.positionals[i]));
+  }
+  for (const OptionUse& use : verb.options) {
+    if (use.required && !is_given(tokens, use.name)) missing.emplace_back(use.name);
+  }
+  if (missing.empty()) return;
+  std::string list = missing.front();
+  for (std::size_t i = 1; i < missing.size(); ++i) {
+    list += (i + 1 == missing.size() ? " and " : ", ") + missing[i];
+  }
+  const std::string_view first = verb.examples.substr(0, verb.examples.find('\n'));
+  const std::string example(first.substr(0, first.find("  ")));  // what follows explains it
+  const std::string words(verb.words);
+  throw UsageError(words + ": " + list + (missing.size() == 1 ? " is" : " are") + " required, as in `" +
+                   example + "`; epsilog " + words + " --help explains");
 }
 
 /// CLI11 holds each verb to its own options: which are allowed, required, repeatable, and how many
@@ -143,7 +177,7 @@ void declare(CLI::App& app, const VerbSpec& verb, bool with_table, Arguments& ar
   }
   for (const PositionalSpec& positional : verb.positionals) {
     app.add_option_function<std::string>(
-           std::string(positional.name.substr(0, positional.name.find('['))),
+           name_of(positional),
            [&arguments, target = positional.target](const std::string& text) { arguments.*target = text; })
         ->required(positional.required && !with_table);
   }
@@ -204,15 +238,16 @@ void require_text(const Tokens& tokens) {
 
 }  // namespace
 
-std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::string>& words) {
+std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::string>& words,
+                                                        unsigned width) {
   Tokens tokens = tell_apart(words);
   require_text(tokens);
-  if (tokens.version) return TextRequest{std::string("epsilog ") + kVersion + "\n"};
+  if (tokens.version) return TextRequest{version_text()};
   if (!tokens.words.empty() && tokens.words[0] == "help") {
     tokens.words.erase(tokens.words.begin());
     tokens.help = true;
   }
-  if (tokens.help) return TextRequest{help_for(tokens.words)};
+  if (tokens.help) return TextRequest{help_for(tokens.words, width)};
 
   std::size_t verb_words = 0;
   const VerbSpec* verb = find_verb(tokens.words, verb_words);
@@ -224,8 +259,8 @@ std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::s
   Arguments arguments;
   arguments.verb = verb->verb;
   CLI::App app;
-  const bool with_table = std::any_of(tokens.options.begin(), tokens.options.end(),
-                                      [](const auto& option) { return option.first->name == "--batch"; });
+  const bool with_table = is_given(tokens, "--batch");
+  if (!with_table) refuse_missing(tokens, *verb, verb_words);
   declare(app, *verb, with_table, arguments);
   std::vector<std::string> reversed = for_cli11(tokens, verb_words);
   try {
@@ -234,6 +269,7 @@ std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::s
     const std::string name(verb->words);
     throw UsageError(name + ": " + error.what() + "; epsilog " + name + " --help shows examples");
   }
+  if (arguments.quiet && arguments.verbose) throw UsageError("--verbose: not with --quiet; give either");
   return arguments;
 }
 

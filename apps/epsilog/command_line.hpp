@@ -16,7 +16,9 @@ struct TextRequest {
 
 /// Options may stand before or after the verb, as `--x V` or `--x=V`; an option's value is taken
 /// whatever it looks like (`--value -3`, `--value -`); `--` ends the options.
+/// Help is `width` columns wide.
 /// Throws  UsageError, with the nearest known word for an unknown one.
-[[nodiscard]] std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::string>& words);
+[[nodiscard]] std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::string>& words,
+                                                                      unsigned width);
 
 }  // namespace epsilog::command

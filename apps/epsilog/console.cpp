@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <langinfo.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <clocale>
@@ -22,14 +24,32 @@ bool environment_says(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-Style style_for(int descriptor) {
-  const char* terminal = std::getenv("TERM");
-  const bool dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
-  return {isatty(descriptor) == 1 && !environment_says("NO_COLOR") && !dumb,
-          std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+/// Columns of COLUMNS, else of the terminal, else 80; what is too narrow for any table is not heeded.
+unsigned width_of(int descriptor) {
+  constexpr long kLeast = 40;
+  constexpr long kMost = 1000;
+  const char* columns = std::getenv("COLUMNS");
+  long width = columns != nullptr ? std::strtol(columns, nullptr, 10) : 0;
+  struct winsize size {};
+  if (width <= 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  return width <= 0 ? 80U : static_cast<unsigned>(std::clamp(width, kLeast, kMost));
+}
+
+Style style_for(int descriptor, Console::Detail detail) {
+  const char* name = std::getenv("TERM");
+  const bool dumb = name == nullptr || std::strcmp(name, "dumb") == 0;
+  Style style;
+  style.terminal = isatty(descriptor) == 1;
+  style.colour = style.terminal && !environment_says("NO_COLOR") && !dumb;
+  style.utf8 = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+  style.width = width_of(descriptor);
+  style.verbose = detail == Console::Detail::verbose;
+  return style;
 }
 
 [[noreturn]] void output_failed() {
+  if (errno == EPIPE)
+    throw ReaderGone(std::string("cannot write to standard output: ") + std::strerror(EPIPE));
   throw OutputError(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
@@ -39,10 +59,10 @@ std::string Style::painted(const std::string& text, const char* code) const {
   return colour ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
 }
 
-Console::Console(bool json, bool quiet) : json_(json), quiet_(quiet) {
+Console::Console(bool json, bool quiet, Detail detail) : json_(json), quiet_(quiet) {
   std::setlocale(LC_CTYPE, "");
-  style_ = style_for(STDOUT_FILENO);
-  message_style_ = style_for(STDERR_FILENO);
+  style_ = style_for(STDOUT_FILENO, detail);
+  message_style_ = style_for(STDERR_FILENO, detail);
 }
 
 void Console::write(std::string_view text) {
@@ -65,7 +85,7 @@ void Console::message_line(std::string_view line) {
 engine::Progress Console::progress(const std::string& label) {
   if (quiet_ || isatty(STDERR_FILENO) != 1) return {};
   const auto begin = std::chrono::steady_clock::now();
-  return [this, label, begin, shown = -1](double fraction) mutable {
+  return [this, label = printable(label), begin, shown = -1](double fraction) mutable {
     if (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300)) return;
     const int percent = static_cast<int>(fraction * 100);
     if (percent == shown) return;

@@ -16,10 +16,19 @@ class OutputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Nobody reads standard output any more: `epsilog history | head -1` has all it wanted.
+class ReaderGone : public OutputError {
+ public:
+  using OutputError::OutputError;
+};
+
 /// How the terminal may be written to.
 struct Style {
   bool colour = false;  ///< a terminal, and neither NO_COLOR nor TERM=dumb
   bool utf8 = false;    ///< the locale's character set is UTF-8: block characters in bars
+  unsigned width = 80;  ///< columns: COLUMNS, else the terminal's
+  bool terminal = false;
+  bool verbose = false;  ///< also the mechanism, the loss proved, and every digit
 
   [[nodiscard]] std::string bold(const std::string& text) const { return painted(text, "1"); }
   [[nodiscard]] std::string good(const std::string& text) const { return painted(text, "32"); }
@@ -32,7 +41,8 @@ struct Style {
 
 class Console final {
  public:
-  Console(bool json, bool quiet);
+  enum class Detail { brief, verbose };
+  Console(bool json, bool quiet, Detail detail = Detail::brief);
 
   /// Throws  OutputError.
   void write(std::string_view text);

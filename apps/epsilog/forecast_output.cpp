@@ -9,6 +9,7 @@
 #include "epsilog/engine/measure.hpp"
 #include "json_parts.hpp"
 #include "printable.hpp"
+#include "released_text.hpp"
 #include "table_output.hpp"
 
 namespace epsilog::command {
@@ -17,7 +18,7 @@ namespace {
 using accounting::Rational;
 
 std::string releases_word(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " more release" : " more releases");
+  return grouped(count) + (count == 1 ? " more release" : " more releases");
 }
 
 /// The scarcest accounts, no more than one can see at once.
@@ -41,12 +42,12 @@ std::string rooms_text(const engine::Forecast& forecast, const Style& style) {
     const ledger::AccountState& account = one.account;
     table.add({account.scope.empty() ? account.dataset : account.scope, account.measure,
                texts(account).remaining, engine::amount_text(account.measure, one.asked),
-               one.releases ? std::to_string(*one.releases) : "-", one.binds ? "binds" : ""});
+               one.releases ? grouped(*one.releases) : "-", one.binds ? "binds" : ""});
   }
   std::string text = table.text(style);
   if (shown.size() < forecast.accounts.size()) {
     text += fmt::format("and {} accounts that have room for as many or more\n",
-                        forecast.accounts.size() - shown.size());
+                        grouped(static_cast<std::int64_t>(forecast.accounts.size() - shown.size())));
   }
   return text;
 }
@@ -55,7 +56,7 @@ std::string reasons_text(const engine::Forecast& forecast) {
   std::string text;
   for (const engine::Reason& reason : forecast.each.reasons) {
     if (engine::is_of_a_balance(reason.code)) continue;
-    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason.message) + "\n";
+    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(told(reason)) + "\n";
   }
   return text;
 }
@@ -64,7 +65,7 @@ std::string found_text(const engine::Forecast& forecast, const Style& style) {
   const std::string fit = forecast.never ? "never fits" : releases_word(forecast.releases);
   std::string text = question_text(forecast.each) + ": ";
   text += (forecast.releases > 0 ? style.good(fit) : style.bad(fit)) + "\n";
-  text += cost_and_accuracy_text(forecast.each) + reasons_text(forecast);
+  text += cost_and_accuracy_text(forecast.each, style) + reasons_text(forecast);
   const std::string rooms = rooms_text(forecast, style);
   return text + (rooms.empty() ? "" : "\n" + rooms);
 }

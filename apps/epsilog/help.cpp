@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "printable.hpp"
+
 namespace epsilog::command {
 namespace {
 
@@ -20,13 +22,54 @@ struct Row {
   std::string_view right;
 };
 
-std::string columns(const std::vector<Row>& rows) {
-  std::size_t width = 0;
-  for (const Row& row : rows) width = std::max(width, row.left.size());
+/// Long ones begin a line of their own, so that one does not push all others to the right.
+std::string columns(const std::vector<Row>& rows, unsigned width) {
+  constexpr std::size_t kWidest = 26;
+  std::size_t widest = 0;
+  for (const Row& row : rows) {
+    if (row.left.size() <= kWidest) widest = std::max(widest, row.left.size());
+  }
+  const std::size_t margin = widest + 4;
   std::string result;
   for (const Row& row : rows) {
-    result += "  " + row.left + std::string(width - row.left.size() + 2, ' ') + std::string(row.right) + "\n";
+    result += "  " + row.left;
+    const bool fits = row.left.size() <= widest;
+    result += fits ? std::string(widest - row.left.size() + 2, ' ') : "\n" + std::string(margin, ' ');
+    result += wrapped(row.right, width, margin, margin) + "\n";
   }
+  return result;
+}
+
+/// Lines that belong together, as they stand in the table of verbs, put into `width` columns. An indented
+/// line is an item, "  LEFT  RIGHT", and one indented further goes on with it.
+std::string reflowed(std::string_view lines, unsigned width) {
+  std::string result;
+  std::string paragraph;
+  std::size_t margin = 0;
+  const auto end_paragraph = [&] {
+    const std::size_t indent = std::min(paragraph.find_first_not_of(' '), paragraph.size());
+    const std::string_view words = std::string_view(paragraph).substr(indent);
+    if (!words.empty()) result += std::string(indent, ' ') + wrapped(words, width, indent, margin) + "\n";
+    paragraph.clear();
+    margin = 0;
+  };
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    const bool goes_on = !paragraph.empty() && !line.empty() && indent == margin;
+    if (!goes_on) {
+      end_paragraph();
+      if (line.empty()) result += "\n";
+      const std::size_t gap = indent > 0 ? line.find("  ", indent) : std::string_view::npos;
+      margin = gap == std::string_view::npos ? indent : line.find_first_not_of(' ', gap);
+      paragraph = line;
+    } else {
+      paragraph += " " + std::string(line.substr(indent));
+    }
+  }
+  end_paragraph();
   return result;
 }
 
@@ -36,14 +79,14 @@ Row option_row(const OptionUse& use) {
           use.help.empty() ? option.help : use.help};
 }
 
-std::string usage_lines(const VerbSpec& verb, const std::vector<OptionUse>& options) {
-  constexpr std::size_t kWidth = 96;
+std::string usage_lines(const VerbSpec& verb, const std::vector<OptionUse>& options, unsigned width) {
+  constexpr std::size_t kIndent = 2;
   std::string lines = "epsilog " + std::string(verb.words);
   const std::string margin(lines.size(), ' ');
   std::size_t used = lines.size();
   const auto add = [&](const std::string& text, bool required) {
     const std::string word = required ? " " + text : " [" + text + "]";
-    if (used + word.size() > kWidth) {
+    if (used + word.size() + kIndent > width) {
       lines += "\n" + margin;
       used = margin.size();
     }
@@ -56,11 +99,11 @@ std::string usage_lines(const VerbSpec& verb, const std::vector<OptionUse>& opti
   return lines;
 }
 
-std::string usage_of(const VerbSpec& verb) {
-  if (verb.forms.empty()) return usage_lines(verb, verb.options);
+std::string usage_of(const VerbSpec& verb, unsigned width) {
+  if (verb.forms.empty()) return usage_lines(verb, verb.options, width);
   std::string lines;
-  for (const Form& form : verb.forms) lines += usage_lines(verb, form.options) + "\n";
-  return lines + "epsilog " + std::string(verb.words) + " --batch FILE|- [options that hold for all rows]";
+  for (const Form& form : verb.forms) lines += usage_lines(verb, form.options, width) + "\n";
+  return lines + "epsilog " + std::string(verb.words) + " --batch FILE|- [options for all rows]";
 }
 
 std::vector<Row> verb_rows(std::string_view group) {
@@ -83,64 +126,71 @@ constexpr std::string_view kRootExamples =
     "epsilog audit verify";
 
 constexpr std::string_view kBatch =
-    "A calculator opens no ledger and knows no data. With --batch it reads a CSV table whose first line\n"
-    "names options without their dashes. An empty cell is an option not given; then the one of the command\n"
-    "line holds, which is thus a default for all rows. Printed are the columns of the table, the results "
-    "and\n"
-    "an error, row by row; with --json one object a line. Exit code 3, after all rows, when any was bad.";
+    "A calculator opens no ledger and knows no data. With --batch it reads a CSV table whose first line "
+    "names "
+    "options without their dashes. An empty cell is an option not given; then the one of the command line "
+    "holds, "
+    "which is thus a default for all rows. Printed are the columns of the table, the results and an error, "
+    "row by "
+    "row; with --json one object a line. Exit code 3, after all rows, when any was bad.";
 
-constexpr std::string_view kExitCodes =
-    "0  done\n"
-    "1  internal error, or the answer could not be written\n"
-    "2  flags, missing or unparsable arguments\n"
-    "3  unknown name, underivable statistic, invalid policy, source or ledger; a bad row of --batch\n"
-    "4  refused\n"
-    "5  waits for approvals, or approved for its commit\n"
-    "6  the ledger failed verification\n"
-    "7  locked, full, read-only or poisoned, or the source cannot be read: try again";
+const std::vector<Row> kExitCodes = {
+    {"0", "done"},
+    {"1", "internal error, or the answer could not be written"},
+    {"2", "flags, missing or unparsable arguments"},
+    {"3", "unknown name, underivable statistic, invalid policy, source or ledger; a bad row of --batch"},
+    {"4", "refused"},
+    {"5", "waits for approvals, or approved for its commit"},
+    {"6", "the ledger failed verification"},
+    {"7", "locked, full, read-only or poisoned, or the source cannot be read"}};
+
+std::vector<Row> rows_of_every_verb() {
+  std::vector<Row> rows;
+  for (const std::string_view option : options_of_every_verb()) rows.push_back(option_row({option}));
+  return rows;
+}
 
 }  // namespace
 
-std::string root_help() {
+std::string root_help(unsigned width) {
   std::string help = "epsilog: a privacy budget that is kept, durably and exactly.\n\nExamples\n";
   help += indented(kRootExamples);
-  help += "\nVerbs\n" + columns(verb_rows(""));
-  help += "\nOptions of every verb, before or after it\n";
-  help += columns({option_row({"--json"}),
-                   option_row({"--quiet"}),
-                   {"--help", "help for a verb: epsilog release --help"},
-                   {"--version", "the version of epsilog"}});
+  help += "\nVerbs\n" + columns(verb_rows(""), width);
+  std::vector<Row> rows = rows_of_every_verb();
+  rows.push_back({"--help", "help for a verb: epsilog release --help"});
+  rows.push_back({"--version", "the version of epsilog, how it was built, and its libraries"});
+  help += "\nOptions of every verb, before or after it\n" + columns(rows, width);
   help += "\nEnvironment\n";
   help += columns({{"EPSILOG_LEDGER", "the ledger when --ledger is not given"},
-                   {"NO_COLOR", "no colours when it is set and not empty"}});
-  help += "\nExit codes\n" + indented(kExitCodes);
-  return help;
+                   {"NO_COLOR", "no colours when it is set and not empty"},
+                   {"COLUMNS", "how wide text may be (default: the terminal, else 80)"}},
+                  width);
+  return help + "\nExit codes\n" + columns(kExitCodes, width);
 }
 
-std::string group_help(std::string_view group) {
+std::string group_help(std::string_view group, unsigned width) {
   std::string help = "Examples\n";
   for (const VerbSpec& verb : all_verbs()) {
     if (verb.words.substr(0, verb.words.find(' ')) == group) help += indented(verb.examples);
   }
-  return help + "\nVerbs\n" + columns(verb_rows(group));
+  return help + "\nVerbs\n" + columns(verb_rows(group), width);
 }
 
-std::string verb_help(const VerbSpec& verb) {
+std::string verb_help(const VerbSpec& verb, unsigned width) {
   std::string help = "Examples\n" + indented(verb.examples);
-  help += "\nUsage\n" + indented(usage_of(verb));
-  help += "\n" + std::string(verb.words) + ": " + std::string(verb.summary) + "\n";
-  if (!verb.details.empty()) help += std::string(verb.details) + "\n";
-  if (!verb.forms.empty()) help += "\n" + std::string(kBatch) + "\n";
+  help += "\nUsage\n" + indented(usage_of(verb, width));
+  help += "\n" + reflowed(std::string(verb.words) + ": " + std::string(verb.summary), width);
+  help += reflowed(verb.details, width);
+  if (!verb.forms.empty()) help += "\n" + reflowed(kBatch, width);
   std::vector<Row> rows;
   for (const PositionalSpec& positional : verb.positionals) {
     rows.push_back({std::string(positional.name), positional.help});
   }
-  if (!rows.empty()) help += "\nArguments\n" + columns(rows);
+  if (!rows.empty()) help += "\nArguments\n" + columns(rows, width);
   rows.clear();
   for (const OptionUse& use : verb.options) rows.push_back(option_row(use));
-  rows.push_back(option_row({"--json"}));
-  rows.push_back(option_row({"--quiet"}));
-  return help + "\nOptions\n" + columns(rows);
+  for (Row& row : rows_of_every_verb()) rows.push_back(std::move(row));
+  return help + "\nOptions\n" + columns(rows, width);
 }
 
 }  // namespace epsilog::command

@@ -7,9 +7,10 @@
 
 namespace epsilog::command {
 
-[[nodiscard]] std::string root_help();
+/// No line is wider than `width` columns, unless a single word or an example is.
+[[nodiscard]] std::string root_help(unsigned width);
 /// `group` is the first word of verbs of two words, "policy".
-[[nodiscard]] std::string group_help(std::string_view group);
-[[nodiscard]] std::string verb_help(const VerbSpec& verb);
+[[nodiscard]] std::string group_help(std::string_view group, unsigned width);
+[[nodiscard]] std::string verb_help(const VerbSpec& verb, unsigned width);
 
 }  // namespace epsilog::command

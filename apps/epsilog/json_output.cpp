@@ -1,6 +1,7 @@
 #include "json_output.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "amounts.hpp"
 #include "epsilog/engine/measure.hpp"
@@ -16,6 +17,17 @@ Json hex_or_null(const Rational& value) {
   return or_null(accounting::hexfloat_text(value));
 }
 
+/// The nearest binary64, as a JSON number of at most 17 digits that reads back as the same one: what data
+/// frames take. null beyond its range. The exact value stands beside it.
+Json decimal_or_null(const Rational& value) {
+  constexpr unsigned kEnough = 40;  // so that the rounding before this one does not show
+  const std::string text =
+      value < 0 ? accounting::text_down(value, kEnough) : accounting::text_up(value, kEnough);
+  double nearest = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), nearest);
+  return error == std::errc{} ? Json(nearest) : Json(nullptr);
+}
+
 /// null without --by, and where what was released is withheld; the value null where nothing was released.
 Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational>& values, bool withheld) {
   if (keys.empty() || withheld) return nullptr;
@@ -24,16 +36,18 @@ Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational
     const bool released = i < values.size();
     list.push_back({{"key", keys[i]},
                     {"value", released ? Json(accounting::text(values[i])) : Json(nullptr)},
+                    {"value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr)},
                     {"value_hex", released ? hex_or_null(values[i]) : Json(nullptr)}});
   }
   return list;
 }
 
-/// Adds value and value_hex, or cells, of one released vector.
+/// Adds value, value_decimal and value_hex, or cells, of one released vector.
 void add_values(Json& object, const std::vector<std::string>& keys, const std::vector<Rational>& values,
                 bool withheld) {
   const bool scalar = keys.empty() && !values.empty();
   object["value"] = scalar ? Json(accounting::text(values[0])) : Json(nullptr);
+  object["value_decimal"] = scalar ? decimal_or_null(values[0]) : Json(nullptr);
   object["value_hex"] = scalar ? hex_or_null(values[0]) : Json(nullptr);
   object["cells"] = cells_json(keys, values, withheld);
 }
@@ -42,8 +56,10 @@ bool one_line(AnswerKind kind) {
   return kind == AnswerKind::history || kind == AnswerKind::pending;
 }
 
-bool says_what_it_would_cost(AnswerKind kind) {
-  return kind == AnswerKind::plan || kind == AnswerKind::pending;
+/// A plan that would be refused would cost nothing.
+bool says_what_it_would_cost(const engine::Answer& answer, AnswerKind kind) {
+  if (kind == AnswerKind::plan) return answer.state != engine::RequestState::refused;
+  return kind == AnswerKind::pending;
 }
 
 Json precision_json(const ledger::ComponentRecord& component) {
@@ -122,9 +138,10 @@ void add_waiting(Json& object, const engine::Answer& answer, AnswerKind kind) {
   object["why"] = or_null(answer.why);
 }
 
-/// A refusal charges nothing and proves no loss; a plan says what would be charged.
+/// A refusal charges nothing and proves no loss, also one that is planned; another plan says what would be
+/// charged.
 Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
-  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(kind);
+  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
   Json object{{"requested", or_null(answer.record.requested)},
               {"charged", nothing_charged ? Json("0") : or_null(answer.record.charged)},
               {"adjusted", nothing_charged ? Json(nullptr) : or_null(answer.record.adjusted)},
@@ -136,7 +153,7 @@ Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
 /// null for a pure mechanism.
 Json delta_json(const engine::Answer& answer, AnswerKind kind) {
   if (!answer.delta) return nullptr;
-  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(kind);
+  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
   return {{"requested", answer.delta->requested},
           {"charged", nothing_charged ? "0" : answer.delta->charged},
           {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.delta->adjusted)}};
@@ -144,7 +161,7 @@ Json delta_json(const engine::Answer& answer, AnswerKind kind) {
 
 /// Of a request that asked for it, and of no other.
 Json rho_json(const engine::Answer& answer, AnswerKind kind) {
-  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(kind);
+  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
   return {{"requested", answer.rho->requested}, {"charged", nothing_charged ? "0" : answer.rho->charged}};
 }
 
@@ -375,7 +392,8 @@ Json audit_faults(const std::vector<engine::AuditFault>& faults) {
 }
 }  // namespace
 
-std::string audit_json(const engine::AuditReport& report) {
+std::string audit_json(const engine::AuditReport& report, const Examined& examined) {
+  const bool named = examined.policy_version != 0;
   Json relocations = Json::array();
   for (const ledger::Relocation& relocation : report.relocations) {
     relocations.push_back({{"after_decision", relocation.after_decision},
@@ -386,7 +404,12 @@ std::string audit_json(const engine::AuditReport& report) {
                            {"why", or_null(relocation.why)}});
   }
   return pretty({{"ok", report.ok},
+                 {"ledger_id", or_null(examined.ledger_id)},
+                 {"policy_version", named ? Json(examined.policy_version) : Json(nullptr)},
+                 {"policy_sha256", or_null(examined.policy_sha256)},
                  {"records", report.records},
+                 {"accounts", examined.accounts},
+                 {"policy_versions", examined.policy_versions},
                  {"faults", audit_faults(report.faults)},
                  {"notes", audit_faults(report.notes)},
                  {"relocations", std::move(relocations)}});

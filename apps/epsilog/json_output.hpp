@@ -1,6 +1,6 @@
 // The JSON contract of docs/command.md: one object and a newline; quantities are strings.
 //
-// Everything takes texts and exact values; no quantity becomes a JSON number.
+// Everything takes texts and exact values; no budget quantity becomes a JSON number.
 #pragma once
 
 #include <string>
@@ -43,7 +43,16 @@ struct DatasetReport {
 [[nodiscard]] std::string budget_json(const std::string& ledger_id,
                                       const std::vector<engine::BudgetAccount>& accounts,
                                       const std::vector<std::string>& notes);
-[[nodiscard]] std::string audit_json(const engine::AuditReport& report);
+/// Which ledger was verified, so that two reports can be held beside each other; "" and 0 where it cannot be
+/// read.
+struct Examined {
+  std::string ledger_id = {};
+  std::string policy_sha256 = {};  ///< of the active version
+  std::int64_t policy_version = 0;
+  std::int64_t policy_versions = 0;
+  std::int64_t accounts = 0;
+};
+[[nodiscard]] std::string audit_json(const engine::AuditReport& report, const Examined& examined);
 [[nodiscard]] std::string migrate_json(const std::string& ledger, const ledger::Migration& migration);
 /// `held_at` "": the calendar was not held.
 [[nodiscard]] std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,

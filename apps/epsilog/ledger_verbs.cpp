@@ -7,9 +7,12 @@
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "history_text.hpp"
 #include "json_output.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
+#include "released_text.hpp"
 #include "table_output.hpp"
 #include "verb_functions.hpp"
 
@@ -61,12 +64,13 @@ ExitCode history(const Arguments& arguments, Console& console) {
   const engine::Engine engine =
       open_for_reading(ledger_path(arguments), console, engine_options(arguments), unreadable);
   if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
-  if (!console.json() && !console.quiet()) console.write(history_heading(console.style()));
+  Style style = console.style();
+  if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
+  if (!console.json() && !console.quiet()) console.write(history_heading(style));
   Relocations relocations(engine, arguments.dataset.value_or(""), console);
   engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
     relocations.write_before(answer.seq, limit > 0);
-    console.write(console.json() ? answer_json(answer, AnswerKind::history)
-                                 : history_line(answer, console.style()));
+    console.write(console.json() ? answer_json(answer, AnswerKind::history) : history_line(answer, style));
   });
   relocations.write_before(std::numeric_limits<std::int64_t>::max(), false);
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
@@ -74,8 +78,11 @@ ExitCode history(const Arguments& arguments, Console& console) {
 
 ExitCode show(const Arguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments);
-  const engine::Engine engine = open_for_reading(ledger_path(arguments), console, engine_options(arguments));
-  const engine::Answer answer = engine.show(*arguments.decision_id, alphas);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = engine_options(arguments);
+  const std::string id = decision_id_argument(arguments, ledger);
+  const engine::Engine engine = open_for_reading(ledger, console, options);
+  const engine::Answer answer = engine.show(id, alphas);
   warn_if_withheld(answer, console);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
@@ -93,8 +100,39 @@ engine::AuditReport verified(const std::string& ledger, const engine::Progress& 
   try {
     return engine::audit_verify(ledger, progress);
   } catch (const LedgerCorrupt& error) {
-    return {false, 0, {{"ledger", "ledger_corrupt", error.what()}}, {}, {}};
+    engine::AuditReport report;
+    report.faults = {{"ledger", "ledger_corrupt", error.what()}};
+    return report;
   }
+}
+
+std::string counted(std::int64_t count, const char* what) {
+  return grouped(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// What cannot be read is a fault that the audit finds; here it stays unsaid.
+Examined examined_in(const std::string& ledger) {
+  Examined examined;
+  try {
+    ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
+    const ledger::LedgerFacts facts = ledger::Inspection(view).facts();
+    examined.ledger_id = facts.ledger_id;
+    examined.policy_versions = facts.policy_versions.rows;
+    examined.accounts = facts.accounts.rows;
+    const ledger::PolicyVersion active = view.active_policy();
+    examined.policy_sha256 = active.sha256;
+    examined.policy_version = active.version;
+  } catch (const LedgerCorrupt&) {
+  }
+  return examined;
+}
+
+/// What was examined: whoever compares two copies, or remembers a hash, finds it here.
+std::string examined_text(const Examined& examined) {
+  if (examined.policy_version == 0) return "";
+  return fmt::format("  ledger     {}, {}\n  policy     version {} of {}\n  sha256     {}\n",
+                     printable(examined.ledger_id), counted(examined.accounts, "account"),
+                     examined.policy_version, examined.policy_versions, printable(examined.policy_sha256));
 }
 
 /// What nobody can check, and a reader is to know.
@@ -109,10 +147,11 @@ std::string relocations_text(const std::vector<ledger::Relocation>& relocations,
   return "\n" + table.text(style);
 }
 
-std::string audit_text(const engine::AuditReport& report, const Style& style) {
-  const std::string records = fmt::format("{} decision{}", report.records, report.records == 1 ? "" : "s");
+std::string audit_text(const engine::AuditReport& report, const Examined& examined, const Style& style) {
+  const std::string records = counted(report.records, "decision");
   if (report.ok) {
-    std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
+    std::string text =
+        style.good("verified") + ": " + records + ", nothing wrong\n" + examined_text(examined) +
                        relocations_text(report.relocations, style);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"what older rules allowed"}});
@@ -121,10 +160,10 @@ std::string audit_text(const engine::AuditReport& report, const Style& style) {
   }
   Table table({{"record"}, {"code"}, {"what is wrong"}});
   for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
-  const std::size_t count = report.faults.size();
+  const auto count = static_cast<std::int64_t>(report.faults.size());
   return style.bad("not verified") +
-         fmt::format(": {}, {} fault{}\n\n", records, count, count == 1 ? "" : "s") + table.text(style) +
-         relocations_text(report.relocations, style);
+         fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"), examined_text(examined)) +
+         table.text(style) + relocations_text(report.relocations, style);
 }
 
 }  // namespace
@@ -133,10 +172,11 @@ ExitCode audit_verify(const Arguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const engine::AuditReport report = verified(ledger, console.progress("verifying"));
   console.end_progress();
+  const Examined examined = examined_in(ledger);
   if (console.json()) {
-    console.write(audit_json(report));
+    console.write(audit_json(report, examined));
   } else if (!console.quiet()) {
-    console.write(audit_text(report, console.style()));
+    console.write(audit_text(report, examined, console.style()));
   }
   if (report.ok) return ExitCode::done;
   // That nobody knows what is on the disk is no contradiction in what can be read.
@@ -164,8 +204,8 @@ ExitCode audit_replay(const Arguments& arguments, Console& console) {
   if (console.json()) {
     console.write(replay_summary_json(report, same));
   } else if (!console.quiet()) {
-    console.write(fmt::format("\n{} of {} the same\n", same, report.records));
-    if (!report.ok) console.write(audit_text(report, console.style()));
+    console.write(fmt::format("\n{} of {} the same\n", grouped(same), grouped(report.records)));
+    if (!report.ok) console.write(audit_text(report, {}, console.style()));
   }
   return report.ok ? ExitCode::done : ExitCode::not_verified;
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "checked_arguments.hpp"
+#include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "released_text.hpp"
 
 namespace epsilog::command {
 
@@ -30,6 +32,23 @@ void warn_if_calendar_held(const engine::Engine& engine, const std::string& ledg
 }
 
 }  // namespace
+
+std::string decision_id_argument(const Arguments& arguments, const std::string& ledger) {
+  constexpr std::size_t kWhole = 26;
+  constexpr std::size_t kLeast = 4;
+  const std::string& text = *arguments.decision_id;
+  if (text.size() >= kWhole) return text;
+  if (text.size() < kLeast) {
+    throw UsageError("'" + text + "' is too short for an id: give at least its first 4 characters");
+  }
+  ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
+  const ledger::IdRange range = ledger::Inspection(view).ids_beginning(text);
+  if (range.count > 1) {
+    throw UsageError("'" + text + "' begins the ids of " + grouped(range.count) +
+                     " decisions: give more of it");
+  }
+  return range.count == 1 ? range.first : text;
+}
 
 void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& console) {
   console.message(

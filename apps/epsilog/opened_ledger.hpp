@@ -14,6 +14,11 @@ namespace epsilog::command {
 /// disk, and nobody can write until `epsilog recover`.
 void warn_if_poisoned(const std::string& ledger, Console& console);
 
+/// The id of the decision that is meant: a whole id as it stands, else the only id that begins so. What
+/// begins none stays as it is, not to be found. Throws  UsageError when it begins several, or is too short to
+/// tell; as Ledger::open_read_only.
+[[nodiscard]] std::string decision_id_argument(const Arguments& arguments, const std::string& ledger);
+
 /// One line on standard error about a decision that cannot be read.
 void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& console);
 

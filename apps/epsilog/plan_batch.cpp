@@ -102,6 +102,7 @@ std::string codes(const engine::Answer& answer) {
 }
 
 std::string row_csv(std::vector<std::string> cells, const engine::Answer& answer) {
+  make_printable(cells);
   const bool charged = answer.state == engine::RequestState::granted && !answer.replayed;
   const std::string delta = answer.delta ? (charged ? answer.delta->charged : "0") : "";
   cells.insert(cells.end(), {decision_word(answer), answer.replayed ? "true" : "false",
@@ -110,6 +111,7 @@ std::string row_csv(std::vector<std::string> cells, const engine::Answer& answer
 }
 
 std::string bad_row_csv(std::vector<std::string> cells, const Failure& failure) {
+  make_printable(cells);
   cells.resize(cells.size() + kResults.size() - 1);
   cells.push_back(failure.message);
   return csv_line(cells);

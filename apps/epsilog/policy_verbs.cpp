@@ -67,7 +67,10 @@ ExitCode policy_check(const Arguments& arguments, Console& console) {
 ExitCode policy_show(const Arguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const ledger::PolicyVersion version = engine.active_policy_version();
-  console.write(console.json() ? policy_show_json(version, engine.ledger_id()) : version.yaml);
+  // Byte for byte for a file; a terminal is shown it and must not obey it.
+  console.write(console.json()             ? policy_show_json(version, engine.ledger_id())
+                : console.style().terminal ? printable_lines(version.yaml)
+                                           : version.yaml);
   return ExitCode::done;
 }
 

@@ -2,6 +2,7 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
+#include "history_text.hpp"
 #include "json_output.hpp"
 #include "opened_ledger.hpp"
 #include "verb_functions.hpp"
@@ -50,12 +51,13 @@ ExitCode commit(const Arguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments);
   const std::string by = principal_argument(arguments);
   const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(arguments, ledger);
   const std::optional<std::string> value = commit_value(arguments);
   engine::Engine engine = engine::Engine::open(ledger, options);
 
   mechanisms::SystemBits bits;
   const engine::Progress progress = console.progress("reading the source");
-  const Answer answer = engine.commit(*arguments.decision_id, by, value, bits, alphas, progress);
+  const Answer answer = engine.commit(id, by, value, bits, alphas, progress);
   console.end_progress();
   print_answer(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
@@ -65,9 +67,11 @@ ExitCode commit(const Arguments& arguments, Console& console) {
 
 ExitCode cancel(const Arguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
-  engine::Engine engine =
-      engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
-  const Answer answer = engine.cancel(*arguments.decision_id, by);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(arguments, ledger);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const Answer answer = engine.cancel(id, by);
   print_standing(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
   return answer.granted ? ExitCode::refused : ExitCode::done;
@@ -75,9 +79,11 @@ ExitCode cancel(const Arguments& arguments, Console& console) {
 
 ExitCode token(const Arguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
-  engine::Engine engine =
-      engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
-  const Answer answer = engine.issue_token(*arguments.decision_id, by);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(arguments, ledger);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const Answer answer = engine.issue_token(id, by);
   const bool issued = !answer.token.empty() && (answer.granted || open(answer));
   if (console.quiet() && !console.json() && issued) console.write(answer.token + "\n");
   print_standing(answer, console);
@@ -95,7 +101,7 @@ ExitCode pending(const Arguments& arguments, Console& console) {
     if (console.json()) {
       console.write(answer_json(answer, AnswerKind::pending));
     } else {
-      console.write(console.quiet() ? answer.decision_id + "\n" : pending_line(answer));
+      console.write(console.quiet() ? answer.decision_id + "\n" : pending_line(answer, console.style()));
     }
   });
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
@@ -103,9 +109,11 @@ ExitCode pending(const Arguments& arguments, Console& console) {
 
 ExitCode approve(const Arguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
-  engine::Engine engine =
-      engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
-  const Answer answer = engine.approve(*arguments.decision_id, by);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(arguments, ledger);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const Answer answer = engine.approve(id, by);
   print_standing(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
   return answer.granted || open(answer) ? ExitCode::done : ExitCode::refused;
@@ -114,9 +122,11 @@ ExitCode approve(const Arguments& arguments, Console& console) {
 ExitCode reject(const Arguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
   const std::string why = why_argument(arguments);
-  engine::Engine engine =
-      engine::Engine::open(ledger_path(arguments), options_for_writing(arguments, console));
-  const Answer answer = engine.reject(*arguments.decision_id, by, why);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(arguments, ledger);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const Answer answer = engine.reject(id, by, why);
   print_standing(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
   return answer.state == RequestState::rejected ? ExitCode::done : ExitCode::refused;

@@ -97,6 +97,9 @@ ExitCode guarded(Console& console, const Work& work) {
     return exit;
   } catch (const std::exception& error) {
     Failure failure = describe(error);
+    // The reader had enough: no more is said than by other commands, unless it lost what was made.
+    const bool reader_gone = dynamic_cast<const ReaderGone*>(&error) != nullptr;
+    if (reader_gone && console.made().empty()) return failure.exit;
     // What was recorded stays so: whoever lost the line must not lose it.
     if (failure.code == "output" && !console.made().empty()) failure.message += "; " + console.made();
     return report(failure, console);
@@ -106,13 +109,14 @@ ExitCode guarded(Console& console, const Work& work) {
 ExitCode run_words(const std::vector<std::string>& words) {
   Console plain(asks_for_json(words), false);
   return guarded(plain, [&] {
-    const auto parsed = parse_command_line(words);
+    const auto parsed = parse_command_line(words, plain.style().width);
     if (const auto* text = std::get_if<TextRequest>(&parsed)) {
       plain.write(text->text);
       return ExitCode::done;
     }
     const Arguments& arguments = std::get<Arguments>(parsed);
-    Console console(arguments.json, arguments.quiet);
+    Console console(arguments.json, arguments.quiet,
+                    arguments.verbose ? Console::Detail::verbose : Console::Detail::brief);
     return guarded(console, [&] { return run_verb(arguments, console); });
   });
 }

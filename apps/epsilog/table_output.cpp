@@ -65,6 +65,23 @@ std::string bar(const accounting::Rational& part, const accounting::Rational& wh
   return result;
 }
 
+std::string with_bars(const std::function<std::string(unsigned, const Style&)>& text, unsigned most,
+                      const Style& style) {
+  constexpr unsigned kLeast = 8;
+  Style plain = style;
+  plain.colour = false;
+  const std::string without = text(0, plain);
+  std::size_t widest = 0;
+  for (std::string_view rest = without; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    widest = std::max(widest, display_width(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const std::size_t taken = widest + 2;
+  const std::size_t room = style.width > taken ? style.width - taken : 0;
+  return text(room < kLeast ? 0 : static_cast<unsigned>(std::min<std::size_t>(most, room)), style);
+}
+
 std::string short_text(const accounting::Rational& value) {
   std::string exact = accounting::text(value);
   const bool decimal = exact.find('/') == std::string::npos;

@@ -1,6 +1,7 @@
 // Aligned tables and bars for a terminal.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,11 @@ class Table final {
 /// Requires  whole > 0.
 [[nodiscard]] std::string bar(const accounting::Rational& part, const accounting::Rational& whole,
                               unsigned width, const Style& style);
+
+/// The table that `text` makes with bars of a width, which is the largest up to `most` at which no line is
+/// wider than the style says; 0 where there is no room for one that tells anything.
+[[nodiscard]] std::string with_bars(const std::function<std::string(unsigned, const Style&)>& text,
+                                    unsigned most, const Style& style);
 
 /// The exact decimal when it is short, else "~" and about ten digits, rounded up. Never used where a
 /// script reads.

@@ -35,7 +35,7 @@ const PositionalSpec kStatistic{
     "STAT[:COLUMN]", true,
     "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), value:NAME",
     &Arguments::statistic};
-const PositionalSpec kRequestId{"ID", true, "the id that reserve or release printed",
+const PositionalSpec kRequestId{"ID", true, "the id that reserve or release printed, or how it begins",
                                 &Arguments::decision_id};
 const PositionalSpec kPolicyFile{"POLICY", false, "the policy file (or --policy POLICY)",
                                  &Arguments::policy_file};
@@ -101,7 +101,8 @@ std::vector<OptionSpec> make_options() {
        &Arguments::output},
       {"--wait", "S", "seconds to wait for the ledger's lock (default 30)", &Arguments::wait},
       {"--json", "", "JSON on standard output", &Arguments::json},
-      {"--quiet", "", "nothing but the answer itself", &Arguments::quiet},
+      {"--quiet", "", "nothing but the answer itself, exact", &Arguments::quiet},
+      {"--verbose", "", "also the mechanism, the loss proved, and every digit", &Arguments::verbose},
   };
 }
 
@@ -360,7 +361,7 @@ std::vector<VerbSpec> make_verbs() {
        "Free: what was released is printed again as it was stored. Exit code 7: it is not known to be on "
        "the\n"
        "disk, and withheld.",
-       {{"DECISION_ID", true, "the id that release printed", &Arguments::decision_id}},
+       {{"DECISION_ID", true, "the id that release printed, or how it begins", &Arguments::decision_id}},
        {{"--alpha"}, {"--ledger"}, {"--wait"}}},
       {Verb::audit_verify,
        "audit verify",
@@ -464,8 +465,13 @@ const OptionSpec* find_option(std::string_view name) {
   return found == options.end() ? nullptr : &*found;
 }
 
+std::array<std::string_view, 3> options_of_every_verb() {
+  return {"--json", "--quiet", "--verbose"};
+}
+
 bool takes(const VerbSpec& verb, std::string_view option) {
-  if (option == "--json" || option == "--quiet") return true;
+  const auto of_every_verb = options_of_every_verb();
+  if (std::find(of_every_verb.begin(), of_every_verb.end(), option) != of_every_verb.end()) return true;
   return std::any_of(verb.options.begin(), verb.options.end(),
                      [&](const OptionUse& use) { return use.name == option; });
 }

@@ -2,6 +2,7 @@
 // for misspelt words are made.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,7 +67,8 @@ struct VerbSpec {
 [[nodiscard]] const std::vector<OptionSpec>& all_options();
 /// nullptr when there is none of that name.
 [[nodiscard]] const OptionSpec* find_option(std::string_view name);
-/// Whether the verb takes the option, --json and --quiet included.
+[[nodiscard]] std::array<std::string_view, 3> options_of_every_verb();
+/// Whether the verb takes the option, those of every verb included.
 [[nodiscard]] bool takes(const VerbSpec& verb, std::string_view option);
 
 }  // namespace epsilog::command

@@ -24,6 +24,10 @@ const Column& declared_column(const Dataset& dataset, const std::string& wanted)
   std::vector<std::string> names;
   for (const Column& column : dataset.columns) names.push_back(column.name);
   const std::string suggestion = nearest(wanted, names);
+  if (dataset.query(wanted) != nullptr) {
+    throw NotFound("dataset '" + dataset.name + "' declares no column '" + wanted +
+                   "', but a query of that name: it is asked as value:" + wanted);
+  }
   throw NotFound("dataset '" + dataset.name + "' declares no column '" + wanted + "'" +
                  (suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)"));
 }

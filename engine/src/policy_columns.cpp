@@ -171,6 +171,23 @@ void decode_missing(const Fields& fields, Column& column, Faults& faults) {
   }
 }
 
+/// What other systems call it; "" for what no other does.
+std::string_view usual_type(std::string_view word) {
+  struct Usual {
+    std::string_view word;
+    std::string_view meant;
+  };
+  constexpr std::string_view kNumber = "double, or decimal with a scale where amounts are exact";
+  constexpr Usual kUsual[] = {{"float", kNumber},     {"float64", kNumber}, {"real", kNumber},
+                              {"number", kNumber},    {"numeric", kNumber}, {"money", "decimal with a scale"},
+                              {"varchar", "string"},  {"text", "string"},   {"object", "string"},
+                              {"category", "string"}, {"timestamp", "date"}};
+  for (const Usual& one : kUsual) {
+    if (word == one.word) return one.meant;
+  }
+  return "";
+}
+
 Column decode_column(const yaml::Entry& entry, Faults& faults) {
   Column column;
   column.name = entry.key;
@@ -181,6 +198,12 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
   }
   const Node* type = fields["type"];
   if (type == nullptr) return column;
+  if (const std::string_view meant = usual_type(type->text);
+      type->kind == Node::Kind::scalar && !meant.empty()) {
+    faults.add(type->mark, fields.path("type") + ": " + shown(type->text) + " is not one of " +
+                               joined(keys::column_types.words) + ". Write " + std::string(meant));
+    return column;
+  }
   const auto choice = choice_of(*type, keys::column_types, fields.path("type"), faults);
   // What else may be written depends on the type, so without one nothing more can be said.
   if (!choice) return column;

@@ -15,16 +15,43 @@ bool has_subject(StatisticKind kind) {
   return kind != StatisticKind::count && kind != StatisticKind::units;
 }
 
+/// What others offer and is not offered here is no misspelling of what is.
+struct Elsewhere {
+  std::string_view word;
+  std::string_view instead;
+};
+constexpr std::string_view kNoQuantiles =
+    "no quantile is offered; histogram:COLUMN tells how declared values are distributed";
+constexpr std::string_view kNoExtremes =
+    "no extreme is offered, since one person's row decides it; the bounds of a column are declared";
+constexpr std::string_view kDeviation = "its square is variance:COLUMN";
+constexpr std::string_view kDistinct =
+    "`units` counts people; histogram:COLUMN counts rows of each declared value";
+constexpr Elsewhere kElsewhere[] = {
+    {"median", kNoQuantiles},     {"quantile", kNoQuantiles},   {"quantiles", kNoQuantiles},
+    {"percentile", kNoQuantiles}, {"mode", kNoQuantiles},       {"min", kNoExtremes},
+    {"minimum", kNoExtremes},     {"max", kNoExtremes},         {"maximum", kNoExtremes},
+    {"std", kDeviation},          {"stddev", kDeviation},       {"stdev", kDeviation},
+    {"distinct", kDistinct},      {"count_distinct", kDistinct}};
+
+std::string advice(std::string_view verb, const std::vector<std::string>& known) {
+  for (const Elsewhere& one : kElsewhere) {
+    if (verb == one.word) return "; " + std::string(one.instead);
+  }
+  if (verb == "average" || verb == "avg") return " (did you mean 'mean'?)";
+  const std::string suggestion = nearest(verb, known);
+  if (!suggestion.empty()) return " (did you mean '" + suggestion + "'?)";
+  return "; a query that the policy names is asked as value:" + std::string(verb.substr(0, 60));
+}
+
 [[noreturn]] void refuse_unknown(std::string_view verb) {
   std::vector<std::string> known;
   for (const StatisticKind kind : kKinds) known.emplace_back(name(kind));
   known.emplace_back(kHistogram);
   std::string list;
   for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
-  const std::string suggestion = nearest(verb, known);
   throw InvalidParameter("statistic: unknown statistic '" + std::string(verb.substr(0, 60)) +
-                         "'; it is one of " + list +
-                         (suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)"));
+                         "'; it is one of " + list + advice(verb, known));
 }
 
 StatisticKind parse_kind(std::string_view verb) {

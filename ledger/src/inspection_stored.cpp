@@ -350,6 +350,18 @@ void Inspection::each_account(const std::function<void(const AccountState&)>& vi
   });
 }
 
+IdRange Inspection::ids_beginning(const std::string& text) {
+  return snapshot_->state_->reading([&text](Connection& connection) {
+    // Ids are ASCII, which sorts before U+FFFF.
+    SQLite::Statement statement =
+        connection.prepare("SELECT count(*), ifnull(min(id), '') FROM decision WHERE id >= ?1 AND id < ?2");
+    Query range(statement, connection.handle());
+    range.with(text, text + "\xef\xbf\xbf");
+    static_cast<void>(range.step());
+    return IdRange{range.integer(0), range.text(1)};
+  });
+}
+
 std::vector<std::string> Inspection::open_ids() {
   return snapshot_->state_->reading([](Connection& connection) {
     std::vector<std::string> ids;

@@ -78,6 +78,12 @@ FileIdentity require_single_regular_file(const LedgerFiles& files) {
         "ledger " + files.database + " has " + std::to_string(status.st_nlink) +
         " names (hard links): two of them would not see each other's locks. Remove all but one");
   }
+  // SQLite would say that it cannot open the file, and no more.
+  if (::faccessat(AT_FDCWD, files.database.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES) {
+    throw LedgerBusy("ledger " + files.database + " may not be read by this user, " +
+                     std::to_string(::geteuid()) + ": it belongs to user " + std::to_string(status.st_uid) +
+                     ". Trying again does not help; its owner can give the right to read it");
+  }
   if (status.st_size == 0)
     throw LedgerCorrupt("ledger " + files.database + " is empty: truncated, or never a ledger");
   return {.device = status.st_dev, .inode = status.st_ino};

@@ -87,11 +87,19 @@ TEST_CASE("help: `help VERB`, `VERB --help` and `-h` say the same", "[cli][help]
   CHECK(bench.run({"help", "nonsense"}).exit == 2);
 }
 
-TEST_CASE("version: --version prints the name and three numbers", "[cli][help]") {
+TEST_CASE("version: --version prints the name and three numbers, then commit, build and libraries",
+          "[cli][help]") {
   const Result result = Workbench().run({"--version"});
   CHECK(result.exit == 0);
   CHECK(result.out.rfind("epsilog ", 0) == 0);
-  CHECK(std::count(result.out.begin(), result.out.end(), '.') == 2);
+  const std::string first = result.out.substr(0, result.out.find('\n'));
+  CHECK(std::count(first.begin(), first.end(), '.') == 2);
+  for (const char* part :
+       {"commit ", "build ", "SQLite 3.", "MPFR 4.", "GMP 6.", "yaml-cpp 0.", "fmt ", "CLI11 "}) {
+    CAPTURE(part, result.out);
+    CHECK(contains(result.out, part));
+  }
+  CHECK_FALSE(contains(result.out, "/"));  // no path of the machine it was built on
 }
 
 TEST_CASE("verbs: an unknown one is refused with the nearest", "[cli][negative]") {

@@ -113,7 +113,7 @@ TEST_CASE("forecast: for k releases the best that fits, for an accuracy the leas
   CHECK(never.json()["epsilon"].is_null());
   CHECK(never.json()["releases"] == 0);
   CHECK(contains(bench.with_ledger({"forecast", "clinic", "count", "--count", "1000000000001"}).out,
-                 "no epsilon fits for 1000000000001 more releases"));
+                 "no epsilon fits for 1,000,000,000,001 more releases"));
 }
 
 TEST_CASE("forecast: names a cap on one release as what never fits", "[cli][forecast]") {

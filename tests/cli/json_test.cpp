@@ -26,6 +26,9 @@ bool is_quantity(const json& value) {
 bool is_quantity_or_null(const json& value) {
   return value.is_null() || is_quantity(value);
 }
+bool is_number_or_null(const json& value) {
+  return value.is_null() || value.is_number();
+}
 bool is_text(const json& value) {
   return value.is_string();
 }
@@ -78,7 +81,10 @@ const Shape kComponent = {{"statistic", is_text},         {"epsilon", is_quantit
                           {"sensitivity", is_quantity},   {"lambda", is_quantity},
                           {"grid", is_quantity},          {"bound", is_quantity},
                           {"value", is_quantity_or_null}, {"precision", is_count_or_null}};
-const Shape kCell = {{"key", is_text}, {"value", is_quantity_or_null}, {"value_hex", is_text_or_null}};
+const Shape kCell = {{"key", is_text},
+                     {"value", is_quantity_or_null},
+                     {"value_decimal", is_number_or_null},
+                     {"value_hex", is_text_or_null}};
 
 void check_answer(const json& answer, bool with_accuracy) {
   check_shape(answer, {{"decision", is_text},
@@ -102,6 +108,7 @@ void check_answer(const json& answer, bool with_accuracy) {
                        {"reasons", is_list},
                        {"components", is_list},
                        {"value", is_quantity_or_null},
+                       {"value_decimal", is_number_or_null},
                        {"value_hex", is_text_or_null},
                        {"cells", is_list_or_null},
                        {"replayed", is_boolean},

@@ -210,7 +210,7 @@ TEST_CASE("poisoned: nobody is told a value, whoever asked for one ends with 7, 
     const auto answer = result.json();
     CHECK(answer["decision"] == "granted");
     CHECK(answer["durable"] == false);
-    for (const char* field : {"value", "value_hex", "cells"}) {
+    for (const char* field : {"value", "value_decimal", "value_hex", "cells"}) {
       CHECK(answer[field].is_null());
       CHECK(answer["components"][0][field].is_null());
     }

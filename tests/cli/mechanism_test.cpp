@@ -184,7 +184,8 @@ TEST_CASE("mechanism: the text names it with scale, grid, cost and both budgets"
           "[cli][output][mechanism]") {
   const Workbench bench;
   bench.init(clinic_by("discrete_gaussian"));
-  const Result result = bench.with_ledger(ask("discrete_gaussian", {"release", "clinic", "sum:age"}));
+  const Result result =
+      bench.with_ledger(ask("discrete_gaussian", {"release", "clinic", "sum:age", "--verbose"}));
   CAPTURE(result.out);
   CHECK(result.exit == 0);
   for (const char* part : {"epsilon 0.25; proved loss 0.25; delta 0.00000025, proved ~0.0000002",
@@ -194,7 +195,8 @@ TEST_CASE("mechanism: the text names it with scale, grid, cost and both budgets"
     CHECK(contains(result.out, part));
   }
   CHECK_FALSE(contains(result.out, "bound"));
-  CHECK(bench.with_ledger({"show", run_json(bench, {"history"})["decision_id"]}).out == result.out);
+  CHECK(bench.with_ledger({"show", run_json(bench, {"history"})["decision_id"], "--verbose"}).out ==
+        result.out);
 }
 
 TEST_CASE("audit: a restated delta or scale is found", "[cli][audit][negative][mechanism]") {

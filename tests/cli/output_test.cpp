@@ -22,8 +22,9 @@ std::string only_id(const Workbench& bench) {
 
 }  // namespace
 
-TEST_CASE("output: a release shows value, accuracy, cost, mechanism, decision and what remains",
-          "[cli][output]") {
+TEST_CASE(
+    "output: a release shows value, accuracy, cost, decision and what remains; --verbose the mechanism too",
+    "[cli][output]") {
   const Workbench bench;
   bench.init(kClinicPolicy);
   const Result result =
@@ -31,9 +32,14 @@ TEST_CASE("output: a release shows value, accuracy, cost, mechanism, decision an
   CHECK(result.exit == 0);
   CHECK(result.err.empty());
   for (const char* part : {"sum:cost of clinic where age >= 18: ", "95 % confidence within ",
-                           "of the clamped answer", "epsilon 0.25", "snapping", "0.75", "█"}) {
+                           "of the clamped answer", "epsilon 0.25\n", "0.75", "█"}) {
     CAPTURE(part, result.out);
     CHECK(contains(result.out, part));
+  }
+  for (const char* part : {"snapping", "lambda", "proved"}) {
+    CAPTURE(part);
+    CHECK_FALSE(contains(result.out, part));
+    CHECK(contains(bench.with_ledger({"show", only_id(bench), "--verbose"}).out, part));
   }
   CHECK(contains(result.out, only_id(bench)));
   CHECK(bench.with_ledger({"show", only_id(bench)}).out == result.out);
@@ -114,8 +120,13 @@ TEST_CASE("full disk: a granted answer that could not be printed is named, kept,
   CHECK(bench.with_ledger({"show", only_id(bench)}).exit == 0);
   CHECK(bench.with_ledger({"budget", "--json"}).json()["accounts"][0]["spent"] == "0.1");
   for (const Streams& sink : sinks) {
-    CHECK(bench.with_ledger({"budget"}, sink).exit == 1);
-    CHECK(bench.run({"--help"}, sink).exit == 1);
+    const Result budget = bench.with_ledger({"budget"}, sink);
+    const Result help = bench.run({"--help"}, sink);
+    CHECK(budget.exit == 1);
+    CHECK(help.exit == 1);
+    // A reader that had enough is told nothing; what a disk did not take is.
+    CHECK(budget.err.empty() == sink.broken_pipe);
+    CHECK(help.err.empty() == sink.broken_pipe);
   }
 }
 
@@ -126,10 +137,15 @@ TEST_CASE("history: a table for people, oldest first, refusals included", "[cli]
   REQUIRE(bench.with_ledger({"release", "clinic", "units", "--epsilon", "2", "--as", "bob"}).exit == 4);
   const Result result = bench.with_ledger({"history"});
   CHECK(result.exit == 0);
-  CHECK(lines(result.out) == 3);
+  CHECK(lines(result.out) == 6);
+  CHECK(result.out.rfind("decision ", 0) == 0);
+  for (const char* heading : {"at (UTC)", "outcome", "charged", "question: value"}) {
+    CHECK(contains(result.out, heading));
+  }
   CHECK(result.out.find("count of clinic for ann") < result.out.find("units of clinic for bob"));
   CHECK(contains(result.out, "refused"));
-  CHECK(lines(bench.with_ledger({"history", "--limit", "1"}).out) == 2);
+  CHECK(lines(bench.with_ledger({"history", "--limit", "1"}).out) == 4);
+  CHECK(lines(bench.with_ledger({"history", "--quiet"}).out) == 2);
 }
 
 TEST_CASE("names: control characters in an argument cannot steer the terminal", "[cli][output][negative]") {

@@ -81,7 +81,7 @@ TEST_CASE("refusal: says on standard error limit, spent, asked, over by and what
   const Workbench bench;
   bench.init(kClinicPolicy);
   REQUIRE(release(bench, {"clinic", "count", "--epsilon", "0.75"}).exit == 0);
-  const Result result = bench.with_ledger({"release", "clinic", "sum:cost", "--epsilon", "0.5"});
+  const Result result = bench.with_ledger({"release", "clinic", "sum:cost", "--epsilon", "0.5", "--verbose"});
   CHECK(result.exit == 4);
   CHECK(result.out.empty());
   CAPTURE(result.err);
@@ -139,7 +139,8 @@ TEST_CASE("key: the same question again returns the same answer and costs nothin
   CHECK(again.exit == 0);
   const json second = again.json();
   CHECK(second["replayed"] == true);
-  for (const char* field : {"decision_id", "value", "value_hex", "created_at", "epsilon", "accounts"}) {
+  for (const char* field :
+       {"decision_id", "value", "value_decimal", "value_hex", "created_at", "epsilon", "accounts"}) {
     CAPTURE(field);
     CHECK(second[field] == first[field]);
   }
@@ -248,11 +249,11 @@ TEST_CASE("value: whatever is no number costs as usual and looks like any other"
   // All that differs between two releases of as much: who, when and the noise.
   const auto public_part = [](json answer) {
     for (const char* field :
-         {"decision_id", "seq", "created_at", "value", "value_hex", "accounts", "budget"}) {
+         {"decision_id", "seq", "created_at", "value", "value_decimal", "value_hex", "accounts", "budget"}) {
       answer.erase(field);
     }
     for (json& component : answer["components"]) {
-      for (const char* field : {"value", "value_hex", "cells"}) component.erase(field);
+      for (const char* field : {"value", "value_decimal", "value_hex", "cells"}) component.erase(field);
     }
     return answer;
   };

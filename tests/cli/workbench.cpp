@@ -183,13 +183,13 @@ Result Workbench::run(const std::vector<std::string>& arguments, const Streams& 
       if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(125);
     }
     if (streams.no_randomness && !refuse_randomness()) _exit(125);
-    // Root passes every permission check through this capability; exec gives it back unless it has left
-    // the bounding set.
-    if (streams.heed_permissions && geteuid() == 0 &&
-        prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0) != 0) {
-      _exit(125);
+    // Root passes every permission check through these capabilities; exec gives them back unless they have
+    // left the bounding set.
+    for (const int capability : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH}) {
+      const bool drop = streams.heed_permissions && geteuid() == 0;
+      if (drop && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) _exit(125);
     }
-    for (const char* name : {"EPSILOG_LEDGER", "NO_COLOR", "LANG", "LC_CTYPE"}) unsetenv(name);
+    for (const char* name : {"EPSILOG_LEDGER", "NO_COLOR", "LANG", "LC_CTYPE", "COLUMNS"}) unsetenv(name);
     setenv("LC_ALL", "C.UTF-8", 1);
     setenv("TERM", "xterm", 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);

@@ -59,6 +59,12 @@ struct ChargeTotal {
   accounting::Integer reserved;  ///< by reserved decisions that are open
 };
 
+/// The ids of decisions that begin alike.
+struct IdRange {
+  std::int64_t count = 0;
+  std::string first;  ///< "" when there are none
+};
+
 class Inspection final {
  public:
   /// Requires  the snapshot outlives this.
@@ -94,6 +100,8 @@ class Inspection final {
   /// Every account by id, whatever its checksum, which is a fault if it is wrong.
   void each_account(const std::function<void(const AccountState&)>& visit,
                     const std::function<void(const StoredFault&)>& fault);
+  /// The decisions whose ids begin with that text, looked up in the index of ids alone.
+  [[nodiscard]] IdRange ids_beginning(const std::string& text);
   /// Ids of the decisions that are listed as open.
   [[nodiscard]] std::vector<std::string> open_ids();
   /// Every decision by seq, also one whose values are not known to be durable, and are told to nobody, or do

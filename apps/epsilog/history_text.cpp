@@ -1,0 +1,121 @@
+#include "history_text.hpp"
+
+#include <fmt/format.h>
+
+#include "answer_text.hpp"
+#include "printable.hpp"
+#include "released_text.hpp"
+
+namespace epsilog::command {
+namespace {
+
+/// What is left for the question on a line of its own where the columns leave it less than this.
+constexpr std::size_t kRoomForQuestion = 40;
+constexpr std::size_t kIndent = 2;
+
+/// "2024-03-12T09:30:00.123Z" to the second.
+std::string second_of(const std::string& time) {
+  constexpr std::size_t kSeconds = 19;
+  if (time.size() < kSeconds) return printable(time);
+  std::string text = time.substr(0, kSeconds);
+  text[text.find('T') == std::string::npos ? 10 : text.find('T')] = ' ';
+  return printable(text);
+}
+
+bool is_wide(std::size_t columns, const Style& style) {
+  return style.width >= columns + kRoomForQuestion;
+}
+
+/// The columns, and behind or below them the question, with no word cut in two.
+std::string row(const std::string& columns, const std::string& what, const Style& style) {
+  const std::size_t taken = display_width(columns) + 2;
+  if (is_wide(taken, style)) return columns + "  " + wrapped(what, style.width, taken, taken) + "\n";
+  return columns + "\n" + std::string(kIndent, ' ') + wrapped(what, style.width, kIndent, 2 * kIndent) + "\n";
+}
+
+constexpr std::size_t kHistoryWidth = 26 + 2 + 19 + 2 + 9 + 2 + 14;
+constexpr std::size_t kValueWidth = 2 + 16;
+
+std::string history_columns(std::string_view id, std::string_view when, std::string_view outcome,
+                            std::string_view cost) {
+  return fmt::format("{:<26}  {:<19}  {:<9}  {:>14}", id, when, outcome, cost);
+}
+
+bool has_value_column(const Style& style) {
+  return is_wide(kHistoryWidth + kValueWidth + 2, style);
+}
+
+std::string history_word(engine::RequestState state) {
+  if (state == engine::RequestState::refused) return "refused";
+  if (state == engine::RequestState::token_issued) return "token";
+  return std::string(engine::name(state));
+}
+
+/// "" where nothing was released.
+std::string value_text(const engine::Answer& answer, const Style& style) {
+  if (!answer.granted) return "";
+  if (answer.values.empty()) return "withheld";
+  if (answer.record.cells.empty()) return released_text(answer, 0, style);
+  const auto count = static_cast<std::int64_t>(answer.record.cells.size());
+  return grouped(count) + (count == 1 ? " cell" : " cells");
+}
+
+}  // namespace
+
+std::string history_heading(const Style& style) {
+  std::string columns = history_columns("decision", "at (UTC)", "outcome", "charged");
+  if (has_value_column(style))
+    return style.faint(columns + fmt::format("  {:>16}  question", "value")) + "\n";
+  return style.faint(columns) + "\n" + style.faint(std::string(kIndent, ' ') + "question: value") + "\n";
+}
+
+std::string history_line(const engine::Answer& answer, const Style& style) {
+  const bool charged = answer.granted || answer.state == engine::RequestState::forfeited;
+  std::string columns = history_columns(answer.decision_id, second_of(answer.created_at),
+                                        history_word(answer.state), charged ? answer.record.charged : "0");
+  const std::string value = value_text(answer, style);
+  std::string what = question_text(answer) + (answer.delta ? " with delta " + answer.delta->charged : "") +
+                     " for " + printable(answer.principal);
+  if (has_value_column(style)) {
+    columns += fmt::format("  {:>16}", value.empty() ? "-" : value);
+  } else if (!value.empty()) {
+    what += ": " + value;
+  }
+  const std::string text = row(columns, what, style);
+  return answer.granted ? text : style.faint(text.substr(0, text.size() - 1)) + "\n";
+}
+
+std::string relocation_line(const ledger::Relocation& relocation, const Style& style) {
+  std::string columns = history_columns("", second_of(relocation.at), "relocated", "");
+  if (has_value_column(style)) columns += fmt::format("  {:>16}", "");
+  const std::string what = fmt::format("source of {} to {} by {}{}", printable(relocation.dataset),
+                                       printable(relocation.path), printable(relocation.by),
+                                       relocation.why.empty() ? "" : ": " + printable(relocation.why));
+  const std::string text = row(columns, what, style);
+  return style.faint(text.substr(0, text.size() - 1)) + "\n";
+}
+
+namespace {
+std::string pending_columns(std::string_view id, std::string_view state, std::string_view deadline,
+                            std::string_view cost) {
+  return fmt::format("{:<26}  {:<15}  {:<19}  {:>14}", id, state, deadline, cost);
+}
+}  // namespace
+
+std::string pending_heading(const Style& style) {
+  const std::string columns = pending_columns("decision", "state", "until (UTC)", "would cost");
+  if (is_wide(columns.size() + 2, style)) return style.faint(columns + "  question") + "\n";
+  return style.faint(columns) + "\n" + style.faint(std::string(kIndent, ' ') + "question") + "\n";
+}
+
+std::string pending_line(const engine::Answer& answer, const Style& style) {
+  const bool reserved = answer.state == engine::RequestState::reserved;
+  return row(pending_columns(answer.decision_id,
+                             reserved ? "reserved"
+                                      : fmt::format("approved {} of {}", answer.approvals.size(),
+                                                    answer.approvals_required),
+                             second_of(answer.deadline), answer.record.charged),
+             question_text(answer) + " for " + printable(answer.principal), style);
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,109 @@
+#include "released_text.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
+#include "table_output.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using accounting::Rational;
+
+std::optional<Rational> stored_number(const std::string& text) {
+  try {
+    return accounting::parse_stored_rational(text, "number");
+  } catch (const LedgerCorrupt&) {
+    return std::nullopt;
+  }
+}
+
+/// The scale of the noise in one value. Of a quotient, that of its numerator over the noisy count: the count
+/// adds some, so that no digit is taken that is worth anything.
+std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i) {
+  const auto& components = answer.record.components;
+  if (components.empty()) return std::nullopt;
+  std::optional<Rational> scale = stored_number(components.front().lambda);
+  if (!scale) return scale;
+  // Noise beyond the range of the answers is clamped.
+  const std::optional<Rational> bound = stored_number(components.front().bound);
+  if (bound && *bound > 0 && *bound < *scale) scale = bound;
+  if (components.size() == 1) return scale;
+  const bool by_count = components.back().statistic == "count" &&
+                        answer.component_values.size() == components.size() &&
+                        i < answer.component_values.back().size();
+  if (!by_count) return std::nullopt;
+  return Rational(*scale / std::max(Rational(1), answer.component_values.back()[i]));
+}
+
+/// The largest k with 10^k <= value.
+/// Requires  value > 0.
+long order_of(const Rational& value) {
+  const auto digits = [](const accounting::Integer& n) {
+    return static_cast<long>(mpz_sizeinbase(n.get_mpz_t(), 10));
+  };
+  long order = digits(value.get_num()) - digits(value.get_den()) + 1;  // at most two too large
+  while (accounting::power_of_ten(order) > value) --order;
+  return order;
+}
+
+bool counts_in_whole_numbers(const engine::Answer& answer) {
+  const auto& components = answer.record.components;
+  if (components.size() != 1) return false;
+  const std::optional<Rational> grid = stored_number(components.front().grid);
+  return grid && grid->get_den() == 1;
+}
+
+/// With as many digits behind the point as the place has, so that a column of them is aligned.
+std::string rounded_text(const Rational& value, long place) {
+  const Rational unit = accounting::power_of_ten(place);
+  const Rational rounded = accounting::floor(value / unit + Rational(1, 2)) * unit;
+  std::string text = accounting::text(rounded);
+  if (place >= 0) return text;
+  const std::size_t point = text.find('.');
+  const std::size_t behind = point == std::string::npos ? 0 : text.size() - point - 1;
+  if (behind == 0) text += '.';
+  text.append(static_cast<std::size_t>(-place) - behind, '0');
+  return text;
+}
+
+}  // namespace
+
+std::string grouped(std::string decimal) {
+  const std::size_t begin = decimal.find_first_of("0123456789");
+  if (begin == std::string::npos || decimal.find_first_of("/e") != std::string::npos) return decimal;
+  const std::size_t end = std::min(decimal.find_first_not_of("0123456789", begin), decimal.size());
+  for (std::size_t at = end; at > begin + 3;) {
+    at -= 3;
+    decimal.insert(at, ",");
+  }
+  return decimal;
+}
+
+std::string grouped(std::int64_t count) {
+  return grouped(std::to_string(count));
+}
+
+std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style) {
+  constexpr long kFinestPlace = -12;
+  const Rational& value = answer.values.at(i);
+  const std::optional<Rational> scale = noise_scale(answer, i);
+  if (style.verbose || !scale || *scale <= 0) return grouped(short_text(value));
+  long place = order_of(*scale) - 1;
+  if (counts_in_whole_numbers(answer)) place = std::max(place, 0L);
+  return grouped(place < kFinestPlace ? short_text(value) : rounded_text(value, place));
+}
+
+std::string error_text(const Rational& error, const Style& style) {
+  constexpr std::size_t kShort = 12;
+  const std::string exact = accounting::text(error);
+  const bool short_decimal = exact.size() <= kShort && exact.find('/') == std::string::npos;
+  if (style.verbose) return grouped(short_decimal ? exact : accounting::text_up(error, 6));
+  if (error <= 0) return grouped(exact);
+  const Rational unit = accounting::power_of_ten(order_of(error) - 2);
+  return grouped(accounting::text(accounting::ceil(error / unit) * unit));
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,24 @@
+// Numbers of an answer as a person reads them: grouped, and no finer than the noise leaves them. What a
+// script reads is exact and elsewhere (--json, --quiet).
+#pragma once
+
+#include <string>
+
+#include "console.hpp"
+#include "epsilog/engine/engine.hpp"
+
+namespace epsilog::command {
+
+/// The digits before the point in groups of three: "1234567.25" is "1,234,567.25". What is no plain decimal
+/// stays.
+[[nodiscard]] std::string grouped(std::string decimal);
+[[nodiscard]] std::string grouped(std::int64_t count);
+
+/// The value of cell `i`, to the nearest place that the noise leaves: at most a tenth of its scale and at
+/// least a hundredth. Every digit if the style is verbose. Requires  i < answer.values.size().
+[[nodiscard]] std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style);
+
+/// An error, rounded up to three digits; every digit if the style is verbose.
+[[nodiscard]] std::string error_text(const accounting::Rational& error, const Style& style);
+
+}  // namespace epsilog::command

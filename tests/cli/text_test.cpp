@@ -1,0 +1,247 @@
+// Text for people: short, as wide as the terminal, with numbers that can be read, and inert whatever is in
+// it.
+#include <algorithm>
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::query;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Streams;
+using epsilog::test::tamper;
+using epsilog::test::Workbench;
+using Words = std::vector<std::string>;
+
+namespace {
+
+/// Code points; no line of these tests has a wide one.
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0;
+  std::size_t width = 0;
+  for (const char c : text) {
+    if (c == '\n') {
+      most = std::max(most, width);
+      width = 0;
+    } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
+      ++width;
+    }
+  }
+  return most;
+}
+
+std::string without_blanks(std::string text) {
+  text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }),
+             text.end());
+  return text;
+}
+
+/// A clinic whose sums are of millions.
+std::string large_clinic() {
+  return replaced(replaced(kClinicPolicy, "budget: {epsilon: 1}", "budget: {epsilon: 1000}"), "[0, 500]",
+                  "[0, 500000]");
+}
+
+std::string last_id(const Workbench& bench) {
+  return query(bench.path("L"), "SELECT id FROM decision ORDER BY seq DESC LIMIT 1");
+}
+
+}  // namespace
+
+TEST_CASE("width: help keeps to COLUMNS, else to 80, and cuts no word", "[cli][help][width]") {
+  Workbench bench;
+  for (const Words& words : {Words{"--help"},
+                             {"release", "--help"},
+                             {"audit", "verify", "--help"},
+                             {"plan", "--help"},
+                             {"accuracy", "snapping", "--help"}}) {
+    bench.environment.erase("COLUMNS");
+    const std::string usual = bench.run(words).out;
+    CAPTURE(words, usual);
+    // Examples are there to be copied and stand as they are.
+    const std::string below = usual.substr(usual.find(words.size() == 1 ? "\nVerbs\n" : "\nUsage\n"));
+    CHECK(widest(below) <= 80);
+    bench.environment["COLUMNS"] = "200";
+    const std::string wide = bench.run(words).out;
+    CHECK(widest(wide) > 80);
+    CHECK(without_blanks(wide) == without_blanks(usual));
+    CHECK(lines(wide) < lines(usual));
+    bench.environment["COLUMNS"] = "nonsense";
+    CHECK(bench.run(words).out == usual);
+  }
+}
+
+TEST_CASE("width: history puts the question below where it does not fit beside", "[cli][output][width]") {
+  Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(bench
+              .with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--where",
+                            "age >= 18 and ward in ('A','B') and cost > 10 and cost < 9000"})
+              .exit == 0);
+  const std::string narrow = bench.with_ledger({"history"}).out;
+  CAPTURE(narrow);
+  CHECK(widest(narrow) <= 80);
+  CHECK(contains(narrow, last_id(bench)));
+  CHECK(contains(narrow, "\n  count of clinic where "));
+  bench.environment["COLUMNS"] = "190";
+  const std::string wide = bench.with_ledger({"history"}).out;
+  CHECK(lines(wide) == 2);
+  CHECK(contains(wide, "value  question\n"));
+  bench.environment["COLUMNS"] = "135";
+  CHECK(widest(bench.with_ledger({"history"}).out) <= 135);
+}
+
+TEST_CASE("width: bars of a table take what is left of it, or go", "[cli][output][width]") {
+  Workbench bench;
+  bench.init(kClinicPolicy);
+  const auto bars = [&](const char* columns) {
+    bench.environment["COLUMNS"] = columns;
+    const std::string text = bench.with_ledger({"budget"}).out;
+    CAPTURE(columns, text);
+    CHECK(widest(text) <= static_cast<std::size_t>(std::stoi(columns)));
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("░", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  CHECK(bars("80") == 24);
+  CHECK(bars("60") < 24);
+  CHECK(bars("60") >= 8);
+  CHECK(bars("45") == 0);
+}
+
+TEST_CASE("numbers: values are grouped and rounded to what the noise leaves, and exact for scripts",
+          "[cli][output][exact]") {
+  const Workbench bench;
+  bench.init(large_clinic());
+  bench.write(
+      "visits.csv",
+      "patient,age,cost,ward\np1,30,412345.67,A\np2,31,498765.43,A\np3,32,487654.32,B\np4,33,476543.21,B\n"
+      "p5,34,465432.10,A\np6,35,454321.09,B\np7,36,443210.98,A\np8,37,432109.87,B\n");
+  const Words ask = {"release", "clinic", "sum:cost", "--epsilon", "20", "--key", "k"};
+  const auto told = [&](const char* option) {
+    Words words = ask;
+    words.emplace_back(option);
+    return bench.with_ledger(words);
+  };
+  const nlohmann::json exact = told("--json").json();
+  const double scale = std::stod(exact["lambda"].get<std::string>());
+  const double value = exact["value_decimal"];
+  const std::string text = bench.with_ledger(ask).out;
+  CAPTURE(text, exact["value"]);
+  std::string shown = text.substr(text.find(": ") + 2);
+  shown = shown.substr(0, shown.find('\n'));
+  REQUIRE(value > 1'500'000);  // 3.7 million and noise of a scale of 50,000
+  CHECK(contains(shown, ","));
+  CHECK(shown.size() == 9);
+  shown.erase(std::remove(shown.begin(), shown.end(), ','), shown.end());
+  CHECK(std::abs(std::stod(shown) - value) <= scale / 20);
+  CHECK(std::fmod(std::stod(shown), 1000) == 0);
+  CHECK(told("--quiet").out == exact["value"].get<std::string>() + "\n");
+  CHECK(std::stod(exact["value"].get<std::string>()) == value);
+}
+
+TEST_CASE("JSON: a plan that would be refused charges nothing", "[cli][json][exact]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Result refused = bench.with_ledger({"plan", "clinic", "count", "--epsilon", "2", "--json"});
+  CHECK(refused.exit == 4);
+  CHECK(refused.json()["epsilon"]["charged"] == "0");
+  CHECK(refused.json()["epsilon"]["requested"] == "2");
+  const Result granted = bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.5", "--json"});
+  CHECK(granted.json()["epsilon"]["charged"] == "0.5");
+}
+
+TEST_CASE("verbose: every verb takes it, and not with --quiet", "[cli][output][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Words plan = {"plan", "clinic", "count", "--epsilon", "0.1", "--verbose"};
+  CHECK(contains(bench.with_ledger(plan).out, "precision auto"));
+  CHECK_FALSE(contains(bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.1"}).out, "precision"));
+  CHECK(bench.with_ledger({"budget", "--verbose"}).exit == 0);
+  const Result both = bench.with_ledger({"budget", "--verbose", "--quiet"});
+  CHECK(both.exit == 2);
+  CHECK(contains(both.err, "--verbose: not with --quiet"));
+}
+
+TEST_CASE("ids: how one begins names it, unless others begin so too", "[cli][output][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(bench.with_ledger({"reserve", "clinic", "count", "--epsilon", "0.1"}).exit == 0);
+  const std::string first = last_id(bench);
+  for (std::size_t length : {4U, 10U, 25U, 26U}) {
+    const Result shown = bench.with_ledger({"show", first.substr(0, length), "--json"});
+    CAPTURE(length, shown.err);
+    CHECK(shown.exit == 0);
+    CHECK(shown.json()["decision_id"] == first);
+  }
+  CHECK(bench.with_ledger({"show", first.substr(0, 3)}).exit == 2);
+  CHECK(contains(bench.with_ledger({"show", first.substr(0, 3)}).err, "at least its first 4"));
+  CHECK(bench.with_ledger({"show", "7777"}).exit == 3);
+  CHECK(bench.with_ledger({"show", first + "0"}).exit == 3);
+  CHECK(bench.with_ledger({"show", "%%%%"}).exit == 3);
+  REQUIRE(bench.with_ledger({"reserve", "clinic", "count", "--epsilon", "0.1"}).exit == 0);
+  const std::string second = last_id(bench);
+  for (const Words& words : {Words{"show"}, {"cancel"}, {"commit"}, {"token"}, {"approve"}, {"reject"}}) {
+    Words ambiguous = words;
+    ambiguous.push_back(first.substr(0, 4));
+    const Result result = bench.with_ledger(ambiguous);
+    CAPTURE(words, result.err);
+    CHECK(result.exit == 2);
+    CHECK(contains(result.err, "begins the ids of 2 decisions"));
+  }
+  const auto differs = static_cast<std::size_t>(
+      std::mismatch(first.begin(), first.end(), second.begin()).first - first.begin());
+  CHECK(bench.with_ledger({"cancel", second.substr(0, std::max<std::size_t>(4, differs + 1))}).exit == 0);
+  CHECK(bench.with_ledger({"show", second, "--json"}).json()["state"] == "cancelled");
+  CHECK(bench.with_ledger({"show", first, "--json"}).json()["state"] == "reserved");
+}
+
+TEST_CASE("names: what reverses the direction of writing is shown, not obeyed", "[cli][output][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const std::string reversed =
+      "al\xe2\x80\xae"
+      "ice\xe2\x81\xa6"
+      "\xd8\x9c";  // U+202E, U+2066, U+061C
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--as", reversed}).exit == 0);
+  const std::string listed = bench.with_ledger({"history"}).out;
+  CAPTURE(listed);
+  CHECK(contains(listed, "al\\u202eice\\u2066\\u061c"));
+  CHECK_FALSE(contains(listed, "\xe2\x80\xae"));
+  CHECK(bench.with_ledger({"history", "--json"}).json()["principal"] == reversed);
+  // A C1 control, which some terminals obey as an escape.
+  const Result strange = bench.with_ledger({"budget", "cli\xc2\x9bnic"});
+  CHECK(contains(strange.err, "cli\\u009bnic"));
+  Streams table;
+  table.input = "dataset,statistic,epsilon,as\nclinic,count,0.1," + reversed + "\nclinic,count,x\x1b,bob\n";
+  const Result planned = bench.with_ledger({"plan", "--batch", "-"}, table);
+  CAPTURE(planned.out);
+  CHECK(contains(planned.out, "al\\u202eice\\u2066\\u061c"));
+  for (const char* raw : {"\xe2\x80\xae", "\xe2\x81\xa6", "\x1b"}) CHECK_FALSE(contains(planned.out, raw));
+}
+
+TEST_CASE("tables: wide characters and combining marks are counted as a terminal shows them",
+          "[cli][output][width]") {
+  const Workbench bench;
+  bench.write("visits.csv", "patient,age,cost,ward\np1,1,1,A\n");
+  bench.init(replaced(kClinicPolicy, "values: [A, B", "values: ['\u5185\u79d1', 'e\u0301'"));
+  const std::string text =
+      bench.with_ledger({"release", "clinic", "histogram:ward", "--epsilon", "0.5", "--verbose"}).out;
+  CAPTURE(text);
+  // Where the column of values ends, given how wide the key is.
+  const auto edge = [&](const std::string& key, std::size_t width) {
+    const std::size_t begin = text.find("\n  " + key + " ");
+    REQUIRE(begin != std::string::npos);
+    const std::size_t after = begin + 3 + key.size();
+    const std::size_t value = text.find_first_not_of(' ', after);
+    return 2 + width + text.find_first_of(" \n", value) - after;
+  };
+  const std::size_t expected = edge("ward", 4);
+  CHECK(edge("\u5185\u79d1", 4) == expected);
+  CHECK(edge("e\u0301", 1) == expected);
+  CHECK(edge("it's, C", 7) == expected);
+}
