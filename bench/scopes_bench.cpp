@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/reaccount.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
@@ -193,10 +194,8 @@ BENCHMARK(transaction_of_accounts)
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 
-/// The same for a caller of the engine: a value handed in debits each of the blocks and the lifetime, since
-/// nobody can tell which rows it used. Arg: how many blocks; 0: a dataset without.
-void release_of_blocks(benchmark::State& state) {
-  Folder folder;
+/// A dataset of as many blocks, by day, whose answers are handed in.
+void write_policy_of_blocks(const Folder& folder, std::int64_t blocks) {
   std::ofstream(folder.file("visits.csv")) << "day\n2024-01-01\n";
   std::ofstream policy(folder.file("policy.yaml"));
   policy << "version: 1\ndatasets:\n  clinic:\n    source: {csv: visits.csv}\n    unit: row\n"
@@ -204,19 +203,31 @@ void release_of_blocks(benchmark::State& state) {
             "    lifetime: {epsilon: 1000000}\n    columns: {day: {type: date}}\n"
             "    queries: {score: {bounds: [0, 1000], sensitivity: 1}}\n"
             "    release: {score: {mechanism: discrete_laplace, grid: 1}}\n";
-  if (state.range(0) > 0) {
+  if (blocks > 0) {
     policy << "    blocks: {by: day, per: day, from: 2024-01-01, to: "
-           << engine::date_text(19'723 + state.range(0) - 1) << "}\n";  // 2024-01-01 is day 19723
+           << engine::date_text(19'723 + blocks - 1) << "}\n";  // 2024-01-01 is day 19723
   }
-  policy.close();
-  engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
-  engine::Engine engine = engine::Engine::open(folder.file("L"));
+}
+
+/// The request for its score.
+engine::Request score() {
   engine::Request request;
   request.dataset = "clinic";
   request.question = engine::parse_question("value:score", std::nullopt, std::nullopt);
   request.epsilon = accounting::Rational(1, 1000);
   request.principal = "bench";
   request.supplied = "500";
+  return request;
+}
+
+/// The same for a caller of the engine: a value handed in debits each of the blocks and the lifetime, since
+/// nobody can tell which rows it used. Arg: how many blocks; 0: a dataset without.
+void release_of_blocks(benchmark::State& state) {
+  Folder folder;
+  write_policy_of_blocks(folder, state.range(0));
+  engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
+  engine::Engine engine = engine::Engine::open(folder.file("L"));
+  const engine::Request request = score();
   mechanisms::BufferedBits bits;
   std::vector<double> raw;
   std::vector<double> whole;
@@ -238,6 +249,33 @@ BENCHMARK(release_of_blocks)
     ->Iterations(500)
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
+
+/// audit reaccount --scopes over as many blocks as the Arg says, after 20 releases that covered them all.
+void reaccount_of_blocks(benchmark::State& state) {
+  Folder folder;
+  write_policy_of_blocks(folder, state.range(0));
+  engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
+  {
+    engine::Engine engine = engine::Engine::open(folder.file("L"));
+    mechanisms::BufferedBits bits;
+    for (int i = 0; i < 20; ++i) {
+      if (!engine.release(score(), bits, {}).granted) state.SkipWithError("refused");
+    }
+  }
+  engine::ReaccountQuestion question;
+  question.accountants = {accounting::kAccountants.begin(), accounting::kAccountants.end()};
+  question.scopes = true;
+  std::size_t answers = 0;
+  for (auto _ : state) answers = engine::reaccount(folder.file("L"), question).size();
+  state.counters["answers"] = static_cast<double>(answers);
+}
+BENCHMARK(reaccount_of_blocks)
+    ->Arg(1)
+    ->Arg(365)
+    ->Arg(4'096)
+    ->Iterations(3)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 /// A request that touches three accounts (dataset, lifetime, its principal) in a ledger that holds as many
 /// accounts of other principals as the Arg says.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <unordered_map>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
@@ -14,13 +12,14 @@
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "recorded_loss.hpp"
+#include "schedule_figures.hpp"
 
 namespace epsilog::engine {
 namespace {
 
 using accounting::Integer;
-using accounting::KnownLoss;
 using Amounts = std::map<std::string, std::int64_t>;  // grid units by measure
+using Charged = std::map<std::string, Integer>;       // their sums
 
 /// Of the work's progress, what reading takes.
 constexpr double kReadingShare = 0.3;
@@ -28,36 +27,15 @@ const Rational kUsualDelta(1, 1'000'000);
 
 /// Of one dataset or scope.
 struct Tally {
-  std::map<std::size_t, std::uint64_t> counts;  ///< by the number of the law
-  std::map<std::string, Integer> charged;       ///< grid units by measure
+  LawCounts counts;
+  Charged charged;
   std::int64_t releases = 0;
   std::int64_t draws = 0;
   std::int64_t inexpressible = 0;
   std::int64_t unreadable = 0;
 
   [[nodiscard]] bool has_figures() const { return inexpressible == 0 && unreadable == 0; }
-};
-
-/// Different laws, numbered as they come.
-class Laws final {
- public:
-  std::size_t numbered(const std::string& key, const auto& make) {
-    const auto [entry, fresh] = numbers_.try_emplace(key, losses_.size());
-    if (fresh) losses_.push_back(make());
-    return entry->second;
-  }
-  [[nodiscard]] std::vector<KnownLoss> losses(const Tally& tally) const {
-    std::vector<KnownLoss> result;
-    for (const auto& [number, count] : tally.counts) {
-      result.push_back(losses_[number]);
-      result.back().count = count;
-    }
-    return result;
-  }
-
- private:
-  std::unordered_map<std::string, std::size_t> numbers_;
-  std::vector<KnownLoss> losses_;
+  [[nodiscard]] bool spent_nothing() const { return charged.empty() && releases == 0; }
 };
 
 /// Reads the history into tallies.
@@ -80,10 +58,11 @@ class History final {
       }
       by_scope[account->second.scope][account->second.measure] += charge.amount;
     }
-    add(stored, "", whole(by_scope));
+    const std::vector<std::size_t> laws = laws_of_release(stored);
+    add(stored, "", whole(by_scope), laws);
     if (!scopes_) return;
     for (const auto& [scope, amounts] : by_scope) {
-      if (!scope.empty()) add(stored, scope, amounts);
+      if (!scope.empty()) add(stored, scope, amounts, laws);
     }
   }
 
@@ -121,7 +100,20 @@ class History final {
     return found ? period->second : Amounts();
   }
 
-  void add(const ledger::StoredDecision& stored, const std::string& scope, const Amounts& amounts) {
+  /// The law of each draw.
+  std::vector<std::size_t> laws_of_release(const ledger::StoredDecision& stored) {
+    std::vector<std::size_t> numbers;
+    if (!stored.release) return numbers;
+    const std::string& mechanism = stored.release->mechanism;
+    for (const ledger::ComponentRecord& component : stored.release->components) {
+      numbers.push_back(laws_.numbered(loss_key(mechanism, component),
+                                       [&] { return recorded_loss(mechanism, component); }));
+    }
+    return numbers;
+  }
+
+  void add(const ledger::StoredDecision& stored, const std::string& scope, const Amounts& amounts,
+           const std::vector<std::size_t>& laws) {
     const auto [entry, fresh] = tallies_.try_emplace({stored.draft.dataset, scope});
     Tally& tally = entry->second;
     // What could not be read earlier may be of this scope too.
@@ -129,12 +121,8 @@ class History final {
     for (const auto& [measure, amount] : amounts) tally.charged[measure] += Integer(amount);
     if (!stored.release) return add_charge(tally, amounts);
     ++tally.releases;
-    const std::string& mechanism = stored.release->mechanism;
-    for (const ledger::ComponentRecord& component : stored.release->components) {
-      ++tally.draws;
-      const std::string key = loss_key(mechanism, component);
-      ++tally.counts[laws_.numbered(key, [&] { return recorded_loss(mechanism, component); })];
-    }
+    tally.draws += static_cast<std::int64_t>(laws.size());
+    for (const std::size_t law : laws) ++tally.counts[law];
   }
 
   void add_charge(Tally& tally, const Amounts& amounts) {
@@ -156,9 +144,9 @@ class History final {
   Laws laws_;
 };
 
-accounting::RenyiCurve charged_curve(const Tally& tally) {
+accounting::RenyiCurve charged_curve(const Charged& charges) {
   accounting::RenyiCurve curve;
-  for (const auto& [measure, units] : tally.charged) {
+  for (const auto& [measure, units] : charges) {
     if (const auto order = renyi_order(measure)) {
       curve.push_back({*order, units * accounting::power_of_ten(-accounting::EpsilonMeasure::decimals)});
     }
@@ -166,30 +154,29 @@ accounting::RenyiCurve charged_curve(const Tally& tally) {
   return curve;
 }
 
-std::optional<Rational> charged(const Tally& tally, const char* measure, int decimals) {
-  const auto found = tally.charged.find(measure);
-  if (found == tally.charged.end()) return std::nullopt;
+std::optional<Rational> charged(const Charged& charges, const char* measure, int decimals) {
+  const auto found = charges.find(measure);
+  if (found == charges.end()) return std::nullopt;
   return Rational(found->second * accounting::power_of_ten(-decimals));
 }
 
 /// By the filters under which the charges were made, each of which holds by itself.
-std::optional<Rational> promised(const Tally& tally, const Reaccount& answer) {
+std::optional<Rational> promised(const Charged& charges, const Asked& asked) {
   std::optional<Rational> least;
   const auto offer = [&least](const Rational& bound) { least = least ? std::min(*least, bound) : bound; };
-  const auto epsilon = charged(tally, "epsilon", accounting::EpsilonMeasure::decimals);
-  const auto rho = charged(tally, "rho", accounting::RhoMeasure::decimals);
-  const Rational delta = charged(tally, "delta", accounting::DeltaMeasure::decimals).value_or(Rational(0));
-  const accounting::RenyiCurve curve = charged_curve(tally);
-  if (answer.delta) {
-    if (epsilon && delta <= *answer.delta) offer(*epsilon);
-    if (rho && *answer.delta > 0) offer(accounting::zcdp_epsilon_up(*rho, *answer.delta));
-    if (!curve.empty() && *answer.delta > 0) offer(accounting::renyi_epsilon_up(curve, *answer.delta));
+  const auto epsilon = charged(charges, "epsilon", accounting::EpsilonMeasure::decimals);
+  const auto rho = charged(charges, "rho", accounting::RhoMeasure::decimals);
+  const Rational delta = charged(charges, "delta", accounting::DeltaMeasure::decimals).value_or(Rational(0));
+  const accounting::RenyiCurve curve = charged_curve(charges);
+  if (asked.at_delta) {
+    if (epsilon && delta <= asked.at) offer(*epsilon);
+    if (rho && asked.at > 0) offer(accounting::zcdp_epsilon_up(*rho, asked.at));
+    if (!curve.empty() && asked.at > 0) offer(accounting::renyi_epsilon_up(curve, asked.at));
   } else {
-    if (epsilon && *epsilon <= *answer.epsilon) offer(std::min(delta, Rational(1)));
-    if (rho) offer(accounting::zcdp_delta_up(*rho, *answer.epsilon));
-    if (!curve.empty()) offer(accounting::renyi_delta_up(curve, *answer.epsilon));
+    if (epsilon && *epsilon <= asked.at) offer(std::min(delta, Rational(1)));
+    if (rho) offer(accounting::zcdp_delta_up(*rho, asked.at));
+    if (!curve.empty()) offer(accounting::renyi_delta_up(curve, asked.at));
   }
-  if (!least && tally.charged.empty() && tally.releases == 0) return Rational(0);
   return least;
 }
 
@@ -233,7 +220,6 @@ Reaccount begun(const ReaccountQuestion& question, const Policy& policy,
   answer.laws = static_cast<std::int64_t>(tally.counts.size());
   answer.inexpressible = tally.inexpressible;
   answer.unreadable = tally.unreadable;
-  if (tally.unreadable == 0) answer.charged = promised(tally, answer);
   return answer;
 }
 
@@ -272,17 +258,21 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
   view.reset();  // composing may take long, and an open view keeps the log from being recycled
 
   std::vector<Reaccount> answers;
+  ScheduleFigures figures(history.laws());
+  Once<std::pair<Charged, Asked>, std::optional<Rational>> promises;
   double done = 0;
   const auto work = static_cast<double>(history.tallies().size() * question.accountants.size());
   for (const auto& [name, tally] : history.tallies()) {
     Reaccount& answer = answers.emplace_back(begun(question, policy, name, tally));
-    const std::vector<KnownLoss> losses = history.laws().losses(tally);
+    const Asked asked{answer.delta.has_value(), answer.delta ? *answer.delta : *answer.epsilon};
+    if (tally.unreadable == 0) {
+      answer.charged = tally.spent_nothing() ? Rational(0) : promises.of({tally.charged, asked}, [&] {
+        return promised(tally.charged, asked);
+      });
+    }
     for (const accounting::Accountant accountant : question.accountants) {
       std::optional<Rational> bound;
-      if (tally.has_figures()) {
-        bound = answer.delta ? accounting::composed_epsilon_up(accountant, losses, *answer.delta)
-                             : accounting::composed_delta_up(accountant, losses, *answer.epsilon);
-      }
+      if (tally.has_figures()) bound = figures.bound(accountant, tally.counts, asked);
       answer.figures.push_back({accountant, bound});
       if (!progress) continue;
       const accounting::DefaultFloatingPoint floating_point;

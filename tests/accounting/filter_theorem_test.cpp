@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "composition_reference.hpp"
+#include "epsilog/accounting/advanced_composition.hpp"
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/filter.hpp"
 #include "epsilog/accounting/filter_theorem.hpp"
+#include "epsilog/accounting/zcdp.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -179,6 +181,43 @@ TEST_CASE("filters: every path stays within the limit of one Renyi order, of sev
         {limits[0]});
     for (const long double order : {1.0625L, 2.0L, 8.0L, 64.0L}) {
       CHECK(divergence(concentrated, order) <= order * number(limit).get_d() + kRounding);
+    }
+  }
+}
+
+TEST_CASE("filters: every path of approximate rounds stays within limits of rho and of delta",
+          "[accounting][filter]") {
+  const Strategy strategy = [](const std::vector<int>& answers) {
+    const double epsilon = adaptive_epsilon(answers);
+    const double delta = !answers.empty() && answers.back() == 1 ? 1.0 / 64 : 1.0 / 128;
+    const LossFacts loss{LossFacts::Kind::pure, Rational(epsilon), 0};
+    return Question{{epsilon, delta},
+                    {units_up(rho_of_release_up(loss)), static_cast<std::int64_t>(delta * 128)}};
+  };
+  for (const Rational& rho : {Rational(1, 8), Rational(3, 8)}) {
+    for (const unsigned long parts : {2UL, 4UL, 8UL}) {
+      const auto all = transcripts(strategy, {units_down(rho), static_cast<std::int64_t>(parts)});
+      const Rational beside(parts, 128UL);
+      const long double lost = beside.get_d();
+      CAPTURE(text(rho), parts);
+      for (const char* epsilon : {"0", "0.25", "0.5", "1", "2", "4"}) {
+        CAPTURE(epsilon);
+        const long double converted = zcdp_delta_up(rho, number(epsilon)).get_d();
+        const long double delta = delta_at(all, number(epsilon).get_d());
+        CHECK(delta <= lost + (1 - lost) * converted + kRounding);
+        // Without the deltas it would not hold.
+        if (number(epsilon) == 4) CHECK(delta > converted + 1.0L / 256);
+      }
+      // The closed form: S = 2 rho is that of 8 rho epsilons of a half.
+      for (const char* slack : {"0.01", "1e-6"}) {
+        std::vector<LossGroup> spent;
+        for (unsigned long i = 0; i < Rational(8 * rho).get_num().get_ui(); ++i) {
+          spent.push_back({Rational(1, 2), beside / (8 * rho), 1});
+        }
+        const Rational delta = beside + number(slack);
+        const Rational epsilon = fully_adaptive_epsilon_up(spent, delta).value();
+        CHECK(delta_at(all, epsilon.get_d()) <= delta.get_d() + kRounding);
+      }
     }
   }
 }

@@ -305,6 +305,35 @@ TEST_CASE("reaccount: a renewing budget is one history, and each scope by itself
   CHECK(bound(answers[1], Accountant::pld) == bound(answers[0], Accountant::pld));
 }
 
+TEST_CASE("reaccount: each block has the figures of what was charged to it", "[engine][reaccount][blocks]") {
+  const Clinic clinic("epsilon: 3", "    lifetime: {epsilon: 9}\n    blocks: {by: ward}\n");
+  Engine engine = clinic.open();
+  Answer small, large;
+  const auto of_ward = [&](const char* ward, const char* epsilon) {
+    return release(engine, request("count", epsilon, "", std::nullopt, "ward = '" + std::string(ward) + "'"));
+  };
+  for (const char* ward : {"A", "B", "A", "B"}) small = of_ward(ward, "0.1");
+  large = of_ward("C", "0.3");
+  ReaccountQuestion question = everything();
+  question.scopes = true;
+  const std::vector<Reaccount> answers = reaccount(clinic.ledger(), question);
+  REQUIRE(answers.size() == 5);
+  for (const Reaccount& answer : answers) {
+    CAPTURE(answer.scope);
+    if (answer.scope == "block:A" || answer.scope == "block:B") {
+      CHECK(answer.charged == number("0.2"));
+      check_figures(answer, {recorded(small, 2)});
+    } else if (answer.scope == "block:C") {
+      CHECK(answer.charged == number("0.3"));
+      check_figures(answer, {recorded(large, 1)});
+    } else {
+      CHECK((answer.scope.empty() || answer.scope == "lifetime"));
+      CHECK(answer.charged == number("0.7"));
+      check_figures(answer, {recorded(small, 4), recorded(large, 1)});
+    }
+  }
+}
+
 TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved loss", "[engine][reaccount]") {
   ledger::ComponentRecord vector;
   vector.sensitivity = "3";

@@ -1,8 +1,9 @@
 // Composition theorems in closed form: the sum, and what a small delta buys over it.
 //
 // Measure   Approximate DP. basic_* and fully_adaptive_* hold when every (epsilon_i, delta_i) is chosen after
-//           all earlier answers; advanced_* only for parameters fixed in advance.
-// Proof     accounting/proofs/composition.md, section 6.
+//           all earlier answers, under limits on their sums that were fixed before the first: of those limits
+//           they speak. advanced_* hold only for parameters fixed in advance.
+// Proof     accounting/proofs/composition.md, sections 6 and 10.
 // Notation  S = sum of epsilon_i^2, over all mechanisms; D = 1 - prod (1 - delta_i).
 // Rounds    Up. Every result is exact or of 128 bits, within 2^-100 of the formula.
 // Requires  of all: groups as optimal_delta_up, epsilon >= 0, 0 <= delta <= 1.
@@ -43,7 +44,8 @@ namespace epsilog::accounting {
 
 /// S/2 + sqrt(2 S ln(1/slack)), slack = delta - sum delta_i; nullopt unless slack > 0.
 /// Source  Whitehouse, Ramdas, Rogers and Wu, "Fully-adaptive composition in differential privacy", arXiv
-///         2203.05481, theorem 2. It is at least the conversion of zCDP with rho = S/2.
+///         2203.05481, theorem 2; proved as the filter of rho = S/2 beside the deltas, of which it is at
+///         least the conversion. S and sum delta_i are the limits.
 [[nodiscard]] std::optional<Rational> fully_adaptive_epsilon_up(std::span<const LossGroup> groups,
                                                                 const Rational& delta);
 
