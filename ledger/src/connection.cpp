@@ -129,8 +129,11 @@ FailureKind kind_of(int code, int system_error) {
     case SQLITE_READONLY:
     case SQLITE_PERM:
       return FailureKind::forbidden;
-    case SQLITE_CANTOPEN:
-      return lasts(system_error) ? FailureKind::forbidden : FailureKind::transient;
+    case SQLITE_CANTOPEN: {
+      // Others, ENOENT above all, SQLite may have kept of a file that need not be there.
+      const bool no_right = system_error == EACCES || system_error == EPERM || system_error == EROFS;
+      return no_right ? FailureKind::forbidden : FailureKind::transient;
+    }
     case SQLITE_IOERR:
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
