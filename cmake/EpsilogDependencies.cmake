@@ -1,5 +1,6 @@
-# The libraries everything is built on. Used by the build and, installed beside
-# epsilog-config.cmake, by every consumer, so that both see the same target names.
+# The libraries that the components of `epsilog_wanted` are built on. Included by the build and, installed beside
+# epsilog-config.cmake, by whoever links them, so that both see the same names. Who links archives needs all of
+# them, who links shared libraries only those of the public headers (`epsilog_public_only`).
 include(CMakeFindDependencyMacro)
 
 find_dependency(PkgConfig)
@@ -9,19 +10,23 @@ endif()
 if(NOT TARGET PkgConfig::MPFR)
   pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET GLOBAL mpfr>=4.1)
 endif()
-if(NOT TARGET PkgConfig::SODIUM)
-  pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET GLOBAL libsodium>=1.0.18)
+if(NOT epsilog_public_only)
+  if(NOT TARGET PkgConfig::SODIUM)
+    pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET GLOBAL libsodium>=1.0.18)
+  endif()
+  if("ledger" IN_LIST epsilog_wanted)
+    if(NOT TARGET PkgConfig::SQLITE3)
+      pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET GLOBAL sqlite3>=3.40)
+    endif()
+    find_dependency(SQLiteCpp CONFIG)
+    find_dependency(Threads)
+  endif()
+  if("engine" IN_LIST epsilog_wanted AND NOT TARGET yaml-cpp::yaml-cpp)
+    find_dependency(yaml-cpp CONFIG)
+    # yaml-cpp 0.7 exports `yaml-cpp`, 0.8 `yaml-cpp::yaml-cpp`.
+    if(NOT TARGET yaml-cpp::yaml-cpp)
+      add_library(yaml-cpp::yaml-cpp INTERFACE IMPORTED)
+      target_link_libraries(yaml-cpp::yaml-cpp INTERFACE yaml-cpp)
+    endif()
+  endif()
 endif()
-if(NOT TARGET PkgConfig::SQLITE3)
-  pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET GLOBAL sqlite3>=3.40)
-endif()
-find_dependency(SQLiteCpp CONFIG)
-find_dependency(yaml-cpp CONFIG)
-# yaml-cpp 0.7 exports `yaml-cpp`, 0.8 `yaml-cpp::yaml-cpp`.
-if(NOT TARGET yaml-cpp::yaml-cpp)
-  add_library(yaml-cpp::yaml-cpp INTERFACE IMPORTED)
-  target_link_libraries(yaml-cpp::yaml-cpp INTERFACE yaml-cpp)
-endif()
-find_dependency(fmt CONFIG)
-find_dependency(nlohmann_json CONFIG)
-find_dependency(Threads)

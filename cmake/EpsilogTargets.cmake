@@ -14,24 +14,47 @@ if(EPSILOG_SANITIZERS)
   target_link_options(epsilog_flags INTERFACE -fsanitize=${EPSILOG_SANITIZERS})
 endif()
 
-# epsilog_library(<layer> HEADERS … SOURCES … PUBLIC … PRIVATE …)
+# What is installed runs from wherever it is put.
+file(RELATIVE_PATH epsilog_libraries_from_programs "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+
+# epsilog_hide_build_paths(<target>): no path of the machine that builds gets into what others run. Debug builds
+# are not for others, and a debugger finds their sources by these paths.
+function(epsilog_hide_build_paths target)
+  foreach(directory "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
+    target_compile_options(${target} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:-ffile-prefix-map=${directory}=.>")
+  endforeach()
+endfunction()
+
+# epsilog_library(<layer> HEADERS … SOURCES … PUBLIC … PRIVATE … HEADER_ONLY …)
 #
-# One target a folder. Its public headers live under <layer>/include, which only targets that
-# link the layer can see: an include against the arrows of ARCHITECTURE.md does not compile.
+# One target a folder, an archive unless BUILD_SHARED_LIBS. Its public headers live under <layer>/include, which
+# only targets that link the layer can see: an include against the arrows of ARCHITECTURE.md does not compile.
+# What is HEADER_ONLY and private is compiled in, and nobody who links the layer is asked for it.
 function(epsilog_library layer)
-  cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE;HEADER_ONLY" ${ARGN})
   set(target epsilog_${layer})
-  add_library(${target} STATIC)
+  add_library(${target})
   add_library(epsilog::${layer} ALIAS ${target})
   target_sources(${target}
     PRIVATE ${ARG_SOURCES}
     PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${ARG_HEADERS})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:epsilog_flags>)
+  foreach(library IN LISTS ARG_HEADER_ONLY)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
+  endforeach()
+  epsilog_hide_build_paths(${target})
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${layer}
     CXX_EXTENSIONS OFF
     POSITION_INDEPENDENT_CODE ON
+    DEFINE_SYMBOL ""  # what a shared library exports is not marked in the code
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    INSTALL_RPATH "$ORIGIN"
     VERIFY_INTERFACE_HEADER_SETS ON)
-  install(TARGETS ${target} EXPORT epsilog-targets FILE_SET HEADERS)
+  if(BUILD_SHARED_LIBS AND NOT EPSILOG_SANITIZERS)
+    target_link_options(${target} PRIVATE LINKER:-z,defs)  # each names all that it needs
+  endif()
+  install(TARGETS ${target} EXPORT epsilog-${layer}-targets FILE_SET HEADERS)
 endfunction()

@@ -1,8 +1,7 @@
 // The composed loss of grid laws, exponentially tilted, and the profile read off its spectrum.
 //
 // Proof     accounting/proofs/privacy_loss_distribution.md, sections 4 to 6. Every bound holds whatever tilt
-// and
-//           period were chosen; they decide only how close it is.
+//           and period were chosen; they decide only how close it is.
 // Thread-safety: const members may be called concurrently. The caller holds an ExponentRange.
 #pragma once
 

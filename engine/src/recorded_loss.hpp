@@ -21,9 +21,8 @@ namespace epsilog::engine {
 ///   snapping          Laplace noise and what is proved beyond it
 ///   discrete Laplace  its lattice law, of vectors too; as pure where the lattice is finer than pld composes
 ///   discrete Gaussian rho; to pld its lattice law if one unit changes one coordinate, by whole steps, and
-///   the
-///                     scale is below 10^4 steps; continuous noise on a grid that is fine enough; else its
-///                     proved (epsilon, delta)
+///                     the scale is below 10^4 steps; continuous noise on a grid that is fine enough; else
+///                     its proved (epsilon, delta)
 /// The guarantee is the proved (epsilon, delta), at most what was charged.
 /// Throws  LedgerCorrupt for a mechanism or a number that no release of this program has.
 [[nodiscard]] accounting::KnownLoss recorded_loss(const std::string& mechanism,

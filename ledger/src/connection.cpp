@@ -1,6 +1,8 @@
 #include "connection.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <exception>
@@ -76,7 +78,10 @@ SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) 
   try {
     return SQLite::Database(uri_of(files, role), flags_of(role), kBusyTimeoutMs);
   } catch (const SQLite::Exception& error) {
-    throw StorageFailure(error.getExtendedErrorCode(), error.what());
+    // A database that could not be opened has no handle that could be asked for the reason.
+    const int wanted = writes(role) ? R_OK | W_OK : R_OK;
+    const bool may = ::faccessat(AT_FDCWD, files.database.c_str(), wanted, AT_EACCESS) == 0;
+    throw StorageFailure(error.getExtendedErrorCode(), error.what(), may ? 0 : errno);
   }
 }
 
@@ -119,11 +124,16 @@ FailureKind kind_of(int code, int system_error) {
     case SQLITE_LOCKED:
     case SQLITE_NOMEM:
     case SQLITE_INTERRUPT:
-    case SQLITE_READONLY:
-    case SQLITE_CANTOPEN:
-    case SQLITE_PERM:
     case SQLITE_PROTOCOL:
       return FailureKind::transient;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return FailureKind::forbidden;
+    case SQLITE_CANTOPEN: {
+      // Others, ENOENT above all, SQLite may have kept of a file that need not be there.
+      const bool no_right = system_error == EACCES || system_error == EPERM || system_error == EROFS;
+      return no_right ? FailureKind::forbidden : FailureKind::transient;
+    }
     case SQLITE_IOERR:
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -139,20 +149,14 @@ FailureKind kind_of(int code, int system_error) {
 
 namespace {
 
-/// The rest of the sentence: a disk that is full and a file that is not ours are not mended by trying again.
+/// The rest of the sentence: a disk that is full is not mended by trying again alone.
 const char* what_helps(const StorageFailure& failure) {
-  constexpr const char* kNotOurs =
-      ", because its files or their directory may not be written to here; trying again does not help";
-  const int error = failure.system_error();
   switch (failure.code() & 0xff) {
     case SQLITE_FULL:
     case SQLITE_IOERR:
       return ": make room, then retry";
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-      return kNotOurs;
     case SQLITE_CANTOPEN:
-      return error == EACCES || error == EPERM || error == EROFS ? kNotOurs : "";
+      return "";
     default:
       return ", retry";
   }
@@ -165,6 +169,11 @@ void throw_translated(const StorageFailure& failure, const std::string& context)
   switch (kind_of(failure)) {
     case FailureKind::transient:
       std::throw_with_nested(LedgerBusy(message + "; nothing was done" + what_helps(failure)));
+    case FailureKind::forbidden:
+      std::throw_with_nested(
+          LedgerUnusable(message +
+                         "; nothing was done, because this user may not use its files or their directory so; "
+                         "trying again does not help"));
     case FailureKind::storage:
       if ((failure.code() & 0xff) == SQLITE_IOERR) std::throw_with_nested(LedgerIo(message));
       std::throw_with_nested(LedgerCorrupt(message));

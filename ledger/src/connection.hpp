@@ -38,7 +38,8 @@ class StorageFailure final : public std::runtime_error {
 
 /// What a failure means for the ledger (docs/recovery.md).
 enum class FailureKind {
-  transient,   ///< FULL, BUSY, NOMEM, INTERRUPT, READONLY, CANTOPEN …: nothing happened
+  transient,   ///< FULL, BUSY, NOMEM, INTERRUPT …: nothing happened
+  forbidden,   ///< READONLY, PERM, CANTOPEN for want of rights: nothing happened, nor will it
   storage,     ///< IOERR*, CORRUPT, NOTADB: the outcome is unknown
   constraint,  ///< a CHECK, key or trigger refused
   too_big,     ///< a text exceeds what SQLite stores
@@ -48,8 +49,8 @@ enum class FailureKind {
 [[nodiscard]] FailureKind kind_of(int code, int system_error = 0);
 [[nodiscard]] FailureKind kind_of(const StorageFailure& failure);
 
-/// Throws, with the failure being handled nested inside, what a reader reports: LedgerBusy, LedgerIo,
-/// LedgerCorrupt or InvalidParameter.
+/// Throws, with the failure being handled nested inside, what a reader reports: LedgerBusy,
+/// LedgerUnusable, LedgerIo, LedgerCorrupt or InvalidParameter.
 [[noreturn]] void throw_translated(const StorageFailure& failure, const std::string& context);
 
 /// A prepared statement in use; gives it back when destroyed.

@@ -24,12 +24,14 @@ class TemporaryFile final {
  public:
   explicit TemporaryFile(const LedgerFiles& final_files) : files_(final_files) {
     files_.database += ".creating-" + random_hex_128();
+    require_short_path(files_.database);
     // Made here and not by SQLite, so that no umask ever opens it to others. The descriptor is closed
     // before SQLite opens the file, hence before there is a lock to lose.
     const Descriptor placeholder(
         ::open(files_.database.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!placeholder.valid() || ::fchmod(placeholder.get(), 0600) != 0) {
-      throw LedgerBusy(system_message("cannot create " + files_.database, errno));
+      const int error = errno;
+      throw_refused("cannot create " + files_.database, error, permission_advice(files_.directory, error));
     }
   }
   TemporaryFile(const TemporaryFile&) = delete;
@@ -49,14 +51,11 @@ void make_directory_if_missing(const std::string& path) {
   const std::string directory = path.substr(0, slash);
   if (exists(directory)) return;
   if (::mkdir(directory.c_str(), 0750) == 0) {
-    if (::chmod(directory.c_str(), 0750) != 0)
-      throw LedgerBusy(system_message("cannot set the mode of " + directory, errno));
+    if (::chmod(directory.c_str(), 0750) != 0) throw_refused("cannot set the mode of " + directory, errno);
     return;
   }
   if (errno == EEXIST) return;
-  if (errno == ENOENT)
-    throw LedgerUnusable(system_message("cannot create the directory " + directory, errno));
-  throw LedgerBusy(system_message("cannot create the directory " + directory, errno));
+  throw_refused("cannot create the directory " + directory, errno);
 }
 
 /// A WAL left by a removed ledger would be replayed into the new one.
@@ -110,7 +109,7 @@ void give_final_name(const LedgerFiles& temporary, const LedgerFiles& files) {
   if (::renameat2(AT_FDCWD, temporary.database.c_str(), AT_FDCWD, files.database.c_str(), RENAME_NOREPLACE) !=
       0) {
     if (errno == EEXIST) require_nothing_there(files);
-    throw LedgerBusy(system_message("cannot give the new ledger its name " + files.database, errno));
+    throw_refused("cannot give the new ledger its name " + files.database, errno);
   }
   sync_directory(files.directory);
 }

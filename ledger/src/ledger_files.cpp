@@ -1,6 +1,7 @@
 #include "ledger_files.hpp"
 
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,41 @@ std::string system_message(const std::string& what, int error) {
   return what + ": " + std::generic_category().message(error);
 }
 
+bool lasts(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case EINVAL:
+    case ENOSYS:
+    case EOPNOTSUPP:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void throw_refused(const std::string& what, int error, const std::string& advice) {
+  const std::string message = system_message(what, error) + advice;
+  if (lasts(error)) throw LedgerUnusable(message);
+  throw LedgerBusy(message);
+}
+
+void require_short_path(const std::string& database) {
+  constexpr std::size_t kBehindIt = 8;  // "-journal"
+  const sqlite3_vfs* const files = ::sqlite3_vfs_find(nullptr);
+  const auto most = static_cast<std::size_t>(files->mxPathname) - kBehindIt;
+  if (database.size() <= most) return;
+  throw LedgerUnusable("ledger " + database + ": its path has " + std::to_string(database.size()) +
+                       " bytes, and SQLite takes at most " + std::to_string(most) +
+                       ": choose a shorter name, or a directory nearer to the root");
+}
+
 LedgerFiles locate(const std::string& path) {
   const auto slash = path.find_last_of('/');
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
@@ -48,11 +84,14 @@ LedgerFiles locate(const std::string& path) {
     const int error = errno;
     if (error == EIO) throw LedgerIo(system_message("ledger: the directory '" + directory + "'", error));
     if (error == ENOMEM) throw LedgerBusy(system_message("ledger: the directory '" + directory + "'", error));
+    if (directory == "." && error == ENOENT)
+      throw LedgerUnusable("ledger: '" + path + "': the current directory does not exist any more");
     throw LedgerUnusable(system_message("ledger: no directory '" + directory + "'", error));
   }
   LedgerFiles files;
   files.directory = resolved;
   files.database = (files.directory == "/" ? "" : files.directory) + "/" + name;
+  require_short_path(files.database);
   return files;
 }
 
@@ -64,8 +103,7 @@ FileIdentity require_single_regular_file(const LedgerFiles& files) {
     }
     const int error = errno;
     if (error == EIO) throw LedgerIo(system_message("ledger " + files.database, error));
-    throw LedgerBusy(system_message("ledger " + files.database, error) +
-                     permission_advice(files.directory, error));
+    throw_refused("ledger " + files.database, error, permission_advice(files.directory, error));
   }
   if (S_ISLNK(status.st_mode)) {
     throw LedgerUnusable(
@@ -151,7 +189,7 @@ bool tighten_mode(const LedgerFiles& files) {
   constexpr mode_t kAllowed = S_IRUSR | S_IWUSR | S_IRGRP;
   struct stat status {};
   if (::lstat(files.database.c_str(), &status) != 0) {
-    throw LedgerBusy(system_message("ledger " + files.database, errno));
+    throw_refused("ledger " + files.database, errno);
   }
   const mode_t mode = status.st_mode & 07777;
   if ((mode & ~kAllowed) == 0) return false;

@@ -46,12 +46,14 @@ class Descriptor final {
 };
 
 /// Resolves the directory part of `path`.
-/// Throws  LedgerUnusable if there is no such directory, InvalidParameter for a path that names none.
+/// Throws  LedgerUnusable if there is no such directory, or its path is too long for SQLite; InvalidParameter
+/// for
+///         a path that names no file.
 [[nodiscard]] LedgerFiles locate(const std::string& path);
 
 /// Ensures  the database is a regular file with one name.
 /// Throws   LedgerUnusable (absent, a symbolic link, several hard links, not a regular file),
-///          LedgerCorrupt (empty), LedgerBusy (cannot be examined).
+///          LedgerCorrupt (empty), LedgerBusy (cannot be examined now).
 [[nodiscard]] FileIdentity require_single_regular_file(const LedgerFiles& files);
 
 /// A file mounted by itself has its log and its locks in another directory than whoever uses it by another
@@ -92,5 +94,16 @@ void sync_directory(const std::string& directory);
 
 /// "what: strerror(error)".
 [[nodiscard]] std::string system_message(const std::string& what, int error);
+
+/// Whether the system will answer with this error until somebody changes rights, names or the file system: it
+/// is not the moment that is wrong.
+[[nodiscard]] bool lasts(int error);
+/// Of a call that the system refused, and that did nothing.
+/// Throws  LedgerUnusable of an error that lasts, else LedgerBusy: "what: strerror(error)", then `advice`.
+[[noreturn]] void throw_refused(const std::string& what, int error, const std::string& advice = "");
+
+/// SQLite takes paths up to a length of its own, with what it puts behind them.
+/// Throws  LedgerUnusable of a longer one.
+void require_short_path(const std::string& database);
 
 }  // namespace epsilog::ledger

@@ -134,8 +134,7 @@ void LedgerState::committing(std::int64_t first) {
   const int error = write_commit_mark(
       turn_, {.state = CommitMark::State::committing, .boot_id = current_boot_id(), .first = first});
   if (error != 0) {
-    throw LedgerBusy(system_message("ledger " + files_.database + ": writing " + files_.lock(), error) +
-                     "; nothing was done");
+    throw_refused("ledger " + files_.database + ": writing " + files_.lock(), error, "; nothing was done");
   }
   marked_ = true;
   if (options_.before_commit) options_.before_commit();
@@ -325,7 +324,7 @@ std::unique_ptr<Connection> LedgerState::open_reader() const {
     return std::make_unique<Connection>(files_, Connection::Role::reader);
   } catch (const Error&) {
     if (size_of(files_.wal()) == 0) return std::make_unique<Connection>(files_, Connection::Role::immutable);
-    std::throw_with_nested(LedgerBusy(
+    std::throw_with_nested(LedgerUnusable(
         "ledger " + files_.database +
         " is another's, or lies in a directory you cannot write to, and has a write-ahead log (" +
         files_.wal() + ") that cannot be read there. Read it as its owner; the log is empty after " +

@@ -29,7 +29,7 @@ class PendingCopy final {
   explicit PendingCopy(const std::string& final_name) : name_(final_name + ".creating-" + random_hex_128()) {
     const Descriptor placeholder(::open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!placeholder.valid() || ::fchmod(placeholder.get(), 0600) != 0) {
-      throw LedgerBusy(system_message("cannot create " + name_, errno));
+      throw_refused("cannot create " + name_, errno);
     }
   }
   PendingCopy(const PendingCopy&) = delete;
@@ -45,7 +45,7 @@ class PendingCopy final {
       throw LedgerIo(system_message("cannot make " + name_ + " durable; the ledger is untouched", errno));
     }
     if (::rename(name_.c_str(), final_name.c_str()) != 0) {
-      throw LedgerBusy(system_message("cannot give the copy its name " + final_name, errno));
+      throw_refused("cannot give the copy its name " + final_name, errno);
     }
     sync_directory(files.directory);
   }

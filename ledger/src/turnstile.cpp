@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "lock_holder.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -32,8 +33,7 @@ Descriptor open_lock_file(const LedgerFiles& files, const std::string& path) {
       return existing;
     }
     if (error != ENOENT) {
-      throw LedgerBusy(system_message("cannot open the lock file " + path, error) +
-                       permission_advice(path, error));
+      throw_refused("cannot open the lock file " + path, error, permission_advice(path, error));
     }
     // Whatever the umask is, the next process of this user must be able to open it.
     Descriptor created(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -43,8 +43,7 @@ Descriptor open_lock_file(const LedgerFiles& files, const std::string& path) {
       return created;
     }
     if (error != EEXIST) {
-      throw LedgerBusy(system_message("cannot create the lock file " + path, error) +
-                       permission_advice(files.directory, error));
+      throw_refused("cannot create the lock file " + path, error, permission_advice(files.directory, error));
     }
   }
 }
@@ -60,7 +59,7 @@ bool still_named(const Descriptor& descriptor, const std::string& path) {
 bool try_lock(const Descriptor& descriptor, const std::string& path) {
   if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0) return true;
   if (errno == EWOULDBLOCK || errno == EINTR) return false;
-  throw LedgerBusy(system_message("cannot lock " + path, errno));
+  throw_refused("cannot lock " + path, errno);
 }
 
 /// What a waiting thread and the caller who may lose patience share.
@@ -105,8 +104,8 @@ void start_standing_in_line(const std::shared_ptr<Wait>& wait) {
 }
 
 [[noreturn]] void lose_patience(const LedgerFiles& files) {
-  throw LedgerBusy("ledger " + files.database +
-                   " is in use by another process; retry, or wait longer (--wait)");
+  throw LedgerBusy("ledger " + files.database + " is in use by " + lock_holder(files) +
+                   "; retry, or wait longer (--wait)");
 }
 
 /// flock has no timeout, and asking again and again would give up the place in the queue. So a
@@ -120,7 +119,7 @@ Descriptor wait_in_line(const LedgerFiles& files, Descriptor queue, Descriptor l
   start_standing_in_line(wait);
   std::unique_lock guard(wait->mutex);
   if (!wait->changed.wait_until(guard, deadline, [&] { return wait->finished; })) lose_patience(files);
-  if (wait->error != 0) throw LedgerBusy(system_message("cannot lock " + files.lock(), wait->error));
+  if (wait->error != 0) throw_refused("cannot lock " + files.lock(), wait->error);
   const Descriptor leave_turnstile = std::move(wait->queue);
   return std::move(wait->lock);
 }

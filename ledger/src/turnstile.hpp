@@ -39,7 +39,9 @@ class ThreadTurns final {
 };
 
 /// Takes the lock of all processes. It is held as long as the descriptor lives.
-/// Throws  LedgerBusy if the deadline passes first, or the lock files cannot be made.
+/// Throws  LedgerBusy if the deadline passes first, saying who has it; LedgerBusy or LedgerUnusable if the
+/// lock
+///         files cannot be made.
 [[nodiscard]] Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline);
 
 /// What came of asking for that lock without waiting.

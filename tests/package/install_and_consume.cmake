@@ -1,6 +1,6 @@
 # Installs the build into an empty prefix and uses it from there, as a stranger's project would.
 #
-# cmake -DBUILD=… -DCONSUMER=… -DREADME=… -DPYTHON=… -DWORK=… -DCOMPILER=… -DGENERATOR=…
+# cmake -DBUILD=… -DCONSUMER=… -DSOURCE=… -DPYTHON=… -DWORK=… -DCOMPILER=… -DGENERATOR=…
 #       [-DFLAGS=…] [-DLAUNCHER=…] -DBUILD_TYPE=… -DVERSION=… -P install_and_consume.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -12,12 +12,12 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE "${WORK}")
-file(MAKE_DIRECTORY "${WORK}/run" "${WORK}/readme")
+file(MAKE_DIRECTORY "${WORK}/readme" "${WORK}/library")
 
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
 foreach(file bin/epsilog include/epsilog/engine/engine.hpp
     include/epsilog/testing/noisy_matchers.hpp share/epsilog/policy.schema.json
-    share/doc/epsilog/LICENSE)
+    share/doc/epsilog/LICENSE share/doc/epsilog/THIRD_PARTY.md)
   if(NOT EXISTS "${WORK}/prefix/${file}")
     message(FATAL_ERROR "cmake --install did not install ${file}")
   endif()
@@ -28,16 +28,24 @@ if(NOT output MATCHES "${VERSION}")
   message(FATAL_ERROR "epsilog --version says '${output}', not ${VERSION}")
 endif()
 
-run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${README}" --extract-cpp "${WORK}/readme/example.cpp")
+run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${SOURCE}/README.md" --extract-cpp "${WORK}/readme/example.cpp")
 run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${WORK}/build" -G "${GENERATOR}"
   "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=${FLAGS}"
   "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
   "-DREADME_SOURCE=${WORK}/readme/example.cpp")
 run("${CMAKE_COMMAND}" --build "${WORK}/build")
-run("${WORK}/build/consumer" "${WORK}/run")
 run("${WORK}/build/consumer_tests")
 
 # The example of README.md runs where a policy.yaml and its data lie, as README.md says.
-run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${README}" --command "${WORK}/prefix/bin/epsilog"
+run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${SOURCE}/README.md" --command "${WORK}/prefix/bin/epsilog"
   --directory "${WORK}/readme" --then "${WORK}/build/readme_example")
+message("${output}")
+
+# docs/library.md is followed as it stands, by a reader who has this prefix, compiler and generator.
+file(GLOB_RECURSE pc "${WORK}/prefix/*/epsilog.pc")
+cmake_path(GET pc PARENT_PATH pc_directory)
+run("${CMAKE_COMMAND}" -E env "CMAKE_PREFIX_PATH=${WORK}/prefix" "PKG_CONFIG_PATH=${pc_directory}"
+  "CMAKE_GENERATOR=${GENERATOR}" "CXX=${COMPILER}" "CXXFLAGS=${FLAGS}" "CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}"
+  "${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${SOURCE}/docs/library.md"
+  --command "${WORK}/prefix/bin/epsilog" --directory "${WORK}/library")
 message("${output}")

@@ -1,9 +1,9 @@
 // What one release costs in zCDP and in Renyi divergence, from what is on record about it.
 //
 // Measure   zCDP, rho in nats; RDP, nats of divergence at one order.
-// Proof     accounting/proofs/composition.md, sections 7, 8 and 10. Gaussian rho, of vectors and of grids
-// too:
-//           mechanisms/proofs/gaussian_calibration.md and discrete_mechanisms.md.
+// Proof     accounting/proofs/composition.md, sections 7, 8 and 10.
+//           Gaussian rho, of vectors and of grids too: mechanisms/proofs/gaussian_calibration.md and
+//           discrete_mechanisms.md.
 // Rounds    Up.
 // Thread-safety: pure functions.
 #pragma once

@@ -68,14 +68,14 @@ class EntropyUnavailable : public Error {
   using Error::Error;
 };
 
-/// There is no usable ledger at that path: absent, already there at init, not ours, or of a
-/// newer schema.
+/// There is no ledger at that path that this user may use so: absent, already there at init, not ours,
+/// of another schema, or refused by the system. Nothing happened; trying again does not help.
 class LedgerUnusable : public Error {
  public:
   using Error::Error;
 };
 
-/// The ledger could not take the transaction now (lock, full disk, read-only). Nothing happened;
+/// The ledger could not take the transaction now (lock, full disk, no memory). Nothing happened;
 /// the same call may succeed later.
 class LedgerBusy : public Error {
  public:

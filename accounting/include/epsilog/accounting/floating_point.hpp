@@ -1,10 +1,10 @@
 // Floating point as a program finds it when it starts, whatever the process did to it since.
 //
 // Why it exists  A library linked with -ffast-math flushes subnormal numbers to zero in the whole thread,
-// others
-//                round towards zero, compute in single precision or trap. Bounds here are proved for any
-//                rounding, but which bound is found depends on it, and so would certified digits; and where
-//                subnormals vanish, a search for the next number need not end.
+//                others round towards zero, compute in single precision or trap. Bounds here are
+//                proved for any rounding, but which bound is found depends on it, and so would
+//                certified digits; and where subnormals vanish, a search for the next number need
+//                not end.
 // Where          Every function that reads or computes a double holds one while it does. Whoever holds an
 //                ExponentRange does (mpfr_number.hpp).
 // Thread-safety: floating point is set per thread; one owner.

@@ -15,9 +15,9 @@ namespace epsilog::accounting {
 ///
 /// Ensures   parse_stored_rational(text(x), …) == x for every x, in time that does not grow with the square
 ///           of the length.
-/// Throws    LedgerCorrupt naming `what` and the beginning of any other text: there is no exponent in what
-/// was
-///           recorded.
+/// Throws    LedgerCorrupt naming `what` and the beginning of any other text.
+///
+/// There is no exponent in what was recorded.
 [[nodiscard]] Rational parse_stored_rational(std::string_view text, std::string_view what);
 
 }  // namespace epsilog::accounting

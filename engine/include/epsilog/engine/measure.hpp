@@ -1,8 +1,8 @@
 // The measures of accounts: how an account's integers are called, read and justified.
 //
-//   "epsilon"  10^-12 nats of pure or approximate loss      "delta"  10^-18 of probability
-//   "rho"      10^-15 of zCDP's rho                         "rdp(8)" 10^-12 nats of Renyi divergence at order
-//   8
+//   "epsilon"  10^-12 nats of pure or approximate loss
+//   "delta"    10^-18 of probability
+//   "rho"      10^-15 of zCDP's rho; "rdp(8)" 10^-12 nats of Renyi divergence at order 8
 //
 // Thread-safety: pure functions.
 #pragma once

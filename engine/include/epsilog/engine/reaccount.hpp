@@ -1,9 +1,8 @@
 // What the releases on record cost together under each accountant, beside what they were charged.
 //
 // Validity  Retrospective. advanced, optimal, rdp and pld hold only where the mechanisms, their parameters
-// and
-//           their number were fixed before the first answer; no limit can be kept by them, and no balance
-//           follows from them. Nothing is written to the ledger.
+//           and their number were fixed before the first answer; no limit can be kept by them, and no
+//           balance follows from them. Nothing is written to the ledger.
 // Proof     accounting/proofs/composition.md, sections 9 and 10, and privacy_loss_distribution.md.
 // Rounds    Up.
 #pragma once

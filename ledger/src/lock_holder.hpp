@@ -1,0 +1,23 @@
+// Who holds a lock file, as far as the kernel tells. Only for messages: whoever it was may be gone by then.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ledger_files.hpp"
+
+namespace epsilog::ledger {
+
+/// "process 4711 (epsilog)" of who has the turn to write; "this process, through another object"; "another
+/// process" where the kernel does not say which: of another container, or on a file system of several
+/// devices.
+[[nodiscard]] std::string lock_holder(const LedgerFiles& files);
+
+/// The process with an flock on that file, as /proc/locks, given, lists it. Nothing of who waits for one.
+/// Thread-safety: pure function.
+[[nodiscard]] std::optional<pid_t> listed_holder(std::string_view locks, dev_t device, ino_t inode);
+
+}  // namespace epsilog::ledger
