@@ -161,7 +161,7 @@ TEST_CASE("calculators: ranges that contradict each other are refused", "[cli][c
   check_refused(bench.run(replaced(narrow, "--bound", "1e6")), "bound: ");
   Words both = scale;
   both.insert(both.end(), {"--accuracy", "3"});
-  check_refused(bench.run(both), "these do not go together");
+  check_refused(bench.run(both), "--accuracy is superfluous");
 }
 
 TEST_CASE("calculators: a misspelt second word gets the nearest", "[cli][calculator][negative]") {
