@@ -29,7 +29,8 @@ TEST_CASE("audit: an untouched ledger verifies and every decision is counted", "
   const Result result = bench.with_ledger({"audit", "verify", "--json"});
   INFO(result.out);
   CHECK(result.exit == 0);
-  CHECK(result.json() == json::parse(R"({"ok": true, "records": 4, "faults": [], "notes": []})"));
+  CHECK(result.json() ==
+        json::parse(R"({"ok": true, "records": 4, "faults": [], "notes": [], "relocations": []})"));
   CHECK(contains(bench.with_ledger({"audit", "verify"}).out, "verified: 4 decisions"));
   CHECK(bench.with_ledger({"audit", "verify", "--quiet"}).out.empty());
 }
