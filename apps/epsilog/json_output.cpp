@@ -256,9 +256,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   object["notes"] = answer.notes;
   if (kind == AnswerKind::plan) object["advice"] = answer.advice;
   object["reasons"] = reason_list(answer);
-  if (kind == AnswerKind::plan || kind == AnswerKind::release) {
-    object["same_question"] = or_null(answer.same_question);
-  }
+  if (!one_line(kind)) object["same_question"] = or_null(answer.same_question);
   if (answer.reasons_count > answer.reasons.size()) object["reasons_count"] = answer.reasons_count;
   add_waiting(object, answer, kind);
   return object;
