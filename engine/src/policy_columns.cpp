@@ -193,6 +193,9 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
   column.name = entry.key;
   column.mark = entry.mark;
   const Fields fields(entry.value, keys::column, "columns." + entry.key, entry.mark, faults);
+  if (const Node* header = fields["column"]) {
+    column.header = text_of(*header, fields.path("column"), faults).value_or("");
+  }
   const Node* type = fields["type"];
   if (type == nullptr) return column;
   if (const std::string_view meant = usual_type(type->text);
