@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "amounts.hpp"
+#include "epsilog/engine/held_calendar.hpp"
 #include "printable.hpp"
 #include "table_output.hpp"
 
@@ -347,7 +348,7 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
                  {"over by", Table::Align::right},
                  {"largest that fits", Table::Align::right}});
   for (const engine::Reason& reason : answer.reasons) {
-    const std::string when = engine::changes_at(reason);
+    const std::string when = engine::changes_at(answer, reason);
     text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason.message) +
             (when.empty() ? "" : "; a new period begins at " + when) + "\n";
     if (reason.limit.empty()) continue;
