@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "amounts.hpp"
+#include "epsilog/engine/held_calendar.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"
@@ -378,7 +379,7 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
                  {"over by", Table::Align::right},
                  {"largest that fits", Table::Align::right}});
   for (const engine::Reason& reason : answer.reasons) {
-    const std::string when = engine::changes_at(reason);
+    const std::string when = engine::changes_at(answer, reason);
     text += "  " + std::string(engine::name(reason.code)) + ": " + printable(told(reason)) +
             (when.empty() ? "" : "; a new period begins at " + when) + "\n";
     if (reason.limit.empty() || !style.verbose) continue;

@@ -1,6 +1,7 @@
 #include "json_parts.hpp"
 
 #include "amounts.hpp"
+#include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/engine/measure.hpp"
 
 namespace epsilog::command {
@@ -51,7 +52,7 @@ Json reason_list(const engine::Answer& answer) {
                     {"asked", or_null(reason.asked)},
                     {"over_by", or_null(reason.over_by)},
                     {"fits", or_null(reason.fits)},
-                    {"changes_at", or_null(engine::changes_at(reason))},
+                    {"changes_at", or_null(engine::changes_at(answer, reason))},
                     {"message", reason.message}});
   }
   return list;

@@ -61,6 +61,7 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   answer.state = foreseen(decision, request, *plan);
   answer.reasons = decision.reasons();
   answer.reasons_count = decision.count();
+  note_held_calendar(answer, view.calendar_held_at().has_value());
   return answer;
 }
 

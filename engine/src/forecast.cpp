@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "access.hpp"
+#include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "condition.hpp"
 #include "decide.hpp"
@@ -129,6 +130,7 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
   result.each.state = foreseen(decision, standing.request, standing.plan);
   result.each.reasons = decision.reasons();
   result.each.reasons_count = decision.count();
+  note_held_calendar(result.each, view_.calendar_held_at().has_value());
   result.never = std::any_of(decision.reasons().begin(), decision.reasons().end(),
                              [](const Reason& reason) { return !is_of_a_balance(reason.code); });
   if (closes_the_door(decision.reasons())) return result;

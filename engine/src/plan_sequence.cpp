@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "access.hpp"
+#include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "condition.hpp"
 #include "decide.hpp"
@@ -105,6 +106,7 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
     }
   }
   answer.reasons_count = answer.reasons.size();
+  note_held_calendar(answer, state.view.calendar_held_at().has_value());
   if (!closes_the_door(answer.reasons)) answer.accounts = account_states(standing);
   return answer;
 }

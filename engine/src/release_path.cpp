@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "condition.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -236,6 +237,7 @@ std::optional<std::vector<Answer>> transacted(Engine::State& state, std::span<co
   Begun begun = begin_after_expiries(state);
   ledger::Transaction& transaction = begun.transaction;
   const std::int64_t active = transaction.active_policy_version();
+  const bool calendar_held = transaction.calendar_held();
   std::vector<Recorded> outcomes;
   for (const Prepared& request : requests) {
     if (!request.replay && request.applied->version.version != active) return std::nullopt;
@@ -258,6 +260,7 @@ std::optional<std::vector<Answer>> transacted(Engine::State& state, std::span<co
     if (outcomes[i].kind == Recorded::Kind::written) {
       answers.push_back(state.described(requests[i].request, *requests[i].plan, active, alphas));
       add_decision(answers.back(), committed.at(order[written++]), false);
+      note_held_calendar(answers.back(), calendar_held);
     } else {
       if (!view) view.emplace(state.snapshot());
       // The key may have been bound earlier in this very transaction; what find_key saw then was not

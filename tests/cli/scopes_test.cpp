@@ -113,6 +113,23 @@ TEST_CASE("scopes: whoever may not ask is told so and nothing else", "[cli][scop
   CHECK(purpose.json().at("reasons")[0].at("code").get<std::string>() == "purpose_not_allowed");
 }
 
+TEST_CASE("scopes: while the calendar is held a refusal does not say when a period ends",
+          "[cli][scopes][clock]") {
+  const Workbench bench;
+  bench.init(kPolicy);
+  const auto changes_at = [&bench] {
+    return ask(bench, "alice", "9").json().at("reasons")[0].at("changes_at");
+  };
+  CHECK(changes_at().is_string());
+  CHECK(contains(ask(bench, "alice", "9", {}).err, "a new period begins at"));
+  // As if the clock had been set forwards a day since the ledger was made.
+  tamper(bench.path("L"), "UPDATE meta SET boot_offset = boot_offset - 86400000");
+  CHECK(changes_at().is_null());
+  CHECK_FALSE(contains(ask(bench, "alice", "9", {}).err, "a new period begins at"));
+  REQUIRE(bench.with_ledger({"clock", "confirm", "--as", "curator"}).exit == 0);
+  CHECK(changes_at().is_string());
+}
+
 TEST_CASE("scopes: the purpose belongs to the request that a key names", "[cli][scopes]") {
   const Workbench bench;
   bench.init(kPolicy);

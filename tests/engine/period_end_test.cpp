@@ -3,6 +3,8 @@
 #include <set>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/forecast.hpp"
+#include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -163,6 +165,19 @@ TEST_CASE("period: while the calendar is held nothing ends with it, and once con
   const Answer held = engine.reserve(asked, {});
   REQUIRE(text(held.state) == "reserved");
   CHECK(held.deadline.substr(11) != "00:00:00.000Z");  // nobody knows when the period ends
+  // Nor when a refusal of it will stand no more: plans, decisions and those on record say so.
+  const engine::Request beyond = request("count", "0.5");
+  const auto said = [](const Answer& answer) {
+    REQUIRE(answer.reasons.size() == 1);
+    CHECK_FALSE(engine::changes_at(answer.reasons[0]).empty());
+    return engine::changes_at(answer, answer.reasons[0]).empty();
+  };
+  CHECK(said(engine.plan(beyond, {})));
+  CHECK(said(engine.forecast(beyond, {}).each));
+  CHECK(said(engine.plan_sequence().next(beyond, {})));
+  const Answer refused = release(engine, beyond);
+  CHECK(said(refused));
+  CHECK(said(engine.show(refused.decision_id, {})));
   mechanisms::SystemBits bits;
   {
     auto ledger = ledger::Ledger::open(waiting.clinic.ledger(), {.clock = options.clock});
@@ -171,6 +186,7 @@ TEST_CASE("period: while the calendar is held nothing ends with it, and once con
     (void)ledger.commit(std::move(transaction));
   }
   CHECK(text(engine.commit(held.decision_id, "alice", std::nullopt, bits, {}).state) == "expired");
+  CHECK_FALSE(said(engine.show(refused.decision_id, {})));
   CHECK(waiting.audit().empty());
 }
 
