@@ -63,6 +63,9 @@ class LossSpectrum final {
   void compose(const std::vector<double>& mass, std::int64_t lowest, std::uint64_t count);
 
   [[nodiscard]] const std::vector<Disc>& values() const noexcept { return values_; }
+  /// The composed tilted masses at 0, ..., size - 1 steps, each with all that lie whole periods away: at most
+  /// that.
+  [[nodiscard]] std::vector<double> masses_down() const;
 
  private:
   const UnitRoots* roots_;
