@@ -140,7 +140,7 @@ std::string forecast_json(const std::string& ledger_id, const engine::Request& r
               {"wanted", goal.accuracy ? accuracy_json({*goal.accuracy})[0] : Json(nullptr)}};
   if (request.rho) object["rho"] = accounting::text(*request.rho);
   add_forecast(object, forecast);
-  object["reasons"] = forecast ? reason_list(forecast->each.reasons) : Json::array();
+  object["reasons"] = forecast ? reason_list(forecast->each) : Json::array();
   return pretty(object);
 }
 

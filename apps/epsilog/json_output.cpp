@@ -236,7 +236,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   object["relation"] = or_null(answer.record.relation);
   object["accounts"] = accounts_json(answer.accounts);
   object["notes"] = answer.notes;
-  object["reasons"] = reason_list(answer.reasons);
+  object["reasons"] = reason_list(answer);
   if (answer.reasons_count > answer.reasons.size()) object["reasons_count"] = answer.reasons_count;
   add_waiting(object, answer, kind);
   return object;

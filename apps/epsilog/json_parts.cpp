@@ -37,16 +37,17 @@ Json accounts_json(const std::vector<ledger::AccountState>& accounts) {
   return list;
 }
 
-Json reason_list(const std::vector<engine::Reason>& reasons) {
+Json reason_list(const engine::Answer& answer) {
   Json list = Json::array();
-  for (const engine::Reason& reason : reasons) {
+  for (const engine::Reason& reason : answer.reasons) {
+    const std::string reserved = reason.reserved.empty() && !reason.limit.empty() ? "0" : reason.reserved;
     list.push_back({{"code", engine::name(reason.code)},
                     {"number", static_cast<int>(reason.code)},
                     {"scope", reason.scope},
                     {"measure", or_null(reason.measure)},
                     {"limit", or_null(reason.limit)},
                     {"spent", or_null(reason.spent)},
-                    {"reserved", or_null(reason.reserved)},
+                    {"reserved", or_null(reserved)},
                     {"asked", or_null(reason.asked)},
                     {"over_by", or_null(reason.over_by)},
                     {"fits", or_null(reason.fits)},

@@ -24,7 +24,7 @@ inline constexpr unsigned kDigits = 17;
 
 [[nodiscard]] Json account_json(const ledger::AccountState& account);
 [[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);
-[[nodiscard]] Json reason_list(const std::vector<engine::Reason>& reasons);
+[[nodiscard]] Json reason_list(const engine::Answer& answer);
 [[nodiscard]] Json accuracy_json(const std::vector<engine::Accuracy>& accuracy);
 /// What answer_json() writes.
 [[nodiscard]] Json answer_object(const engine::Answer& answer, AnswerKind kind);

@@ -47,7 +47,8 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   Answer answer = state_->described(request, *plan, applied->version.version, alphas);
   const Policy& policy = applied->policy;
   const std::vector<Ask> asked = asks(policy, dataset, request, *plan, view.calendar_time());
-  const std::vector<Debit> standing = debits(asked, view.accounts(account_names(asked)));
+  const std::vector<Debit> standing =
+      debits(asked, after_expiries(view, view.accounts(account_names(asked))));
   const Decision decision = decide(policy, dataset, request, *plan, standing, std::nullopt);
   if (!closes_the_door(decision.reasons())) answer.accounts = account_states(standing);
   answer.granted = decision.granted();

@@ -53,19 +53,25 @@ void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& fami
                                   who, act_json(act)));
 }
 
-std::vector<ledger::AccountState> accounts_after_expiries(ledger::Snapshot& view) {
-  std::vector<ledger::AccountState> accounts = view.accounts("");
-  const std::vector<std::string> by_deadline = view.overdue();
+bool is_overdue(ledger::Snapshot& view, const RequestFamily& family) {
+  if (!family.open()) return false;
+  const ledger::StoredDecision& holder = family.holder();
+  if (holder.draft.deadline <= view.now()) return true;
   const std::string calendar_time = view.calendar_time();
-  const auto ends = [&](const ledger::StoredDecision& holder) {
-    return std::find(by_deadline.begin(), by_deadline.end(), holder.id) != by_deadline.end() ||
-           std::any_of(holder.accounts.begin(), holder.accounts.end(),
-                       [&](const auto& account) { return period_over(account.scope, calendar_time); });
-  };
+  return family.reservation &&
+         std::any_of(holder.accounts.begin(), holder.accounts.end(),
+                     [&](const auto& account) { return period_over(account.scope, calendar_time); });
+}
+
+std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
+                                                 std::vector<ledger::AccountState> accounts) {
+  const bool held = std::any_of(accounts.begin(), accounts.end(),
+                                [](const auto& account) { return account.balance.reserved > 0; });
+  if (!held) return accounts;
   const auto end = [&](const ledger::StoredDecision& open) {
     const auto family = family_of(view, open.id);
     if (!family) throw listed_wrongly(open.id);
-    if (!family->reservation || !ends(*family->reservation)) return;
+    if (!family->reservation || !is_overdue(view, *family)) return;
     for (const ledger::Charge& charge : family->reservation->charges) {
       for (ledger::AccountState& account : accounts) {
         if (account.id != charge.account) continue;

@@ -28,7 +28,12 @@ struct Begun {
 void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
                      const std::string& who);
 
-/// Every account as it would stand if what is overdue now had ended. Records nothing.
-[[nodiscard]] std::vector<ledger::AccountState> accounts_after_expiries(ledger::Snapshot& view);
+/// Whether it is open, and ends before anything else is written: its deadline is there, or it holds budget of
+/// a period that is not the calendar's current one.
+[[nodiscard]] bool is_overdue(ledger::Snapshot& view, const RequestFamily& family);
+
+/// These accounts, some of the view's, as they would stand if what is overdue now had ended. Records nothing.
+[[nodiscard]] std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
+                                                               std::vector<ledger::AccountState> accounts);
 
 }  // namespace epsilog::engine

@@ -8,6 +8,7 @@
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilon_search.hpp"
+#include "expiry.hpp"
 #include "loss_caps.hpp"
 
 namespace epsilog::engine {
@@ -85,7 +86,7 @@ Standing Forecaster::planned(const Rational& epsilon) {
 Standing Forecaster::planned(Request request) {
   Plan plan = make_plan(dataset_, request);
   const std::vector<Ask> asked = asks(applied_->policy, dataset_, request, plan, calendar_time_);
-  if (!present_) present_ = view_.accounts(account_names(asked));
+  if (!present_) present_ = after_expiries(view_, view_.accounts(account_names(asked)));
   return {std::move(request), std::move(plan), debits(asked, *present_)};
 }
 
@@ -116,8 +117,8 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
   const Decision decision =
       decide(applied_->policy, dataset_, standing.request, standing.plan, standing.debits, std::nullopt);
   Forecast result;
-  result.epsilon = standing.request.rho ? standing.plan.charged.epsilon.rational()
-                                        : standing.request.epsilon.rational();
+  result.epsilon =
+      standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
   result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
   result.each.granted = decision.granted();
   result.each.state = foreseen(decision, standing.request, standing.plan);

@@ -8,6 +8,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "expiry.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -32,7 +33,7 @@ struct PlanSequence::State {
     for (const Ask& ask : asked) {
       if (accounts.count(ask.account) == 0) unseen.push_back(ask);
     }
-    for (const Debit& debit : debits(unseen, view.accounts(account_names(unseen)))) {
+    for (const Debit& debit : debits(unseen, after_expiries(view, view.accounts(account_names(unseen))))) {
       accounts.emplace(debit.ask.account, debit.account);
     }
     std::vector<Debit> result;

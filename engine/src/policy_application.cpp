@@ -202,7 +202,7 @@ std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) co
   ledger::Snapshot view = state_->snapshot();
   const auto before = state_->active_policy(view);
   return ChangeCheck(*before, policy, version_of(policy, policy_path, ""), policy_path)
-      .faults(accounts_after_expiries(view), view.calendar_time());
+      .faults(after_expiries(view, view.accounts("")), view.calendar_time());
 }
 
 std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {
@@ -210,7 +210,7 @@ std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_p
   ledger::Snapshot view = state_->snapshot();
   const auto before = state_->active_policy(view);
   return removed_between(LimitsAfter(before->policy, view.calendar_time()),
-                         LimitsAfter(policy, view.calendar_time()), accounts_after_expiries(view));
+                         LimitsAfter(policy, view.calendar_time()), after_expiries(view, view.accounts("")));
 }
 
 }  // namespace epsilog::engine

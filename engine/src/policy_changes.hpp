@@ -18,6 +18,14 @@ struct Meaning {
   Direction direction;
   std::string_view why;
 };
+/// What lies in a block that comes or goes debits it, which is more to lose; what covers all blocks debits
+/// one account more or less, which may be the one that refuses it.
+inline constexpr Meaning kMoreBlocks{
+    Direction::incomparable, "one more block has a budget, and requests that cover it debit that as well"};
+inline constexpr Meaning kFewerBlocks{
+    Direction::incomparable,
+    "rows lie in no block any more, and requests that covered theirs do not debit it any more"};
+
 [[nodiscard]] constexpr Direction opposite(Direction direction) {
   if (direction == Direction::looser) return Direction::tighter;
   return direction == Direction::tighter ? Direction::looser : direction;

@@ -63,12 +63,12 @@ constexpr ChargedRule kRules[] = {
     {"unit", kMayNot, kOtherUnit},
     {"unit.id", kMayNot, kOtherUnit},
     {"unit.max_rows", kMayNot, kOtherUnit},
-    // `max` bounds the range of releases only, and so does another exact number, after rows were added.
+    // `max` bounds the range of releases only.
     {"rows",
      [](const PolicyChange& change, const Dataset&) { return change.direction == Direction::incomparable; },
      "neighbours with another number of rows are neighbours on one side only"},
     {"rows.max", kMay, "it bounds the released range, not the loss"},
-    {"rows.exact", kMay, "under either number neighbours have the same"},
+    {"rows.exact", kMayNot, "a mean is a sum divided by it, and what was released was divided by this one"},
     {"neighbours", kMayNot, "every recorded loss is about such neighbours"},
     {"budget", kMayNotInMeaning, kAnotherMeasure},
     {"budget.epsilon", kMay, kAmount},

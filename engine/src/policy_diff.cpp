@@ -82,6 +82,11 @@ void compare_rows(const Place& place, const Rows& before, const Rows& after) {
   const auto& [count, exact] = before;
   const auto& [count_now, exact_now] = after;
   const bool kind_changes = exact != exact_now;
+  if (exact && exact_now) {
+    place.at("exact").compare(std::to_string(count), std::to_string(count_now),
+                              {Direction::incomparable, "a mean is a sum divided by it"});
+    return;
+  }
   place.compare(count == 0 ? "" : value_text(before), count_now == 0 ? "" : value_text(after),
                 {kind_changes ? Direction::incomparable : Direction::neutral,
                  kind_changes ? "the exact number of rows is public on one side only"
@@ -100,8 +105,19 @@ void compare_bounds(const Place& place, const std::optional<Bounds>& before,
                 {Direction::neutral, "cells are clamped elsewhere, and the noise grows with the range"});
 }
 
-/// `of_blocks`: its cells say in which block a row lies.
-void compare_column(const Place& place, const Column& before, const Column& after, bool of_blocks) {
+/// What a column's cells decide besides themselves.
+enum class Blocking {
+  none,
+  by_period,  ///< in which block a row lies
+  by_value    ///< the same, and each of its values is one
+};
+
+Blocking blocking(const Dataset& dataset, const std::string& column) {
+  if (!dataset.blocks || dataset.blocks->by != column) return Blocking::none;
+  return dataset.blocks->per ? Blocking::by_period : Blocking::by_value;
+}
+
+void compare_column(const Place& place, const Column& before, const Column& after, Blocking blocking) {
   const auto& [name, type, scale, bounds, values, missing, mark] = before;
   const auto& [name_now, type_now, scale_now, bounds_now, values_now, missing_now, mark_now] = after;
   place.at("type").compare(std::string(engine::name(type)), std::string(engine::name(type_now)),
@@ -115,11 +131,14 @@ void compare_column(const Place& place, const Column& before, const Column& afte
                                {Direction::looser, "it can be grouped by"},
                                {Direction::tighter, "it cannot be grouped by"}, kReading);
   } else {
-    place.at("values").compare_lists(values, values_now, {Direction::looser, "one more group"},
-                                     {Direction::tighter, "one group less"});
+    const bool blocks = blocking == Blocking::by_value;
+    place.at("values").compare_lists(values, values_now,
+                                     blocks ? kMoreBlocks : Meaning{Direction::looser, "one more group"},
+                                     blocks ? kFewerBlocks : Meaning{Direction::tighter, "one group less"});
   }
   const auto constant = [](const std::optional<Rational>& number) { return number ? text(*number) : "skip"; };
-  place.at("missing").compare(constant(missing), constant(missing_now), of_blocks ? kOtherBlocks : kReading);
+  place.at("missing").compare(constant(missing), constant(missing_now),
+                              blocking != Blocking::none ? kOtherBlocks : kReading);
 }
 
 void compare_query(const Place& place, const NamedQuery& before, const NamedQuery& after) {
@@ -196,6 +215,21 @@ void compare_release(const Place& place, const Dataset& before, const Dataset& a
   }
 }
 
+/// Whether anything is counted, or capped, in a measure in which two releases of half an epsilon each lose
+/// something else than one of a whole.
+bool counts_curved(const Dataset& dataset) {
+  const auto curved = [](const Budget& budget) {
+    return budget.measure == Measure::zcdp || budget.measure == Measure::rdp;
+  };
+  const auto caps = [](const std::optional<LossCap>& cap) {
+    return cap && (cap->rho || !cap->orders.empty());
+  };
+  return curved(dataset.budget) || (dataset.lifetime && curved(*dataset.lifetime)) ||
+         std::any_of(dataset.limits.begin(), dataset.limits.end(),
+                     [&](const Limit& limit) { return curved(limit.budget); }) ||
+         caps(dataset.per_release) || (dataset.approvals && caps(dataset.approvals->above));
+}
+
 void compare_dataset(const Place& place, const Dataset& before, const Dataset& after) {
   // Every field is named, so that a new one cannot be forgotten: this does not compile then.
   [[maybe_unused]] const auto& [name, csv, sqlite, unit, rows, neighbours, budget, renews, unbounded,
@@ -212,7 +246,7 @@ void compare_dataset(const Place& place, const Dataset& before, const Dataset& a
                 {Direction::looser, "one more column can be used"},
                 {Direction::tighter, "one column less can be used"},
                 [&](const Place& inner, const Column& old, const Column& now) {
-                  compare_column(inner, old, now, blocks && blocks->by == old.name);
+                  compare_column(inner, old, now, blocking(before, old.name));
                 });
   compare_named(place.at("queries"), queries, after.queries,
                 {Direction::looser, "one more query can be asked"},
@@ -221,7 +255,11 @@ void compare_dataset(const Place& place, const Dataset& before, const Dataset& a
   compare_release(place.at("release"), before, after);
   place.at("mean_split")
       .compare(text(mean_split), text(after.mean_split),
-               {Direction::neutral, "sum and count share the same epsilon otherwise"});
+               counts_curved(before) || counts_curved(after)
+                   ? Meaning{Direction::incomparable,
+                             "sum and count share the same epsilon otherwise, and lose more or less of what "
+                             "is counted in rho or Renyi divergences"}
+                   : Meaning{Direction::neutral, "sum and count share the same epsilon otherwise"});
 }
 
 /// What holding a role is good for, in any of the datasets.

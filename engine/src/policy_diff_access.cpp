@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "policy_changes.hpp"
+#include "yaml_writer.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -64,41 +65,76 @@ bool covered(const std::vector<Forbid>& rules, const Forbid& rule) {
   return std::any_of(rules.begin(), rules.end(), [&](const Forbid& other) { return covers(other, rule); });
 }
 
-/// Pairs a rule with what became of it: an equivalent one, else a broader or narrower one that is new.
-void compare_forbid(const Place& place, const std::vector<Forbid>& before, const std::vector<Forbid>& after) {
-  std::vector<bool> accounted(after.size(), false);
+/// The rules of one side that have no equivalent on the other.
+struct Unpaired {
   std::vector<const Forbid*> gone;
+  std::vector<std::size_t> fresh;  ///< in `after`
+};
+
+Unpaired report_equivalent(const Place& place, const std::vector<Forbid>& before,
+                           const std::vector<Forbid>& after) {
+  Unpaired rest;
+  std::vector<bool> paired(after.size(), false);
   for (const Forbid& old : before) {
     const auto same = std::find_if(after.begin(), after.end(), [&](const Forbid& now) {
-      return !accounted[static_cast<std::size_t>(&now - after.data())] && equivalent(old, now);
+      return !paired[static_cast<std::size_t>(&now - after.data())] && equivalent(old, now);
     });
     if (same == after.end()) {
-      gone.push_back(&old);
+      rest.gone.push_back(&old);
       continue;
     }
     const auto i = static_cast<std::size_t>(same - after.begin());
-    accounted[i] = true;
+    paired[i] = true;
     place.at(i).compare(value_text(old), value_text(*same), {Direction::neutral, "only the order differs"});
   }
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (!paired[i]) rest.fresh.push_back(i);
+  }
+  return rest;
+}
+
+/// What another rule covers, before or after, is no difference to anybody. Of the others a rule is paired
+/// with a narrower one that became of it, or a broader one.
+void compare_forbid(const Place& place, const std::vector<Forbid>& before, const std::vector<Forbid>& after) {
+  auto [gone, fresh] = report_equivalent(place, before, after);
+  // Takes out of `list` the first that `matches`; false when none does.
+  const auto take = [](auto& list, const auto& matches, auto& taken) {
+    const auto found = std::find_if(list.begin(), list.end(), matches);
+    if (found == list.end()) return false;
+    taken = *found;
+    list.erase(found);
+    return true;
+  };
+  std::vector<const Forbid*> gone_for_nobody;
+  std::vector<std::size_t> fresh_for_nobody;
   for (const Forbid* old : gone) {
     std::size_t i = 0;
-    while (i < after.size() && (accounted[i] || (!covers(after[i], *old) && !covers(*old, after[i])))) ++i;
-    if (i < after.size()) {
-      accounted[i] = true;
-      const bool broader = covers(after[i], *old);
-      place.at(i).report(broader ? Direction::tighter : Direction::looser, value_text(*old),
-                         value_text(after[i]), broader ? "more is forbidden" : "less is forbidden");
-    } else if (covered(after, *old)) {
-      place.report(Direction::neutral, value_text(*old), "", "another rule still forbids all of it");
+    if (covered(after, *old)) {
+      gone_for_nobody.push_back(old);
+    } else if (take(
+                   fresh, [&](std::size_t candidate) { return covers(*old, after[candidate]); }, i)) {
+      place.at(i).report(Direction::looser, value_text(*old), value_text(after[i]), "less is forbidden");
     } else {
       place.report(Direction::looser, value_text(*old), "", "this is forbidden no more");
     }
   }
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    if (accounted[i]) continue;
-    const bool known = covered(before, after[i]);
-    place.at(i).report(known ? Direction::neutral : Direction::tighter, "", value_text(after[i]),
-                       known ? "another rule forbade all of it" : "this was not forbidden");
+  for (const std::size_t i : fresh) {
+    const Forbid* old = nullptr;
+    if (covered(before, after[i])) {
+      fresh_for_nobody.push_back(i);
+    } else if (take(
+                   gone_for_nobody, [&](const Forbid* candidate) { return covers(after[i], *candidate); },
+                   old)) {
+      place.at(i).report(Direction::tighter, value_text(*old), value_text(after[i]), "more is forbidden");
+    } else {
+      place.at(i).report(Direction::tighter, "", value_text(after[i]), "this was not forbidden");
+    }
+  }
+  for (const Forbid* old : gone_for_nobody) {
+    place.report(Direction::neutral, value_text(*old), "", "another rule still forbids all of it");
+  }
+  for (const std::size_t i : fresh_for_nobody) {
+    place.at(i).report(Direction::neutral, "", value_text(after[i]), "another rule forbade all of it");
   }
   Texts order_before, order_after;
   for (const Forbid& rule : before) order_before.push_back(value_text(rule));
@@ -138,10 +174,22 @@ void compare_approvals(const Place& place, const Approvals& before, const Approv
                              longer ? "requests wait longer for consent" : "requests wait less for consent");
 }
 
+/// Where none are declared, no request may state one; where some are, none may leave it out.
+void compare_purposes(const Place& place, const std::optional<Texts>& before,
+                      const std::optional<Texts>& after) {
+  if (before.has_value() == after.has_value()) return place.compare_allowed(before, after, "purpose");
+  const auto list = [](const std::optional<Texts>& purposes) {
+    return purposes ? yaml::sequence(*purposes) : std::string();
+  };
+  place.report(Direction::incomparable, list(before), list(after),
+               after ? "every request states one of them, and none could state any"
+                     : "no request can state one, and every one had to");
+}
+
 }  // namespace
 
 void compare_access(const Place& dataset, const Dataset& before, const Dataset& after) {
-  dataset.at("purposes").compare_allowed(before.purposes, after.purposes, "purpose");
+  compare_purposes(dataset.at("purposes"), before.purposes, after.purposes);
   compare_allow(dataset.at("allow"), before.allow, after.allow);
   compare_forbid(dataset.at("forbid"), before.forbid, after.forbid);
   if (before.approvals && after.approvals) {

@@ -1,4 +1,4 @@
-// How much may be lost: budgets, budgets, blocks, renewal.
+// How much may be lost: budgets, blocks, renewal.
 #include "calendar.hpp"
 #include "loss_caps.hpp"
 #include "policy_changes.hpp"
@@ -83,22 +83,37 @@ void compare_blocks(const Place& place, const std::optional<Blocks>& before,
   const auto& [by, per, first_before, last_before, mark_before] = *before;
   const auto& [by_after, per_after, first_after, last_after, mark_after] = *after;
   if (first_before != first_after) {
-    const bool more = first_after < first_before;
-    place.at("from").report(more ? Direction::looser : Direction::tighter, period_name(*per, first_before),
-                            period_name(*per_after, first_after),
-                            more ? "more blocks, each with a budget" : "fewer blocks");
+    const Meaning& meaning = first_after < first_before ? kMoreBlocks : kFewerBlocks;
+    place.at("from").report(meaning.direction, period_name(*per, first_before),
+                            period_name(*per_after, first_after), meaning.why);
   }
   if (last_before != last_after) {
-    const bool more = last_after > last_before;
-    place.at("to").report(more ? Direction::looser : Direction::tighter, period_name(*per, last_before),
-                          period_name(*per_after, last_after),
-                          more ? "more blocks, each with a budget" : "fewer blocks");
+    const Meaning& meaning = last_after > last_before ? kMoreBlocks : kFewerBlocks;
+    place.at("to").report(meaning.direction, period_name(*per, last_before),
+                          period_name(*per_after, last_after), meaning.why);
   }
 }
 
 /// Where nothing is written for it, and no account counts delta, one holds all the same.
 bool has_default_delta(const Dataset& dataset) {
   return dataset.budget.measure != Measure::pure && !counts_delta(dataset);
+}
+
+/// Under zcdp and rdp it matters whether any account counts delta: without one a release has the default, and
+/// can be asked in rho; with one, neither.
+void compare_default_delta(const Place& place, const Dataset& before, const Dataset& after) {
+  const auto curved = [](const Dataset& dataset) {
+    return dataset.budget.measure == Measure::zcdp || dataset.budget.measure == Measure::rdp;
+  };
+  const bool counted = counts_delta(before);
+  const bool counts = counts_delta(after);
+  if (!curved(before) || !curved(after) || counted == counts) return;
+  const auto cap = [](bool is_counted) { return is_counted ? "" : default_delta().text(); };
+  place.report(Direction::incomparable, cap(counted), cap(counts),
+               counts
+                   ? "an account counts delta: releases that it counts may lose more of it, and none can be "
+                     "asked in rho"
+                   : "no account counts delta: one release can lose no more of it, and can be asked in rho");
 }
 
 void compare_per_release(const Place& place, const Dataset& before, const Dataset& after) {
@@ -109,6 +124,7 @@ void compare_per_release(const Place& place, const Dataset& before, const Datase
     now.delta = now.delta.value_or(default_delta());
   }
   compare_caps(place, old, now, {kMore, kLess, "one release can lose more", "one release can lose less"});
+  compare_default_delta(place.at("delta"), before, after);
 }
 
 }  // namespace
@@ -181,8 +197,9 @@ void compare_losses(const Place& dataset, const Dataset& before, const Dataset& 
                 "a limit that never renews, charged by every release");
   } else if (before.lifetime) {
     dataset.at("lifetime")
-        .report(Direction::looser, value_text(*before.lifetime), "",
-                "no limit any more over all blocks or periods");
+        .report(
+            Direction::looser, value_text(*before.lifetime), "",
+            "no limit any more over all blocks or periods; once the dataset was charged it can never return");
   }
   compare_blocks(dataset.at("blocks"), before.blocks, after.blocks);
   compare_limits(dataset.at("limits"), before.limits, after.limits);

@@ -31,6 +31,7 @@ struct Waiting {
   std::shared_ptr<const AppliedPolicy> asked;   // the version under which it was asked
   std::shared_ptr<const AppliedPolicy> active;  // the version now
   const Dataset* dataset = nullptr;             // inside `active`; nullptr: declared no more
+  bool overdue = false;                         // it ends before anything else is written
 
   [[nodiscard]] const std::string& root() const { return family.root.id; }
   [[nodiscard]] ledger::Rules rules() const { return family.root.rules; }
@@ -46,6 +47,7 @@ Waiting waiting(Engine::State& state, const std::string& id) {
                          : "no decision '" + id + "' in this ledger");
   }
   Waiting result{std::move(*family), {}, nullptr, nullptr, nullptr};
+  result.overdue = is_overdue(view, result.family);
   result.request = result.family.request();
   result.asked = state.policy(view, result.family.root.draft.policy_version);
   result.active = state.active_policy(view);
@@ -97,6 +99,18 @@ Attempt transact(Engine::State& state, const Waiting& step, Overdue overdue, con
   const bool recorded = work(begun.transaction, family);
   if (recorded || begun.ended > 0) (void)state.writer().commit(std::move(begun.transaction));
   return Attempt::over;
+}
+
+/// Whether there is no answer of it any more, now or once what is overdue has ended: then nothing else that
+/// the caller got wrong is of interest.
+bool is_over(const Waiting& step) {
+  const RequestState state = step.family.state();
+  return step.overdue || (!step.family.open() && state != RequestState::granted);
+}
+
+/// Ends what is overdue, it among them.
+Attempt end_overdue(Engine::State& state, const Waiting& step) {
+  return transact(state, step, Overdue::ends, [](auto&, const RequestFamily&) { return false; });
 }
 
 /// Runs `once` on the request as it stands until no policy was applied under it; returns how it stands then.
@@ -286,6 +300,7 @@ Answer committed(Engine::State& state, const CommitOrder& order, mechanisms::Bit
   Posting posting{order, bits, progress};
   Answer answer = settled(state, order.id, alphas, [&](const Waiting& step) {
     require_asker(step, order.by, "commit");
+    if (step.overdue) return end_overdue(state, step);
     const RequestState stands = step.family.state();
     if (stands == RequestState::pending) return decide_if_due(state, step);
     if (stands != RequestState::reserved) return Attempt::over;
@@ -312,6 +327,7 @@ Answer cancelled(Engine::State& state, const std::string& id, const std::string&
 Answer token_issued(Engine::State& state, const std::string& id, const std::string& by) {
   return settled(state, id, {}, [&](const Waiting& step) {
     require_asker(step, by, "have the token issued of");
+    if (is_over(step)) return end_overdue(state, step);
     if (step.request.holding != Holding::reserved_against_token) {
       throw InvalidParameter("token: " + step.root() + " was not asked with a data token");
     }

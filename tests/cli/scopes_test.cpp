@@ -90,6 +90,7 @@ TEST_CASE("scopes: a refusal says of every scope what is asked, what fits and wh
   CHECK(reasons[1].at("code").get<std::string>() == "principal_limit_exceeded");
   CHECK(reasons[1].at("fits").get<std::string>() == "0.1");
   CHECK(reasons[1].at("changes_at").is_null());
+  CHECK(reasons[1].at("reserved").get<std::string>() == "0");
   CHECK(reasons[2].at("code").get<std::string>() == "role_limit_exceeded");
   CHECK(reasons[2].at("asked").get<std::string>() == "0.18");
   CHECK(reasons[2].at("fits").get<std::string>() == "0.08");

@@ -51,7 +51,8 @@ const std::set<std::string> kAlters = {"dataset.source",       "dataset.unit",  
                                        "dataset.blocks",       "dataset.lifetime",    "csv_source.csv",
                                        "csv_source.delimiter", "csv_source.null",     "csv_source.multiline",
                                        "sqlite_source.sqlite", "sqlite_source.table", "unit.id",
-                                       "unit.max_rows",        "budget.measure",      "budget.order",
+                                       "unit.max_rows",        "rows.exact",          "budget.measure",
+                                       "budget.order",
                                        "budget.renew",         "lifetime.measure",    "lifetime.orders",
                                        "lifetime.order",       "blocks.by",           "blocks.per"};
 /// And those that do so where something comes, not where it goes.

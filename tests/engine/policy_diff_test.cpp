@@ -174,8 +174,8 @@ const std::vector<Edit>& edits() {
       {"blocks", kIncomparable, [](Dataset& d) { d.blocks.reset(); }},
       {"blocks", kIncomparable, [](Dataset& d) { d.blocks->by = "discharge_date"; }},
       {"blocks", kIncomparable, [](Dataset& d) { d.blocks->per = CalendarPeriod::day; }},
-      {"blocks.from", kTighter, [](Dataset& d) { d.blocks->first_day = 31; }},
-      {"blocks.to", kLooser, [](Dataset& d) { d.blocks->last_day = 395; }},
+      {"blocks.from", kIncomparable, [](Dataset& d) { d.blocks->first_day = 31; }},
+      {"blocks.to", kIncomparable, [](Dataset& d) { d.blocks->last_day = 395; }},
       {"per_release.epsilon", kLooser, [](Dataset& d) { d.per_release.reset(); }},
       {"per_release.epsilon", kLooser, [](Dataset& d) { d.per_release->epsilon = epsilon("2"); }},
       {"per_release.delta", kTighter, [](Dataset& d) { d.per_release->delta = Delta::parse_down("0.01"); }},
@@ -218,7 +218,7 @@ const std::vector<Edit>& edits() {
       {"allow.where", kTighter, [](Dataset& d) { d.allow.where->pop_back(); }},
       {"allow.principals", kTighter, [](Dataset& d) { d.allow.principals.reset(); }},
       {"allow.roles[1]", kLooser, [](Dataset& d) { d.allow.roles->emplace_back("quality"); }},
-      {"purposes", kLooser, [](Dataset& d) { d.purposes.reset(); }},
+      {"purposes", kIncomparable, [](Dataset& d) { d.purposes.reset(); }},
       {"purposes[2]", kLooser, [](Dataset& d) { d.purposes->emplace_back("teaching"); }},
       {"forbid", kLooser, [](Dataset& d) { d.forbid.clear(); }},
       {"forbid[0]", kTighter, [](Dataset& d) { d.forbid[0].principals.reset(); }},
@@ -249,7 +249,7 @@ const std::vector<Edit>& edits() {
       {"release.default.binding_probability", kNeutral,
        [](Dataset& d) { d.release["default"].binding_probability = Rational(1, 1000); }},
       {"release.sum.grid", kNeutral, [](Dataset& d) { d.release["sum"].grid.reset(); }},
-      {"mean_split", kNeutral, [](Dataset& d) { d.mean_split = Rational(1, 3); }},
+      {"mean_split", kIncomparable, [](Dataset& d) { d.mean_split = Rational(1, 3); }},
   };
   return kEdits;
 }
@@ -378,6 +378,74 @@ TEST_CASE("policy diff: a limit by name in another measure takes away the one th
   after.limits.push_back(limit(Limit::Subject::principal, "alice", pure("1")));
   CHECK(name(only(before, after).direction) == "tighter");  // that of each still, and one more
   CHECK(name(only(after, before).direction) == "looser");
+}
+
+TEST_CASE("policy diff: a lifetime that goes is said to go for good", "[engine][diff]") {
+  Dataset after = full();
+  after.lifetime.reset();
+  CHECK(only(full(), after).why.ends_with("once the dataset was charged it can never return"));
+}
+
+TEST_CASE("policy diff: another exact number of rows is another divisor", "[engine][diff]") {
+  Dataset before = full(), after = full();
+  before.rows = {1000, true};
+  after.rows = {1001, true};
+  const PolicyChange change = only(before, after);
+  CHECK(change.place() == "datasets.clinic.rows.exact");
+  CHECK(name(change.direction) == "incomparable");
+  CHECK(change.refused_once_charged);
+}
+
+TEST_CASE("policy diff: how a mean is split matters where anything counts in rho or Renyi divergences",
+          "[engine][diff]") {
+  const auto direction = [](const std::function<void(Dataset&)>& counted) {
+    Dataset before = full();
+    before.lifetime.reset();
+    before.limits.clear();
+    counted(before);
+    Dataset after = before;
+    after.mean_split = Rational(1, 3);
+    return std::string(name(only(before, after).direction));
+  };
+  CHECK(direction([](Dataset&) {}) == "neutral");
+  CHECK(direction([](Dataset& d) { d.lifetime = approximate("3", "1e-6"); }) == "neutral");
+  CHECK(direction([](Dataset& d) { d.lifetime = zcdp("1"); }) == "incomparable");
+  CHECK(direction([](Dataset& d) { d.budget = rdp({{Rational(2), epsilon("1")}}); }) == "incomparable");
+  CHECK(direction([](Dataset& d) { d.limits = {limit(Limit::Subject::role, "research", zcdp("1"))}; }) ==
+        "incomparable");
+  CHECK(direction([](Dataset& d) { d.per_release->rho = Rho::parse_down("1"); }) == "incomparable");
+  CHECK(direction([](Dataset& d) {
+          d.approvals->above->orders = {{Rational(2), epsilon("1")}};
+        }) == "incomparable");
+}
+
+TEST_CASE("policy diff: of blocks that are values, one more or less is neither looser nor tighter",
+          "[engine][diff]") {
+  Dataset before = full();
+  before.blocks->by = "ward";
+  before.blocks->per.reset();
+  Dataset after = before;
+  after.columns[2].values.emplace_back("C");
+  CHECK(name(only(before, after).direction) == "incomparable");
+  CHECK(name(only(after, before).direction) == "incomparable");
+}
+
+TEST_CASE("policy diff: under rho, the first account that counts delta takes the default cap away",
+          "[engine][diff]") {
+  Dataset before = full();
+  before.budget = zcdp("1");
+  before.limits = {limit(Limit::Subject::principal, "bob", pure("1"))};
+  Dataset after = before;
+  after.limits[0].budget = approximate("1", "1e-5");
+  const std::vector<PolicyChange> changes = diff(before, after);
+  INFO(shown(changes));
+  REQUIRE(changes.size() == 2);
+  CHECK(changes[0].place() == "datasets.clinic.limits[0].delta");
+  CHECK(name(changes[0].direction) == "looser");
+  CHECK(changes[1].place() == "datasets.clinic.per_release.delta");
+  CHECK(name(changes[1].direction) == "incomparable");
+  before.budget = after.budget = pure("1");  // it expresses no release that loses delta
+  CHECK(diff(before, after).size() == 1);
 }
 
 TEST_CASE("policy diff: an amount that rises while another falls is two differences", "[engine][diff]") {
