@@ -2,10 +2,12 @@
 // with the gap between the sides in the label.
 #include <benchmark/benchmark.h>
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "epsilog/accounting/accountant.hpp"
 #include "epsilog/accounting/privacy_loss_distribution.hpp"
 
 namespace {
@@ -55,6 +57,40 @@ void gaussian(benchmark::State& state) {
   repeated(state, ComposedLaw::Kind::gaussian);
 }
 BENCHMARK(gaussian)->Apply(every_question);
+
+/// As many Gaussian as Laplace releases of one scale.
+void gaussian_with_laplace(benchmark::State& state) {
+  ComposedLaw law;
+  law.scale = parse_rational(std::to_string(std::sqrt(2.0 * static_cast<double>(state.range(0)))), "scale");
+  law.sensitivity = 1;
+  law.count = static_cast<std::uint64_t>(state.range(0));
+  std::vector<ComposedLaw> laws(2, law);
+  laws[0].kind = ComposedLaw::Kind::gaussian;
+  const Rational delta = parse_rational("1e-6", "delta");
+  for (auto _ : state) benchmark::DoNotOptimize(pld_epsilon_up(laws, delta));
+  state.SetLabel("epsilon " + std::to_string(pld_epsilon_up(laws, delta)->get_d()));
+}
+BENCHMARK(gaussian_with_laplace)->Arg(1'000)->Arg(10'000)->Arg(500'000)->Unit(benchmark::kMillisecond);
+
+/// Of every kind. {kind, accountant}: pld, and the optimum of their guarantees.
+void a_billion(benchmark::State& state) {
+  ComposedLaw law;
+  law.kind = static_cast<ComposedLaw::Kind>(state.range(0));
+  law.scale = parse_rational(law.kind == ComposedLaw::Kind::discrete_gaussian ? "10000" : "31622.8", "scale");
+  law.sensitivity = 1;
+  law.epsilon = parse_rational("0.00003", "epsilon");
+  law.delta = law.kind == ComposedLaw::Kind::approximate ? parse_rational("1e-16", "delta") : Rational(0);
+  law.count = 1'000'000'000;
+  const std::vector<KnownLoss> losses{known_loss(law)};
+  const auto accountant = static_cast<Accountant>(state.range(1));
+  const Rational delta = parse_rational("1e-6", "delta");
+  for (auto _ : state) benchmark::DoNotOptimize(composed_epsilon_up(accountant, losses, delta));
+  state.SetLabel(std::string(name(accountant)));
+}
+BENCHMARK(a_billion)
+    ->ArgsProduct({benchmark::CreateDenseRange(0, static_cast<int>(ComposedLaw::Kind::approximate), 1),
+                   {static_cast<int>(Accountant::optimal), static_cast<int>(Accountant::pld)}})
+    ->Unit(benchmark::kMillisecond);
 
 void different_laplace_scales(benchmark::State& state) {
   std::vector<ComposedLaw> laws(static_cast<std::size_t>(state.range(0)));

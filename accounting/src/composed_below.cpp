@@ -114,9 +114,9 @@ GridLaw composed(const OwnGrid& own, double tilt) {
   const auto wanted = static_cast<std::size_t>(whole ? support : 2 * cells);
   const std::size_t period = std::bit_ceil(std::max({kPeriodMin, own.law.mass.size(), wanted}));
   const UnitRoots roots(period);
-  LossSpectrum spectrum(roots);
   const MpfrNumber divisor = moment_up(own.law, own.step, tilt);
-  spectrum.compose(tilted(own.law, own.step, tilt, divisor, Side::down), own.law.lowest, own.law.count);
+  const LossSpectrum spectrum(roots, {{tilted(own.law, own.step, tilt, divisor, Side::down), own.law.lowest, 1,
+                                       own.law.count}});
   std::vector<double> masses = spectrum.masses_down();
 
   // A period that is too short for all, is one around the mean; what lies beyond may lie upon any of its

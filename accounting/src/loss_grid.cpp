@@ -73,6 +73,10 @@ bool verified_below(const PrivacyProfile& profile, const Rational& step, const s
   return true;
 }
 
+Rational spacing(const GridLaw& law, const Rational& step) {
+  return step * static_cast<unsigned long>(law.stride);
+}
+
 /// e^(rate * index), rounded outward.
 Enclosure power(const Rational& rate, std::int64_t index) {
   return exp(Enclosure(Rational(rate * static_cast<long>(index)), kWeightBits));
@@ -135,7 +139,7 @@ std::optional<GridLaw> dots_below(const PrivacyProfile& profile, const Rational&
 }
 
 GridLaw convolved(const GridLaw& a, const GridLaw& b, Side side) {
-  EPSILOG_INVARIANT(a.count == 1 && b.count == 1);
+  EPSILOG_INVARIANT(a.count == 1 && b.count == 1 && a.stride == 1 && b.stride == 1);
   GridLaw sum;
   sum.lowest = a.lowest + b.lowest;
   sum.mass.assign(a.mass.size() + b.mass.size() - 1, 0.0);
@@ -162,7 +166,7 @@ GridLaw convolved(const GridLaw& a, const GridLaw& b, Side side) {
 }
 
 MpfrNumber moment_up(const GridLaw& law, const Rational& step, double tilt) {
-  const Rational rate = step * Rational(tilt);
+  const Rational rate = spacing(law, step) * Rational(tilt);
   const Enclosure growth = power(rate, 1);
   MpfrNumber weight = power(rate, law.lowest).high();
   MpfrNumber sum(kWeightBits);
@@ -178,7 +182,7 @@ MpfrNumber moment_up(const GridLaw& law, const Rational& step, double tilt) {
 std::vector<double> tilted(const GridLaw& law, const Rational& step, double tilt, const MpfrNumber& divisor,
                            Side side) {
   const mpfr_rnd_t direction = side == Side::up ? MPFR_RNDU : MPFR_RNDD;
-  const Rational rate = step * Rational(tilt);
+  const Rational rate = spacing(law, step) * Rational(tilt);
   const Enclosure growth_bounds = power(rate, 1);
   const Enclosure start = power(rate, law.lowest);
   const MpfrNumber& growth = side == Side::up ? growth_bounds.high() : growth_bounds.low();

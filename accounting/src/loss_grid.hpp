@@ -15,10 +15,12 @@ namespace epsilog::accounting {
 
 enum class Side { up, down };
 
-/// A finite measure on the multiples of a step: mass[i] at loss (lowest + i) * step, `infinite` at +infinity.
+/// A finite measure on the multiples of a step: mass[i] at loss (lowest + i) * stride * step, `infinite` at
+/// +infinity. A law that is wide on the grid of the others needs no more than every stride-th point.
 struct GridLaw {
   std::vector<double> mass;
   std::int64_t lowest = 0;
+  std::uint64_t stride = 1;
   double infinite = 0;
   std::uint64_t count = 1;
 };
@@ -34,7 +36,7 @@ struct GridLaw {
                                                 std::size_t last);
 
 /// The sum of independent losses of the two, each counted once: a direct convolution.
-/// Requires  count == 1 of both.
+/// Requires  count == 1 and stride == 1 of both.
 [[nodiscard]] GridLaw convolved(const GridLaw& a, const GridLaw& b, Side side);
 
 /// sum of mass[i] e^(tilt * loss), rounded up.

@@ -1,6 +1,7 @@
 #include "loss_law.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace epsilog::accounting {
 
@@ -12,8 +13,8 @@ LossLaw::LossLaw(std::vector<Atom> atoms, MpfrNumber rest, unsigned bits)
   p_.emplace_back(0UL, bits);
   q_.emplace_back(0UL, bits);
   for (Atom& atom : atoms) {
-    p_.push_back(atom.p += p_.back());
-    q_.push_back(atom.q += q_.back());
+    p_.push_back(std::move(atom.p += p_.back()));
+    q_.push_back(std::move(atom.q += q_.back()));
     losses_.push_back(std::move(atom.loss));
   }
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace epsilog::accounting {
@@ -20,22 +21,25 @@ struct Complex {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/// e^(2 pi i j / size), size a power of two.
+/// e^(2 pi i j / size), size a power of two, from two short tables.
 class UnitRoots final {
  public:
   explicit UnitRoots(std::size_t size);
 
-  [[nodiscard]] std::size_t size() const noexcept { return half_.size() * 2; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Within kRootError of the root.
   /// Requires  j < size().
   [[nodiscard]] Complex at(std::size_t j) const noexcept {
-    if (j < half_.size()) return half_[j];
-    const Complex& opposite = half_[j - half_.size()];
-    return {-opposite.re, -opposite.im};
+    const std::size_t half = j & (size_ / 2 - 1);
+    const Complex root = coarse_[half >> fine_bits_] * fine_[half & (fine_.size() - 1)];
+    return half == j ? root : Complex{-root.re, -root.im};
   }
 
  private:
-  std::vector<Complex> half_;
+  std::size_t size_;
+  int fine_bits_;
+  std::vector<Complex> fine_;
+  std::vector<Complex> coarse_;
 };
 
 /// Distances are in doubles' terms 2^-52, twice the unit of rounding to nearest: the bounds hold in any
@@ -55,22 +59,38 @@ struct Disc {
 /// The spectrum of a composition, frequencies 0 to size/2; the others are conjugates.
 class LossSpectrum final {
  public:
-  /// Of no law at all: 1 everywhere.
-  explicit LossSpectrum(const UnitRoots& roots);
+  /// `count` independent losses, of which mass[i] is the tilted mass at (lowest + i) * stride steps.
+  struct Law {
+    std::vector<double> mass;
+    std::int64_t lowest = 0;
+    std::uint64_t stride = 1;
+    std::uint64_t count = 1;
+  };
+  /// Requires  of each law: masses >= 0 with a sum of at most 1 + 2^-40, that reach over less than a period;
+  ///           counts >= 1, at most 2^40 together.
+  LossSpectrum(const UnitRoots& roots, const std::vector<Law>& laws);
 
-  /// Takes `count` independent losses more, of which mass[i] is the tilted mass at (lowest + i) steps.
-  /// Requires  masses >= 0 with a sum of at most 1 + 2^-40; count >= 1.
-  void compose(const std::vector<double>& mass, std::int64_t lowest, std::uint64_t count);
-
-  [[nodiscard]] const std::vector<Disc>& values() const noexcept { return values_; }
+  /// By rising frequency, those that are not in left_out().
+  [[nodiscard]] const std::vector<std::pair<std::size_t, Disc>>& values() const noexcept { return values_; }
+  /// At least the sum of the absolute values at all other frequencies.
+  [[nodiscard]] double left_out() const noexcept { return left_out_; }
   /// The composed tilted masses at 0, ..., size - 1 steps, each with all that lie whole periods away: at most
   /// that.
   [[nodiscard]] std::vector<double> masses_down() const;
 
  private:
-  const UnitRoots* roots_;
-  std::vector<Disc> values_;
-  std::vector<Complex> work_;
+  /// Frequency by frequency, over those at which nothing can be left. False if that would take longer than
+  /// transforms.
+  [[nodiscard]] bool scanned(const std::vector<Law>& laws);
+  void transformed(const std::vector<Law>& laws);
+  void keep(std::size_t frequency, const Disc& value);
+  void leave_out(std::size_t frequencies) {
+    left_out_ += static_cast<double>(frequencies) * kNegligibleRadius;
+  }
+
+  const UnitRoots& roots_;
+  std::vector<std::pair<std::size_t, Disc>> values_;
+  double left_out_ = 0;
 };
 
 }  // namespace epsilog::accounting

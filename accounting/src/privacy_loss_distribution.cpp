@@ -22,7 +22,9 @@ constexpr unsigned kStartBits = 192;
 constexpr double kCellsMin = 10;
 constexpr double kCellsMinAnchored = 5;
 constexpr double kCellsMax = 200;
-constexpr double kCellsOfGaussian = 64;  // its profile is dearer to evaluate
+/// To that of the Gaussian law itself, where the grid of the others has more: its variance grows by less than
+/// 2^-15 of itself.
+constexpr double kCellsOfWideGaussian = 100;
 constexpr double kCellsTotal = 0x1p17;
 /// Of all different laws together.
 constexpr double kCellsOfLaws = 10'000;
@@ -130,42 +132,33 @@ std::size_t last_point(const PrivacyProfile& profile, const Rational& step, doub
   return static_cast<std::size_t>(std::fmin(reach / step.get_d(), 16.0 * kCellsOfLawMax)) + 2;
 }
 
-/// Points joined only at every stride-th point of the grid, which its losses so lie on all the same.
-GridLaw strided(GridLaw law, std::size_t stride) {
-  if (stride == 1) return law;
-  std::vector<double> mass((law.mass.size() - 1) * stride + 1, 0.0);
-  for (std::size_t i = 0; i < law.mass.size(); ++i) mass[i * stride] = law.mass[i];
-  law.mass = std::move(mass);
-  law.lowest *= static_cast<std::int64_t>(stride);
-  return law;
-}
-
-/// The Gaussian law is used once, so that joining its points further apart than others costs next to nothing,
-/// and each point is dear.
-std::size_t stride_of(const PrivacyProfile& profile, const Rational& step) {
-  if (profile.shape() != PrivacyProfile::Shape::gaussian) return 1;
-  const double cells = std::sqrt(profile.variance_estimate()) / step.get_d();
-  return static_cast<std::size_t>(std::fmax(1, std::floor(std::fmin(cells / kCellsOfGaussian, 0x1p20))));
+/// Gaussian laws are one, wide on a grid that is chosen for many small losses of others: it has every so
+/// many-th point of it.
+std::uint64_t stride_of(const Schedule::Entry& entry, const Rational& step) {
+  if (entry.profile.shape() != PrivacyProfile::Shape::gaussian) return 1;
+  const double cells = std::sqrt(entry.profile.variance_estimate()) / step.get_d();
+  return static_cast<std::uint64_t>(std::fmax(1, cells / kCellsOfWideGaussian));
 }
 
 std::vector<GridLaw> gridded(const Schedule& schedule, const Grid& grid, double log_delta, Side side) {
   std::vector<GridLaw> result;
   std::optional<GridLaw> once;
   for (const Schedule::Entry& entry : schedule.entries) {
-    const std::size_t stride = side == Side::up ? stride_of(entry.profile, grid.step) : 1;
-    const Rational step = grid.step * Rational(Integer(static_cast<unsigned long>(stride)));
+    const std::uint64_t stride = stride_of(entry, grid.step);
+    const Rational step = grid.step * static_cast<unsigned long>(stride);
     const std::size_t last = last_point(entry.profile, step, log_delta);
     std::optional<GridLaw> law;
     if (side == Side::up || grid.exact) {
-      law = strided(dots_connected(entry.profile, step, last, side), stride);
+      law = dots_connected(entry.profile, step, last, side);
     } else if (entry.profile.shape() <= PrivacyProfile::Shape::response) {
-      law = dots_below(entry.profile, grid.step, last);
+      law = dots_below(entry.profile, step, last);
       if (!law) continue;  // a lower bound may leave a law out
     } else {
       continue;
     }
     law->count = entry.count;
-    if (entry.count > 1 || law->mass.size() > kConvolvedMax / 2) {
+    law->stride = stride;
+    if (entry.count > 1 || stride > 1 || law->mass.size() > kConvolvedMax / 2) {
       result.push_back(std::move(*law));
     } else if (once && once->mass.size() + law->mass.size() <= kConvolvedMax) {
       once = convolved(*once, *law, side);

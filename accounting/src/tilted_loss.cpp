@@ -26,7 +26,7 @@ std::size_t period(const std::vector<GridLaw>& laws, double step, double tilt, d
   const double reach = kReach * std::sqrt(variance);
   const double wanted = (reach + std::fmax(reach, kDecay / tilt)) / step;
   std::size_t least = kPeriodMin;
-  for (const GridLaw& law : laws) least = std::max(least, law.mass.size());
+  for (const GridLaw& law : laws) least = std::max(least, law.mass.size() * law.stride);
   if (!(wanted < static_cast<double>(kPeriodMax))) return std::max(std::bit_ceil(least), kPeriodMax);
   return std::bit_ceil(std::max(least, static_cast<std::size_t>(wanted) + 1));
 }
@@ -80,7 +80,8 @@ Cumulants cumulants(const std::vector<GridLaw>& laws, double step, double tilt) 
   for (const GridLaw& law : laws) {
     // Weights relative to the middle of the masses where tilted losses are at home.
     double peak = -HUGE_VAL;
-    const double rate = tilt * step;
+    const double spacing = step * static_cast<double>(law.stride);
+    const double rate = tilt * spacing;
     const auto exponent = [&](std::size_t i) {
       return rate * static_cast<double>(law.lowest + static_cast<std::int64_t>(i));
     };
@@ -93,7 +94,7 @@ Cumulants cumulants(const std::vector<GridLaw>& laws, double step, double tilt) 
     for (std::size_t i = 0; i < law.mass.size(); ++i) {
       if (!(law.mass[i] > 0)) continue;
       const double weight = law.mass[i] * std::exp(exponent(i) - peak);
-      const double loss = step * static_cast<double>(law.lowest + static_cast<std::int64_t>(i));
+      const double loss = spacing * static_cast<double>(law.lowest + static_cast<std::int64_t>(i));
       sum += weight;
       first += weight * loss;
       second += weight * loss * loss;
@@ -135,13 +136,14 @@ TiltedLoss::TiltedLoss(std::vector<GridLaw> laws, Rational step, double tilt, Si
   EPSILOG_INVARIANT(tilt > 0);
   const mpfr_rnd_t direction = side == Side::up ? MPFR_RNDU : MPFR_RNDD;
   const mpfr_rnd_t opposite = side == Side::up ? MPFR_RNDD : MPFR_RNDU;
-  LossSpectrum spectrum(roots_);
+  std::vector<LossSpectrum::Law> tilted_laws;
   mpfr_set_ui(scale_.get(), 1, MPFR_RNDN);
   MpfrNumber finite(scale_);
   MpfrNumber power(kBits);
   for (const GridLaw& law : laws_) {
     divisors_.push_back(moment_up(law, step_, tilt));
-    spectrum.compose(tilted(law, step_, tilt, divisors_.back(), side), law.lowest, law.count);
+    tilted_laws.push_back(
+        {tilted(law, step_, tilt, divisors_.back(), side), law.lowest, law.stride, law.count});
     mpfr_pow_ui(power.get(), divisors_.back().get(), law.count, direction);
     mpfr_mul(scale_.get(), scale_.get(), power.get(), direction);
     mpfr_set_d(power.get(), -law.infinite, MPFR_RNDN);
@@ -150,13 +152,14 @@ TiltedLoss::TiltedLoss(std::vector<GridLaw> laws, Rational step, double tilt, Si
     mpfr_mul(finite.get(), finite.get(), power.get(), opposite);
   }
   mpfr_ui_sub(infinite_.get(), 1, finite.get(), direction);
-  const std::vector<Disc>& values = spectrum.values();
-  for (std::size_t frequency = 0; frequency < values.size(); ++frequency) {
-    const double size = size_up(values[frequency].centre) + values[frequency].radius;
+  const LossSpectrum spectrum(roots_, tilted_laws);
+  left_out_ = spectrum.left_out();
+  for (const auto& [frequency, value] : spectrum.values()) {
+    const double size = size_up(value.centre) + value.radius;
     if (size < kLeftOut) {
       left_out_ += size;
     } else {
-      values_.emplace_back(frequency, values[frequency]);
+      values_.emplace_back(frequency, value);
     }
   }
 }

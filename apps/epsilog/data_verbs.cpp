@@ -34,11 +34,55 @@ Declared declared(const Arguments& arguments) {
   return {std::move(engine), std::move(policy), base_dir};
 }
 
+constexpr const char* kColumnsExplained =
+    "  null: empty or said to be missing · unreadable: not of the type, so missing · out of bounds: clamped "
+    "when "
+    "summed ·\n  undeclared: the row is dropped when grouped by it\n";
+
 std::string source_of(const engine::Dataset& dataset) {
   return dataset.csv ? dataset.csv->path : dataset.sqlite->path + ", table " + dataset.sqlite->table;
 }
 
-std::string report_text(const DatasetReport& report, const Style& style) {
+/// "lines 4, 17 and 23", the last of them "…" where there are more.
+std::string places_text(const engine::Dataset& dataset, const std::vector<std::uint64_t>& places,
+                        std::uint64_t count) {
+  const bool more = places.size() < count;
+  std::string text = dataset.csv ? "line" : "row";
+  if (count > 1) text += 's';
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const bool last = i > 0 && !more && i + 1 == places.size();
+    text += (i == 0 ? " " : last ? " and " : ", ") + std::to_string(places[i]);
+  }
+  return more ? text + ", …" : text;
+}
+
+/// What makes answers other than the curator may expect, a sentence each.
+std::string advice_text(const DatasetReport& report, const engine::Dataset& dataset) {
+  const engine::DataReport& data = report.data;
+  std::string text;
+  if (data.malformed > 0) {
+    text += fmt::format("  malformed: {}\n", places_text(dataset, data.malformed_at, data.malformed));
+  }
+  for (const auto& column : data.columns) {
+    if (column.unreadable == 0) continue;
+    text +=
+        fmt::format("  {}: no {} in {}\n", column.column, engine::name(dataset.column(column.column)->type),
+                    places_text(dataset, column.unreadable_at, column.unreadable));
+  }
+  if (data.declared.exact && data.rows != data.declared.count) {
+    text += fmt::format("  rows: {{exact: {}}}, but there are {}: every release ends with an error\n",
+                        data.declared.count, data.rows);
+  } else if (!data.declared.exact && data.beyond_rows_max > 0) {
+    text += fmt::format(
+        "  rows: {{max: {}}} is below the {} rows kept: answers are clamped to what {} rows can give, and "
+        "large "
+        "counts cut. Raise it to a number you are sure of\n",
+        data.declared.count, data.kept, data.declared.count);
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string report_text(const DatasetReport& report, const engine::Dataset& dataset, const Style& style) {
   const engine::DataReport& data = report.data;
   std::string text = fmt::format("{}: {}\n", printable(report.dataset), printable(report.source));
   const auto line = [&](std::uint64_t count, std::string_view what) {
@@ -46,21 +90,27 @@ std::string report_text(const DatasetReport& report, const Style& style) {
   };
   line(data.rows, "rows read");
   line(data.units, "units");
-  line(data.malformed, "malformed rows (ragged, badly quoted or not UTF-8): their cells are missing");
+  line(data.malformed, dataset.csv
+                           ? fmt::format("malformed rows (ragged, badly quoted or not {}): their cells "
+                                         "are missing",
+                                         engine::name(dataset.csv->encoding))
+                           : "malformed rows: their cells are missing");
   if (data.outside_blocks) line(*data.outside_blocks, "rows in no block: dropped");
   line(data.without_unit, "rows without unit id: dropped");
   line(data.over_max_rows, "rows beyond max_rows of their unit: dropped");
+  line(data.kept, "rows kept");
   line(data.beyond_rows_max, "rows beyond rows.max: only the clamp meets them");
-  if (data.columns.empty()) return text;
+  if (data.columns.empty()) return text + advice_text(report, dataset);
   Table table({{"column"},
-               {"missing", Table::Align::right},
+               {"null", Table::Align::right},
+               {"unreadable", Table::Align::right},
                {"out of bounds", Table::Align::right},
                {"undeclared", Table::Align::right}});
   for (const auto& column : data.columns) {
-    table.add({column.column, std::to_string(column.missing), std::to_string(column.out_of_bounds),
-               std::to_string(column.undeclared)});
+    table.add({column.column, std::to_string(column.nulls), std::to_string(column.unreadable),
+               std::to_string(column.out_of_bounds), std::to_string(column.undeclared)});
   }
-  return text + "\n" + table.text(style);
+  return text + "\n" + table.text(style) + kColumnsExplained + advice_text(report, dataset);
 }
 
 }  // namespace
@@ -87,7 +137,8 @@ ExitCode data_check(const Arguments& arguments, Console& console) {
     console.write(data_check_json(reports, without_source));
   } else if (!console.quiet()) {
     for (std::size_t i = 0; i < reports.size(); ++i) {
-      console.write((i == 0 ? "" : "\n") + report_text(reports[i], console.style()));
+      console.write((i == 0 ? "" : "\n") +
+                    report_text(reports[i], source.policy.dataset(reports[i].dataset), console.style()));
     }
     for (const std::string& name : without_source) {
       console.write(printable(name) + ": no source, its values come from outside\n");

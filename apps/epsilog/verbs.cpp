@@ -169,11 +169,10 @@ std::vector<VerbSpec> make_verbs() {
        "begin a policy from the header of a CSV file",
        "epsilog policy init --from-csv visits.csv > clinic.yaml\n"
        "epsilog policy init --from-csv data/visits.csv --dataset clinic --output clinic.yaml",
-       "Types are guessed from the first 1000 rows at most and must be confirmed. Bounds and values are "
-       "never\n"
-       "taken from the data, since that would publish them: they are left as `# TODO:`, like the unit, the "
-       "rows\n"
-       "and the budget, and `epsilog policy check` refuses the policy until these three are decided.",
+       "How the file is written, and the types of its columns, are guessed from the first 1000 rows at\n"
+       "most and must be confirmed. Bounds and values are never taken from the data, since that would\n"
+       "publish them: they are left as `# TODO:`, like the unit, the rows and the budget, and\n"
+       "`epsilog policy check` refuses the policy until these three are decided.",
        {},
        {{"--from-csv", true}, {"--dataset"}, {"--output"}}},
       {Verb::data_check,

@@ -46,6 +46,18 @@ def question(name, build, count, grid):
           f"  peak {memory:6.0f} MiB   {' '.join(answers)}", flush=True)
 
 
+def mixture(each, grid):
+    """As many Gaussian as Laplace releases, as gaussian_with_laplace of bench/pld_bench.cpp."""
+    scale = math.sqrt(2 * each)
+    begin = time.process_time()
+    gaussian = pld.from_gaussian_mechanism(scale, value_discretization_interval=grid).self_compose(each)
+    laplace = pld.from_laplace_mechanism(scale, value_discretization_interval=grid).self_compose(each)
+    composed = gaussian.compose(laplace)
+    answers = [f"{composed.get_epsilon_for_delta(delta):.6f}" for delta in (1e-6, 1e-9, 1e-12)]
+    print(f"mixture   {each:9,} of each, compose and three epsilons, processor "
+          f"{(time.process_time() - begin) * 1e3:9.1f} ms   {' '.join(answers)}", flush=True)
+
+
 def peers_law(words, grid):
     value = {key: float(number) for key, number in (word.split("=") for word in words[1:])}
     scale, change = value.get("scale", value.get("sigma")), value.get("sensitivity")
@@ -91,6 +103,8 @@ def main():
         scale = math.sqrt(count)
         question("Laplace", lambda h: pld.from_laplace_mechanism(scale, value_discretization_interval=h), count, grid)
         question("Gaussian", lambda h: pld.from_gaussian_mechanism(scale, value_discretization_interval=h), count, grid)
+    for each in (10_000, 500_000):
+        mixture(each, grid)
 
 
 if __name__ == "__main__":

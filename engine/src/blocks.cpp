@@ -122,7 +122,7 @@ std::vector<std::string> covered_periods(const Blocks& blocks, const std::vector
 /// A declared value is the only value in its block, so it is asked what a row's cell would be asked.
 std::vector<std::string> covered_values(const Dataset& dataset, const std::vector<Comparison>& comparisons) {
   const Column& column = column_of(dataset);
-  const RowFilter filter(dataset, comparisons, {column.name});
+  const RowFilter filter(dataset, comparisons, {column.name}, CellDialect{});
   std::vector<std::string> result;
   for (const std::string& value : column.values) {
     const RawCell cell{value, false};

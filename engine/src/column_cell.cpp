@@ -84,7 +84,12 @@ bool is_huge(std::string_view text) {
 }  // namespace
 
 CellReader CellReader::of(const Dataset& dataset, const Column& column) {
-  return {column.type, column.scale, dataset.csv ? dataset.csv->decimal_point : '.'};
+  return {column.type, column.scale, CellDialect::of(dataset)};
+}
+
+CellDialect CellDialect::of(const Dataset& dataset) {
+  if (!dataset.csv) return {};
+  return {dataset.csv->decimal_point, dataset.csv->thousands, dataset.csv->date_format};
 }
 
 Cell CellReader::read(const RawCell& raw) const {
@@ -101,12 +106,9 @@ Cell CellReader::read(const RawCell& raw) const {
     case ColumnType::boolean:
       cell.missing = !read_boolean(raw.text, cell.fixed);
       break;
-    case ColumnType::date: {
-      std::int64_t days = 0;
-      cell.missing = !parse_date(raw.text, days);
-      cell.fixed = days;
+    case ColumnType::date:
+      cell.missing = !read_date(raw.text, cell.fixed);
       break;
-    }
     case ColumnType::string:
       cell.missing = false;
       cell.text = raw.text;
@@ -115,8 +117,46 @@ Cell CellReader::read(const RawCell& raw) const {
   return cell;
 }
 
+std::string_view CellReader::without_groups(std::string_view text, std::string& room) const {
+  const std::string_view mark = dialect_.thousands;
+  const std::size_t first_mark = mark.empty() ? std::string_view::npos : text.find(mark);
+  if (first_mark == std::string_view::npos) return text;
+  constexpr std::size_t kGroup = 3;
+  const std::size_t whole = text[0] == '-' || text[0] == '+' ? 1 : 0;
+  std::size_t at = digits_end(text, whole);
+  if (at != first_mark || at == whole || at - whole > kGroup || text[whole] == '0') return text;
+  room = text.substr(0, at);
+  while (text.substr(at).starts_with(mark)) {
+    const std::size_t group = at + mark.size();
+    at = digits_end(text, group);
+    if (at != group + kGroup) return text;
+    room += text.substr(group, kGroup);
+  }
+  room += text.substr(at);
+  return room;
+}
+
+bool CellReader::read_date(std::string_view text, Int128& value) const {
+  std::string room;
+  if (dialect_.dates != DateFormat::year_month_day) {
+    const char between = dialect_.dates == DateFormat::day_month_year_dotted ? '.' : '/';
+    if (text.size() != 10 || text[2] != between || text[5] != between) return false;
+    const std::string_view first = text.substr(0, 2), second = text.substr(3, 2), year = text.substr(6);
+    const bool month_first = dialect_.dates == DateFormat::month_day_year;
+    room.append(year).append("-").append(month_first ? first : second);
+    room.append("-").append(month_first ? second : first);
+    text = room;
+  }
+  std::int64_t days = 0;
+  if (!parse_date(text, days)) return false;
+  value = days;
+  return true;
+}
+
 bool CellReader::read_fixed(std::string_view text, Int128& value) const {
-  const NumberShape shape = shape_of(text, decimal_point_, false);
+  std::string room;
+  text = without_groups(text, room);
+  const NumberShape shape = shape_of(text, dialect_.decimal_point, false);
   const bool has_fraction = shape.fraction_end > shape.whole_end;
   if (!shape.valid || (has_fraction && type_ == ColumnType::integer)) return false;
   const std::size_t fraction = has_fraction ? shape.whole_end + 1 : shape.fraction_end;
@@ -134,11 +174,13 @@ bool CellReader::read_fixed(std::string_view text, Int128& value) const {
 }
 
 bool CellReader::read_real(std::string_view text, double& value) const {
-  const NumberShape shape = shape_of(text, decimal_point_, true);
+  std::string room;
+  text = without_groups(text, room);
+  const NumberShape shape = shape_of(text, dialect_.decimal_point, true);
   if (!shape.valid) return false;
   std::string_view digits = text.substr(shape.whole);
   std::string with_point;
-  if (decimal_point_ != '.' && shape.fraction_end > shape.whole_end) {
+  if (dialect_.decimal_point != '.' && shape.fraction_end > shape.whole_end) {
     with_point = digits;
     with_point[shape.whole_end - shape.whole] = '.';
     digits = with_point;
@@ -208,7 +250,7 @@ RealPlace place_real(const Rational& value) {
 }
 
 DeclaredValues::DeclaredValues(const Column& column) : type_(column.type) {
-  const CellReader reader(column.type, column.scale, '.');
+  const CellReader reader(column.type, column.scale, CellDialect{});
   for (std::size_t i = 0; i < column.values.size(); ++i) {
     if (type_ == ColumnType::string) {
       texts_.emplace_back(column.values[i], i);

@@ -1,7 +1,9 @@
 // Cells as typed values, and the values of one declared column as the statistics see them.
 //
-// A number is [+-]digits[.digits], for a double also with e[+-]digits; nothing is trimmed, grouped
-// or guessed. Whatever does not parse is missing.
+// A number is [+-]digits[.digits], for a double also with e[+-]digits; nothing is trimmed or guessed. Where
+// the source has a character for thousands, the digits before the point may instead be one to three, not
+// beginning with 0, and then one or more groups of that character and three. Whatever does not parse is
+// missing.
 // Thread-safety: immutable values.
 #pragma once
 
@@ -30,11 +32,20 @@ struct Cell {
   std::string_view text;  ///< string
 };
 
+/// How numbers and dates are written. As it stands, how a policy writes the declared values of a column.
+struct CellDialect {
+  char decimal_point = '.';
+  std::string thousands = {};  ///< "": none
+  DateFormat dates = DateFormat::year_month_day;
+
+  [[nodiscard]] static CellDialect of(const Dataset& dataset);
+};
+
 /// Reads cells of one column.
 class CellReader final {
  public:
-  CellReader(ColumnType type, unsigned scale, char decimal_point)
-      : type_(type), scale_(scale), decimal_point_(decimal_point) {}
+  CellReader(ColumnType type, unsigned scale, CellDialect dialect)
+      : type_(type), scale_(scale), dialect_(std::move(dialect)) {}
   /// The reader for a column of the dataset, in the dialect of its source.
   [[nodiscard]] static CellReader of(const Dataset& dataset, const Column& column);
 
@@ -43,10 +54,13 @@ class CellReader final {
  private:
   [[nodiscard]] bool read_fixed(std::string_view text, Int128& value) const;
   [[nodiscard]] bool read_real(std::string_view text, double& value) const;
+  [[nodiscard]] bool read_date(std::string_view text, Int128& value) const;
+  /// The number without its groups, in `room`; as it is where it has none, or none that are right.
+  [[nodiscard]] std::string_view without_groups(std::string_view text, std::string& room) const;
 
   ColumnType type_;
   unsigned scale_;
-  char decimal_point_;
+  CellDialect dialect_;
 };
 
 /// The nearest representable cells at or above and at or below a rational, for exact comparisons.

@@ -1,17 +1,13 @@
-// The columns of a CSV file as a draft. Cells are looked at for the guess of types and nothing else: bounds
-// and values taken from the data would publish them.
+// The columns of a CSV file as a draft. Cells are looked at for the guesses of types and of how the file is
+// written, and nothing else: bounds and values taken from the data would publish them.
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <array>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <set>
 
-#include "column_cell.hpp"
+#include "csv_glance.hpp"
 #include "draft_text.hpp"
-#include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/csv_records.hpp"
-#include "epsilog/ledger/open_ledgers.hpp"
 #include "policy_decoder.hpp"
 #include "policy_values.hpp"
 #include "yaml_writer.hpp"
@@ -19,231 +15,273 @@
 namespace epsilog::engine {
 namespace {
 
-/// Cells that usually mean "missing". Only these may be named in a draft.
-constexpr std::string_view kMissing[] = {"NA", "N/A", "NULL", "null", "NaN", "nan", "None", "-", "?"};
+/// How many columns could be read so, and how many of their cells. A column could be if nine cells of ten
+/// can.
+struct Fit {
+  std::size_t columns = 0;
+  std::uint64_t cells = 0;
+  friend auto operator<=>(const Fit&, const Fit&) = default;
 
-bool means_missing(std::string_view cell) {
-  return std::find(std::begin(kMissing), std::end(kMissing), cell) != std::end(kMissing);
-}
-
-/// Which types every cell seen so far can be read as.
-class TypeGuess final {
- public:
-  void see(std::string_view cell) {
-    if (cell.empty() || means_missing(cell)) return;
-    seen_ = true;
-    // A leading zero belongs to a code: 007 is not 7.
-    const std::size_t digit = cell.starts_with('-') || cell.starts_with('+') ? 1 : 0;
-    const bool code =
-        cell.size() > digit + 1 && cell[digit] == '0' && cell[digit + 1] >= '0' && cell[digit + 1] <= '9';
-    integer_ = integer_ && !code && reads(ColumnType::integer, '.', cell);
-    point_ = point_ && !code && reads(ColumnType::real, '.', cell);
-    comma_ = comma_ && !code && reads(ColumnType::real, ',', cell);
-    boolean_ = boolean_ && !reads(ColumnType::integer, '.', cell) && reads(ColumnType::boolean, '.', cell);
-    date_ = date_ && reads(ColumnType::date, '.', cell);
+  void add(const ColumnGlance& column, const Reading& reading) {
+    cells += reading.reads;
+    columns += column.seen() > 0 && reading.reads * 10 >= column.seen() * 9 ? 1 : 0;
   }
-
-  [[nodiscard]] bool needs_decimal_comma() const { return seen_ && comma_ && !point_; }
-  [[nodiscard]] bool needs_decimal_point() const { return seen_ && point_ && !comma_; }
-  [[nodiscard]] bool seen() const { return seen_; }
-  [[nodiscard]] ColumnType type(char decimal_point) const {
-    if (!seen_) return ColumnType::string;
-    if (integer_) return ColumnType::integer;
-    if (decimal_point == ',' ? comma_ : point_) return ColumnType::real;
-    if (boolean_) return ColumnType::boolean;
-    return date_ ? ColumnType::date : ColumnType::string;
-  }
-
- private:
-  static bool reads(ColumnType type, char decimal_point, std::string_view cell) {
-    return !CellReader(type, 0, decimal_point).read({cell, false}).missing;
-  }
-
-  bool seen_ = false;
-  bool integer_ = true;
-  bool point_ = true;
-  bool comma_ = true;
-  bool boolean_ = true;
-  bool date_ = true;
 };
 
-struct Glance {
-  std::vector<std::string> header;
-  std::vector<TypeGuess> guesses;    ///< of each column
-  std::vector<std::string> missing;  ///< which of kMissing occurred, in that order
-};
-
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw SourceError("csv '" + path + "': " + why);
-}
-
-std::ifstream opened(const std::string& path) {
-  if (ledger::belongs_to_open_ledger(path)) fail(path, "belongs to a ledger that is in use");
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) fail(path, "is a directory");
-  const bool exists = std::filesystem::exists(path, ignored);
-  // A pipe would be empty when it is looked at again.
-  if (exists && !std::filesystem::is_regular_file(path, ignored)) fail(path, "not a regular file");
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail(path, std::strerror(errno));
-  return stream;
-}
-
-/// The header and the first rows under one delimiter.
-Glance look(const std::string& path, char delimiter, std::size_t rows) {
-  std::ifstream stream = opened(path);
-  CsvRecords records({delimiter, false}, [&stream](char* data, std::size_t size) {
-    stream.read(data, static_cast<std::streamsize>(size));
-    return static_cast<std::size_t>(stream.gcount());
-  });
-  if (!records.next()) fail(path, "is empty: its first line must name the columns");
-  if (records.malformed()) fail(path, "its first line must name the columns, in UTF-8 and correctly quoted");
-  Glance glance;
-  glance.header.assign(records.fields().begin(), records.fields().end());
-  glance.guesses.resize(glance.header.size());
-  std::set<std::string_view> missing;
-  for (std::size_t row = 0; row < rows && records.next(); ++row) {
-    if (records.malformed() || records.fields().size() != glance.header.size()) continue;
-    for (std::size_t i = 0; i < glance.guesses.size(); ++i) {
-      const std::string_view cell = records.fields()[i];
-      glance.guesses[i].see(cell);
-      for (const std::string_view known : kMissing) {
-        if (cell == known) missing.insert(known);
-      }
-    }
-  }
-  for (const std::string_view known : kMissing) {
-    if (missing.contains(known)) glance.missing.emplace_back(known);
-  }
-  return glance;
-}
-
-/// The one that cuts the header into the most names; a comma before the others. A header that is correctly
-/// quoted for one may not be for another.
-char delimiter_of(const std::string& path) {
-  char best = ',';
-  std::size_t most = 0;
-  for (const char delimiter : {',', ';', '\t', '|'}) {
-    try {
-      const std::size_t names = look(path, delimiter, 0).header.size();
-      if (names > most) best = delimiter;
-      most = std::max(most, names);
-    } catch (const SourceError&) {
-      continue;  // said by the last look if it is so for all
-    }
+/// The first of the formats that fit best.
+std::size_t number_format_of(const CsvGlance& glance) {
+  std::size_t best = 0;
+  Fit most;
+  for (std::size_t format = 0; format < number_formats(); ++format) {
+    const CellDialect& dialect = number_format(format);
+    const char delimiter = glance.dialect.delimiter;
+    if (dialect.decimal_point == delimiter || dialect.thousands == std::string_view(&delimiter, 1)) continue;
+    Fit fit;
+    for (const ColumnGlance& column : glance.columns)
+      fit.add(column, column.number(NumberKind::real, format));
+    if (format > 0 && fit <= most) continue;
+    best = format;
+    most = fit;
   }
   return best;
 }
 
-char decimal_point_of(const Glance& glance, char delimiter) {
-  if (delimiter == ',') return '.';
-  const auto count = [&glance](bool (TypeGuess::*needs)() const) {
-    return std::count_if(glance.guesses.begin(), glance.guesses.end(),
-                         [needs](const TypeGuess& guess) { return (guess.*needs)(); });
-  };
-  return count(&TypeGuess::needs_decimal_comma) > count(&TypeGuess::needs_decimal_point) ? ',' : '.';
-}
+struct Dates {
+  std::size_t format = 0;  ///< in kDateFormats
+  bool ambiguous = false;  ///< whether the day or the month stands first
+};
 
-std::string source_line(const std::string& source, char delimiter, char decimal_point) {
-  std::string line = "source: {csv: " + yaml::scalar(source);
-  if (delimiter != ',') line += ", delimiter: " + yaml::scalar(std::string(1, delimiter));
-  if (decimal_point != '.') line += ", decimal: " + yaml::scalar(std::string(1, decimal_point));
-  return line + "}";
-}
-
-void write_column(const std::string& name, const TypeGuess& guess, char decimal_point, DraftText& out) {
-  Column column;
-  column.type = guess.type(decimal_point);
-  const std::string subject = "columns." + name + ".";
-  if (!guess.seen()) {
-    out.todo(3, subject + "type: no cell was seen; say what they hold");
+Dates dates_of(const CsvGlance& glance) {
+  std::array<Fit, kDateFormats.size()> fits;
+  for (const ColumnGlance& column : glance.columns) {
+    for (std::size_t format = 0; format < fits.size(); ++format)
+      fits[format].add(column, column.date(format));
   }
-  switch (column.type) {
-    case ColumnType::integer:
-    case ColumnType::decimal:
-    case ColumnType::real:
-      out.todo(3, subject +
-                      "bounds: [LOWER, UPPER], to sum or average it; from what is known of the matter, "
-                      "never from the data");
-      break;
-    case ColumnType::string:
-      out.todo(3, subject +
-                      "values: [A, B, …], all that there may be, to group by it; from what is known of the "
-                      "matter, never from the data");
-      break;
-    case ColumnType::boolean:
-    case ColumnType::date:
-      break;
-  }
-  column.values.clear();
-  out.line(3, name + ": " + value_text(column));
+  const auto best = std::max_element(fits.begin(), fits.end());
+  const auto format = static_cast<std::size_t>(best - fits.begin());
+  const bool slashed = kDateFormats[format] == DateFormat::day_month_year;
+  return {format, slashed && *best == fits[format + 1]};
 }
 
-void write_columns(const Glance& glance, char decimal_point, DraftText& out) {
-  out.line(2, "columns:");
-  std::size_t declared = 0;
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < glance.header.size(); ++i) {
-    const std::string& name = glance.header[i];
-    if (!seen.insert(name).second) {
-      out.todo(3, "columns: " + shown(name) + " stands twice in the header: rename one of them in the file");
-    } else if (!is_column_name(name)) {
-      out.todo(
-          3,
-          "columns: " + shown(name) +
-              " cannot be named here: names are letters, digits and _, and no words of --where; rename it in "
-              "the file, then");
-      Column column;
-      column.type = glance.guesses[i].type(decimal_point);
-      out.commented_out(3, column_name_from(name) + ": " + value_text(column));
-    } else {
-      write_column(name, glance.guesses[i], decimal_point, out);
-      ++declared;
+/// One column with the type that every cell of it has, or what stands in the way.
+struct Guess {
+  ColumnType type = ColumnType::string;
+  const Reading* nearest = nullptr;  ///< of a string: as what most of its cells could be read
+  std::string_view nearest_type = {};
+};
+
+class Draft final {
+ public:
+  Draft(const CsvGlance& glance, std::string dataset)
+      : glance_(glance),
+        numbers_(number_format_of(glance)),
+        dates_(dates_of(glance)),
+        dataset_(std::move(dataset)) {
+    name_columns();
+  }
+
+  PolicyDraft written(const std::string& file, const std::string& source) {
+    out_.explain(0,
+                 "A policy begun from the header of " + file +
+                     ". Decide every TODO; then `epsilog policy check` says whether the policy is complete.");
+    out_.explain(0, "");
+    out_.explain(
+        0, "How the file is written and the types of its columns were guessed from the first " +
+               std::to_string(kRowsGuessedFrom) +
+               " rows at most: confirm each; `epsilog data check` counts the cells that do not read. "
+               "Nothing else here comes from the data, and nothing should: a bound or a value copied from "
+               "the data is published with this file, and tells of the people in it.");
+    out_.line(0, "version: 1");
+    out_.line(0, "datasets:");
+    out_.line(1, dataset_ + ":");
+    write_source(source);
+    out_.explain(2, "Privacy is promised to a unit: everything that it contributes is hidden together.");
+    out_.todo(2, kUnitQuestion + candidates_for_unit());
+    out_.explain(2, "How many rows there are is private; only a bound on it is public.");
+    out_.todo(2, kRowsQuestion);
+    out_.explain(2, "add-remove: one unit more or less is hidden. replace-one: one unit with other rows is.");
+    out_.line(2, "neighbours: add-remove");
+    out_.explain(2,
+                 "Each release takes a part of the budget; when it is spent, nothing is released any more.");
+    out_.todo(2, kBudgetQuestion);
+    out_.explain(
+        2,
+        "Types: int, decimal (with scale: DIGITS, for money), double, string, bool (true, false), date. "
+        "Cells that cannot be read as the type are missing.");
+    write_columns();
+    return out_.finish();
+  }
+
+ private:
+  /// A name for each column that can have one; "" for the others.
+  void name_columns() {
+    std::map<std::string_view, std::size_t> times;
+    for (const std::string& header : glance_.header) ++times[header];
+    std::set<std::string> taken;
+    for (const std::string& header : glance_.header) {
+      if (times[header] == 1 && is_column_name(header)) taken.insert(header);
+    }
+    for (const std::string& header : glance_.header) {
+      if (times[header] > 1 || !is_column_header(header)) {
+        names_.emplace_back();
+      } else if (is_column_name(header)) {
+        names_.push_back(header);
+      } else {
+        names_.push_back(distinct_name(column_name_from(header), taken));
+      }
     }
   }
-  if (declared == 0) out.line(3, "{}");
-}
+
+  void write_source(const std::string& source) {
+    if (glance_.broken_line > 0) {
+      out_.todo(
+          2, "source: line " + std::to_string(glance_.broken_line) +
+                 " is not UTF-8, though most lines are; such a line is malformed, its cells missing: mend it "
+                 "in the file");
+    }
+    if (!glance_.missing.empty()) {
+      out_.todo(2, "source.null: cells such as " + joined(glance_.missing) +
+                       " were passed over in the guess of types; if they mean missing, add null: " +
+                       yaml::sequence(glance_.missing));
+    }
+    if (dates_.ambiguous) {
+      out_.todo(2,
+                "source.date_format: every date seen reads both as DD/MM/YYYY and as MM/DD/YYYY; add the one "
+                "that it "
+                "is, since without it all of them are missing");
+    }
+    const CellDialect& numbers = number_format(numbers_);
+    const char delimiter = glance_.dialect.delimiter;
+    std::string line = "source: {csv: " + yaml::scalar(source);
+    const auto add = [&line](std::string_view key, std::string_view value) {
+      line += ", " + std::string(key) + ": " + yaml::scalar(value);
+    };
+    if (delimiter != ',') add("delimiter", std::string(1, delimiter));
+    if (numbers.decimal_point != '.') add("decimal", std::string(1, numbers.decimal_point));
+    if (!numbers.thousands.empty()) add("thousands", numbers.thousands);
+    if (glance_.dialect.encoding != Encoding::utf_8) add("encoding", name(glance_.dialect.encoding));
+    const DateFormat format = kDateFormats[dates_.format];
+    if (format != DateFormat::year_month_day && !dates_.ambiguous)
+      line += ", date_format: " + std::string(name(format));
+    out_.line(2, line + "}");
+  }
+
+  std::string candidates_for_unit() const {
+    std::vector<std::string> candidates;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (!names_[i].empty() && glance_.columns[i].all_differ()) candidates.push_back(names_[i]);
+    }
+    if (candidates.empty()) return "";
+    return ". No two cells of " + joined(candidates) +
+           " were the same among the rows read: such a column numbers rows, or has one row for each unit";
+  }
+
+  Guess guess_of(const ColumnGlance& column) const {
+    if (column.seen() == 0) return {};
+    struct Candidate {
+      ColumnType type;
+      const Reading& reading;
+      std::string_view cells;
+    };
+    const Candidate candidates[] = {
+        {ColumnType::integer, column.number(NumberKind::whole, numbers_), "whole numbers"},
+        {ColumnType::real, column.number(NumberKind::real, numbers_), "numbers"},
+        {ColumnType::boolean, column.truth(), "true or false"},
+        {ColumnType::date, column.date(dates_.format), "dates"}};
+    Guess guess;
+    for (const Candidate& candidate : candidates) {
+      if (candidate.reading.reads == column.seen()) return {candidate.type, nullptr, {}};
+      if (guess.nearest == nullptr || candidate.reading.reads > guess.nearest->reads) {
+        guess.nearest = &candidate.reading;
+        guess.nearest_type = candidate.cells;
+      }
+    }
+    return guess;
+  }
+
+  /// Why a column of texts is one.
+  void explain_string(const std::string& subject, const ColumnGlance& column, const Guess& guess) {
+    const FirstMiss& miss = guess.nearest->miss;
+    const std::string where = "line " + std::to_string(miss.line) + " has " + std::string(miss.kind);
+    if (guess.nearest->reads * 2 > column.seen()) {
+      out_.todo(3, subject + "type: a string, since " + where + "; most cells seen are " +
+                       std::string(guess.nearest_type) +
+                       ". Declared so, the others would be missing; list the words for it under source.null");
+    } else {
+      out_.explain(3, subject + "type: a string, since " + where + ".");
+    }
+  }
+
+  void write_column(const std::string& name, const std::string& header, const ColumnGlance& glance) {
+    Column column;
+    if (name != header) column.header = header;
+    const Guess guess = guess_of(glance);
+    column.type = guess.type;
+    const std::string subject = "columns." + name + ".";
+    if (glance.seen() == 0) out_.todo(3, subject + "type: no cell was seen; say what they hold");
+    if (guess.nearest != nullptr) explain_string(subject, glance, guess);
+    switch (column.type) {
+      case ColumnType::integer:
+      case ColumnType::decimal:
+      case ColumnType::real:
+        out_.todo(3, subject +
+                         "bounds: [LOWER, UPPER], to sum or average it; from what is known of the matter, "
+                         "never from the data");
+        break;
+      case ColumnType::string:
+        out_.todo(3,
+                  subject +
+                      "values: [A, B, …], all that there may be, to group by it; from what is known of the "
+                      "matter, never from the data");
+        break;
+      case ColumnType::boolean:
+      case ColumnType::date:
+        break;
+    }
+    out_.line(3, name + ": " + value_text(column));
+  }
+
+  void write_columns() {
+    out_.line(2, "columns:");
+    std::set<std::string_view> told;
+    std::size_t declared = 0;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const std::string& header = glance_.header[i];
+      if (!names_[i].empty()) {
+        write_column(names_[i], header, glance_.columns[i]);
+        ++declared;
+      } else if (header.empty()) {
+        out_.todo(3, "columns: the column in place " + std::to_string(i + 1) +
+                         " has no name in the header: give it one in the file to use it");
+      } else if (!is_column_header(header)) {
+        out_.todo(
+            3, "columns: the name in place " + std::to_string(i + 1) +
+                   " of the header has control characters or more than 1024 bytes: rename it in the file to "
+                   "use it");
+      } else if (told.insert(header).second) {
+        out_.todo(
+            3,
+            "columns: " + shown(header) +
+                " stands more than once in the header, so that none of them can be read: rename all but one "
+                "in the file");
+      }
+    }
+    if (declared == 0) out_.line(3, "{}");
+  }
+
+  const CsvGlance& glance_;
+  std::size_t numbers_;
+  Dates dates_;
+  std::string dataset_;
+  std::vector<std::string> names_;
+  DraftText out_;
+};
 
 }  // namespace
 
 PolicyDraft draft_from_csv(const std::string& path, const std::string& source, const std::string& dataset) {
-  const char delimiter = delimiter_of(path);
-  const Glance glance = look(path, delimiter, kRowsGuessedFrom);
-  const char decimal_point = decimal_point_of(glance, delimiter);
-
-  DraftText out;
-  out.explain(0, "A policy begun from the header of " + std::filesystem::path(path).filename().string() +
-                     ". Decide every TODO; then `epsilog policy check` says whether the policy is complete.");
-  out.explain(0, "");
-  out.explain(
-      0, "Types were guessed from the first " + std::to_string(kRowsGuessedFrom) +
-             " rows at most: confirm each. Nothing else here comes from the data, and nothing should: a "
-             "bound or a value copied from the data is published with this file, and tells of the people in "
-             "it.");
-  out.line(0, "version: 1");
-  out.line(0, "datasets:");
-  out.line(1, dataset + ":");
-  if (!glance.missing.empty()) {
-    out.todo(2, "source.null: cells such as " + joined(glance.missing) +
-                    " were passed over in the guess of types; if they mean missing, add null: " +
-                    yaml::sequence(glance.missing));
-  }
-  out.line(2, source_line(source, delimiter, decimal_point));
-  out.explain(2, "Privacy is promised to a unit: everything that it contributes is hidden together.");
-  out.todo(2, kUnitQuestion);
-  out.explain(2, "How many rows there are is private; only a bound on it is public.");
-  out.todo(2, kRowsQuestion);
-  out.explain(2, "add-remove: one unit more or less is hidden. replace-one: one unit with other rows is.");
-  out.line(2, "neighbours: add-remove");
-  out.explain(2, "Each release takes a part of the budget; when it is spent, nothing is released any more.");
-  out.todo(2, kBudgetQuestion);
-  out.explain(
-      2,
-      "Types: int, decimal (with scale: DIGITS, for money), double, string, bool, date (2024-01-31). Cells "
-      "that cannot be read as the type are missing.");
-  write_columns(glance, decimal_point, out);
-  return out.finish();
+  const CsvGlance glance = look_at_csv(path, kRowsGuessedFrom);
+  return Draft(glance, dataset).written(std::filesystem::path(path).filename().string(), source);
 }
 
 }  // namespace epsilog::engine

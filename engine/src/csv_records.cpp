@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "text_encoding.hpp"
+
 namespace epsilog::engine {
 namespace {
 
@@ -66,12 +68,13 @@ CsvRecords::CsvRecords(Dialect dialect, Read read)
 
 bool CsvRecords::next() {
   if (first_) skip_byte_order_mark();
+  line_ = next_line_;
   std::string_view line;
   bool overlong = false;
   if (!take_line(line, overlong)) return false;
   if (line.ends_with('\r')) line.remove_suffix(1);
   fields_.clear();
-  malformed_ = overlong || !is_utf8(line) || !split(line) || (expected_ != 0 && fields_.size() != expected_);
+  malformed_ = overlong || !decode(line) || !split(line) || (expected_ != 0 && fields_.size() != expected_);
   return true;
 }
 
@@ -80,7 +83,8 @@ void CsvRecords::skip_byte_order_mark() {
   while (end_ - begin_ < kByteOrderMark.size() && refill()) {
   }
   const std::string_view start(buffer_.data() + begin_, end_ - begin_);
-  if (start.starts_with(kByteOrderMark)) begin_ += kByteOrderMark.size();
+  if (dialect_.encoding == Encoding::utf_8 && start.starts_with(kByteOrderMark))
+    begin_ += kByteOrderMark.size();
 }
 
 bool CsvRecords::take_line(std::string_view& line, bool& overlong) {
@@ -96,6 +100,7 @@ bool CsvRecords::take_line(std::string_view& line, bool& overlong) {
     scanned = end_ - begin_;
     if (scanned > kRecordSizeMax) {
       overlong = true;
+      count_line_ends({buffer_.data() + begin_, scanned});
       begin_ = end_;
       scanned = 0;
     }
@@ -107,6 +112,22 @@ bool CsvRecords::take_line(std::string_view& line, bool& overlong) {
     }
   }
   overlong = overlong || line.size() > kRecordSizeMax;
+  count_line_ends(line);
+  ++next_line_;
+  return true;
+}
+
+void CsvRecords::count_line_ends(std::string_view within_a_record) {
+  if (!dialect_.multiline) return;  // there are none
+  next_line_ += static_cast<std::uint64_t>(std::count(within_a_record.begin(), within_a_record.end(), '\n'));
+}
+
+bool CsvRecords::decode(std::string_view& line) {
+  if (dialect_.encoding == Encoding::utf_8) return is_utf8(line);
+  if (is_ascii(line)) return true;
+  decoded_.clear();
+  if (!append_utf8(line, dialect_.encoding, decoded_)) return false;
+  line = decoded_;
   return true;
 }
 

@@ -15,6 +15,9 @@
 namespace epsilog::engine {
 namespace {
 
+/// The byte order mark of UTF-8, where each byte is taken for a character of latin-1 or windows-1252.
+constexpr std::string_view kMarkOfUtf8 = "ï»¿";
+
 /// A regular file as it was when it was opened: it ends at the size it had then, and whoever reads it to
 /// that end learns whether it is still the same.
 class File final {
@@ -87,7 +90,8 @@ class CsvRowSource final : public RowSource {
                const std::vector<std::string>& wanted)
       : file_(path),
         null_(dialect.null),
-        records_({dialect.delimiter, dialect.multiline},
+        encoding_(dialect.encoding),
+        records_({dialect.delimiter, dialect.multiline, dialect.encoding},
                  [this](char* data, std::size_t size) { return file_.read(data, size); }) {
     read_header(required, wanted);
   }
@@ -106,14 +110,21 @@ class CsvRowSource final : public RowSource {
     return Record::readable;
   }
 
+  [[nodiscard]] std::uint64_t position() const override { return records_.line(); }
   [[nodiscard]] double fraction_read() const override { return file_.fraction_read(); }
 
  private:
   void read_header(const std::vector<std::string>& required, const std::vector<std::string>& wanted) {
     if (!records_.next()) file_.fail("is empty: its first line must name the columns");
-    if (records_.malformed())
-      file_.fail("its first line must name the columns, in UTF-8 and correctly quoted");
+    if (records_.malformed()) {
+      file_.fail("its first line must name the columns, in " + std::string(name(encoding_)) +
+                 " and correctly quoted");
+    }
     const auto& names = records_.fields();
+    if (encoding_ != Encoding::utf_8 && names.front().starts_with(kMarkOfUtf8)) {
+      file_.fail("begins with the byte order mark of UTF-8, and `encoding` says " +
+                 std::string(name(encoding_)));
+    }
     for (const std::string& column : required) {
       const auto count = std::count(names.begin(), names.end(), column);
       if (count == 0) file_.fail("has no column '" + column + "'");
@@ -129,6 +140,7 @@ class CsvRowSource final : public RowSource {
 
   File file_;
   std::vector<std::string> null_;
+  Encoding encoding_;
   CsvRecords records_;
   std::vector<std::size_t> wanted_;  ///< field index of each wanted column
 };

@@ -5,7 +5,7 @@
 
 namespace epsilog::engine {
 
-/// Opens the file and reads its header.
+/// Opens the file and reads its header, whose names `required` and `wanted` are.
 ///
 /// Requires  every wanted column is among the required ones.
 /// Throws    SourceError naming the file: absent, unreadable, not a regular file, without a readable

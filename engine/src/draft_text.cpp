@@ -1,6 +1,7 @@
 #include "draft_text.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "epsilog/accounting/errors.hpp"
 #include "policy_decoder.hpp"
@@ -8,6 +9,33 @@
 
 namespace epsilog::engine {
 namespace {
+
+constexpr std::size_t kNameLengthMax = 64;
+
+/// The letters of latin-1 from U+00C0 on as they are written where there is none of them.
+constexpr std::array<std::string_view, 64> kLatinLetters = {
+    "A", "A", "A", "A", "Ae", "A", "Ae", "C", "E", "E", "E", "E", "I",  "I", "I",  "I",
+    "D", "N", "O", "O", "O",  "O", "Oe", "_", "O", "U", "U", "U", "Ue", "Y", "Th", "ss",
+    "a", "a", "a", "a", "ae", "a", "ae", "c", "e", "e", "e", "e", "i",  "i", "i",  "i",
+    "d", "n", "o", "o", "o",  "o", "oe", "_", "o", "u", "u", "u", "ue", "y", "th", "y"};
+
+/// Letters and digits; every other character is a `_`.
+std::string in_ascii(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const bool digit = byte >= '0' && byte <= '9';
+    const bool letter = (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+    if (digit || letter) {
+      result += text[at];
+    } else if (byte == 0xC3 && at + 1 < text.size()) {  // U+00C0 to U+00FF
+      result += kLatinLetters[static_cast<unsigned char>(text[++at]) & 0x3FU];
+    } else if ((byte & 0xC0U) != 0x80U) {
+      result += '_';
+    }
+  }
+  return result;
+}
 
 std::string margin(int depth) {
   return std::string(static_cast<std::size_t>(depth) * 2, ' ');
@@ -38,10 +66,6 @@ void DraftText::note(int depth, const std::string& message) {
   append(yaml::comment("NOTE: " + message, margin(depth)));
 }
 
-void DraftText::commented_out(int depth, std::string_view yaml) {
-  append(yaml::comment(yaml, margin(depth), std::string::npos));
-}
-
 PolicyDraft DraftText::finish() {
   try {
     static_cast<void>(Policy::parse(draft_.yaml, "the draft"));
@@ -53,7 +77,6 @@ PolicyDraft DraftText::finish() {
 }
 
 std::string dataset_name_from(std::string_view text, std::string_view fallback) {
-  constexpr std::size_t kLengthMax = 64;
   std::string name;
   bool legible = false;
   for (const char c : text) {
@@ -63,12 +86,36 @@ std::string dataset_name_from(std::string_view text, std::string_view fallback) 
     if (digit && name.empty()) name += '_';
     name += digit || letter ? c : '_';
   }
-  return legible ? name.substr(0, kLengthMax) : std::string(fallback);
+  return legible ? name.substr(0, kNameLengthMax) : std::string(fallback);
 }
 
-std::string column_name_from(std::string_view text) {
-  const std::string name = dataset_name_from(text, "column");
+std::string column_name_from(std::string_view header) {
+  std::string name;
+  for (const char c : in_ascii(header)) {
+    // What cannot be in a name ends a word.
+    if (c != '_' || (!name.empty() && name.back() != '_')) name += c;
+  }
+  while (name.ends_with('_')) name.pop_back();
+  if (name.empty()) return "column";
+  if (name[0] >= '0' && name[0] <= '9') name.insert(0, "_");
+  name.resize(std::min(name.size(), kNameLengthMax));
   return is_column_name(name) ? name : name + "_column";
+}
+
+std::string distinct_name(const std::string& name, std::set<std::string>& taken) {
+  std::string candidate = name;
+  for (std::size_t number = 2; !taken.insert(candidate).second; ++number) {
+    const std::string suffix = "_" + std::to_string(number);
+    candidate = name.substr(0, kNameLengthMax - suffix.size()) + suffix;
+  }
+  return candidate;
+}
+
+bool is_column_header(std::string_view header) {
+  constexpr std::size_t kBytesMax = 1024;  // of a text in a policy
+  return !header.empty() && header.size() <= kBytesMax &&
+         std::none_of(header.begin(), header.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 }  // namespace epsilog::engine

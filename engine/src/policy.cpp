@@ -29,6 +29,20 @@ std::string_view name(ColumnType type) {
   EPSILOG_INVARIANT(false);
 }
 
+std::string_view name(DateFormat format) {
+  switch (format) {
+    case DateFormat::year_month_day:
+      return "YYYY-MM-DD";
+    case DateFormat::day_month_year_dotted:
+      return "DD.MM.YYYY";
+    case DateFormat::day_month_year:
+      return "DD/MM/YYYY";
+    case DateFormat::month_day_year:
+      return "MM/DD/YYYY";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
 std::string_view name(Neighbours neighbours) {
   return neighbours == Neighbours::add_remove ? "add-remove" : "replace-one";
 }
@@ -113,6 +127,11 @@ const Named* find_named(const std::vector<Named>& list, std::string_view wanted)
 
 const Column* Dataset::column(std::string_view wanted) const {
   return find_named(columns, wanted);
+}
+
+const std::string& Dataset::header(const std::string& column_or_id) const {
+  const Column* declared = column(column_or_id);
+  return declared == nullptr || declared->header.empty() ? column_or_id : declared->header;
 }
 
 const NamedQuery* Dataset::query(std::string_view wanted) const {

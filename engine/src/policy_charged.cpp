@@ -44,6 +44,7 @@ constexpr std::string_view kOtherBlocks =
     "rows would lie in other blocks, whose budgets do not count what they lost";
 constexpr std::string_view kOtherUnit = "every recorded loss is of such a unit";
 constexpr std::string_view kOtherSource = "the recorded losses are of the units in that source";
+constexpr std::string_view kWhatACellSays = "the same cells would say something else of the same units";
 constexpr std::string_view kWhatARowIs = "what was one row of one unit would be others";
 
 constexpr ChargedRule kRules[] = {
@@ -57,11 +58,16 @@ constexpr ChargedRule kRules[] = {
     {"source.multiline", kMayNot, kWhatARowIs},
     // Ids are compared as bytes and blocks are of whole numbers, texts, truth values and dates.
     {"source.decimal", kMay, kReading},
+    // The same bytes are other ids, and a record of none of them has no id.
+    {"source.encoding", kMayNot, "the same bytes would be other ids and texts, and other records malformed"},
+    {"source.thousands", kMayNot, kWhatACellSays},
+    {"source.date_format", kMayNot, kWhatACellSays},
     // An id that is missing drops its row, whoever's it is: a function of that row alone. A cell of the
     // blocks' column that is missing moves its row out of its block, or into that of the constant.
     {"source.null", kMayNotUnderBlocks, kOtherBlocks},
     {"unit", kMayNot, kOtherUnit},
-    {"unit.id", kMayNot, kOtherUnit},
+    // The same column by another name stays what it is.
+    {"unit.id", kMayNotInMeaning, kOtherUnit},
     {"unit.max_rows", kMayNot, kOtherUnit},
     // `max` bounds the range of releases only.
     {"rows",
@@ -110,6 +116,7 @@ constexpr ChargedRule kRules[] = {
     {"per_release.rho", kMay, kLaterRequests},
     {"per_release.orders", kMay, kLaterRequests},
     {"columns", kMay, "what may be asked; the blocks' column cannot go"},
+    {"columns.*.column", kMayNot, "what was charged under its name was of another column"},
     {"columns.*.type", kMayNotOfTheBlocks, kOtherBlocks},
     {"columns.*.scale", kMay, kReading},
     {"columns.*.bounds", kMay, kReading},

@@ -176,6 +176,9 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
   column.name = entry.key;
   column.mark = entry.mark;
   const Fields fields(entry.value, keys::column, "columns." + entry.key, entry.mark, faults);
+  if (const Node* header = fields["column"]) {
+    column.header = text_of(*header, fields.path("column"), faults).value_or("");
+  }
   const Node* type = fields["type"];
   if (type == nullptr) return column;
   const auto choice = choice_of(*type, keys::column_types, fields.path("type"), faults);

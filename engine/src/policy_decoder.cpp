@@ -18,8 +18,7 @@ UnitOfPrivacy decode_unit(const Node& node, const Mark& owner, Faults& faults) {
   const Fields fields(node, keys::unit, "unit", owner, faults);
   UnitOfPrivacy unit;
   if (const Node* id = fields["id"]) {
-    const auto column = text_of(*id, "unit.id", faults);
-    if (column && expect_name(*column, id->mark, "column", faults)) unit.id = *column;
+    unit.id = text_of(*id, "unit.id", faults).value_or("");
   }
   if (const Node* max_rows = fields["max_rows"]) {
     unit.max_rows = count_of(*max_rows, "unit.max_rows", faults).value_or(1);

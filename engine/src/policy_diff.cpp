@@ -19,6 +19,11 @@ namespace {
 constexpr Meaning kReading{Direction::neutral, "cells are read differently"};
 constexpr Meaning kOtherRows{Direction::incomparable,
                              "what was one row is others, or a part of one, perhaps of somebody else"};
+constexpr Meaning kOtherTexts{Direction::incomparable,
+                              "the same bytes are other texts, ids among them, and other rows are malformed"};
+constexpr Meaning kOtherNumbers{Direction::incomparable, "the same cells are other numbers"};
+constexpr Meaning kOtherDays{Direction::incomparable, "the same cells are other days"};
+constexpr Meaning kOtherCells{Direction::incomparable, "its cells are those of another column"};
 constexpr Meaning kOtherBlocks{Direction::incomparable, "rows lie in other blocks"};
 constexpr Meaning kAnotherFile{Direction::neutral,
                                "a path: whether the same data stand there is not compared"};
@@ -29,12 +34,15 @@ std::string truth_text(bool value) {
 
 /// `in_blocks`: what is missing decides in which block a row lies.
 void compare_csv(const Place& place, const CsvSource& before, const CsvSource& after, bool in_blocks) {
-  const auto& [path, delimiter, decimal_point, null, multiline] = before;
-  const auto& [path_now, delimiter_now, decimal_point_now, null_now, multiline_now] = after;
+  const auto& [path, delimiter, decimal_point, null, multiline, encoding, thousands, date_format] = before;
+  const auto& [path_now, delimiter_now, decimal_point_now, null_now, multiline_now, encoding_now,
+               thousands_now, date_format_now] = after;
   place.at("csv").compare(yaml::scalar(path), yaml::scalar(path_now), kAnotherFile);
   const auto character = [](char c) { return yaml::scalar(std::string(1, c)); };
   place.at("delimiter").compare(character(delimiter), character(delimiter_now), kOtherRows);
   place.at("decimal").compare(character(decimal_point), character(decimal_point_now), kReading);
+  const auto some = [](const std::string& between) { return between.empty() ? "" : yaml::scalar(between); };
+  place.at("thousands").compare(some(thousands), some(thousands_now), kOtherNumbers);
   const Direction of_null = in_blocks ? Direction::incomparable : Direction::neutral;
   place.at("null").compare_lists(
       null, null_now,
@@ -42,6 +50,9 @@ void compare_csv(const Place& place, const CsvSource& before, const CsvSource& a
                           : "one more text means missing"},
       {of_null, in_blocks ? "one text less means missing, and rows with it lie in another block"
                           : "one text less means missing"});
+  place.at("encoding").compare(std::string(name(encoding)), std::string(name(encoding_now)), kOtherTexts);
+  place.at("date_format")
+      .compare(std::string(name(date_format)), std::string(name(date_format_now)), kOtherDays);
   place.at("multiline").compare(truth_text(multiline), truth_text(multiline_now), kOtherRows);
 }
 
@@ -64,13 +75,22 @@ void compare_sources(const Place& place, const Dataset& before, const Dataset& a
                 {Direction::incomparable, "the data come from elsewhere"});
 }
 
-void compare_units(const Place& place, const UnitOfPrivacy& before, const UnitOfPrivacy& after) {
-  const auto& [id, max_rows] = before;
-  const auto& [id_now, max_rows_now] = after;
-  if (id != id_now) {
-    place.report(Direction::incomparable, value_text(before), value_text(after),
-                 "somebody else is protected");
+/// The unit, with what the source calls the column of its id.
+std::string unit_of(const Dataset& dataset) {
+  const UnitOfPrivacy& unit = dataset.unit;
+  const std::string& header = dataset.header(unit.id);
+  return value_text(unit) + (header == unit.id ? "" : ", of the column " + yaml::scalar(header));
+}
+
+void compare_units(const Place& place, const Dataset& before, const Dataset& after) {
+  const auto& [id, max_rows] = before.unit;
+  const auto& [id_now, max_rows_now] = after.unit;
+  // By what the source calls it: a column declared under the name that the id had may be another one.
+  if (before.header(id) != after.header(id_now)) {
+    place.report(Direction::incomparable, unit_of(before), unit_of(after), "somebody else is protected");
   } else {
+    place.at("id").compare(yaml::scalar(id), yaml::scalar(id_now),
+                           {Direction::neutral, "the same column by another name"});
     place.at("max_rows")
         .compare(
             std::to_string(max_rows), std::to_string(max_rows_now),
@@ -118,8 +138,11 @@ Blocking blocking(const Dataset& dataset, const std::string& column) {
 }
 
 void compare_column(const Place& place, const Column& before, const Column& after, Blocking blocking) {
-  const auto& [name, type, scale, bounds, values, missing, mark] = before;
-  const auto& [name_now, type_now, scale_now, bounds_now, values_now, missing_now, mark_now] = after;
+  const auto& [name, type, scale, bounds, values, missing, header, mark] = before;
+  const auto& [name_now, type_now, scale_now, bounds_now, values_now, missing_now, header_now, mark_now] =
+      after;
+  place.at("column").compare(yaml::scalar(header.empty() ? name : header),
+                             yaml::scalar(header_now.empty() ? name_now : header_now), kOtherCells);
   place.at("type").compare(std::string(engine::name(type)), std::string(engine::name(type_now)),
                            {Direction::incomparable, "its cells mean something else"});
   place.at("scale").compare(std::to_string(scale), std::to_string(scale_now),
@@ -236,7 +259,7 @@ void compare_dataset(const Place& place, const Dataset& before, const Dataset& a
                                 lifetime, blocks, limits, purposes, forbid, approvals, reservation,
                                 per_release, columns, queries, allow, release, mean_split, mark] = before;
   compare_sources(place.at("source"), before, after);
-  compare_units(place.at("unit"), unit, after.unit);
+  compare_units(place.at("unit"), before, after);
   compare_rows(place.at("rows"), rows, after.rows);
   place.at("neighbours")
       .compare(std::string(engine::name(neighbours)), std::string(engine::name(after.neighbours)),

@@ -44,7 +44,9 @@ bool fits(const Rational& number, const MetadataColumn& column) {
 class DatasetDraft final {
  public:
   DatasetDraft(const MetadataTable& table, const ImportOptions& options, DraftText& out)
-      : table_(table), options_(options), out_(out) {}
+      : table_(table), options_(options), out_(out) {
+    for (const MetadataColumn& column : table.columns) taken_.insert(column.name);
+  }
 
   void write(const std::string& name) {
     out_.line(1, name + ":");
@@ -86,10 +88,10 @@ class DatasetDraft final {
       return out_.todo(2, std::string(kUnitQuestion) + (ids.empty() ? ". No column is a private_id"
                                                                     : ". Several columns are private_id"));
     }
-    if (!is_column_name(ids.front()->name)) {
-      return out_.todo(2,
-                       std::string(kUnitQuestion) + ". The private_id " + shown(ids.front()->name) +
-                           " cannot be named here: rename it in the source, or read through an SQLite view");
+    if (!is_column_header(ids.front()->name)) {
+      return out_.todo(2, std::string(kUnitQuestion) + ". The name of the private_id, " +
+                              shown(ids.front()->name) +
+                              ", has control characters or more than 1024 bytes: rename it in the source");
     }
     if (!table_.max_ids) out_.note(2, "max_ids was not given, which is 1 there");
     UnitOfPrivacy unit;
@@ -107,7 +109,8 @@ class DatasetDraft final {
           "rows_exact: " + count +
               " is an upper bound here; {exact: N} needs neighbours: replace-one, and a size that is public");
     } else {
-      out_.note(2, "rows: " + count + " may be rough there; here rows beyond it are left out");
+      out_.note(2, "rows: " + count +
+                       " may be rough there; here answers are clamped to what so many rows can give");
     }
     out_.line(2, "rows: {max: " + count + "}");
   }
@@ -134,16 +137,21 @@ class DatasetDraft final {
       out_.todo(3, subject + "its type is unknown there: declare it with a type, or leave it out");
       return false;
     }
-    const Column column = translated(metadata);
-    if (!is_column_name(metadata.name)) {
-      out_.todo(3,
-                "columns: " + shown(metadata.name) +
-                    " cannot be named here: names are letters, digits and _, "
-                    "and no words of --where; rename it in the source, or read through an SQLite view, then");
-      out_.commented_out(3, column_name_from(metadata.name) + ": " + value_text(column));
+    if (!is_column_header(metadata.name)) {
+      out_.todo(3, "columns: the name " + shown(metadata.name) +
+                       " has control characters, more than 1024 bytes or none: rename it in the source, then "
+                       "declare it");
       return false;
     }
-    out_.line(3, metadata.name + ": " + value_text(column));
+    Column column = translated(metadata);
+    std::string name = metadata.name;
+    if (!is_column_name(name)) {
+      name = distinct_name(column_name_from(name), taken_);
+      column.header = metadata.name;
+      out_.note(3, "columns: " + shown(metadata.name) + " is named " + name +
+                       " here: names are letters, digits and _, and no words of --where");
+    }
+    out_.line(3, name + ": " + value_text(column));
     return true;
   }
 
@@ -244,6 +252,7 @@ class DatasetDraft final {
   const MetadataTable& table_;
   const ImportOptions& options_;
   DraftText& out_;
+  std::set<std::string> taken_;  ///< names of columns, and of the unit id among them
 };
 
 std::vector<std::string> dataset_names(const std::vector<MetadataTable>& tables, const std::string& file,

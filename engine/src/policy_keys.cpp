@@ -43,7 +43,14 @@ const KeyTable dataset{"dataset",
                         {"mean_split"}}};
 
 const KeyTable csv_source{"csv_source",
-                          {{"csv", true, "csv: FILE"}, {"delimiter"}, {"decimal"}, {"null"}, {"multiline"}}};
+                          {{"csv", true, "csv: FILE"},
+                           {"delimiter"},
+                           {"decimal"},
+                           {"thousands"},
+                           {"null"},
+                           {"encoding"},
+                           {"date_format"},
+                           {"multiline"}}};
 
 const KeyTable sqlite_source{"sqlite_source",
                              {{"sqlite", true, "sqlite: FILE"}, {"table", true, "table: NAME"}}};
@@ -87,6 +94,7 @@ const KeyTable per_release{"per_release", {{"epsilon"}, {"delta"}, {"rho"}, {"or
 
 const KeyTable column{"column",
                       {{"type", true, "type: int, decimal, double, string, bool or date"},
+                       {"column"},
                        {"scale"},
                        {"bounds"},
                        {"values"},
@@ -119,6 +127,8 @@ const KeyTable above{"above", {{"epsilon"}, {"delta"}, {"rho"}, {"orders"}}};
 const KeyTable reservations{"reservations", {{"expires", true, "expires: 24h"}}};
 
 const Vocabulary column_types{"column_type", {"int", "decimal", "double", "string", "bool", "date"}};
+const Vocabulary encodings{"encoding", {"utf-8", "latin-1", "windows-1252"}};
+const Vocabulary date_formats{"date_format", {"YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY"}};
 const Vocabulary neighbours{"neighbours", {"add-remove", "replace-one"}};
 const Vocabulary measures{"measure", {"pure", "approximate", "zcdp", "rdp"}};
 const Vocabulary periods{"period", {"day", "week", "month", "quarter", "year"}};
@@ -142,8 +152,9 @@ std::span<const KeyTable* const> tables() {
 }
 
 std::span<const Vocabulary* const> vocabularies() {
-  static const Vocabulary* const kAll[] = {&column_types,   &neighbours, &measures,    &periods,
-                                           &limit_subjects, &mechanisms, &arithmetics, &statistics};
+  static const Vocabulary* const kAll[] = {&column_types, &encodings, &date_formats,   &neighbours,
+                                           &measures,     &periods,   &limit_subjects, &mechanisms,
+                                           &arithmetics,  &statistics};
   return kAll;
 }
 

@@ -35,8 +35,8 @@ namespace keys {
 extern const KeyTable policy, principal, dataset, csv_source, sqlite_source, unit, rows, budget, lifetime,
     limit, blocks, per_release, column, query, release, allow, forbid, approvals, approvers, above,
     reservations;
-extern const Vocabulary column_types, neighbours, measures, periods, limit_subjects, mechanisms, arithmetics,
-    statistics, release_names;
+extern const Vocabulary column_types, encodings, date_formats, neighbours, measures, periods, limit_subjects,
+    mechanisms, arithmetics, statistics, release_names;
 
 /// Keys that later versions know; named in the message instead of a wrong suggestion.
 [[nodiscard]] bool is_of_a_later_version(std::string_view key);

@@ -28,13 +28,22 @@ void check_exact_rows(const Dataset& dataset, const SectionMarks& marks, Faults&
   }
 }
 
+/// How a cell says a declared value, of a date the only way there is.
+std::string cell_of(const std::string& value, const Column& column, DateFormat format) {
+  if (column.type != ColumnType::date || format == DateFormat::year_month_day) return value;
+  const std::string year = value.substr(0, 4), month = value.substr(5, 2), day = value.substr(8, 2);
+  if (format == DateFormat::month_day_year) return month + "/" + day + "/" + year;
+  const std::string between = format == DateFormat::day_month_year_dotted ? "." : "/";
+  return day + between + month + between + year;
+}
+
 /// A declared value that a CSV cell can never hold would be a cell of a histogram that counts nothing.
 void check_values_can_occur(const Dataset& dataset, Faults& faults) {
   if (!dataset.csv) return;
   const std::unordered_set<std::string> null(dataset.csv->null.begin(), dataset.csv->null.end());
   for (const Column& column : dataset.columns) {
     for (const std::string& value : column.values) {
-      if (!null.contains(value)) continue;
+      if (!null.contains(cell_of(value, column, dataset.csv->date_format))) continue;
       faults.add(column.mark, "columns." + column.name + ".values: " + shown(value) +
                                   " is listed under source.null and would always be missing");
     }

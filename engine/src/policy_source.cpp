@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <unordered_set>
 
 #include "policy_decoder.hpp"
@@ -35,6 +36,33 @@ void decode_decimal_point(const Node& node, CsvSource& csv, Faults& faults) {
   }
 }
 
+void decode_thousands(const Node& node, CsvSource& csv, Faults& faults) {
+  static constexpr std::string_view kBetweenGroups[] = {".", ",", " ", "'", "\u00A0", "\u202F", "\u2019"};
+  if (!expect(node, Node::Kind::scalar, "source.thousands", "one character", faults)) return;
+  if (std::find(std::begin(kBetweenGroups), std::end(kBetweenGroups), node.text) !=
+      std::end(kBetweenGroups)) {
+    csv.thousands = node.text;
+  } else {
+    faults.add(node.mark,
+               "source.thousands: " + shown(node.text) +
+                   " is not allowed: use '.' ',' ' ' \"'\" \"\\u2019\", or a blank that does not break, "
+                   "\"\\u00A0\" or \"\\u202F\"");
+  }
+}
+
+void check_thousands(const Fields& fields, const CsvSource& csv, Faults& faults) {
+  if (csv.thousands.empty()) return;
+  const auto refuse = [&](const std::string& what, const std::string& remedy) {
+    faults.add(fields.mark_of("thousands"), "source: the thousands and the " + what + " character are both " +
+                                                shown(csv.thousands) + "; write " + remedy);
+  };
+  if (csv.thousands[0] == csv.decimal_point) {
+    refuse("decimal", csv.decimal_point == '.' ? "decimal: ','" : "decimal: '.'");
+  } else if (csv.thousands[0] == csv.delimiter) {
+    refuse("delimiting", "delimiter: ';'");
+  }
+}
+
 void decode_null_texts(const Node& node, CsvSource& csv, Faults& faults) {
   if (!expect(node, Node::Kind::sequence, "source.null", "a list of texts", faults)) return;
   std::unordered_set<std::string> seen;
@@ -55,10 +83,21 @@ CsvSource decode_csv(const Node& node, const Mark& owner, Faults& faults) {
   if (const Node* path = fields["csv"]) csv.path = text_of(*path, "source.csv", faults).value_or("");
   if (const Node* delimiter = fields["delimiter"]) decode_delimiter(*delimiter, csv, faults);
   if (const Node* decimal = fields["decimal"]) decode_decimal_point(*decimal, csv, faults);
+  if (const Node* thousands = fields["thousands"]) decode_thousands(*thousands, csv, faults);
+  if (const Node* encoding = fields["encoding"]) {
+    constexpr Encoding kInOrder[] = {Encoding::utf_8, Encoding::latin_1, Encoding::windows_1252};
+    const auto choice = choice_of(*encoding, keys::encodings, "source.encoding", faults);
+    if (choice) csv.encoding = kInOrder[*choice];
+  }
+  if (const Node* format = fields["date_format"]) {
+    const auto choice = choice_of(*format, keys::date_formats, "source.date_format", faults);
+    if (choice) csv.date_format = kDateFormats[*choice];
+  }
   if (const Node* null = fields["null"]) decode_null_texts(*null, csv, faults);
   if (const Node* multiline = fields["multiline"]) {
     csv.multiline = truth_of(*multiline, "source.multiline", faults).value_or(false);
   }
+  check_thousands(fields, csv, faults);
   if (csv.delimiter == csv.decimal_point) {
     const std::string_view later = fields.has("decimal") ? "decimal" : "delimiter";
     faults.add(fields.mark_of(later),

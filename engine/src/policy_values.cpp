@@ -135,6 +135,7 @@ std::string value_text(const Rows& rows) {
 
 std::string value_text(const Column& column) {
   FlowMap map;
+  if (!column.header.empty()) map.add("column", yaml::scalar(column.header));
   map.add("type", std::string(name(column.type)));
   if (column.type == ColumnType::decimal) map.add("scale", std::to_string(column.scale));
   if (column.bounds) map.add("bounds", value_text(*column.bounds));

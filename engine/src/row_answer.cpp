@@ -93,7 +93,8 @@ class RowRules {
     const std::vector<std::string> columns = wanted_columns(dataset, question);
     if (dataset.blocks)
       block_.emplace(Block{place_of(columns, dataset.blocks->by), BlockMembership(dataset)});
-    if (question.where) filter_ = RowFilter(dataset, question.where->comparisons(), columns);
+    if (question.where)
+      filter_ = RowFilter(dataset, question.where->comparisons(), columns, CellDialect::of(dataset));
     if (question.by) {
       const Column& column = *dataset.column(*question.by);
       group_.emplace(

@@ -77,13 +77,13 @@ FixedPlace fixed_place(const Comparison::Constant& constant, unsigned scale) {
 }  // namespace
 
 RowFilter::RowFilter(const Dataset& dataset, std::span<const Comparison> comparisons,
-                     const std::vector<std::string>& wanted) {
+                     const std::vector<std::string>& wanted, const CellDialect& dialect) {
   for (const Comparison& comparison : comparisons) {
     const Column* column = dataset.column(comparison.column);
     const auto found = std::find(wanted.begin(), wanted.end(), comparison.column);
     EPSILOG_INVARIANT(column != nullptr && found != wanted.end());
     Test test{static_cast<std::size_t>(found - wanted.begin()),
-              CellReader::of(dataset, *column),
+              CellReader(column->type, column->scale, dialect),
               column->type,
               comparison.op,
               {},

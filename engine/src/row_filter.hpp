@@ -19,9 +19,9 @@ class RowFilter final {
   RowFilter() = default;
   /// Keeps the rows that satisfy every comparison.
   /// Requires  derive() accepted a predicate with these comparisons; `wanted` is the order of a row's
-  ///           cells and holds every column they name.
+  ///           cells and holds every column they name; the cells are written in `dialect`.
   RowFilter(const Dataset& dataset, std::span<const Comparison> comparisons,
-            const std::vector<std::string>& wanted);
+            const std::vector<std::string>& wanted, const CellDialect& dialect);
 
   [[nodiscard]] bool keeps(std::span<const RawCell> cells) const;
 

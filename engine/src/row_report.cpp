@@ -13,6 +13,10 @@ std::size_t place_of(const std::vector<std::string>& columns, const std::string&
   return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), wanted) - columns.begin());
 }
 
+void note_place(std::vector<std::uint64_t>& places, std::uint64_t position) {
+  if (places.size() < DataReport::kPlacesMax) places.push_back(position);
+}
+
 /// Looks at every cell of one column.
 class ColumnInspector {
  public:
@@ -22,10 +26,17 @@ class ColumnInspector {
     if (!column.values.empty()) values_.emplace(column);
   }
 
-  void look(const RawCell& raw) {
+  void look(const RawCell& raw, RowSource::Record record, std::uint64_t position) {
     const Cell cell = reader_.read(raw);
     if (cell.missing) {
       ++report_.missing;
+      if (record == RowSource::Record::malformed) return;
+      if ((raw.missing || raw.text.empty()) && !raw.unreadable) {
+        ++report_.nulls;
+      } else {
+        ++report_.unreadable;
+        note_place(report_.unreadable_at, position);
+      }
       return;
     }
     if (range_ && (range_->below(cell) || range_->above(cell))) ++report_.out_of_bounds;
@@ -59,11 +70,16 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
   ScanProgress told(progress);
   DataReport report;
   std::uint64_t outside_blocks = 0;
-  std::uint64_t kept = 0;
   for (auto record = rows.next(cells); record != RowSource::Record::none; record = rows.next(cells)) {
     ++report.rows;
-    if (record == RowSource::Record::malformed) ++report.malformed;
-    for (std::size_t i = 0; i < inspectors.size(); ++i) inspectors[i].look(cells[places[i]]);
+    const std::uint64_t position = rows.position();
+    if (record == RowSource::Record::malformed) {
+      ++report.malformed;
+      note_place(report.malformed_at, position);
+    }
+    for (std::size_t i = 0; i < inspectors.size(); ++i) {
+      inspectors[i].look(cells[places[i]], record, position);
+    }
     if (blocks && !blocks->contains(cells[block_place])) {
       ++outside_blocks;
     } else if (has_unit && cells[0].missing) {
@@ -71,14 +87,15 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
     } else if (has_unit && !bound.admit(cells[0].text).kept) {
       ++report.over_max_rows;
     } else {
-      ++kept;
+      ++report.kept;
     }
     told.row(rows);
   }
   told.done();
   report.units = has_unit ? bound.units() : report.rows - outside_blocks;
   if (blocks) report.outside_blocks = outside_blocks;
-  report.beyond_rows_max = kept > dataset.rows.count ? kept - dataset.rows.count : 0;
+  report.declared = dataset.rows;
+  report.beyond_rows_max = report.kept > dataset.rows.count ? report.kept - dataset.rows.count : 0;
   for (const ColumnInspector& inspector : inspectors) report.columns.push_back(inspector.report());
   return report;
 }

@@ -6,6 +6,7 @@
 // Thread-safety: one owner.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@ namespace epsilog::engine {
 struct RawCell {
   std::string_view text;  ///< valid until the source's next record
   bool missing = true;
+  bool unreadable = false;  ///< missing because it is no text at all
 };
 
 class RowSource {
@@ -39,6 +41,9 @@ class RowSource {
   /// Requires  cells.size() == number of wanted columns; cells are in that order.
   /// Throws    SourceIo if the source cannot be read any further or, at its end, has been changed.
   virtual Record next(std::span<RawCell> cells) = 0;
+  /// Where the last record stands, from 1: the line of a file at which it begins, or the number of a row in
+  /// the order of its table. 0: unknown.
+  [[nodiscard]] virtual std::uint64_t position() const { return 0; }
   /// The part read so far, 0..1; 0 when unknown.
   [[nodiscard]] virtual double fraction_read() const = 0;
 };
@@ -57,7 +62,7 @@ class RowSource {
 inline constexpr const char* kBelongsToLedger =
     "belongs to the ledger: its file, log, shared memory, lock files and marker are no data source";
 
-/// The columns a source must have: the unit id, then the declared ones.
+/// The columns a source must have, as the policy names them: the unit id, then the declared ones.
 [[nodiscard]] std::vector<std::string> required_columns(const Dataset& dataset);
 
 }  // namespace epsilog::engine

@@ -44,14 +44,14 @@ std::string qualified(const std::string& column) {
   return kTable + ("." + quoted_identifier(column));
 }
 
-/// The column's cell, NULL for a BLOB and for a TEXT that is too long. Neither is read to be left out,
-/// with an SQLite that has octet_length (3.43).
+/// The column's cell, an empty BLOB for a BLOB and for a TEXT that is too long. Neither is read to be left
+/// out, with an SQLite that has octet_length (3.43).
 std::string cell_text(const std::string& name) {
   const std::string column = qualified(name);
   const std::string size = sqlite3_libversion_number() >= 3'043'000 ? "octet_length(" + column + ")"
                                                                     : "length(CAST(" + column + " AS BLOB))";
-  return "CASE typeof(" + column + ") WHEN 'blob' THEN NULL WHEN 'text' THEN CASE WHEN " + size +
-         " <= " + std::to_string(kCellSizeMax) + " THEN " + column + " END ELSE " + column + " END";
+  return "CASE typeof(" + column + ") WHEN 'blob' THEN x'' WHEN 'text' THEN CASE WHEN " + size +
+         " <= " + std::to_string(kCellSizeMax) + " THEN " + column + " ELSE x'' END ELSE " + column + " END";
 }
 
 struct TableColumn {
@@ -87,6 +87,7 @@ class SqliteRowSource final : public RowSource {
     try {
       if (!rows_->executeStep()) return Record::none;
       for (std::size_t i = 0; i < wanted_; ++i) cells[i] = cell(i);
+      ++position_;
       return Record::readable;
     } catch (const SQLite::Exception&) {
       // Its message may quote what was read.
@@ -94,6 +95,7 @@ class SqliteRowSource final : public RowSource {
     }
   }
 
+  [[nodiscard]] std::uint64_t position() const override { return position_; }
   [[nodiscard]] double fraction_read() const override { return 0; }
 
  private:
@@ -113,7 +115,9 @@ class SqliteRowSource final : public RowSource {
       if (query.getColumn("name").getString() != table) continue;
       const std::string type = query.getColumn("type").getString();
       if (type != "table")
-        fail("'" + table + "' is a " + type + ", not a table: its rows have no fixed order");
+        fail("'" + table + "' is a " + type +
+             ", not a table: its rows have no fixed order. Make a table of it, "
+             "CREATE TABLE … AS SELECT …");
       return query.getColumn("wr").getInt() == 0;
     }
     fail("has no table '" + table + "'");
@@ -183,14 +187,16 @@ class SqliteRowSource final : public RowSource {
       case SQLITE_INTEGER:
         return written(index, column.getInt64());
       case SQLITE_FLOAT:
-        return std::isfinite(column.getDouble()) ? written(index, column.getDouble()) : RawCell{};
+        return std::isfinite(column.getDouble()) ? written(index, column.getDouble()) : kNoText;
       case SQLITE_TEXT: {
         const char* begin = column.getText(nullptr);
         // Of another encoding it is translated here, for which memory may lack.
         if (begin == nullptr) throw SourceIo(SourceIo::Cause::unreadable);
         const std::string_view text(begin, static_cast<std::size_t>(column.getBytes()));
-        return {text, text.empty() || !is_utf8(text)};
+        return is_utf8(text) ? RawCell{text, text.empty()} : kNoText;
       }
+      case SQLITE_BLOB:
+        return kNoText;
       default:
         return {};
     }
@@ -237,8 +243,11 @@ class SqliteRowSource final : public RowSource {
     throw SourceError("sqlite '" + path_ + "': " + why);
   }
 
+  static constexpr RawCell kNoText{{}, true, true};
+
   std::string path_;
   std::size_t wanted_;
+  std::uint64_t position_ = 0;
   /// Room for the longest fixed text of a binary64: "-", 1 or 309 digits, ".", 1074 decimals.
   std::vector<std::array<char, 1400>> texts_;
   std::unique_ptr<SQLite::Database> database_;

@@ -82,8 +82,7 @@ TEST_CASE("The search keeps what a bound before has shown", "[pld][search]") {
 
 TEST_CASE("Masses read off a spectrum are at most the binomial ones, and next to them", "[pld]") {
   const UnitRoots roots(16);
-  LossSpectrum spectrum(roots);
-  spectrum.compose({0.5, 0.5}, -1, 10);
+  const LossSpectrum spectrum(roots, {{{0.5, 0.5}, -1, 1, 10}});
   const std::vector<double> masses = spectrum.masses_down();
   REQUIRE(masses.size() == 16);
   double binomial = 0x1p-10;

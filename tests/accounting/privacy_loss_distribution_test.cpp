@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/optimal_composition.hpp"
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 
@@ -113,6 +114,42 @@ TEST_CASE("A million Laplace releases are known from both sides to a two-hundred
       CHECK(pld_delta_down(laws, up) <= number(delta));
     }
   }
+}
+
+TEST_CASE("A billion equal releases are known from both sides", "[pld]") {
+  const Rational delta = number("1e-6");
+  for (const ComposedLaw& law :
+       {noise(Kind::laplace, "31622.8", "1", 1'000'000'000),
+        noise(Kind::discrete_laplace, "31622.8", "1", 1'000'000'000), pure("0.00003", 1'000'000'000)}) {
+    const Rational up = pld_epsilon_up(std::vector{law}, delta).value();
+    const Rational down = pld_epsilon_down(std::vector{law}, delta).value();
+    CHECK(down > 4);
+    CHECK(down <= up);
+    CHECK(up <= down * number("1.0005"));
+  }
+  // Of mechanisms with nothing but an epsilon the optimum is exact.
+  const std::vector<ComposedLaw> few{pure("0.003", 100'000)};
+  const LossGroup group{number("0.003"), 0, 100'000};
+  const Rational best = optimal_epsilon_up({&group, 1}, delta).value();
+  CHECK(pld_epsilon_up(few, delta).value() >= best * number("0.999999999999"));
+  CHECK(pld_epsilon_up(few, delta).value() <= best * number("1.000001"));
+}
+
+TEST_CASE("A Gaussian law beside very many small losses costs what it does on their fine grid", "[pld]") {
+  const auto mixture = [](const char* scale, std::uint64_t each) {
+    return std::vector{noise(Kind::gaussian, scale, "1", each), noise(Kind::laplace, scale, "1", each)};
+  };
+  // A lower bound of its own, and one above that a Gaussian grid as fine as the other gave.
+  const Rational thousand = pld_epsilon_up(mixture("45", 1'000), number("1e-6")).value();
+  CHECK(thousand >= number("4.839337"));
+  CHECK(thousand <= number("4.83944"));
+  // Nearly Gaussian: mu is 1.
+  const Rational limit =
+      pld_epsilon_up(std::vector{noise(Kind::gaussian, "1", "1", 1)}, number("1e-6")).value();
+  const Rational million = pld_epsilon_up(mixture("1000", 500'000), number("1e-6")).value();
+  CHECK(million <= limit);
+  CHECK(million >= limit * number("0.9998"));
+  CHECK(pld_delta_up(mixture("1000", 500'000), million) <= number("1.001e-6"));
 }
 
 TEST_CASE("Gaussian laws compose as one of the root of the sum of squares", "[pld]") {

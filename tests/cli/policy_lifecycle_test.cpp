@@ -242,3 +242,64 @@ TEST_CASE("policy init: a draft from a CSV header whose source is found from whe
   CHECK(bench.run({"policy", "init"}).exit == 2);
   CHECK(contains(bench.run({"policy", "init", "--help"}).out, "must be confirmed"));
 }
+
+TEST_CASE("policy init: a file of a German spreadsheet needs the three decisions only, and then reads whole",
+          "[cli][exact]") {
+  const Workbench bench;
+  bench.write("Besuche.csv",
+              "Patient;Alter (Jahre);Kosten, brutto;Gesehen am;Stra\xDF"
+              "e\r\n"
+              "M\xFCller;34;1.234,50;03.01.2024;Hauptstr. 1\r\n"
+              "M\xFCller;34;89,90;17.01.2024;\"Am Bach; 2\"\r\n"
+              "Gro\xDF;entf\xE4llt;12.005,00;29.02.2024;Ring 3\r\n");
+  const Result made = bench.run({"policy", "init", "--from-csv", "Besuche.csv", "--output", "draft.yaml"});
+  INFO(made.err);
+  REQUIRE(made.exit == 0);
+  const std::string draft = bench.read("draft.yaml");
+  CHECK(contains(draft,
+                 "source: {csv: Besuche.csv, delimiter: \";\", decimal: \",\", thousands: \".\", encoding: "
+                 "windows-1252, date_format: DD.MM.YYYY}\n"));
+  CHECK(contains(draft, "Alter_Jahre: {column: \"Alter (Jahre)\", type: string}\n"));
+  CHECK(contains(draft, "Kosten_brutto: {column: \"Kosten, brutto\", type: double}\n"));
+  CHECK(contains(draft, "Gesehen_am: {column: \"Gesehen am\", type: date}\n"));
+  CHECK(contains(draft, "Strasse: {column: \"Straße\", type: string}\n"));
+  CHECK(contains(made.err,
+                 "columns.Alter_Jahre.type: a string, since line 4 has a text; most cells seen are whole"));
+  std::string whole = replaced(draft, "    neighbours: add-remove\n",
+                               "    neighbours: add-remove\n    unit: {id: Patient, max_rows: 2}\n"
+                               "    rows: {max: 2}\n    budget: {epsilon: 1}\n");
+  whole = replaced(whole, "Alter_Jahre: {column: \"Alter (Jahre)\", type: string}",
+                   "Alter_Jahre: {column: \"Alter (Jahre)\", type: int, bounds: [0, 40]}");
+  bench.write("whole.yaml", whole);
+  const Result checked = bench.run({"data", "check", "--policy", "whole.yaml"});
+  INFO(checked.err << checked.out);
+  REQUIRE(checked.exit == 0);
+  CHECK(contains(checked.out, "Alter_Jahre: no int in line 4\n"));
+  CHECK(contains(checked.out, "rows: {max: 2} is below the 3 rows kept"));
+  CHECK_FALSE(contains(checked.out, "malformed: "));
+  const json report = bench.run({"data", "check", "--policy", "whole.yaml", "--json"}).json()["datasets"][0];
+  CHECK(report["units"] == 2);
+  CHECK(report["kept"] == 3);
+  CHECK(report["rows_declared"] == 2);
+  CHECK(report["rows_exact"] == false);
+  CHECK(report["beyond_rows_max"] == 1);
+  CHECK(report["malformed_at"] == json::array());
+  CHECK(report["columns"][1]["unreadable"] == 1);
+  CHECK(report["columns"][1]["unreadable_at"] == json::array({4}));
+  CHECK(report["columns"][1]["nulls"] == 0);
+}
+
+TEST_CASE("data check: malformed rows are told with their lines, and a wrong exact number of rows", "[cli]") {
+  const Workbench bench;
+  bench.write("v.csv", "patient,age\np,1\nq\nr,2,3\ns,4\n");
+  bench.write(
+      "p.yaml",
+      "version: 1\ndatasets:\n  clinic:\n    source: {csv: v.csv}\n    unit: row\n    rows: {exact: 5}\n"
+      "    neighbours: replace-one\n    budget: {epsilon: 1}\n    columns:\n"
+      "      age: {type: int, bounds: [0, 9], missing: 0}\n");
+  const Result checked = bench.run({"data", "check", "--policy", "p.yaml"});
+  INFO(checked.err);
+  REQUIRE(checked.exit == 0);
+  CHECK(contains(checked.out, "  malformed: lines 3 and 4\n"));
+  CHECK(contains(checked.out, "rows: {exact: 5}, but there are 4: every release ends with an error\n"));
+}

@@ -47,14 +47,32 @@ const std::set<std::string> kAboutNoDataset = {"", "principal"};
 
 /// Those changes of kEveryKey, in either direction, that would alter what a recorded loss means; decided here
 /// by hand, beside the table of the engine.
-const std::set<std::string> kAlters = {"dataset.source",       "dataset.unit",        "dataset.neighbours",
-                                       "dataset.blocks",       "dataset.lifetime",    "csv_source.csv",
-                                       "csv_source.delimiter", "csv_source.null",     "csv_source.multiline",
-                                       "sqlite_source.sqlite", "sqlite_source.table", "unit.id",
-                                       "unit.max_rows",        "rows.exact",          "budget.measure",
+const std::set<std::string> kAlters = {"dataset.source",
+                                       "dataset.unit",
+                                       "dataset.neighbours",
+                                       "dataset.blocks",
+                                       "dataset.lifetime",
+                                       "csv_source.csv",
+                                       "csv_source.delimiter",
+                                       "csv_source.null",
+                                       "csv_source.multiline",
+                                       "sqlite_source.sqlite",
+                                       "sqlite_source.table",
+                                       "unit.id",
+                                       "csv_source.encoding",
+                                       "csv_source.thousands",
+                                       "csv_source.date_format",
+                                       "column.column",
+                                       "unit.max_rows",
+                                       "rows.exact",
+                                       "budget.measure",
                                        "budget.order",
-                                       "budget.renew",         "lifetime.measure",    "lifetime.orders",
-                                       "lifetime.order",       "blocks.by",           "blocks.per"};
+                                       "budget.renew",
+                                       "lifetime.measure",
+                                       "lifetime.orders",
+                                       "lifetime.order",
+                                       "blocks.by",
+                                       "blocks.per"};
 /// And those that do so where something comes, not where it goes.
 const std::set<std::string> kAltersWhenAdded = {"budget.accept_unbounded_lifetime"};
 
@@ -160,6 +178,39 @@ TEST_CASE("policy charged: what moves rows between blocks is refused of the bloc
   CHECK_FALSE(is_refused("values: [1, 2], missing: 0}", "values: [1, 2]}"));
   CHECK_FALSE(is_refused("values: [1, 2, 3], missing: 3}", "values: [1, 2, 3, 4], missing: 3}"));
   CHECK_FALSE(is_refused("bounds: [1, 9]", "bounds: [1, 8]"));
+}
+
+TEST_CASE("policy charged: a unit is the column that the source calls so, by whatever name",
+          "[engine][charged][negative]") {
+  const std::string policy =
+      "version: 1\n"
+      "datasets:\n"
+      "  clinic:\n"
+      "    source: {csv: visits.csv}\n"
+      "    unit: {id: patient, max_rows: 3}\n"
+      "    rows: {max: 1000}\n"
+      "    neighbours: add-remove\n"
+      "    budget: {epsilon: 1}\n"
+      "    columns:\n"
+      "      age: {type: int, bounds: [0, 110]}\n";
+  const auto declaring = [&](const std::string& unit, const std::string& column) {
+    return parsed(only_replaced(policy, "{id: patient,", "{id: " + unit + ",") + column);
+  };
+  const Policy before = parsed(policy);
+  // A column declared later under the text that the id was would make somebody else the unit.
+  const Policy another = declaring("patient", "      patient: {column: visit, type: string}\n");
+  CHECK(refused(before, another));
+  CHECK(refused(another, before));
+  const Policy same = declaring("whose", "      whose: {column: patient, type: string}\n");
+  CHECK_FALSE(refused(before, same));
+  CHECK_FALSE(refused(same, before));
+  const auto renamed = diff(before, same);
+  REQUIRE(renamed.size() == 2);
+  CHECK(renamed[0].place() == "datasets.clinic.unit.id");
+  CHECK(name(renamed[0].direction) == "neutral");
+  CHECK(refused(same, declaring("whose", "      whose: {column: visit, type: string}\n")));
+  CHECK(refused(same, declaring("whose", "")));
+  CHECK_FALSE(refused(before, declaring("patient", "      patient: {type: string}\n")));
 }
 
 TEST_CASE("policy apply: a charged dataset keeps what a row is, whichever way it would change",

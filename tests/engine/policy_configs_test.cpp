@@ -6,6 +6,7 @@
 #include <set>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "support/catch.hpp"
 
@@ -45,7 +46,7 @@ std::string error_text(const std::filesystem::path& path) {
 TEST_CASE("configs: every shipped policy is accepted", "[engine][policy][configs]") {
   const std::set<std::string> shipped = names(kConfigs, ".yaml");
   CHECK(std::set<std::string>{"blocks", "external_values", "hospital", "hospital_scopes", "mechanisms",
-                              "minimal", "renewal", "zcdp"} == shipped);
+                              "minimal", "renewal", "spreadsheet", "zcdp"} == shipped);
   for (const std::string& name : shipped) {
     CAPTURE(name);
     CHECK_FALSE(Policy::read((kConfigs / (name + ".yaml")).string()).datasets().empty());
@@ -67,6 +68,21 @@ TEST_CASE("configs: the hospital is what its comments say", "[engine][policy][co
   CHECK_FALSE(hospital.column("age")->missing.has_value());
   CHECK(hospital.settings("count").arithmetic == ArithmeticChoice::exact);
   CHECK(hospital.settings("sum").arithmetic == ArithmeticChoice::mpfr);
+}
+
+TEST_CASE("configs: the spreadsheet reads as its comments say", "[engine][policy][configs][exact]") {
+  const Policy policy = Policy::read((kConfigs / "spreadsheet.yaml").string());
+  const DataReport report = check_data(policy.dataset("visits"), kConfigs.string());
+  CHECK(report.rows == 9);
+  CHECK(report.units == 7);
+  CHECK(report.malformed == 0);
+  for (const auto& column : report.columns) {
+    CAPTURE(column.column);
+    CHECK(column.nulls == (column.column == "age" ? 1 : 0));
+    CHECK(column.unreadable == 0);
+    CHECK(column.out_of_bounds == 0);
+    CHECK(column.undeclared == 0);
+  }
 }
 
 TEST_CASE("configs: the mechanisms are what the comments say", "[engine][policy][configs][exact]") {

@@ -177,8 +177,7 @@ TEST_CASE("policy import: whom to protect is never decided for the curator", "[e
   CHECK_FALSE(draft.valid);
   CHECK(mentions(draft.todos, "Several columns"));
   draft = import_metadata(replaced(kSmartNoise, "      pid:", "      'p id':"), "m.yaml", budget);
-  CHECK_FALSE(draft.valid);
-  CHECK(mentions(draft.todos, "'p id' cannot be named here"));
+  CHECK(complete(draft).dataset("PUMS").unit.id == "p id");
   draft = import_metadata(replaced(kSmartNoise, "      max_ids: 4\n", ""), "m.yaml", budget);
   CHECK(complete(draft).dataset("PUMS").unit.max_rows == 1);
   CHECK(mentions(draft.notes, "max_ids was not given"));
@@ -233,13 +232,14 @@ TEST_CASE("policy import: what works otherwise here is noted", "[engine][draft]"
                  "columns.c.missing"));
 }
 
-TEST_CASE("policy import: names that cannot stand here are changed for datasets, left open for columns",
+TEST_CASE("policy import: names that cannot stand here are changed, and columns keep what their source calls them",
           "[engine][draft]") {
   const std::string yaml =
       "'':\n"
       "  a:\n"
       "    t: {row_privacy: true, c: {type: boolean}}\n"
-      "    't x': {row_privacy: true, 'c\\n  d: {type: bool}': {type: boolean}, in: {type: boolean}}\n"
+      "    't x': {row_privacy: true, 'c\\n  d: {type: bool}': {type: boolean}, in: {type: boolean}, 'age (years)': {type: "
+      "int}, age_years: {type: int}}\n"
       "  b:\n"
       "    t: {row_privacy: true}\n"
       "engine: postgres\n";
@@ -251,9 +251,13 @@ TEST_CASE("policy import: names that cannot stand here are changed for datasets,
   CHECK(policy.datasets()[1].name == "t_x");
   CHECK(policy.datasets()[2].name == "b_t");
   CHECK(mentions(draft.notes, "the table was called 't x'"));
-  CHECK(policy.datasets()[1].columns.empty());
-  CHECK(mentions(draft.todos, "'c?  d: {type: bool}' cannot be named here"));
-  CHECK(mentions(draft.todos, "'in' cannot be named here"));
+  const Dataset& named_otherwise = policy.datasets()[1];
+  REQUIRE(named_otherwise.columns.size() == 3);
+  CHECK(mentions(draft.todos, "the name 'c?  d: {type: bool}' has control characters"));
+  CHECK(mentions(draft.notes, "'in' is named in_column here"));
+  CHECK(named_otherwise.header("in_column") == "in");
+  CHECK(named_otherwise.header("age_years") == "age_years");
+  CHECK(named_otherwise.header("age_years_2") == "age (years)");
   ImportOptions named = with_budget("1");
   named.dataset = "clinic";
   CHECK_THROWS_AS(import_metadata(yaml, "m.yaml", named), InvalidParameter);

@@ -63,10 +63,10 @@ bool well_formed(const PolicyFault& fault, const std::string& text) {
 }  // namespace
 
 TEST_CASE(
-    "policy: 6000 mutations of each of three policies (seed 1) are accepted or refused by PolicyError, each "
+    "policy: 6000 mutations of each of four policies (seed 1) are accepted or refused by PolicyError, each "
     "fault with its place",
     "[engine][policy][fuzz]") {
-  for (const char* name : {"hospital.yaml", "hospital_scopes.yaml", "zcdp.yaml"}) {
+  for (const char* name : {"hospital.yaml", "hospital_scopes.yaml", "spreadsheet.yaml", "zcdp.yaml"}) {
     const std::string original = shipped(name);
     REQUIRE(original.size() > 1000);
     std::mt19937_64 random(1);

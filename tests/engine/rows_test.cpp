@@ -33,7 +33,7 @@ Dataset exact_visits(std::uint64_t rows, const Rational& stand_in) {
 }
 
 Cell read(ColumnType type, const std::string& text, unsigned scale = 0, char decimal_point = '.') {
-  return CellReader(type, scale, decimal_point).read({text, false});
+  return CellReader(type, scale, {decimal_point}).read({text, false});
 }
 
 }  // namespace

@@ -135,8 +135,11 @@ TEST_CASE("sqlite source: a source of the wrong shape is refused, naming file an
   const std::string file = "sqlite '" + clinic.folder().path("clinic.db") + "': ";
   const auto ask = [&](const Dataset& dataset) { return clinic.answer(dataset, question("count")); };
   CHECK_THROWS_WITH(ask(clinic.dataset("visit")), file + "has no table 'visit'");
-  CHECK_THROWS_WITH(ask(clinic.dataset("seen")),
-                    file + "'seen' is a view, not a table: its rows have no fixed order");
+  CHECK_THROWS_WITH(
+      ask(clinic.dataset("seen")),
+      file +
+          "'seen' is a view, not a table: its rows have no fixed order. Make a table of it, CREATE "
+          "TABLE … AS SELECT …");
   CHECK_THROWS_WITH(ask(clinic.dataset("narrow")), file + "table 'narrow' has no column 'cost'");
   Dataset dataset = clinic.dataset();
   dataset.sqlite->path = "absent.db";

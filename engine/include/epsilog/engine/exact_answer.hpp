@@ -59,17 +59,26 @@ inline constexpr std::size_t kSuppliedSizeMax = std::size_t{16} << 20;
 struct DataReport {
   struct ColumnReport {
     std::string column;
-    std::uint64_t missing = 0;        ///< cells that are missing, however
-    std::uint64_t out_of_bounds = 0;  ///< parsed, but clamped
-    std::uint64_t undeclared = 0;     ///< parsed, but not among the declared values
+    std::uint64_t missing =
+        0;                    ///< cells that are missing, however; not null nor unreadable: of malformed rows
+    std::uint64_t nulls = 0;  ///< of these, said to be missing: empty, NULL or listed under `null`
+    std::uint64_t unreadable = 0;                   ///< of these, no cell of the column's type
+    std::vector<std::uint64_t> unreadable_at = {};  ///< where the first kPlacesMax of them stand
+    std::uint64_t out_of_bounds = 0;                ///< parsed, but clamped
+    std::uint64_t undeclared = 0;                   ///< parsed, but not among the declared values
   };
-  std::uint64_t rows = 0;       ///< records read, header excluded
-  std::uint64_t malformed = 0;  ///< ragged, badly quoted or not UTF-8
+  /// Places are lines of a CSV file, or numbers of rows in the order of an SQLite table, from 1.
+  static constexpr std::size_t kPlacesMax = 5;
+  std::uint64_t rows = 0;                        ///< records read, header excluded
+  std::uint64_t malformed = 0;                   ///< ragged, badly quoted or not in the encoding
+  std::vector<std::uint64_t> malformed_at = {};  ///< where the first kPlacesMax of them stand
   /// Dropped before anything else: in no block. Absent without `blocks`.
   std::optional<std::uint64_t> outside_blocks = {};
   std::uint64_t without_unit = 0;   ///< dropped: no unit id
   std::uint64_t over_max_rows = 0;  ///< dropped: beyond max_rows of their unit
   std::uint64_t units = 0;
+  std::uint64_t kept = 0;             ///< rows that are not dropped whatever is asked
+  Rows declared = {};                 ///< what the policy says of their number
   std::uint64_t beyond_rows_max = 0;  ///< kept rows beyond `rows.max`: only the clamp meets them
   std::vector<ColumnReport> columns;
 };

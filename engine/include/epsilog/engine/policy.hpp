@@ -16,6 +16,7 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/engine/budget_policy.hpp"
+#include "epsilog/engine/source_dialect.hpp"
 
 namespace epsilog::engine {
 
@@ -43,6 +44,8 @@ struct Column {
   std::vector<std::string> values;
   /// What stands in for a missing cell; absent: `missing: skip`, the row is left out. In bounds.
   std::optional<Rational> missing;
+  /// What the source calls it, any text; "": its name.
+  std::string header = {};
   Mark mark{};  ///< of the column's name
 };
 
@@ -53,6 +56,10 @@ struct CsvSource {
   char decimal_point = '.';
   std::vector<std::string> null;  ///< texts that mean "missing"; the empty cell always does
   bool multiline = false;         ///< quoted cells may span lines
+  Encoding encoding = Encoding::utf_8;
+  /// Between groups of three digits before the point, one character; "": none. Neither of the two above.
+  std::string thousands = {};
+  DateFormat date_format = DateFormat::year_month_day;
 };
 struct SqliteSource {
   std::string path;
@@ -64,7 +71,9 @@ enum class Neighbours { add_remove, replace_one };
 
 /// Who is protected: everything one unit contributes.
 struct UnitOfPrivacy {
-  std::string id;              ///< the column that identifies a unit; "" for `unit: row`
+  /// What identifies a unit: the name of a declared column, else what the source calls one, any text. "" for
+  /// `unit: row`.
+  std::string id;
   std::uint64_t max_rows = 1;  ///< k >= 1; 1 for `unit: row`
   [[nodiscard]] bool is_row() const { return id.empty(); }
 };
@@ -153,6 +162,8 @@ struct Dataset {
   /// nullptr when there is none of that name.
   [[nodiscard]] const Column* column(std::string_view wanted) const;
   [[nodiscard]] const NamedQuery* query(std::string_view wanted) const;
+  /// What the source calls a declared column, or what is none: the unit id.
+  [[nodiscard]] const std::string& header(const std::string& column_or_id) const;
   /// The settings for a statistic ("sum") or a named query ("NAME"), else the default's.
   [[nodiscard]] const ReleaseSettings& settings(std::string_view statistic_or_query) const;
 };

@@ -2,7 +2,8 @@
 //
 // A draft never makes up a privacy decision: what its origin does not say is a `# TODO:` comment where the
 // key would stand, and what means something else there than here is a `# NOTE:`. Nothing in a draft comes
-// from the values in the data; of a CSV file only names and guessed types of its columns do.
+// from the values in the data; of a CSV file only names and guessed types of its columns do, and guesses of
+// how it is written.
 // Thread-safety: pure functions.
 #pragma once
 
@@ -55,8 +56,9 @@ inline constexpr std::size_t kRowsGuessedFrom = 1000;
 
 /// A policy for the columns of a CSV file. `source` is how the draft names it.
 ///
-/// Ensures   reads the header and at most kRowsGuessedFrom rows; no cell enters the draft, but for texts of
-///           a fixed list that usually mean "missing" (NA, NULL, …).
+/// Ensures   reads the header and at most kRowsGuessedFrom rows, and of no more than the first 16 MiB which bytes
+///           they are; no cell enters the draft, but for texts of a fixed list that usually mean "missing" (NA,
+///           NULL, …), and the line of a cell for which a column is one of texts.
 /// Throws    SourceError when the file cannot be read or has no readable header.
 [[nodiscard]] PolicyDraft draft_from_csv(const std::string& path, const std::string& source,
                                          const std::string& dataset);
