@@ -236,4 +236,31 @@ void LossSpectrum::transformed(const std::vector<Law>& laws) {
   for (std::size_t frequency = 0; frequency < values.size(); ++frequency) keep(frequency, values[frequency]);
 }
 
+std::vector<double> LossSpectrum::masses_down() const {
+  const std::size_t n = roots_.size();
+  // The inverse is the conjugate of the transform of conjugates; frequencies above the half are conjugates
+  // already, and those left out are 0 but for what they are known to be below.
+  std::vector<Complex> data(n);
+  double sizes = 0;
+  double radii = 2 * left_out_;
+  for (const auto& [frequency, value] : values_) {
+    const double twice = frequency == 0 || frequency == n / 2 ? 1 : 2;
+    sizes += twice * (std::fabs(value.centre.re) + std::fabs(value.centre.im));
+    radii += twice * value.radius;
+    data[frequency] = {value.centre.re, -value.centre.im};
+    if (twice == 2) data[n - frequency] = value.centre;
+  }
+  std::vector<Complex> table;
+  table.reserve(n / 2);
+  for (std::size_t j = 0; j < n / 2; ++j) table.push_back(roots_.at(j));
+  transform(data, table);
+  const int levels = static_cast<int>(std::bit_width(n)) - 1;
+  const double error = (radii + sizes * levels * kLevelError) * (1 + 0x1p-20);
+  std::vector<double> masses(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    masses[i] = std::fmax(0, data[reversed(i, levels)].re - error) / static_cast<double>(n) * (1 - 4 * kUnit);
+  }
+  return masses;
+}
+
 }  // namespace epsilog::accounting

@@ -74,6 +74,9 @@ class LossSpectrum final {
   [[nodiscard]] const std::vector<std::pair<std::size_t, Disc>>& values() const noexcept { return values_; }
   /// At least the sum of the absolute values at all other frequencies.
   [[nodiscard]] double left_out() const noexcept { return left_out_; }
+  /// The composed tilted masses at 0, ..., size - 1 steps, each with all that lie whole periods away: at most
+  /// that.
+  [[nodiscard]] std::vector<double> masses_down() const;
 
  private:
   /// Frequency by frequency, over those at which nothing can be left. False if that would take longer than

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "composed_below.hpp"
+#include "enough_search.hpp"
 #include "epsilog/accounting/certified_crossing.hpp"
 #include "epsilog/accounting/checked_probability.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -20,7 +22,6 @@ constexpr unsigned kStartBits = 192;
 constexpr double kCellsMin = 10;
 constexpr double kCellsMinAnchored = 5;
 constexpr double kCellsMax = 200;
-constexpr double kCellsMaxGaussian = 40;  // its profile is dearer to evaluate
 /// To that of the Gaussian law itself, where the grid of the others has more: its variance grows by less than
 /// 2^-15 of itself.
 constexpr double kCellsOfWideGaussian = 100;
@@ -31,6 +32,21 @@ constexpr double kCellsOfLaws = 10'000;
 constexpr unsigned long kCellsOfLawMax = 4096;
 /// Laws used once are convolved directly until they are this long.
 constexpr std::size_t kConvolvedMax = 768;
+/// Of epsilon, what may be due to the grid before a finer one is taken; of more than kUsesMany uses more.
+constexpr double kShareOfFew = 2e-4;
+constexpr double kShareOfMany = 7e-4;
+constexpr double kUsesMany = 150'000;
+constexpr int kRefinementsMax = 2;
+/// The finest grid: cells of one side of one law, and to the standard deviation of the sum.
+constexpr double kCellsOfLawFinest = 16'384;
+constexpr double kCellsFinest = 100'000;
+/// How far from the centre, in standard deviations, a tilt serves, and how often another is tried.
+constexpr double kSpreadsMax = 2;
+constexpr int kTiltsMax = 2;
+/// Kinds of laws that are brought down to one grid, and what part of epsilon its steps may cost them
+/// together.
+constexpr std::size_t kGroupsMax = 64;
+constexpr double kShareOfGroups = 2e-4;
 /// ln of what an unbounded law may lose to infinity, relative to delta.
 constexpr double kTailLog = 42;
 constexpr unsigned kLatticeBitsMax = 4096;
@@ -39,7 +55,6 @@ constexpr double kLogDeltaMin = -700;
 struct Deviation {
   double variance = 0;
   double uses = 0;
-  bool unbounded = false;
 };
 
 Deviation deviation(const Schedule& schedule) {
@@ -47,7 +62,6 @@ Deviation deviation(const Schedule& schedule) {
   for (const Schedule::Entry& entry : schedule.entries) {
     result.variance += static_cast<double>(entry.count) * entry.profile.variance_estimate();
     result.uses += static_cast<double>(entry.count);
-    if (entry.profile.shape() == PrivacyProfile::Shape::gaussian) result.unbounded = true;
   }
   return result;
 }
@@ -89,8 +103,7 @@ std::optional<Grid> chosen_grid(const Schedule& schedule) {
   if (const auto step = common_lattice(schedule, std::sqrt(total.variance))) return Grid{*step, true};
   const bool anchored = schedule.entries.size() == 1 && schedule.entries[0].profile.largest_loss();
   const double least = anchored ? kCellsMinAnchored : kCellsMin;
-  const double most = std::fmin(total.unbounded ? kCellsMaxGaussian : kCellsMax,
-                                kCellsOfLaws / static_cast<double>(schedule.entries.size()));
+  const double most = std::fmin(kCellsMax, kCellsOfLaws / static_cast<double>(schedule.entries.size()));
   const double cells = std::clamp(kCellsTotal / (20 * std::sqrt(total.uses)), least, std::fmax(least, most));
   double step = std::sqrt(total.variance / total.uses) / cells;
   std::optional<Rational> anchor;
@@ -141,8 +154,7 @@ std::vector<GridLaw> gridded(const Schedule& schedule, const Grid& grid, double 
       law = dots_below(entry.profile, step, last);
       if (!law) continue;  // a lower bound may leave a law out
     } else {
-      throw InvalidParameter(
-          "laws: no lower bound for discrete noise whose losses are not on one coarse grid");
+      continue;
     }
     law->count = entry.count;
     law->stride = stride;
@@ -216,6 +228,26 @@ std::optional<TiltedLoss> composed(const Schedule& schedule, const Grid& grid, S
   return TiltedLoss(std::move(laws), grid.step, tilt, side);
 }
 
+/// Is the lower bound that of groups? Of one law that can be shrunk, or of losses that are all on the grid,
+/// it is not, nor of so many kinds of laws that to lower each by a step would cost more than to shrink each.
+bool in_groups(const Schedule& schedule, const Grid& grid) {
+  if (grid.exact || schedule.entries.size() > kGroupsMax) return false;
+  return schedule.entries.size() > 1 || schedule.entries[0].profile.shape() > PrivacyProfile::Shape::response;
+}
+
+/// The schedule from below near an epsilon, to which the tilt leads.
+std::optional<TiltedLoss> groups_below(const Schedule& schedule, double epsilon, double tilt,
+                                       double log_delta) {
+  const double spread = std::sqrt(deviation(schedule).variance);
+  const double entries = static_cast<double>(schedule.entries.size());
+  const double step =
+      std::fmax(kShareOfGroups * std::fmax(epsilon, spread / 8) / entries, spread / kCellsFinest);
+  if (!(step > 1e-120 && step < 1e3)) return std::nullopt;
+  std::vector<GridLaw> laws = composed_below(schedule, Rational(step), tilt, log_delta);
+  if (laws.empty()) return std::nullopt;
+  return TiltedLoss(std::move(laws), Rational(step), tilt, Side::down);
+}
+
 Rational schedule_delta(const Schedule& schedule, const Rational& epsilon, Side side) {
   if (schedule.entries.empty()) return 0;
   const Rational& infinite = side == Side::up ? schedule.infinite_up : schedule.infinite_down;
@@ -226,8 +258,10 @@ Rational schedule_delta(const Schedule& schedule, const Rational& epsilon, Side 
   const std::optional<Grid> grid = chosen_grid(schedule);
   if (!grid) return nothing_known;
   const double where = epsilon.get_d();
-  const std::optional<TiltedLoss> loss =
-      composed(schedule, *grid, side, log_delta_guess(schedule, where), where);
+  const double log_delta = log_delta_guess(schedule, where);
+  const bool groups = side == Side::down && in_groups(schedule, *grid);
+  std::optional<TiltedLoss> loss = composed(schedule, *grid, groups ? Side::up : side, log_delta, where);
+  if (groups && loss) loss = groups_below(schedule, where, loss->tilt(), log_delta);
   const std::optional<MpfrNumber> finite = loss ? loss->finite_delta(epsilon) : std::nullopt;
   if (!finite) return nothing_known;
   const Rational total = sum_with(finite->rational(), loss->infinite().rational());
@@ -293,83 +327,76 @@ Rational closed_epsilon(const PrivacyProfile& profile, const Rational& delta, Si
   return up * (1 - power_of_two(1 - static_cast<long>(kResultErrorBits)));
 }
 
-/// The crossing of the bound with delta between an epsilon that is not enough and one that is.
-class EnoughSearch final {
- public:
-  EnoughSearch(const TiltedLoss& loss, const Rational& delta, const Rational& most, Side side)
-      : loss_(loss), delta_(delta), side_(side), high_(most) {}
-
-  /// Each end returned has been tried, or is one of those given.
-  [[nodiscard]] Rational run() {
-    // From below, nothing can be said far from the centre, and 0 is an answer without being tried.
-    if (side_ == Side::up && tried(0)) return 0;
-    const double guess = loss_.centre();
-    for (double factor = 1; factor < 8 && !tried_high_; factor *= 1.25) try_inside(guess * factor);
-    for (double factor = 0.8; factor > 0.1 && low_ == 0; factor *= 0.8) try_inside(guess * factor);
-    for (int i = 0; i < kSearchMax && (high_ - low_) * kSearchWidth > high_; ++i) {
-      if (!try_inside(i % 4 == 3 ? bisection() : secant(i % 2 == 0))) break;
-    }
-    return side_ == Side::up ? high_ : low_;
-  }
-
- private:
-  [[nodiscard]] double bisection() const { return Rational((low_ + high_) / 2).get_d(); }
-
-  /// Where ln(delta) crosses on a straight line; a little beyond, so that both ends close in.
-  [[nodiscard]] double secant(bool beyond) const {
-    if (!tried_high_ || !(log_low_ > log_high_)) return bisection();
-    const double low = low_.get_d();
-    const double high = high_.get_d();
-    const double target = log_of(MpfrNumber::rounded(delta_, kBits, MPFR_RNDN));
-    const double at = low + (high - low) * (log_low_ - target) / (log_low_ - log_high_);
-    return at + (beyond ? high : -high) / (2.5 * kSearchWidth);
-  }
-
-  bool try_inside(double epsilon) {
-    if (!std::isfinite(epsilon)) return false;
-    const Rational exact(epsilon);
-    if (exact <= low_ || exact >= high_) return false;
-    tried(exact);
-    return true;
-  }
-
-  /// Is delta kept at this epsilon, as far as the bound of the side can say?
-  bool tried(const Rational& epsilon) {
-    std::optional<MpfrNumber> total = loss_.finite_delta(epsilon);
+/// The bound of the side of delta, what is lost outright included.
+EnoughSearch::Bound total_of(const TiltedLoss& loss, Side side) {
+  return [&loss, side](const Rational& epsilon) {
+    std::optional<MpfrNumber> total = loss.finite_delta(epsilon);
     if (total) {
-      const mpfr_rnd_t direction = side_ == Side::up ? MPFR_RNDU : MPFR_RNDD;
-      mpfr_add(total->get(), total->get(), loss_.infinite().get(), direction);
+      mpfr_add(total->get(), total->get(), loss.infinite().get(), side == Side::up ? MPFR_RNDU : MPFR_RNDD);
     }
-    const bool enough = total ? mpfr_cmp_q(total->get(), delta_.get_mpq_t()) <= 0 : side_ == Side::down;
-    if (enough) {
-      high_ = epsilon;
-      tried_high_ = true;
-    } else {
-      low_ = epsilon;
-    }
-    (enough ? log_high_ : log_low_) = total ? log_of(*total) : 0;
-    return enough;
-  }
+    return total;
+  };
+}
 
-  static double log_of(const MpfrNumber& value) {
-    MpfrNumber result(value.precision());
-    mpfr_log(result.get(), value.get(), MPFR_RNDN);
-    return std::fmax(result.nearest_double(), -1e6);
-  }
-
-  static constexpr unsigned kBits = 64;
-  static constexpr int kSearchMax = 60;
-  static constexpr long kSearchWidth = 1L << 32;
-
-  const TiltedLoss& loss_;
-  const Rational& delta_;
-  Side side_;
-  Rational low_ = 0;
-  Rational high_;
-  double log_low_ = 0;
-  double log_high_ = 0;
-  bool tried_high_ = false;
+struct Found {
+  Rational epsilon;
+  double tilt;
+  double by_grid = 0;  ///< about how much of it is due to the grid; of the side up
 };
+
+/// By about how much the grid raises epsilon: ln(delta) falls with epsilon as fast as the tilt, and the
+/// logarithms of moments rise by what joining the dots adds to them.
+double raised_by_grid(const Schedule& schedule, const std::vector<GridLaw>& laws, double step, double tilt) {
+  double exact = 0;
+  for (const Schedule::Entry& entry : schedule.entries) {
+    exact += static_cast<double>(entry.count) * entry.profile.log_moment_estimate(tilt);
+  }
+  return (cumulants(laws, step, tilt).value - exact) / tilt;
+}
+
+double log_of_finite(const Schedule& schedule, const Rational& delta) {
+  return std::fmax(kLogDeltaMin, std::log(Rational(delta - schedule.infinite_down).get_d()));
+}
+
+/// Tilted for delta, and again for the epsilon found where that is far from where the first tilt led.
+std::optional<Found> searched(const Schedule& schedule, const Grid& grid, const Rational& delta,
+                              const Rational& most, Side side) {
+  const double log_delta = log_of_finite(schedule, delta);
+  const std::vector<GridLaw> laws = gridded(schedule, grid, log_delta, side);
+  if (laws.empty()) return std::nullopt;
+  const double step = grid.step.get_d();
+  double tilt = tilt_for_log_delta(laws, step, log_delta);
+  if (!std::isfinite(tilt) || !(tilt > 0)) return std::nullopt;
+  std::optional<TiltedLoss> loss(std::in_place, laws, grid.step, tilt, side);
+  EnoughSearch search(total_of(*loss, side), delta, most, side);
+  Found found{search.run(loss->centre(), tilt), tilt};
+  for (int again = 0; again < kTiltsMax && found.epsilon > 0; ++again) {
+    const double spread = std::fmax(step, std::sqrt(cumulants(laws, step, tilt).variance));
+    if (std::fabs(loss->centre() - found.epsilon.get_d()) < kSpreadsMax * spread) break;
+    tilt = tilt_for_epsilon(laws, step, found.epsilon.get_d());
+    loss.emplace(laws, grid.step, tilt, side);
+    search.take(total_of(*loss, side));
+    found = {search.run(found.epsilon.get_d(), tilt), tilt};
+  }
+  if (side == Side::up && !grid.exact) found.by_grid = raised_by_grid(schedule, laws, step, tilt);
+  return found;
+}
+
+/// A finer grid on which less than `share` of epsilon is due to the grid, if it is not too fine to work with.
+std::optional<Grid> finer(const Grid& grid, const Found& found, double share, const Schedule& schedule) {
+  const double wanted = found.by_grid / (share * found.epsilon.get_d());
+  if (!(wanted > 1)) return std::nullopt;
+  double least = std::sqrt(deviation(schedule).variance) / kCellsFinest;
+  for (const Schedule::Entry& entry : schedule.entries) {
+    if (const auto largest = entry.profile.largest_loss()) {
+      least = std::fmax(least, largest->get_d() / kCellsOfLawFinest);
+    }
+  }
+  const double factor = std::floor(std::fmin(std::ceil(1.1 * std::sqrt(wanted)), grid.step.get_d() / least));
+  if (!(factor >= 2)) return std::nullopt;
+  // A whole part of the step: what lay on the grid still does.
+  return Grid{grid.step / Rational(factor), false};
+}
 
 /// By simple composition: no grid, and never refused for being far out.
 Rational epsilon_by_addition(const Schedule& schedule, const Rational& delta) {
@@ -381,6 +408,18 @@ Rational epsilon_by_addition(const Schedule& schedule, const Rational& delta) {
     sum += count * (largest ? *largest : closed_epsilon(entry.profile, share / count, Side::up));
   }
   return sum;
+}
+
+/// From below, looked for next to where the upper bound is.
+Rational epsilon_of_groups(const Schedule& schedule, const Grid& grid, const Rational& delta,
+                           const Rational& most) {
+  const std::optional<Found> above = searched(schedule, grid, delta, most, Side::up);
+  if (!above || above->epsilon == 0) return 0;
+  const double near = above->epsilon.get_d();
+  const std::optional<TiltedLoss> loss =
+      groups_below(schedule, near, above->tilt, log_of_finite(schedule, delta));
+  if (!loss) return 0;
+  return EnoughSearch(total_of(*loss, Side::down), delta, most, Side::down).run(near, above->tilt);
 }
 
 std::optional<Rational> schedule_epsilon(const Schedule& schedule, const Rational& delta, Side side) {
@@ -396,13 +435,20 @@ std::optional<Rational> schedule_epsilon(const Schedule& schedule, const Rationa
 
   const Rational most = schedule.largest_loss ? *schedule.largest_loss : epsilon_by_addition(schedule, delta);
   const Rational nothing_known = side == Side::up ? most : Rational(0);
-  const std::optional<Grid> grid = chosen_grid(schedule);
+  std::optional<Grid> grid = chosen_grid(schedule);
   if (!grid) return nothing_known;
-  const double log_delta =
-      std::fmax(kLogDeltaMin, std::log(Rational(delta - schedule.infinite_down).get_d()));
-  const std::optional<TiltedLoss> loss = composed(schedule, *grid, side, log_delta, std::nullopt);
-  if (!loss) return nothing_known;
-  return EnoughSearch(*loss, delta, most, side).run();
+  if (side == Side::down && in_groups(schedule, *grid))
+    return epsilon_of_groups(schedule, *grid, delta, most);
+  Rational best = nothing_known;
+  const double share = deviation(schedule).uses > kUsesMany ? kShareOfMany : kShareOfFew;
+  for (int refinement = 0; grid; ++refinement) {
+    const std::optional<Found> found = searched(schedule, *grid, delta, most, side);
+    if (!found) break;
+    best = side == Side::up ? std::min(best, found->epsilon) : std::max(best, found->epsilon);
+    if (side == Side::down || refinement == kRefinementsMax || best == 0) break;
+    grid = finer(*grid, *found, share, schedule);
+  }
+  return best;
 }
 
 /// What delta_with_excess turns into at most `delta`.

@@ -252,6 +252,37 @@ double PrivacyProfile::variance_estimate() const {
   }
 }
 
+double PrivacyProfile::log_moment_estimate(double tilt) const {
+  const double first = first_.get_d();
+  const double second = second_.get_d();
+  const double order = 2 * tilt + 1;
+  switch (shape_) {
+    case Shape::laplace: {
+      // Relative to the largest loss: its mass, that of its mirror image and what lies between.
+      const double mirrored = std::exp(-order * first);
+      return tilt * first + std::log(0.5 * (1 + mirrored) + 0.5 * (1 - mirrored) / order);
+    }
+    case Shape::gaussian:
+      return tilt * (tilt + 1) * first / 2;
+    case Shape::response:
+      return tilt * first + std::log1p(std::exp(-order * first)) - std::log1p(std::exp(-first)) +
+             std::log1p(-second);
+    case Shape::discrete_laplace: {
+      // composition.md, section 8.
+      const double q = std::exp(-1 / first);
+      const double r = std::pow(q, order);
+      const double far = std::pow(r, second);
+      return tilt * second / first + std::log((1 + far + (1 - q) * (r - far) / (1 - r)) / (1 + q));
+    }
+    case Shape::discrete_gaussian: {
+      const double mu = second / first;
+      return tilt * (tilt + 1) * mu * mu / 2;
+    }
+  }
+  EPSILOG_INVARIANT(false);
+  return 0;
+}
+
 PrivacyProfile PrivacyProfile::weakened(const Rational& factor) const {
   EPSILOG_INVARIANT(shape_ == Shape::laplace || shape_ == Shape::gaussian || shape_ == Shape::response);
   const Rational applied = shape_ == Shape::gaussian ? Rational(factor * factor) : factor;

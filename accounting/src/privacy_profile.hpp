@@ -43,6 +43,9 @@ class PrivacyProfile final {
   /// About the variance of the loss. Not certified: for choosing grids.
   [[nodiscard]] double variance_estimate() const;
 
+  /// About ln E e^(tilt loss) over finite losses. Not certified: for choosing grids. Requires  tilt >= 0.
+  [[nodiscard]] double log_moment_estimate(double tilt) const;
+
   /// The same noise at a sensitivity smaller by that factor of (0, 1]; only `laplace`, `gaussian`,
   /// `response`.
   [[nodiscard]] PrivacyProfile weakened(const Rational& factor) const;

@@ -116,7 +116,10 @@ double tilt_for_epsilon(const std::vector<GridLaw>& laws, double step, double ep
 double tilt_for_log_delta(const std::vector<GridLaw>& laws, double step, double log_delta) {
   return bisected(least_tilt(laws, step), kTiltCeiling / step, [&](double tilt) {
     const Cumulants at = cumulants(laws, step, tilt);
-    const double spread = 1 + tilt * (1 + tilt) * std::sqrt(2 * 3.14159 * at.variance);
+    // Next to the largest loss nearly all is one atom, and delta at the mean is a part of the standard
+    // deviation.
+    const double deviation = std::sqrt(at.variance);
+    const double spread = 1 + 2.5 / deviation + tilt * (1 + tilt) * 2.5 * deviation;
     return at.value - tilt * at.mean - std::log(spread) > log_delta;
   });
 }

@@ -36,6 +36,7 @@ class TiltedLoss final {
   [[nodiscard]] std::optional<MpfrNumber> finite_delta(const Rational& epsilon) const;
   /// Mass at infinity, rounded to the side.
   [[nodiscard]] const MpfrNumber& infinite() const noexcept { return infinite_; }
+  [[nodiscard]] double tilt() const noexcept { return tilt_; }
   /// About where finite_delta is closest.
   [[nodiscard]] double centre() const noexcept { return tilted_.mean; }
 

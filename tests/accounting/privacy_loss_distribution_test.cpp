@@ -226,6 +226,35 @@ TEST_CASE("Ten thousand different laws are composed together", "[pld]") {
   CHECK(up < pld_epsilon_up(std::vector{noise(Kind::laplace, "400", "1", 10'000)}, number("1e-6")).value());
 }
 
+TEST_CASE("A few large losses are told as closely as many small ones", "[pld]") {
+  const auto both = [](const std::vector<ComposedLaw>& laws, const char* delta, const char* relative) {
+    const Rational up = pld_epsilon_up(laws, number(delta)).value();
+    const Rational down = pld_epsilon_down(laws, number(delta)).value();
+    CHECK(down > 0);
+    CHECK(down <= up);
+    CHECK(up <= down * (1 + number(relative)));
+    return up;
+  };
+  CHECK(both({noise(Kind::laplace, "10", "1", 30)}, "1e-6", "1e-5") < number("2.29782"));
+  CHECK(both({noise(Kind::laplace, "2", "1", 300)}, "1e-6", "1e-5") < number("67.632"));
+  // Next to the largest loss, where delta is a part of one atom.
+  CHECK(both({noise(Kind::laplace, "5", "1", 3)}, "1e-6", "1e-6") < number("0.6"));
+  both({noise(Kind::laplace, "5", "1", 3)}, "1e-12", "1e-6");
+}
+
+TEST_CASE("Mixtures whose losses are on no common grid are enclosed", "[pld]") {
+  const std::vector<ComposedLaw> laws{
+      noise(Kind::discrete_laplace, "10", "3", 50), noise(Kind::laplace, "7", "1", 30), pure("0.0931", 200),
+      noise(Kind::discrete_gaussian, "13", "2", 40), guarantee("0.05", "1e-9", 10)};
+  const Rational up = pld_epsilon_up(laws, number("1e-6")).value();
+  const Rational down = pld_epsilon_down(laws, number("1e-6")).value();
+  CHECK(down <= up);
+  CHECK(up <= down * number("1.0004"));
+  CHECK(pld_delta_down(laws, down) > number("1e-6") * number("0.99"));
+  CHECK(pld_delta_down(laws, up) <= number("1e-6"));
+  CHECK(pld_delta_down(laws, up) > number("0.99e-6"));
+}
+
 TEST_CASE("Extreme parameters are answered, not guessed", "[pld]") {
   const std::vector<ComposedLaw> faint{noise(Kind::laplace, "1e200", "1", 5)};
   CHECK(pld_delta_up(faint, 0) >= 0);

@@ -42,9 +42,9 @@ namespace epsilog::accounting {
 
 /// The other side: no (epsilon, delta) with a smaller delta holds. Snapping laws are left out: their bound
 /// and grid, which this knows nothing of, can only lower what they lose. 0 is always correct and is what
-/// remains of the bound where nothing better is known. Requires  epsilon >= 0. Throws    InvalidParameter;
-/// also for discrete noise mixed with other laws or of large scale, so that its
-///           losses are not on the grid.
+/// remains of the bound where nothing better is known.
+/// Requires  epsilon >= 0.
+/// Throws    InvalidParameter.
 [[nodiscard]] Rational pld_delta_down(std::span<const ComposedLaw> laws, const Rational& epsilon);
 
 /// No smaller epsilon holds with that delta, as far as pld_delta_down knows. nullopt if none holds at all.
