@@ -232,14 +232,15 @@ TEST_CASE("policy import: what works otherwise here is noted", "[engine][draft]"
                  "columns.c.missing"));
 }
 
-TEST_CASE("policy import: names that cannot stand here are changed, and columns keep what their source calls them",
-          "[engine][draft]") {
+TEST_CASE(
+    "policy import: names that cannot stand here are changed, and columns keep what their source calls them",
+    "[engine][draft]") {
   const std::string yaml =
       "'':\n"
       "  a:\n"
       "    t: {row_privacy: true, c: {type: boolean}}\n"
-      "    't x': {row_privacy: true, 'c\\n  d: {type: bool}': {type: boolean}, in: {type: boolean}, 'age (years)': {type: "
-      "int}, age_years: {type: int}}\n"
+      "    't x': {row_privacy: true, 'c\\n  d: {type: bool}': {type: boolean}, in: {type: boolean}, "
+      "'age (years)': {type: int}, age_years: {type: int}}\n"
       "  b:\n"
       "    t: {row_privacy: true}\n"
       "engine: postgres\n";
