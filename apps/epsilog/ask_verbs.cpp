@@ -22,13 +22,13 @@ ExitCode exit_of(const engine::Answer& answer) {
 
 /// The id of an earlier answer to just this, "" if there is none or the request has a key, which says what a
 /// retry is. Who asks is told, and nothing else follows from it.
-std::string same_question(const engine::Engine& engine, const engine::Request& request, Console& console) {
-  if (!request.key.empty()) return "";
-  const std::string id = engine.same_question(request);
-  if (!id.empty() && !console.json() && !console.quiet()) {
-    console.message("note: the same question was answered as " + id + "; 'epsilog show " + id + "' is free");
-  }
-  return id;
+std::string same_question(const engine::Engine& engine, const engine::Request& request) {
+  return request.key.empty() ? engine.same_question(request) : "";
+}
+
+void say_same_question(const std::string& id, Console& console) {
+  if (id.empty() || console.json() || console.quiet()) return;
+  console.message("note: the same question was answered as " + id + "; 'epsilog show " + id + "' is free");
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ ExitCode plan(const Arguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
   engine::Answer answer = engine.plan(request, alphas);
-  answer.same_question = same_question(engine, request, console);
+  answer.same_question = same_question(engine, request);
+  say_same_question(answer.same_question, console);
   if (count && (console.json() || !console.quiet())) {
     const ForecastPlan forecast{answer, engine.forecast(request, alphas), *count,
                                 engine.forecast_of_count(request, *count, alphas)};
@@ -65,10 +66,11 @@ ExitCode release(const Arguments& arguments, Console& console) {
 
   mechanisms::SystemBits bits;
   const engine::Progress progress = console.progress("reading the source of " + request.dataset);
-  const std::string same = same_question(engine, request, console);
+  const std::string same = same_question(engine, request);
   engine::Answer answer = engine.release(request, bits, alphas, progress);
   console.end_progress();
   answer.same_question = same;
+  say_same_question(same, console);
   print_answer(answer, console);
   return exit_of(answer);
 }

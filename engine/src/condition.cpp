@@ -194,12 +194,21 @@ Comparisons culprits(const Dataset& dataset, const Column& column, Comparisons c
   return comparisons;
 }
 
+/// A constant may have hundreds of digits, a list hundreds of constants.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kShown = 120;
+  if (text.size() <= kShown) return text;
+  std::size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "…";
+}
+
 [[noreturn]] void refuse(const Dataset& dataset, const Column& column, const Comparisons& all) {
   const Comparisons together = culprits(dataset, column, all);
   constexpr std::size_t kNamed = 4;
   std::string text;
   for (std::size_t i = 0; i < std::min(together.size(), kNamed); ++i) {
-    text += (i == 0 ? "" : " and ") + together[i]->text();
+    text += (i == 0 ? "" : " and ") + shortened(together[i]->text());
   }
   if (together.size() > kNamed) text += " and " + std::to_string(together.size() - kNamed) + " more";
   const std::string type(name(column.type));
