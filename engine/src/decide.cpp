@@ -30,9 +30,10 @@ class Reasons final {
   std::size_t count_ = 0;
 };
 
+/// `passes`: whether any amount would.
 Reason limit_reason(RefusalCode code, const std::string& what, const std::string& scope,
                     const std::string& measure, const accounting::Balance& balance,
-                    const accounting::Integer& asked) {
+                    const accounting::Integer& asked, bool passes) {
   const std::int64_t fits = balance.remaining();
   const accounting::Integer over_by = asked - fits;
   const auto text = [&measure](const accounting::Integer& units) { return amount_text(measure, units); };
@@ -46,10 +47,10 @@ Reason limit_reason(RefusalCode code, const std::string& what, const std::string
       .reserved = reserved,
       .asked = text(asked),
       .over_by = text(over_by),
-      .fits = text(fits),
+      .fits = passes ? text(fits) : "",
       .message = what + ": limit " + text(balance.limit) + ", spent " + text(balance.spent) +
                  (reserved.empty() ? "" : ", reserved " + reserved) + ", asked " + text(asked) +
-                 ", over by " + text(over_by) + "; at most " + text(fits) + " fits",
+                 ", over by " + text(over_by) + (passes ? "; at most " + text(fits) + " fits" : ""),
   };
 }
 
@@ -57,6 +58,13 @@ Reason limit_reason(RefusalCode code, const std::string& what, const std::string
 std::string subject_of(const ledger::AccountName& account) {
   return account.measure + " budget of dataset '" + account.dataset + "'" +
          (account.scope.empty() ? "" : ", " + account.scope);
+}
+
+/// Whether some amount would pass: none does where a budget cannot express the release, which rules 2 did not
+/// say.
+bool some_passes(const Plan& plan, const std::vector<Debit>& debits) {
+  return plan.rules < ledger::Rules::first_use ||
+         std::all_of(debits.begin(), debits.end(), [](const Debit& debit) { return debit.ask.expressible; });
 }
 
 /// One reason for each scope whose budget has no part for all that is lost, however many accounts it has.
@@ -88,19 +96,20 @@ void check_one_release(const Dataset& dataset, const Plan& plan, const std::vect
     reasons.add([&] {
       return limit_reason(RefusalCode::per_release_exceeded,
                           one.measure + " of one release of '" + dataset.name + "'", "per_release",
-                          one.measure, {.limit = one.limit}, one.asked);
+                          one.measure, {.limit = one.limit}, one.asked, some_passes(plan, debits));
     });
   }
 }
 
-void check_limits(const std::vector<Debit>& debits, Reasons& reasons) {
+void check_limits(const Plan& plan, const std::vector<Debit>& debits, Reasons& reasons) {
+  const bool passes = some_passes(plan, debits);
   for (const Debit& debit : debits) {
     const accounting::Balance& balance = debit.account.balance;
     const Ask& ask = debit.ask;
     if (!ask.too_large && accounting::filter(balance, ask.amount).granted) continue;
     reasons.add([&] {
       return limit_reason(ask.code, subject_of(ask.account), ask.account.scope, ask.account.measure, balance,
-                          ask.too_large.value_or(accounting::Integer(ask.amount)));
+                          ask.too_large.value_or(accounting::Integer(ask.amount)), passes);
     });
   }
 }
@@ -207,7 +216,8 @@ Decision decide(const Policy& policy, const Dataset& dataset, const Request& req
   Reasons reasons(told);
   const std::vector<Reason> access = access_reasons(policy, dataset, request);
   for (const Reason& reason : access) reasons.add([&] { return reason; });
-  if (conflict) {
+  // Whoever may not ask at all is told that, and by rules 2 also of a key.
+  if (conflict && (plan.rules < ledger::Rules::first_use || !closes_the_door(access))) {
     reasons.add([&] {
       Reason reason;
       reason.code = RefusalCode::key_conflict;
@@ -219,7 +229,7 @@ Decision decide(const Policy& policy, const Dataset& dataset, const Request& req
   if (closes_the_door(access)) return reasons.take();
   check_expressible(dataset, plan, debits, reasons);
   check_one_release(dataset, plan, debits, reasons);
-  check_limits(debits, reasons);
+  check_limits(plan, debits, reasons);
   return reasons.take();
 }
 

@@ -72,11 +72,12 @@ std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
     const auto family = family_of(view, open.id);
     if (!family) throw listed_wrongly(open.id);
     if (!family->reservation || !is_overdue(view, *family)) return;
+    const bool forfeited = forfeits(*family);  // reads the request, or throws before anything is changed
     for (const ledger::Charge& charge : family->reservation->charges) {
       for (ledger::AccountState& account : accounts) {
         if (account.id != charge.account) continue;
         account.balance.reserved -= charge.amount;
-        if (forfeits(*family)) account.balance.spent += charge.amount;
+        if (forfeited) account.balance.spent += charge.amount;
       }
     }
   };

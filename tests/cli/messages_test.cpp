@@ -104,7 +104,7 @@ TEST_CASE("messages: a ledger that may not be read says whose it is, and not to 
   heeding.heed_permissions = true;
   for (const Words& words : {Words{"budget"}, {"history"}, {"audit", "verify"}}) {
     const Result result = bench.with_ledger(words, heeding);
-    check_says(result, 7, "may not be read by this user");
+    check_says(result, 3, "may not be read by this user");
     CHECK(contains(result.err, "it belongs to user "));
     CHECK(contains(result.err, "Trying again does not help"));
   }

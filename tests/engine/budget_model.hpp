@@ -4,6 +4,7 @@
 // says what must come of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,6 +43,9 @@ struct ModelRequest {
   bool shut_out = false;                  ///< the rules broken are all there is to say
 };
 
+/// Where no amount would do, however small.
+inline constexpr std::int64_t kNothingFits = -1;
+
 /// An account, or a cap, that did not hold the request.
 struct ModelShortfall {
   AccountKey account;
@@ -75,14 +79,18 @@ class BudgetModel final {
     decision.question = request.question;
     decision.broken_rules = request.broken_rules;
     const auto bound = keys_.find({request.principal, request.key});
-    decision.key_conflict = !request.key.empty() && bound != keys_.end();
     if (request.shut_out) return decision;
+    decision.key_conflict = !request.key.empty() && bound != keys_.end();
     if (request.cap && request.cap->amount > request.cap->limit) {
       decision.shortfalls.push_back(shortfall(*request.cap, {.limit = request.cap->limit}));
     }
     for (const Debit& debit : request.debits) {
       const ModelAccount account = account_of(debit);
       if (debit.amount > account.free()) decision.shortfalls.push_back(shortfall(debit, account));
+    }
+    const std::vector<std::string>& broken = decision.broken_rules;
+    if (std::find(broken.begin(), broken.end(), "measure_not_expressible") != broken.end()) {
+      for (ModelShortfall& one : decision.shortfalls) one.fits = kNothingFits;
     }
     decision.granted = !decision.key_conflict && decision.broken_rules.empty() && decision.shortfalls.empty();
     return decision;
@@ -103,7 +111,7 @@ class BudgetModel final {
         accounts_[debit.account].spent += debit.amount;
       }
     }
-    if (!request.key.empty() && !decision.key_conflict) keys_[name] = decision.number;
+    if (!request.key.empty()) keys_.try_emplace(name, decision.number);  // the first stays
     decisions_[decision.number] = decision;
     return {.replayed = false, .decision = decision};
   }

@@ -277,6 +277,14 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     CHECK(codes(release(engine, with_delta(request("count", "2"), "1e-6"))) ==
           std::vector<RefusalCode>{RefusalCode::measure_not_expressible, RefusalCode::per_release_exceeded,
                                    RefusalCode::dataset_budget_exceeded});
+    // No amount would pass, so none is said to.
+    for (const Answer& told : {release(engine, with_delta(request("count", "3"), "1e-6")),
+                               engine.plan(with_delta(request("count", "3"), "1e-6"), {})}) {
+      for (const engine::Reason& one : told.reasons) {
+        CHECK(one.fits.empty());
+        CHECK(one.message.find("fits") == std::string::npos);
+      }
+    }
     CHECK(engine::audit_verify(clinic.ledger()).ok);
   }
 }

@@ -323,7 +323,7 @@ class World final {
              .reserved = reason.reserved.empty() ? 0 : units(reason.measure, reason.reserved),
              .asked = units(reason.measure, reason.asked),
              .over_by = units(reason.measure, reason.over_by),
-             .fits = units(reason.measure, reason.fits)});
+             .fits = reason.fits.empty() ? kNothingFits : units(reason.measure, reason.fits)});
       }
     }
     const auto sorted = [](auto list) {

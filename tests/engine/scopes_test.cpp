@@ -460,6 +460,29 @@ TEST_CASE("What is forbidden stays forbidden though everything else allows it",
   require_verified(clinic.ledger());
 }
 
+TEST_CASE("Who may not ask learns nothing of a key either, and the key stays what it was",
+          "[engine][scopes][access][negative]") {
+  const Scoped clinic(policy("    budget: {epsilon: 3}\n    purposes: [planning, quality]\n"));
+  Engine engine = clinic.open();
+  const auto keyed = [](const std::string& epsilon, const std::string& purpose) {
+    engine::Request request = asked_by("alice", epsilon, purpose);
+    request.key = "k";
+    return request;
+  };
+  const Answer first = release(engine, keyed("0.1", "planning"));
+  REQUIRE(first.granted);
+  for (const char* purpose : {"", "gossip"}) {
+    CAPTURE(purpose);
+    const Answer refused = release(engine, keyed("0.2", purpose));
+    REQUIRE(refused.reasons.size() == 1);
+    CHECK(refused.reasons[0].code == RefusalCode::purpose_not_allowed);
+    CHECK_FALSE(release(engine, keyed("0.2", purpose)).replayed);  // it is bound to the first
+  }
+  CHECK(codes(release(engine, keyed("0.1", "quality")))[0].first == RefusalCode::key_conflict);
+  CHECK(release(engine, keyed("0.1", "planning")).decision_id == first.decision_id);
+  require_verified(clinic.ledger());
+}
+
 TEST_CASE("A purpose stated where none are declared is refused", "[engine][scopes][access][negative]") {
   const Scoped clinic(policy("    budget: {epsilon: 3}\n"));
   Engine engine = clinic.open();

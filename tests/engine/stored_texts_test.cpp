@@ -38,8 +38,8 @@ std::string tenth_of_two_to_650() {
 
 /// "age in (1e-300, 2e-300, …)": typed in 8 bytes each, written out in 302.
 std::string long_list(int constants) {
-  std::string list = "40, ";  // some cell is read so
-  for (int i = 1; i <= constants; ++i) list += (i == 1 ? "" : ", ") + std::to_string(i % 9 + 1) + "e-300";
+  std::string list = "40";  // some cell is read so
+  for (int i = 1; i < constants; ++i) list += ", " + std::to_string(i % 9 + 1) + "e-300";
   return "age in (" + list + ")";
 }
 
@@ -222,7 +222,7 @@ TEST_CASE(
   typed_too_long.too_long = "--epsilon: is too long";
   for (const auto& [asked, message] : std::vector<std::pair<Request, std::string>>{
            {request("count", "0.1", "", std::nullopt, long_list(250)),
-            "request: in canonical form it has 760"},
+            "request: in canonical form it has 75"},
            {request("count", "0.1", "", std::nullopt, "age > 0." + std::string(399, '1')),
             "where: the number '0." + std::string(58, '1') + "…' is longer than 400 characters"},
            {request("count", "0.1", "", std::nullopt, "age > " + std::string(65'531, ' ') + "1"),
