@@ -115,8 +115,8 @@ GridLaw composed(const OwnGrid& own, double tilt) {
   const std::size_t period = std::bit_ceil(std::max({kPeriodMin, own.law.mass.size(), wanted}));
   const UnitRoots roots(period);
   const MpfrNumber divisor = moment_up(own.law, own.step, tilt);
-  const LossSpectrum spectrum(roots, {{tilted(own.law, own.step, tilt, divisor, Side::down), own.law.lowest, 1,
-                                       own.law.count}});
+  const LossSpectrum spectrum(
+      roots, {{tilted(own.law, own.step, tilt, divisor, Side::down), own.law.lowest, 1, own.law.count}});
   std::vector<double> masses = spectrum.masses_down();
 
   // A period that is too short for all, is one around the mean; what lies beyond may lie upon any of its

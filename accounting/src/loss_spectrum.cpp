@@ -143,7 +143,8 @@ double reach_up(const LossSpectrum::Law& law) {
 
 }  // namespace
 
-UnitRoots::UnitRoots(std::size_t size) : size_(size), fine_bits_(static_cast<int>(std::bit_width(size / 2)) / 2) {
+UnitRoots::UnitRoots(std::size_t size)
+    : size_(size), fine_bits_(static_cast<int>(std::bit_width(size / 2)) / 2) {
   EPSILOG_INVARIANT(size >= 4 && std::has_single_bit(size));
   const std::size_t fine_count = std::size_t{1} << fine_bits_;
   for (std::size_t j = 0; j < fine_count; ++j) fine_.push_back(root_of_unity(j, size));

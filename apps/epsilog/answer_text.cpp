@@ -384,7 +384,8 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
             (when.empty() ? "" : "; a new period begins at " + when) + "\n";
     if (reason.limit.empty() || !style.verbose) continue;
     amounts.add({reason.scope.empty() ? answer.dataset : reason.scope, reason.measure, reason.limit,
-                 reason.spent.empty() ? "-" : reason.spent, reason.asked, reason.over_by, reason.fits.empty() ? "-" : reason.fits});
+                 reason.spent.empty() ? "-" : reason.spent, reason.asked, reason.over_by,
+                 reason.fits.empty() ? "-" : reason.fits});
   }
   if (answer.reasons_count > answer.reasons.size()) {
     text += fmt::format("  and {} more; epsilog plan names all that stand against it now\n",

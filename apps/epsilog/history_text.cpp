@@ -88,9 +88,9 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
 std::string relocation_line(const ledger::Relocation& relocation, const Style& style) {
   std::string columns = history_columns("", second_of(relocation.at), "relocated", "");
   if (has_value_column(style)) columns += fmt::format("  {:>16}", "");
-  const std::string what = fmt::format("source of {} to {} by {}{}", printable(relocation.dataset),
-                                       printable(relocation.path), printable(relocation.by),
-                                       relocation.why.empty() ? "" : ": " + printable(relocation.why));
+  const std::string what =
+      fmt::format("source of {} to {} by {}{}", printable(relocation.dataset), printable(relocation.path),
+                  printable(relocation.by), relocation.why.empty() ? "" : ": " + printable(relocation.why));
   const std::string text = row(columns, what, style);
   return style.faint(text.substr(0, text.size() - 1)) + "\n";
 }

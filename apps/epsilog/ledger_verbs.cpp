@@ -150,9 +150,8 @@ std::string relocations_text(const std::vector<ledger::Relocation>& relocations,
 std::string audit_text(const engine::AuditReport& report, const Examined& examined, const Style& style) {
   const std::string records = counted(report.records, "decision");
   if (report.ok) {
-    std::string text =
-        style.good("verified") + ": " + records + ", nothing wrong\n" + examined_text(examined) +
-                       relocations_text(report.relocations, style);
+    std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
+                       examined_text(examined) + relocations_text(report.relocations, style);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"what older rules allowed"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});

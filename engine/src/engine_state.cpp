@@ -112,7 +112,8 @@ Answer Engine::State::recalled(const ledger::StoredDecision& stored, ledger::Sna
     const auto plan = plans.plan(*applied, request, canonical_request(request), root.rules);
     Answer answer = described(request, *plan, stored.draft.policy_version, alphas);
     add_decision(answer, stored, false);
-    if (stored.rules >= ledger::Rules::first_use) note_held_calendar(answer, view.calendar_held_at().has_value());
+    if (stored.rules >= ledger::Rules::first_use)
+      note_held_calendar(answer, view.calendar_held_at().has_value());
     return answer;
   } catch (const InvalidParameter& error) {
     throw LedgerCorrupt("decision " + stored.id + " cannot be planned under its policy: " + error.what());

@@ -119,8 +119,9 @@ FileIdentity require_single_regular_file(const LedgerFiles& files) {
   // SQLite would say that it cannot open the file, and no more.
   if (::faccessat(AT_FDCWD, files.database.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES) {
     throw LedgerUnusable("ledger " + files.database + " may not be read by this user, " +
-                     std::to_string(::geteuid()) + ": it belongs to user " + std::to_string(status.st_uid) +
-                     ". Trying again does not help; its owner can give the right to read it");
+                         std::to_string(::geteuid()) + ": it belongs to user " +
+                         std::to_string(status.st_uid) +
+                         ". Trying again does not help; its owner can give the right to read it");
   }
   if (status.st_size == 0)
     throw LedgerCorrupt("ledger " + files.database + " is empty: truncated, or never a ledger");

@@ -204,8 +204,7 @@ TEST_CASE("relocate: what cannot be a source's place is refused by name", "[cli]
   refused({"clinic", "--source", "visits.csv"}, 2, "--why");
   refused({"clinic", "--why", "test"}, 2, "--source");
   refused({"--source", "visits.csv", "--why", "test"}, 2, "DATASET");
-  refused({"clinic", "--source", "visits.csv", "--why", ""}, 2,
-          "--why: must not be empty");
+  refused({"clinic", "--source", "visits.csv", "--why", ""}, 2, "--why: must not be empty");
   refused({"clinic", "--source", "visits\xff.csv", "--why", "test"}, 2, "--source: is not UTF-8");
   refused({"clinik", "--source", "visits.csv", "--why", "test"}, 3, "clinic");
   refused({"clinic", "--source", "absent.csv", "--why", "test"}, 3, "absent.csv");

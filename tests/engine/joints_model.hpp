@@ -114,11 +114,12 @@ class JointsModel {
     if (asked.gaussian() != active().gaussian(asked) || asked.may_be_too_long) return true;
     const bool variance = request.question.statistic.kind == engine::StatisticKind::variance;
     if (variance && !active().rows_exact) return true;
-    const bool counted = request.question.statistic.kind == engine::StatisticKind::count ||
-                         (request.question.statistic.kind == engine::StatisticKind::units && active().row_unit);
+    const bool counted =
+        request.question.statistic.kind == engine::StatisticKind::count ||
+        (request.question.statistic.kind == engine::StatisticKind::units && active().row_unit);
     const bool of_all = !request.question.by && !request.question.where;
     if (counted && of_all && active().rows_exact) return true;  // the policy states it
-    if (asked.zones && active().zones_are_texts) return true;  // the walk writes them as numbers
+    if (asked.zones && active().zones_are_texts) return true;   // the walk writes them as numbers
     if (request.rho) {
       return active().counts_delta() || *request.rho > 2'300 ||
              grid_floor(*request.rho, kRhoUnit) < 1'000'000;

@@ -289,7 +289,8 @@ TEST_CASE("policy apply: the blocks' column of a charged dataset keeps its type,
     return fault.starts_with(
         "12:14: dataset 'clinic' was charged already: columns.ward.type may not change: rows");
   }));
-  // The same words keep its place, in whichever folder they stand; other words may name that place, or another.
+  // The same words keep its place, in whichever folder they stand; other words may name that place, or
+  // another.
   std::filesystem::create_directory(clinic.folder.path("elsewhere"));
   const auto faults_elsewhere = [&](const std::string& text) {
     clinic.folder.write("elsewhere/changed.yaml", text);

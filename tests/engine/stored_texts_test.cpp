@@ -444,8 +444,8 @@ TEST_CASE("stored texts: a row that cannot be read stays open, is named, and hid
     CHECK(ledger.waiting.balance() == "0.45/0.35");
     ledger.waiting.clinic.folder.write("policy.yaml",
                                        clinic_policy("epsilon: 4", waiting_rules(kNoApprovals)));
-    CHECK(
-        ledger.engine->apply_policy(ledger.waiting.clinic.folder.path("policy.yaml"), "curator", "test").changed);
+    CHECK(ledger.engine->apply_policy(ledger.waiting.clinic.folder.path("policy.yaml"), "curator", "test")
+              .changed);
     CHECK(ledger.engine->forecast(request("count", "0.1"), {}).releases == 32);
     CHECK(text(ledger.engine->show(ledger.sound, {}).state) == "expired");
     CHECK(listed_open(ledger.waiting.clinic.ledger(), ledger.damaged));

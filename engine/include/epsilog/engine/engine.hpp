@@ -122,19 +122,19 @@ struct Answer {
   std::vector<ledger::AccountState> accounts;   ///< those touched, after the decision; for plan as they stand
   /// How the answer follows from what is drawn.
   accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
-  std::vector<std::string> notes;               ///< what every report says about these budgets
-  std::vector<std::string> advice = {};         ///< of a plan: what the policy could do better for the asker
-  std::vector<Reason> reasons;                  ///< of a recorded decision, the first of
-  std::size_t reasons_count = 0;                ///< so many
-  std::string parent;                           ///< the decision this one is about; "" without
-  std::string deadline;                         ///< until when a reserved or pending one stays; "" otherwise
-  Holding holding = Holding::none;              ///< as asked
-  std::uint64_t approvals_required = 0;         ///< 0: it needs none
-  std::vector<Approval> approvals;              ///< so far; not in a history
-  std::string token;          ///< the decision from which on the data may have been seen; ""
-  std::string ended_by;       ///< the decision that ended it without an answer; "" otherwise
-  std::string why;            ///< of a rejection, or policy_changed; "" = not said
-  std::string same_question;  ///< for who sets it from Engine::same_question(); "" otherwise
+  std::vector<std::string> notes;        ///< what every report says about these budgets
+  std::vector<std::string> advice = {};  ///< of a plan: what the policy could do better for the asker
+  std::vector<Reason> reasons;           ///< of a recorded decision, the first of
+  std::size_t reasons_count = 0;         ///< so many
+  std::string parent;                    ///< the decision this one is about; "" without
+  std::string deadline;                  ///< until when a reserved or pending one stays; "" otherwise
+  Holding holding = Holding::none;       ///< as asked
+  std::uint64_t approvals_required = 0;  ///< 0: it needs none
+  std::vector<Approval> approvals;       ///< so far; not in a history
+  std::string token;                     ///< the decision from which on the data may have been seen; ""
+  std::string ended_by;                  ///< the decision that ended it without an answer; "" otherwise
+  std::string why;                       ///< of a rejection, or policy_changed; "" = not said
+  std::string same_question;             ///< for who sets it from Engine::same_question(); "" otherwise
   /// [component][cell]; empty unless released and durable
   std::vector<std::vector<Rational>> component_values;
   std::vector<Rational> values;  ///< [cell]; likewise

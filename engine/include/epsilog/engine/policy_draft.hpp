@@ -56,9 +56,10 @@ inline constexpr std::size_t kRowsGuessedFrom = 1000;
 
 /// A policy for the columns of a CSV file. `source` is how the draft names it.
 ///
-/// Ensures   reads the header and at most kRowsGuessedFrom rows, and of no more than the first 16 MiB which bytes
-///           they are; no cell enters the draft, but for texts of a fixed list that usually mean "missing" (NA,
-///           NULL, …), and the line of a cell for which a column is one of texts.
+/// Ensures   reads the header and at most kRowsGuessedFrom rows, and of no more than the first 16 MiB which
+/// bytes
+///           they are; no cell enters the draft, but for texts of a fixed list that usually mean "missing"
+///           (NA, NULL, …), and the line of a cell for which a column is one of texts.
 /// Throws    SourceError when the file cannot be read or has no readable header.
 [[nodiscard]] PolicyDraft draft_from_csv(const std::string& path, const std::string& source,
                                          const std::string& dataset);

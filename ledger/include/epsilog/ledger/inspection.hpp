@@ -105,9 +105,10 @@ class Inspection final {
   /// Ids of the decisions that are listed as open.
   [[nodiscard]] std::vector<std::string> open_ids();
   /// Every decision by seq, also one whose values are not known to be durable, and are told to nobody, or do
-  /// not follow from its components, which is for the auditor to say. A fault is what its columns say otherwise than other columns or rows: its id and its
-  /// time, its rules and program, the policy version it was decided under, the accounts it lists, the
-  /// parameters that stand beside its components, texts that are not written as they would be.
+  /// not follow from its components, which is for the auditor to say. A fault is what its columns say
+  /// otherwise than other columns or rows: its id and its time, its rules and program, the policy version it
+  /// was decided under, the accounts it lists, the parameters that stand beside its components, texts that
+  /// are not written as they would be.
   void each_decision(const std::function<void(const StoredDecision&)>& visit,
                      const std::function<void(const MalformedRecord&)>& malformed,
                      const std::function<void(const StoredFault&)>& fault);
