@@ -32,12 +32,13 @@ void Alphas::add(const accounting::Exact& value) {
   values_.push_back(value);
 }
 
-Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Engine::Engine(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
 Engine Engine::open(const std::string& ledger_path, const EngineOptions& options) {
-  return Engine(std::make_unique<State>(ledger_path, options));
+  return Engine(std::make_shared<State>(ledger_path, options));
 }
 
 Answer Engine::plan(const Request& request, const Alphas& alphas) const {

@@ -27,8 +27,11 @@ struct Bound {
 }  // namespace
 
 struct PlanSequence::State {
-  explicit State(Engine::State& engine_state)
-      : engine(engine_state), view(engine.snapshot()), applied(engine.active_policy(view)) {}
+  explicit State(std::shared_ptr<Engine::State> engine_state)
+      : kept(std::move(engine_state)),
+        engine(*kept),
+        view(engine.snapshot()),
+        applied(engine.active_policy(view)) {}
 
   /// The accounts asked, as they would stand.
   std::vector<Debit> standing(const std::vector<Ask>& asked) {
@@ -51,6 +54,7 @@ struct PlanSequence::State {
     }
   }
 
+  std::shared_ptr<Engine::State> kept;
   Engine::State& engine;
   ledger::Snapshot view;
   std::shared_ptr<const AppliedPolicy> applied;
@@ -118,7 +122,7 @@ std::vector<ledger::AccountState> PlanSequence::accounts() const {
 }
 
 PlanSequence Engine::plan_sequence() const {
-  return PlanSequence(std::make_unique<PlanSequence::State>(*state_));
+  return PlanSequence(std::make_unique<PlanSequence::State>(state_.shared()));
 }
 
 }  // namespace epsilog::engine

@@ -69,6 +69,77 @@ TEST_CASE("embedding: numbers that are none, or out of their range, are refused 
   CHECK(decisions(engine) == 0);
 }
 
+TEST_CASE("embedding: an engine is moved by construction and by assignment, and one moved from says so",
+          "[engine][embedding]") {
+  Clinic clinic;
+  Clinic other("epsilon: 5");
+  Engine engine = clinic.open();
+  const std::string id = engine.ledger_id();
+  Engine built(std::move(engine));
+  CHECK(built.ledger_id() == id);
+  Engine assigned = other.open();
+  engine::PlanSequence sequence = assigned.plan_sequence();
+  assigned = std::move(built);
+  CHECK(assigned.ledger_id() == id);
+  CHECK(release(assigned, request("count", "0.1")).granted);
+  // What was begun with the engine that was there before goes on.
+  CHECK(sequence.next(request("count", "4"), {}).granted);
+
+  mechanisms::SystemBits bits;
+  const engine::Request asked = request("count", "0.1");
+  const auto ignore = [](const engine::Answer&) {};
+  const std::string policy = clinic.folder.path("policy.yaml");
+  const std::vector<std::function<void(Engine&)>> calls{
+      [&](Engine& gone) { static_cast<void>(gone.plan(asked, {})); },
+      [&](Engine& gone) { static_cast<void>(gone.forecast(asked, {})); },
+      [&](Engine& gone) { static_cast<void>(gone.forecast_of_count(asked, 1, {})); },
+      [&](Engine& gone) {
+        static_cast<void>(gone.forecast_of_accuracy(asked, {Rational(1, 20), 3}, {}));
+      },
+      [&](Engine& gone) { static_cast<void>(gone.plan_sequence()); },
+      [&](Engine& gone) { static_cast<void>(gone.release(asked, bits, {})); },
+      [&](Engine& gone) {
+        static_cast<void>(gone.release_many({&asked, 1}, bits, {}));
+      },
+      [&](Engine& gone) {
+        engine::Request held = asked;
+        held.holding = engine::Holding::reserved;
+        static_cast<void>(gone.reserve(held, {}));
+      },
+      [&](Engine& gone) { static_cast<void>(gone.commit("id", "alice", std::nullopt, bits, {})); },
+      [&](Engine& gone) { gone.cancel("id", "alice"); },
+      [&](Engine& gone) { gone.issue_token("id", "alice"); },
+      [&](Engine& gone) { gone.approve("id", "alice"); },
+      [&](Engine& gone) { gone.reject("id", "alice", "why"); },
+      [&](Engine& gone) { gone.pending("", ignore); },
+      [&](Engine& gone) { static_cast<void>(gone.budget("")); },
+      [&](Engine& gone) { static_cast<void>(gone.notes("")); },
+      [&](Engine& gone) { gone.history("", 0, ignore); },
+      [&](Engine& gone) { static_cast<void>(gone.show("id", {})); },
+      [&](Engine& gone) { static_cast<void>(gone.active_policy()); },
+      [&](Engine& gone) { static_cast<void>(gone.active_policy_version()); },
+      [&](Engine& gone) { static_cast<void>(gone.ledger_id()); },
+      [&](Engine& gone) { gone.apply_policy(policy, "curator", ""); },
+      [&](Engine& gone) { static_cast<void>(gone.apply_faults(policy)); },
+      [&](Engine& gone) { static_cast<void>(gone.removed_by(policy)); },
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    CAPTURE(i);
+    for (Engine* gone : {&engine, &built}) {
+      std::string said;
+      try {
+        calls[i](*gone);
+      } catch (const InvalidParameter& error) {
+        said = error.what();
+      }
+      CHECK(said.find("moved from") != std::string::npos);
+    }
+  }
+  engine = clinic.open();
+  CHECK(engine.ledger_id() == id);
+  CHECK(decisions(engine) == 1);
+}
+
 TEST_CASE("embedding: an alpha no accuracy can be told at is refused before anything is charged",
           "[engine][embedding][negative]") {
   Clinic clinic;

@@ -176,7 +176,7 @@ TEST_CASE("migration: a second one finds nothing to do, and a foreign file is no
   SECTION("a copy that holds what the ledger lacks") {
     const std::string copy = old.path + ".schema1";
     const std::string next =
-        "SELECT max(seq) + 1, substr(max(id), 1, 25) || 'Z', created_at, principal,"
+        "SELECT max(seq) + 1, '7' || substr(max(id), 2), created_at, principal,"
         " 'only here', request_digest, request, dataset, policy_version, 'refused',"
         R"( '[{"code":"x"}]', accounts FROM decision)";
     for (const std::string& more :
@@ -198,7 +198,7 @@ TEST_CASE("migration: a second one finds nothing to do, and a foreign file is no
     fs::remove(copy);
     fs::copy_file(old.path, copy);
     REQUIRE(run_sql(copy, "INSERT INTO decision " + next).empty());
-    REQUIRE(run_sql(old.path, "INSERT INTO decision " + replaced(next, "'Z'", "'Y'")).empty());
+    REQUIRE(run_sql(old.path, "INSERT INTO decision " + replaced(next, "'7'", "'6'")).empty());
     CHECK_THROWS_AS(ledger::Ledger::migrate(old.path), LedgerUnusable);
   }
   SECTION("a copy of an earlier attempt is replaced by what the ledger holds now") {

@@ -210,6 +210,7 @@ struct EngineOptions {
   }
 };
 
+/// An engine that was moved from can be assigned to and destroyed; every other call throws InvalidParameter.
 class Engine final {
  public:
   struct State;  ///< internal to the engine
@@ -222,6 +223,7 @@ class Engine final {
                          const std::string& by);
 
   Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
   /// Spends nothing, records nothing.
@@ -315,8 +317,24 @@ class Engine final {
   [[nodiscard]] std::vector<ledger::Relocation> relocations(const std::string& dataset) const;  ///< "" = all
 
  private:
-  explicit Engine(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Engine(std::shared_ptr<State> state);
+
+  /// What a moved-from engine has no more.
+  class Held final {
+   public:
+    explicit Held(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    /// Throws  InvalidParameter once it was moved from.
+    [[nodiscard]] const std::shared_ptr<State>& shared() const {
+      if (!state_) throw InvalidParameter("engine: it was moved from");
+      return state_;
+    }
+    State* operator->() const { return shared().get(); }
+    State& operator*() const { return *shared(); }
+
+   private:
+    std::shared_ptr<State> state_;  // shared with sequences of plans only
+  };
+  Held state_;
 };
 
 struct RecoverReport {
