@@ -57,6 +57,26 @@ TEST_CASE("accountants: each gives the bound of its own theorem", "[accounting][
   CHECK(abs(deltas(Accountant::rdp).value() - renyi_delta_up(curve, 3)) < number("1e-30"));
 }
 
+TEST_CASE("accountants: pld is never above optimal, where its grid alone is",
+          "[accounting][accountant][pld]") {
+  const Rational delta = number("1e-6");
+  int above = 0;
+  for (const char* epsilon : {"0.3", "1/3", "0.0123", "0.777"}) {
+    for (const std::uint64_t count : {3U, 7U, 20U, 300U}) {
+      CAPTURE(epsilon, count);
+      const ComposedLaw pure{Kind::pure, 0, 0, number(epsilon), 0, count};
+      const std::vector<KnownLoss> losses{known_loss(pure)};
+      const auto optimal = composed_epsilon_up(Accountant::optimal, losses, delta);
+      above += pld_epsilon_up(std::vector{pure}, delta) > optimal ? 1 : 0;
+      CHECK(composed_epsilon_up(Accountant::pld, losses, delta) <= optimal);
+      const Rational asked = optimal.value() * Rational(9, 10);
+      CHECK(composed_delta_up(Accountant::pld, losses, asked) <=
+            composed_delta_up(Accountant::optimal, losses, asked));
+    }
+  }
+  CHECK(above > 0);
+}
+
 TEST_CASE("accountants: the Renyi order found by search is the best of the grid",
           "[accounting][accountant]") {
   for (const ComposedLaw& one :
