@@ -67,9 +67,8 @@ struct PostProcessing {
 [[nodiscard]] std::string_view name(PostProcessing::Kind kind);
 
 /// Answer for each cell.
-/// Requires  one component for none and rounded, two for mean_about, three for variance_about, all of the
-/// same
-///           length.
+/// Requires  one component for none and rounded, two for mean_about, three for variance_about, all of
+///           the same length; for all but none, lower <= upper.
 /// Throws    InvalidParameter.
 [[nodiscard]] std::vector<Rational> post_process(const PostProcessing& recipe,
                                                  const std::vector<std::vector<Rational>>& components);
