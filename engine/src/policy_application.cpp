@@ -11,6 +11,7 @@
 #include "epsilog/engine/policy_diff.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
+#include "later_policy.hpp"
 #include "policy_charged.hpp"
 #include "policy_values.hpp"
 #include "release_path.hpp"
@@ -28,13 +29,6 @@ ledger::PolicyVersion version_of(const Policy& policy, const std::string& policy
   version.base_dir = std::filesystem::absolute(policy_path).lexically_normal().parent_path().string();
   version.applied_by = by;
   return version;
-}
-
-const Dataset* find(const Policy& policy, const std::string& name) {
-  for (const Dataset& dataset : policy.datasets()) {
-    if (dataset.name == name) return &dataset;
-  }
-  return nullptr;
 }
 
 /// Whether the rows are those of the same file and table.
@@ -80,7 +74,7 @@ class ChangeCheck {
 
   /// What the table of policy_charged.cpp refuses.
   void check_charged(const Dataset& old, const std::vector<PolicyChange>& changes) {
-    const Dataset* now = find(after_, old.name);
+    const Dataset* now = find_dataset(after_, old.name);
     const bool same = now != nullptr && same_source(old, located_, *now, version_.base_dir);
     std::vector<PolicyFault> found = charged_faults(changes, old, same, file_);
     std::move(found.begin(), found.end(), std::back_inserter(faults_));
@@ -92,11 +86,11 @@ class ChangeCheck {
     const std::int64_t limit = *declared;
     const std::int64_t used = account.balance.spent + account.balance.reserved;
     if (limit >= used) return;
-    fault(find(after_, account.dataset), account.measure + " budget of dataset '" + account.dataset + "'" +
-                                             (account.scope.empty() ? "" : ", " + account.scope) + ": " +
-                                             amount_text(account.measure, limit) + " is below the " +
-                                             amount_text(account.measure, used) + " already spent" +
-                                             (account.balance.reserved == 0 ? "" : " or reserved"));
+    fault(find_dataset(after_, account.dataset),
+          account.measure + " budget of dataset '" + account.dataset + "'" +
+              (account.scope.empty() ? "" : ", " + account.scope) + ": " +
+              amount_text(account.measure, limit) + " is below the " + amount_text(account.measure, used) +
+              " already spent" + (account.balance.reserved == 0 ? "" : " or reserved"));
   }
 
   const AppliedPolicy& before_;
@@ -158,7 +152,7 @@ void require_reason(const std::vector<PolicyChange>& changes, const std::string&
 void keep_locations(ledger::Transaction& transaction, const AppliedPolicy& before, const Locations& located,
                     const Policy& after, const ledger::PolicyVersion& version, const std::string& why) {
   for (const Dataset& dataset : after.datasets()) {
-    const Dataset* old = find(before.policy, dataset.name);
+    const Dataset* old = find_dataset(before.policy, dataset.name);
     if (old == nullptr || !old->has_source()) continue;
     const std::string& place = located.at(dataset.name);
     if (!keeps_file(*old, place, dataset, version.base_dir)) continue;
@@ -246,7 +240,7 @@ std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) con
   for (PolicyChange& change : changes) {
     if (!names_source(change)) continue;
     const Dataset& old = before->policy.dataset(change.path[1]);
-    const Dataset* now = find(policy, old.name);
+    const Dataset* now = find_dataset(policy, old.name);
     if (now != nullptr && same_source(old, located, *now, base_dir)) change.refused_once_charged = false;
   }
   return changes;
