@@ -182,6 +182,11 @@ engine::EngineOptions engine_options(const Arguments& arguments) {
   options.warn = [](const std::string& message) {
     std::fprintf(stderr, "epsilog: warning: %s\n", printable(message).c_str());
   };
+  if (!arguments.quiet) {
+    options.waiting = [](const std::string& message) {
+      std::fprintf(stderr, "epsilog: %s\n", printable(message).c_str());
+    };
+  }
   if (!arguments.wait) return options;
   const Rational seconds = number_argument(*arguments.wait, "--wait");
   if (seconds < 0 || seconds > 86'400) {

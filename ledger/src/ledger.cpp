@@ -114,7 +114,7 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
   static_cast<void>(require_single_regular_file(files));
   require_no_mount_point(files);
   require_owned(files);
-  const Descriptor lock = take_process_lock(files, deadline_after(options.wait));
+  const Descriptor lock = take_process_lock(files, deadline_after(options.wait), options.waiting);
   const RecoveryState state = recovery_state(path, boot_id);
   if (!state.poisoned)
     throw LedgerIo("ledger " + files.database + " is not poisoned: there is nothing to recover");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "lock_holder.hpp"
 #include "poison.hpp"
 #include "queries.hpp"
 #include "settlement.hpp"
@@ -104,7 +105,7 @@ Descriptor LedgerState::take_turn() {
                      " is in use by another thread; retry, or wait longer (--wait)");
   }
   try {
-    Descriptor lock = take_process_lock(files_, deadline);
+    Descriptor lock = take_process_lock(files_, deadline, options_.waiting);
     turn_ = lock.get();
     require_usable_for_writing();
     settle_what_was_left();
@@ -153,7 +154,9 @@ void LedgerState::settled() noexcept {
 std::int64_t LedgerState::durable_below(std::int64_t seq) {
   constexpr std::chrono::milliseconds kLongestPause(20);
   const Deadline deadline = deadline_after(options_.wait);
+  const Deadline until_said = deadline_after(kSilentWait);
   std::chrono::milliseconds pause(1);
+  bool said = false;
   bool tried = false;  // and done, yet the mark is still there: it cannot be written
   for (;;) {
     // After an I/O error nothing is known of what the disk holds.
@@ -165,7 +168,12 @@ std::int64_t LedgerState::durable_below(std::int64_t seq) {
     const Settling settling = tried ? Settling::impossible : try_to_settle();
     tried = settling == Settling::done;
     if (tried) continue;
-    if (settling == Settling::impossible || std::chrono::steady_clock::now() >= deadline) return doubtful;
+    const Deadline now = std::chrono::steady_clock::now();
+    if (settling == Settling::impossible || now >= deadline) return doubtful;
+    if (!said && now >= until_said) {
+      tell_whom_for(files_, options_.waiting);
+      said = true;
+    }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, kLongestPause);
   }

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +17,11 @@ namespace epsilog::ledger {
 /// process" where the kernel does not say which: of another container, or on a file system of several
 /// devices.
 [[nodiscard]] std::string lock_holder(const LedgerFiles& files);
+
+/// How long a wait is not worth a word.
+inline constexpr std::chrono::milliseconds kSilentWait(1'000);
+/// Tells `waiting`, if there is one, in a sentence.
+void tell_whom_for(const LedgerFiles& files, const std::function<void(const std::string&)>& waiting);
 
 /// The process with an flock on that file, as /proc/locks, given, lists it. Nothing of who waits for one.
 /// Thread-safety: pure function.

@@ -111,14 +111,22 @@ void start_standing_in_line(const std::shared_ptr<Wait>& wait) {
 /// flock has no timeout, and asking again and again would give up the place in the queue. So a
 /// thread blocks in it; when the caller loses patience the thread stays behind, and whatever it
 /// gets it gives back at once by dropping the last reference to the descriptors.
-Descriptor wait_in_line(const LedgerFiles& files, Descriptor queue, Descriptor lock, Deadline deadline) {
+Descriptor wait_in_line(const LedgerFiles& files, Descriptor queue, Descriptor lock, Deadline deadline,
+                        const std::function<void(const std::string&)>& waiting) {
   if (std::chrono::steady_clock::now() >= deadline) lose_patience(files);
   const auto wait = std::make_shared<Wait>();
   wait->queue = std::move(queue);
   wait->lock = std::move(lock);
   start_standing_in_line(wait);
+  const auto finished = [&] { return wait->finished; };
+  const Deadline until_said = deadline_after(kSilentWait);
   std::unique_lock guard(wait->mutex);
-  if (!wait->changed.wait_until(guard, deadline, [&] { return wait->finished; })) lose_patience(files);
+  if (until_said < deadline && !wait->changed.wait_until(guard, until_said, finished)) {
+    guard.unlock();
+    tell_whom_for(files, waiting);
+    guard.lock();
+  }
+  if (!wait->changed.wait_until(guard, deadline, finished)) lose_patience(files);
   if (wait->error != 0) throw_refused("cannot lock " + files.lock(), wait->error);
   const Descriptor leave_turnstile = std::move(wait->queue);
   return std::move(wait->lock);
@@ -151,12 +159,13 @@ void ThreadTurns::give_back() {
   changed_.notify_all();
 }
 
-Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline) {
+Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline,
+                             const std::function<void(const std::string&)>& waiting) {
   for (;;) {
     Descriptor queue = open_lock_file(files, files.queue());
     Descriptor lock = open_lock_file(files, files.lock());
     const bool at_once = try_lock(queue, files.queue()) && try_lock(lock, files.lock());
-    if (!at_once) lock = wait_in_line(files, std::move(queue), std::move(lock), deadline);
+    if (!at_once) lock = wait_in_line(files, std::move(queue), std::move(lock), deadline, waiting);
     if (still_named(lock, files.lock())) return lock;
   }
 }

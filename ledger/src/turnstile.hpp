@@ -12,7 +12,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
+#include <string>
 
 #include "ledger_files.hpp"
 
@@ -39,10 +41,11 @@ class ThreadTurns final {
 };
 
 /// Takes the lock of all processes. It is held as long as the descriptor lives.
+/// Who waits for more than a second tells `waiting` whom for.
 /// Throws  LedgerBusy if the deadline passes first, saying who has it; LedgerBusy or LedgerUnusable if the
-/// lock
-///         files cannot be made.
-[[nodiscard]] Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline);
+///         lock files cannot be made.
+[[nodiscard]] Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline,
+                                           const std::function<void(const std::string&)>& waiting = {});
 
 /// What came of asking for that lock without waiting.
 struct LockAttempt {

@@ -35,7 +35,7 @@ void release_once(const std::string& path, Epsilon epsilon) {
 
 }  // namespace
 
-TEST_CASE("waiting: who lost patience is told whom they waited for", "[ledger][lock]") {
+TEST_CASE("waiting: who waits is told whom for, and so is who lost patience", "[ledger][lock]") {
   const LedgerFixture fixture;
   release_once(fixture.path, kTenth);
   int ready[2];
@@ -52,8 +52,11 @@ TEST_CASE("waiting: who lost patience is told whom they waited for", "[ledger][l
   char byte = 0;
   REQUIRE(::read(ready[0], &byte, 1) == 1);
   const std::string who = "process " + std::to_string(holder) + " (slow? one)";
+  std::vector<std::string> told;
   const auto wait_for = [&](int milliseconds) {
-    auto waiting = fixture.open(milliseconds);
+    auto waiting = ledger::Ledger::open(
+        fixture.path, {.wait = std::chrono::milliseconds(milliseconds),
+                       .waiting = [&](const std::string& message) { told.push_back(message); }});
     try {
       static_cast<void>(waiting.begin());
     } catch (const LedgerBusy& error) {
@@ -62,7 +65,10 @@ TEST_CASE("waiting: who lost patience is told whom they waited for", "[ledger][l
     return std::string("no LedgerBusy");
   };
   CHECK(contains(wait_for(0), "in use by " + who));
-  CHECK(contains(wait_for(50), "in use by " + who));
+  CHECK(told.empty());  // not worth a word
+  CHECK(contains(wait_for(1'300), "in use by " + who));
+  CHECK(told == std::vector<std::string>{"waiting for " + who + " to be done with ledger " +
+                                         ledger::locate(fixture.path).database});
   ::kill(holder, SIGKILL);
   ::waitpid(holder, nullptr, 0);
   ::close(ready[0]);

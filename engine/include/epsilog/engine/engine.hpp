@@ -204,9 +204,11 @@ struct EngineOptions {
   std::function<void()> before_commit = {};
   /// Told of what failed without harm to what was recorded.
   std::function<void(const std::string&)> warn = {};
+  /// Told, only after a second, who it is that a call waits for.
+  std::function<void(const std::string&)> waiting = {};
 
   [[nodiscard]] ledger::Options ledger_options() const {
-    return {.wait = wait, .clock = clock, .before_commit = before_commit, .warn = warn};
+    return {.wait = wait, .clock = clock, .before_commit = before_commit, .warn = warn, .waiting = waiting};
   }
 };
 

@@ -306,6 +306,8 @@ struct Options {
   /// Told in one sentence of what failed without harm to what was recorded: that the log could not be moved
   /// into the database, say. Must not use the ledger.
   std::function<void(const std::string&)> warn = {};
+  /// Told in one sentence, and only after a second, who it is that a call waits for. Must not use the ledger.
+  std::function<void(const std::string&)> waiting = {};
 };
 
 /// What migrate() did.
