@@ -66,13 +66,33 @@ Rational pure_delta_up(std::span<const LossGroup> parts, const Rational& epsilon
       MpfrNumber::rounded(law.delta(epsilon).high().rational(), kResultBits, MPFR_RNDU).rational());
 }
 
+/// A loss that the least epsilon is probably above, as if the law were normal: a guess that is checked.
+Rational probably_below(const LossGroup& part, double log2_inverse) {
+  const double epsilon = double_of(part.epsilon);
+  const double count = static_cast<double>(part.count);
+  const double mean = count * epsilon * std::tanh(epsilon / 2);
+  const double deviation = std::sqrt(count) * epsilon / std::cosh(epsilon / 2);
+  constexpr double kCautious = 0.75;
+  const double guess = mean + kCautious * deviation * std::sqrt(2 * std::numbers::ln2 * log2_inverse);
+  return std::isfinite(guess) ? Rational(guess) : Rational(0);
+}
+
+std::optional<Rational> equal_epsilon_up(const LossGroup& part, const Rational& delta, double log2_inverse,
+                                         unsigned bits) {
+  const Rational cut = delta * power_of_two(-static_cast<long>(kBits));
+  if (const Rational guess = probably_below(part, log2_inverse); guess > 0) {
+    const LossLaw tail = equal_responses(part, {guess, cut, false}, bits);
+    if (tail.delta(guess).certainly_above(delta)) return tail.epsilon_up(delta);
+  }
+  return equal_responses(part, {0, cut, false}, bits).epsilon_up(delta);
+}
+
 std::optional<Rational> pure_epsilon_up(std::span<const LossGroup> parts, const Rational& delta,
                                         const Rational& total, OptimalMethod method) {
   const double log2_inverse = -log2_estimate(delta);
   const unsigned bits = kBits + guard_bits(total) + static_cast<unsigned>(std::min(log2_inverse, 60000.0));
   if (parts.size() == 1 && method == OptimalMethod::automatic) {
-    return equal_responses(parts.front(), {0, delta * power_of_two(-static_cast<long>(kBits)), false}, bits)
-        .epsilon_up(delta);
+    return equal_epsilon_up(parts.front(), delta, log2_inverse, bits);
   }
   if (chosen(parts, method) == OptimalMethod::sign_classes)
     return sign_class_law(parts, bits).epsilon_up(delta);
