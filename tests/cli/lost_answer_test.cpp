@@ -66,6 +66,8 @@ class Stuck {
       close(ends_[1]);
       return;
     }
+    // Whoever runs the tests may ignore some, as nohup and a shell's background do, and children would too.
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) static_cast<void>(::signal(number, SIG_DFL));
     if (dup2(ends_[1], STDOUT_FILENO) < 0 || chdir(bench.path("").c_str()) != 0) _exit(125);
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

@@ -1,4 +1,8 @@
 // Messages that once misled, each with what it says now.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
@@ -93,6 +97,26 @@ TEST_CASE("messages: a type that others have is told what it is called here", "[
       "where amounts are exact");
   check_says(check("varchar"), 3, "Write string");
   check_says(check("integer"), 3, "Did you mean 'int'?");
+}
+
+TEST_CASE("messages: who waits for the ledger is told whom for, and nothing with --quiet",
+          "[cli][message][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const int lock = ::open(bench.path("L.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE(::flock(lock, LOCK_EX) == 0);
+  const Words ask = {"release", "clinic", "count", "--epsilon", "0.1", "--wait", "1.2"};
+  const std::string whom = "epsilog: waiting for process " + std::to_string(::getpid()) + " (";
+  const Result patient = bench.with_ledger(ask);
+  CHECK(patient.exit == 7);
+  CHECK(lines(patient.err) == 2);
+  CHECK(contains(patient.err, whom));
+  CHECK(contains(patient.err, "is in use by process " + std::to_string(::getpid())));
+  Words quiet = ask;
+  quiet.emplace_back("--quiet");
+  const Result silent = bench.with_ledger(quiet);
+  check_says(silent, 7, "is in use by process ");
+  ::close(lock);
 }
 
 TEST_CASE("messages: a ledger that may not be read says whose it is, and not to retry",
