@@ -46,6 +46,32 @@ std::size_t number_format_of(const CsvGlance& glance) {
   return best;
 }
 
+/// Whether every number with a mark, as far as seen, is another number where the mark parts thousands:
+/// 1.234 and 12.345.
+bool is_ambiguous(const CsvGlance& glance, std::size_t format) {
+  const CellDialect& dialect = number_format(format);
+  const char delimiter = glance.dialect.delimiter;
+  const bool plain = dialect.thousands.empty();
+  const char mark = plain ? dialect.decimal_point : dialect.thousands.front();
+  for (std::size_t other = 0; other < number_formats(); ++other) {
+    const CellDialect& another = number_format(other);
+    const std::string_view parted = plain ? std::string_view(another.thousands) : dialect.thousands;
+    const bool exchanged = plain ? parted == std::string_view(&mark, 1)
+                                 : another.thousands.empty() && another.decimal_point == mark;
+    if (other == format || !exchanged || another.decimal_point == delimiter) continue;
+    bool differs = false;
+    bool as_well = true;
+    for (const ColumnGlance& column : glance.columns) {
+      const std::uint64_t here = column.number(NumberKind::real, format).reads;
+      as_well = as_well && column.number(NumberKind::real, other).reads == here;
+      differs = differs || column.number(NumberKind::whole, format).reads !=
+                               column.number(NumberKind::whole, other).reads;
+    }
+    if (as_well && differs) return true;
+  }
+  return false;
+}
+
 struct Dates {
   std::size_t format = 0;  ///< in kDateFormats
   bool ambiguous = false;  ///< whether the day or the month stands first
@@ -59,14 +85,19 @@ Dates dates_of(const CsvGlance& glance) {
   }
   const auto best = std::max_element(fits.begin(), fits.end());
   const auto format = static_cast<std::size_t>(best - fits.begin());
-  const bool slashed = kDateFormats[format] == DateFormat::day_month_year;
-  return {format, slashed && *best == fits[format + 1]};
+  if (kDateFormats[format] != DateFormat::day_month_year || *best == Fit{}) return {format, false};
+  // The month first is tried next: no column says which it is.
+  const bool neither = std::all_of(
+      glance.columns.begin(), glance.columns.end(),
+      [&](const ColumnGlance& column) { return column.date(format).reads == column.date(format + 1).reads; });
+  return {format, neither};
 }
 
 /// One column with the type that every cell of it has, or what stands in the way.
 struct Guess {
   ColumnType type = ColumnType::string;
   const Reading* nearest = nullptr;  ///< of a string: as what most of its cells could be read
+  ColumnType nearest_as = ColumnType::string;
   std::string_view nearest_type = {};
 };
 
@@ -86,11 +117,12 @@ class Draft final {
                      ". Decide every TODO; then `epsilog policy check` says whether the policy is complete.");
     out_.explain(0, "");
     out_.explain(
-        0, "How the file is written and the types of its columns were guessed from the first " +
-               std::to_string(kRowsGuessedFrom) +
-               " rows at most: confirm each; `epsilog data check` counts the cells that do not read. "
-               "Nothing else here comes from the data, and nothing should: a bound or a value copied from "
-               "the data is published with this file, and tells of the people in it.");
+        0,
+        "How the file is written and the types of its columns were guessed from the first " +
+            std::to_string(kRowsGuessedFrom) +
+            " rows at most: confirm each; `epsilog data check` counts the cells that do not read. "
+            "No bound and no value here comes from the data, and none should: a bound or a value copied from "
+            "the data is published with this file, and tells of the people in it.");
     out_.line(0, "version: 1");
     out_.line(0, "datasets:");
     out_.line(1, dataset_ + ":");
@@ -152,6 +184,12 @@ class Draft final {
                 "is, since without it all of them are missing");
     }
     const CellDialect& numbers = number_format(numbers_);
+    if (is_ambiguous(glance_, numbers_)) {
+      out_.todo(
+          2,
+          "source.decimal, source.thousands: every number seen with a point or a comma reads both as "
+          "one with a fraction and as one of thousands; say which it is, since they differ by a thousand");
+    }
     const char delimiter = glance_.dialect.delimiter;
     std::string line = "source: {csv: " + yaml::scalar(source);
     const auto add = [&line](std::string_view key, std::string_view value) {
@@ -191,23 +229,44 @@ class Draft final {
         {ColumnType::date, column.date(dates_.format), "dates"}};
     Guess guess;
     for (const Candidate& candidate : candidates) {
-      if (candidate.reading.reads == column.seen()) return {candidate.type, nullptr, {}};
+      if (candidate.reading.reads == column.seen()) return {.type = candidate.type};
       if (guess.nearest == nullptr || candidate.reading.reads > guess.nearest->reads) {
         guess.nearest = &candidate.reading;
+        guess.nearest_as = candidate.type;
         guess.nearest_type = candidate.cells;
       }
     }
     return guess;
   }
 
+  /// Why a cell that looks like what the column may be does not read as that here.
+  std::string why_not_so(const ColumnGlance& column, const Guess& guess) const {
+    const std::string_view kind = guess.nearest->miss.kind;
+    const bool as_date = guess.nearest_as == ColumnType::date;
+    if (kind == kNumber && !as_date && guess.nearest_as != ColumnType::boolean) {
+      return ", written as no number is under this decimal and thousands: a source has one of each, neither "
+             "of "
+             "them its delimiter";
+    }
+    if (kind == kDate && (as_date || column.date(dates_.format).reads == 0)) {
+      return ", written otherwise than other dates: a source has one date_format";
+    }
+    return "";
+  }
+
   /// Why a column of texts is one.
   void explain_string(const std::string& subject, const ColumnGlance& column, const Guess& guess) {
     const FirstMiss& miss = guess.nearest->miss;
-    const std::string where = "line " + std::to_string(miss.line) + " has " + std::string(miss.kind);
-    if (guess.nearest->reads * 2 > column.seen()) {
+    const std::string where =
+        "line " + std::to_string(miss.line) + " has " + std::string(miss.kind) + why_not_so(column, guess);
+    if (miss.kind == kCode) {
+      out_.explain(3, subject + "type: a string, since " + where +
+                          ". If zeros in front mean nothing, declare a number: all read so.");
+    } else if (guess.nearest->reads * 2 > column.seen()) {
       out_.todo(3, subject + "type: a string, since " + where + "; most cells seen are " +
                        std::string(guess.nearest_type) +
-                       ". Declared so, the others would be missing; list the words for it under source.null");
+                       ". Declared so, the others would be missing; words that mean missing may stand under "
+                       "source.null");
     } else {
       out_.explain(3, subject + "type: a string, since " + where + ".");
     }

@@ -43,13 +43,13 @@ std::string_view kind_of(std::string_view cell) {
   if (cell.starts_with(' ') || cell.ends_with(' ')) return "a cell with blanks around it";
   for (std::size_t format = 0; format < number_formats(); ++format) {
     if (!reads({ColumnType::real, 0, number_format(format)}, cell)) continue;
-    return is_a_code(cell) ? "a number that begins with 0, as codes do" : "a number";
+    return is_a_code(cell) ? kCode : kNumber;
   }
   for (const DateFormat format : kDateFormats) {
     const CellReader reader(ColumnType::date, 0, {'.', "", format});
-    constexpr std::size_t kDate = 10;
-    if (reads(reader, cell)) return "a date";
-    if (cell.size() > kDate && reads(reader, cell.substr(0, kDate))) return "a date with something behind it";
+    constexpr std::size_t kDay = 10;
+    if (reads(reader, cell)) return kDate;
+    if (cell.size() > kDay && reads(reader, cell.substr(0, kDay))) return "a date with something behind it";
   }
   if (std::find(std::begin(kYesOrNo), std::end(kYesOrNo), cell) != std::end(kYesOrNo))
     return "a word for yes or no";
@@ -225,8 +225,7 @@ void ColumnGlance::see(std::string_view cell, std::uint64_t line) {
     for (Reading& reading : *numbers) code ? miss(reading, cell, line) : try_to_read(reading, cell, line);
   }
   for (Reading& reading : dates_) try_to_read(reading, cell, line);
-  // 0 and 1 are numbers.
-  reads(whole_.front().reader, cell) ? miss(truth_, cell, line) : try_to_read(truth_, cell, line);
+  try_to_read(truth_, cell, line);
 }
 
 const Reading& ColumnGlance::number(NumberKind kind, std::size_t format) const {

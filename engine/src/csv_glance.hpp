@@ -18,6 +18,11 @@ namespace epsilog::engine {
 /// Whether a cell is one of the texts that usually mean "missing".
 [[nodiscard]] bool means_missing(std::string_view cell);
 
+/// Kinds of cells that a draft has more to say of.
+inline constexpr std::string_view kCode = "a number that begins with 0, as codes do";
+inline constexpr std::string_view kNumber = "a number";
+inline constexpr std::string_view kDate = "a date";
+
 /// The first cell that a reading of a column cannot read.
 struct FirstMiss {
   std::uint64_t line = 0;

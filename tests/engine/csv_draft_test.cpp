@@ -55,7 +55,7 @@ TEST_CASE("policy init: types are guessed from cells, strictly", "[engine][draft
   CHECK(type_of({"1e3", "2"}) == "double");
   CHECK(type_of({"true", "False"}) == "bool");
   CHECK(type_of({"0", "1"}) == "int");
-  CHECK(type_of({"true", "1"}) == "string");
+  CHECK(type_of({"true", "1"}) == "bool");
   CHECK(type_of({"2024-02-29", "2023-01-01"}) == "date");
   CHECK(type_of({"2023-02-29"}) == "string");
   CHECK(type_of({"00123", "10123"}) == "string");
@@ -204,7 +204,17 @@ TEST_CASE("policy init: decimals, thousands and dates are recognised together", 
   CHECK(mentions(ambiguous.todos, "reads both as DD/MM/YYYY and as MM/DD/YYYY"));
   CHECK(ambiguous.yaml.find(", date_format: ") == std::string::npos);
   CHECK(completed(ambiguous).column("d")->type == ColumnType::date);
+  CHECK_FALSE(mentions(CsvFile("d;e\n12/31/2024;31/12/2024\n").draft().todos, "reads both"));
   CHECK_FALSE(mentions(CsvFile("d\n01/02/2024\n31/02/2024\n13/02/2024\n").draft().todos, "reads both"));
+  for (const char* both : {"a;b\n1.234;x\n12.345;y\n", "a;b\n1,234;x\n", "a\tb\n-1,234\t2\n"}) {
+    CAPTURE(both);
+    CHECK(mentions(CsvFile(both).draft().todos, "reads both as one with a fraction and as one of thousands"));
+  }
+  for (const char* one : {"a;b\n1.234;x\n1.5;y\n", "a,b\n1.234,x\n", "a;b\n0.123;x\n0.456;y\n",
+                          "a;b\n1.234,5;x\n", "a;b\n1;2\n", "a;b\n1.2345;2\n"}) {
+    CAPTURE(one);
+    CHECK_FALSE(mentions(CsvFile(one).draft().todos, "one of thousands"));
+  }
   CHECK(completed(CsvFile("a,b;c\n1;2\n3;4\n").draft()).csv->delimiter == ';');
 }
 
@@ -222,16 +232,26 @@ TEST_CASE("policy init: a draft says where a column became one of texts, and nev
       flat.replace(at, 8, " ");
     const std::size_t begin = flat.find("since line ");
     REQUIRE(begin != std::string::npos);
-    return flat.substr(begin, flat.find(';', begin) - begin);
+    return flat.substr(begin, std::min(flat.find(';', begin), flat.find(". ", begin)) - begin);
   };
   CHECK(reason("secret", "17") == "since line 7 has a text");
   CHECK(reason("0815", "17") == "since line 7 has a number that begins with 0, as codes do");
   CHECK(reason(" 17", "17") == "since line 7 has a cell with blanks around it");
   CHECK(reason("17 EUR", "17") == "since line 7 has a text with digits");
-  CHECK(reason("31.12.2024", "2024-12-31") == "since line 7 has a date");
+  CHECK(reason("31.12.2024", "2024-12-31") ==
+        "since line 7 has a date, written otherwise than other dates: a source has one date_format");
+  CHECK(
+      reason("1,5", "1.5") ==
+      "since line 7 has a number, written as no number is under this decimal and thousands: a source has one "
+      "of each, neither of them its delimiter");
   CHECK(reason("2024-12-31 08:00", "2024-12-31") == "since line 7 has a date with something behind it");
   CHECK(reason("ja", "true") == "since line 7 has a word for yes or no");
   CHECK(reason("1,5", "true") == "since line 7 has a number");
+  CHECK(CsvFile("f\ntrue\nfalse\n1\n").draft().yaml.find("f: {type: bool}") != std::string::npos);
+  CHECK(CsvFile("f\n0\n1\n1\n").draft().yaml.find("f: {type: int") != std::string::npos);
+  const PolicyDraft codes = CsvFile("n\n7\n9\n007\n").draft();
+  CHECK_FALSE(mentions(codes.todos, "columns.n.type"));
+  CHECK(codes.yaml.find("declare a number: all read so") != std::string::npos);
   const PolicyDraft names = CsvFile("n\nalice\nbob\n").draft();
   CHECK(names.yaml.find("columns.n.type: a string, since line 2 has a text.") != std::string::npos);
   CHECK_FALSE(mentions(names.todos, "columns.n.type"));
