@@ -38,7 +38,7 @@ std::string dataset_argument(const Arguments& arguments) {
 void write_new_file(const std::string& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "wxe");
   if (file == nullptr) {
-    throw UsageError("--output: " + printable(path) +
+    throw UsageError("--output: '" + printable(path) + "'" +
                      (errno == EEXIST ? ": exists already, and nothing is overwritten"
                                       : std::string(": ") + std::strerror(errno)));
   }
@@ -105,8 +105,11 @@ std::string source_beside(const std::string& csv, const std::optional<std::strin
   namespace fs = std::filesystem;
   const fs::path path(csv);
   if (path.is_absolute() || !output) return csv;
-  const fs::path folder = fs::absolute(*output).lexically_normal().parent_path();
-  return fs::absolute(path).lexically_normal().lexically_relative(folder).string();
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error) throw UsageError("--from-csv: '" + csv + "' begins at a directory that cannot be read any more");
+  const fs::path folder = (here / *output).lexically_normal().parent_path();
+  return (here / path).lexically_normal().lexically_relative(folder).string();
 }
 
 }  // namespace

@@ -36,8 +36,7 @@ Comparison compare(const Arguments& arguments, Console& console) {
     if (arguments.ledger)
       throw UsageError("policy diff: give two policies, or one and --ledger, not all three");
     comparison.later = *arguments.later_policy_file;
-    const engine::Policy before = engine::Policy::read(*arguments.policy_file);
-    comparison.changes = engine::diff(before, engine::Policy::read(comparison.later));
+    comparison.changes = engine::diff_of_files(*arguments.policy_file, comparison.later);
     return comparison;
   }
   comparison.later = *arguments.policy_file;

@@ -147,7 +147,7 @@ Answer Engine::approve(const std::string& id, const std::string& by) {
 
 Answer Engine::reject(const std::string& id, const std::string& by, const std::string& why) {
   check_name(by, "by");
-  check_name(why, "why");
+  check_reason(why);
   return rejected(*state_, id, by, why);
 }
 

@@ -21,12 +21,16 @@
 namespace epsilog::engine {
 namespace {
 
+std::string folder_of(const std::string& policy_path) {
+  return std::filesystem::path(absolute_path(policy_path, "policy")).parent_path().string();
+}
+
 ledger::PolicyVersion version_of(const Policy& policy, const std::string& policy_path,
                                  const std::string& by) {
   ledger::PolicyVersion version;
   version.yaml = policy.yaml();
   version.sha256 = ledger::sha256_hex(policy.yaml());
-  version.base_dir = std::filesystem::absolute(policy_path).lexically_normal().parent_path().string();
+  version.base_dir = folder_of(policy_path);
   version.applied_by = by;
   return version;
 }
@@ -37,6 +41,19 @@ bool same_source(const Dataset& before, const Locations& located, const Dataset&
   if (!before.has_source() || !after.has_source()) return before.has_source() == after.has_source();
   if (!keeps_file(before, located.at(before.name), after, base_dir)) return false;
   return !before.sqlite || before.sqlite->table == after.sqlite->table;
+}
+
+/// A source that is written otherwise may be the same.
+std::vector<PolicyChange> diff(const Policy& before, const Locations& located, const Policy& after,
+                               const std::string& base_dir) {
+  std::vector<PolicyChange> changes = diff(before, after);
+  for (PolicyChange& change : changes) {
+    if (!names_source(change)) continue;
+    const Dataset& old = before.dataset(change.path[1]);
+    const Dataset* now = find_dataset(after, old.name);
+    if (now != nullptr && same_source(old, located, *now, base_dir)) change.refused_once_charged = false;
+  }
+  return changes;
 }
 
 /// Collects what an already charged dataset may not change: each of these would alter what the
@@ -163,6 +180,17 @@ void keep_locations(ledger::Transaction& transaction, const AppliedPolicy& befor
 
 }  // namespace
 
+std::vector<PolicyChange> diff_of_files(const std::string& before_path, const std::string& after_path) {
+  const Policy before = Policy::read(before_path);
+  const Policy after = Policy::read(after_path);
+  const std::string folder = folder_of(before_path);
+  Locations located;
+  for (const Dataset& dataset : before.datasets()) {
+    if (dataset.has_source()) located.emplace(dataset.name, declared_location(dataset, folder));
+  }
+  return diff(before, located, after, folder_of(after_path));
+}
+
 InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
                         const std::string& by) {
   check_name(by, "by");
@@ -170,7 +198,7 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
   InitReport report;
   report.ledger_id = ledger::Ledger::create(ledger_path, version, accounts_wanted(policy));
-  report.ledger = std::filesystem::absolute(ledger_path).lexically_normal().string();
+  report.ledger = absolute_path(ledger_path, "ledger");
   report.policy_sha256 = version.sha256;
   return report;
 }
@@ -178,7 +206,7 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
 ApplyReport Engine::apply_policy(const std::string& policy_path, const std::string& by,
                                  const std::string& why) {
   check_name(by, "by");
-  check_name(why, "why");
+  check_reason(why);
   const Policy policy = Policy::read(policy_path);
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
   ApplyReport report;
@@ -236,14 +264,7 @@ std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) con
   const auto before = state_->active_policy(view);
   const Locations located = locations(view, *before);
   const std::string base_dir = version_of(policy, policy_path, "").base_dir;
-  std::vector<PolicyChange> changes = diff(before->policy, policy);
-  for (PolicyChange& change : changes) {
-    if (!names_source(change)) continue;
-    const Dataset& old = before->policy.dataset(change.path[1]);
-    const Dataset* now = find_dataset(policy, old.name);
-    if (now != nullptr && same_source(old, located, *now, base_dir)) change.refused_once_charged = false;
-  }
-  return changes;
+  return diff(before->policy, located, policy, base_dir);
 }
 
 std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {

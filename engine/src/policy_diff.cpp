@@ -324,27 +324,6 @@ void compare_roles(const Place& place, const std::vector<std::string>& before,
   place.compare_order(before, after);
 }
 
-/// The place of the innermost part of the path that is written.
-Mark mark_of(const yaml::Node& root, const std::vector<std::string>& path) {
-  const yaml::Node* node = &root;
-  Mark mark = root.mark;
-  for (const std::string& key : path) {
-    if (node->kind == yaml::Node::Kind::sequence) {
-      const std::size_t index = key.starts_with('[') ? std::stoul(key.substr(1)) : node->items.size();
-      if (index >= node->items.size()) return mark;
-      node = &node->items[index];
-      mark = node->mark;
-      continue;
-    }
-    const auto entry = std::find_if(node->entries.begin(), node->entries.end(),
-                                    [&](const yaml::Entry& candidate) { return candidate.key == key; });
-    if (entry == node->entries.end()) return mark;
-    mark = entry->mark;
-    node = &entry->value;
-  }
-  return mark;
-}
-
 std::vector<const Dataset*> datasets_of(const Policy& before, const Policy& after) {
   std::vector<const Dataset*> datasets;
   for (const Policy* policy : {&before, &after}) {
@@ -408,7 +387,7 @@ std::vector<PolicyChange> diff(const Policy& before, const Policy& after) {
 
   Faults none("");
   const yaml::Node root = yaml::read(after.yaml(), none);
-  for (PolicyChange& change : changes) change.mark = mark_of(root, change.path);
+  for (PolicyChange& change : changes) change.mark = yaml::mark_of(root, change.path);
   return changes;
 }
 

@@ -6,13 +6,18 @@
 
 #include "epsilog/engine/statistic.hpp"
 #include "policy_decoder.hpp"
+#include "yaml_tree.hpp"
 
 namespace epsilog::engine {
 namespace {
 
 class Warnings {
  public:
-  Warnings(std::string file, std::vector<PolicyFault>& found) : file_(std::move(file)), found_(found) {}
+  Warnings(std::string file, const std::string& policy, std::vector<PolicyFault>& found)
+      : file_(std::move(file)), found_(found) {
+    Faults none("");
+    root_ = yaml::read(policy, none);
+  }
 
   void of(const Dataset& dataset) {
     source(dataset);
@@ -26,13 +31,18 @@ class Warnings {
     found_.push_back({file_, mark.line, mark.column, "dataset '" + dataset.name + "': " + message});
   }
 
+  [[nodiscard]] Mark mark_of(const Dataset& dataset, const std::string& key) const {
+    return yaml::mark_of(root_, {"datasets", dataset.name, key});
+  }
+
   void source(const Dataset& dataset) {
     if (!dataset.has_source()) return;
     const std::string& path = dataset.csv ? dataset.csv->path : dataset.sqlite->path;
     std::error_code ignored;
     const auto directory = std::filesystem::path(file_).parent_path();
     if (std::filesystem::exists(directory / path, ignored)) return;
-    add(dataset, dataset.mark, "there is no source " + shown(path) + ", seen from the policy's directory");
+    add(dataset, mark_of(dataset, "source"),
+        "there is no source " + shown(path) + ", seen from the policy's directory");
   }
 
   void budget(const Dataset& dataset, const std::string& place, const Budget& budget, Mark mark) {
@@ -44,8 +54,8 @@ class Warnings {
   }
 
   void budgets(const Dataset& dataset) {
-    budget(dataset, "budget", dataset.budget, dataset.mark);
-    if (dataset.lifetime) budget(dataset, "lifetime", *dataset.lifetime, dataset.mark);
+    budget(dataset, "budget", dataset.budget, mark_of(dataset, "budget"));
+    if (dataset.lifetime) budget(dataset, "lifetime", *dataset.lifetime, mark_of(dataset, "lifetime"));
     for (const Limit& limit : dataset.limits) budget(dataset, "limits", limit.budget, limit.mark);
   }
 
@@ -96,12 +106,13 @@ class Warnings {
       release += (release.empty() ? "" : ", ") + entry + ": {mechanism: discrete_laplace}";
     }
     if (release.empty()) return;
-    add(dataset, dataset.mark,
+    add(dataset, mark_of(dataset, "release"),
         "counts are whole numbers, and `release: {" + release +
             "}` errs less than snapping for the same epsilon");
   }
 
   std::string file_;
+  yaml::Node root_;
   std::vector<PolicyFault>& found_;
 };
 
@@ -109,7 +120,7 @@ class Warnings {
 
 std::vector<PolicyFault> policy_warnings(const Policy& policy, const std::string& path) {
   std::vector<PolicyFault> found;
-  Warnings warnings(path, found);
+  Warnings warnings(path, policy.yaml(), found);
   for (const Dataset& dataset : policy.datasets()) warnings.of(dataset);
   std::stable_sort(found.begin(), found.end(), [](const PolicyFault& one, const PolicyFault& other) {
     return std::tie(one.line, one.column) < std::tie(other.line, other.column);

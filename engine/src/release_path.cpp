@@ -54,7 +54,7 @@ void check_supplied(const Request& request, const Plan& plan) {
   if (request.question.statistic.kind != StatisticKind::value || request.supplied) return;
   if (request.holding != Holding::none || plan.approvals_required > 0) return;
   throw InvalidParameter("value: '" + request.question.statistic.text() +
-                         "' needs the value computed elsewhere");
+                         "' needs the value computed elsewhere (--value)");
 }
 
 ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, ledger::Outcome outcome,
@@ -149,6 +149,13 @@ void check_name(const std::string& text, const char* what) {
   constexpr std::size_t kBytesMax = 256;
   if (text.size() > kBytesMax) throw InvalidParameter(std::string(what) + ": is longer than 256 bytes");
   check_text(text, what);
+}
+
+void check_reason(const std::string& why) {
+  check_name(why, "why");
+  if (!why.empty() && why.find_first_not_of(' ') == std::string::npos) {
+    throw InvalidParameter("why: has blanks only");
+  }
 }
 
 void check_text(const std::string& text, const char* what) {

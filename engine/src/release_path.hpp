@@ -52,6 +52,8 @@ void answered(Prepared& request, const Progress& progress);
 /// Names and reasons are stored and shown as they are.
 /// Throws  InvalidParameter for more than 256 bytes, a control character, or what is not UTF-8.
 void check_name(const std::string& text, const char* what);
+/// A `why`: the same, and not of blanks alone.
+void check_reason(const std::string& why);
 /// The same of any length.
 void check_text(const std::string& text, const char* what);
 

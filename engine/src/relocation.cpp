@@ -16,10 +16,10 @@ namespace {
 constexpr int kAttemptsMax = 100;
 
 /// The path is stored and shown as it is.
-std::string absolute_path(const std::string& path) {
+std::string stored_path(const std::string& path) {
   if (path.empty()) throw InvalidParameter("source: no path is named");
   check_text(path, "source");
-  return std::filesystem::absolute(path).lexically_normal().string();
+  return absolute_path(path, "source");
 }
 
 /// Whether what is there has the shape that the policy declares. What is in it nobody can compare: nothing
@@ -41,12 +41,12 @@ const Dataset& with_source(const Policy& policy, const std::string& dataset) {
 RelocateReport Engine::relocate(const std::string& dataset, const std::string& path, const std::string& by,
                                 const std::string& why) {
   check_name(by, "by");
-  check_name(why, "why");
+  check_reason(why);
   if (by.empty()) throw InvalidParameter("by: who relocates the source is not named");
   if (why.empty()) throw InvalidParameter("why: a relocation needs a reason, which is kept with it");
   RelocateReport report;
   report.dataset = dataset;
-  report.to = absolute_path(path);
+  report.to = stored_path(path);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const auto active = [&] {
       ledger::Snapshot view = state_->snapshot();

@@ -1,11 +1,23 @@
 #include "source_location.hpp"
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::engine {
+
+std::string absolute_path(const std::string& path, std::string_view what) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  if (error) {
+    throw SourceError(std::string(what) + ": '" + path + "' begins at the current directory, " +
+                      (error == std::errc::no_such_file_or_directory ? "which does not exist any more"
+                                                                     : "of which " + error.message()));
+  }
+  return whole.lexically_normal().string();
+}
 
 const std::string& written_path(const Dataset& dataset) {
   EPSILOG_INVARIANT(dataset.has_source());

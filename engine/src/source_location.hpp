@@ -4,12 +4,16 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "epsilog/engine/policy.hpp"
 #include "plan_cache.hpp"
 
 namespace epsilog::engine {
 
+/// The path from the root on, as its text tells: no link is followed.
+/// Throws  SourceError, beginning with `what`, if it is relative and the current directory is gone.
+[[nodiscard]] std::string absolute_path(const std::string& path, std::string_view what);
 /// Requires  dataset.has_source().
 [[nodiscard]] const std::string& written_path(const Dataset& dataset);
 /// The path as it is written, from `base_dir` on.

@@ -319,4 +319,24 @@ Node read(std::string_view text, Faults& faults) {
   return {};
 }
 
+Mark mark_of(const Node& root, const std::vector<std::string>& path) {
+  const Node* node = &root;
+  Mark mark = root.mark;
+  for (const std::string& key : path) {
+    if (node->kind == Node::Kind::sequence) {
+      const std::size_t index = key.starts_with('[') ? std::stoul(key.substr(1)) : node->items.size();
+      if (index >= node->items.size()) return mark;
+      node = &node->items[index];
+      mark = node->mark;
+      continue;
+    }
+    const auto entry = std::find_if(node->entries.begin(), node->entries.end(),
+                                    [&](const Entry& candidate) { return candidate.key == key; });
+    if (entry == node->entries.end()) return mark;
+    mark = entry->mark;
+    node = &entry->value;
+  }
+  return mark;
+}
+
 }  // namespace epsilog::engine::yaml

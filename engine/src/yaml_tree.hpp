@@ -41,6 +41,9 @@ struct Entry {
   Node value;
 };
 
+/// The place of the innermost part of the path that is written; items of a sequence are "[0]".
+[[nodiscard]] Mark mark_of(const Node& root, const std::vector<std::string>& path);
+
 /// Reads the one document in `text`.
 ///
 /// Ensures   faults that leave the tree readable are added to `faults`, and what they concern is

@@ -196,7 +196,7 @@ TEST_CASE("policy import: never overwrites, and one fault with its place for wha
   bench.write("mine.yaml", "mine");
   const Result kept = bench.run({"policy", "import", "meta.yaml", "--output", "mine.yaml"});
   CHECK(kept.exit == 2);
-  CHECK(contains(kept.err, "mine.yaml: exists already"));
+  CHECK(contains(kept.err, "mine.yaml': exists already"));
   CHECK(bench.read("mine.yaml") == "mine");
   CHECK(bench.run({"policy", "import", "meta.yaml", "--output", "nowhere/p.yaml"}).exit == 2);
 
@@ -302,4 +302,19 @@ TEST_CASE("data check: malformed rows are told with their lines, and a wrong exa
   REQUIRE(checked.exit == 0);
   CHECK(contains(checked.out, "  malformed: lines 3 and 4\n"));
   CHECK(contains(checked.out, "rows: {exact: 5}, but there are 4: every release ends with an error\n"));
+}
+
+TEST_CASE(
+    "policy diff: a path of a file that is written otherwise and leads to the same place is no other source",
+    "[cli][policy]") {
+  const Workbench bench;
+  const auto refused = [&](const char* path) {
+    bench.write("before.yaml", kClinicPolicy);
+    bench.write("after.yaml", replaced(kClinicPolicy, "visits.csv", path));
+    return bench.run({"policy", "diff", "before.yaml", "after.yaml", "--json"})
+               .json()["other"][0]["refused_once_charged"] == true;
+  };
+  CHECK_FALSE(refused("./visits.csv"));
+  CHECK_FALSE(refused("a/../visits.csv"));
+  CHECK(refused("other/visits.csv"));
 }

@@ -59,13 +59,13 @@ TEST_CASE("policy warnings: none of a policy that gives no reason for one", "[en
 TEST_CASE("policy warnings: an epsilon above 10 in whatever limits the dataset",
           "[engine][policy][warnings]") {
   CHECK(Written("{epsilon: 10.5}").warnings() ==
-        std::string("4: dataset 'clinic': budget: epsilon 10.5 is above 10") + kSteep);
+        std::string("9: dataset 'clinic': budget: epsilon 10.5 is above 10") + kSteep);
   CHECK(Written("{epsilon: 1, renew: month}", "    lifetime: {epsilon: 11}\n").warnings() ==
-        std::string("4: dataset 'clinic': lifetime: epsilon 11 is above 10") + kSteep);
+        std::string("13: dataset 'clinic': lifetime: epsilon 11 is above 10") + kSteep);
   CHECK(Written("{epsilon: 9}", "    limits:\n      - {role: research, epsilon: 12}\n").warnings() ==
         std::string("14: dataset 'clinic': limits: epsilon 12 is above 10") + kSteep);
   CHECK(Written("{measure: zcdp, epsilon: 20, delta: 1e-6}").warnings() ==
-        std::string("4: dataset 'clinic': budget: epsilon 20 is above 10") + kSteep);
+        std::string("9: dataset 'clinic': budget: epsilon 20 is above 10") + kSteep);
 }
 
 TEST_CASE("policy warnings: a bound that cuts into what the policy declares", "[engine][policy][warnings]") {
@@ -90,12 +90,12 @@ TEST_CASE("policy warnings: a bound that cuts into what the policy declares", "[
 TEST_CASE("policy warnings: counts that are snapped, unless they cannot be asked",
           "[engine][policy][warnings]") {
   const std::string advice =
-      "4: dataset 'clinic': counts are whole numbers, and `release: {count: {mechanism: discrete_laplace}, "
+      "12: dataset 'clinic': counts are whole numbers, and `release: {count: {mechanism: discrete_laplace}, "
       "units: {mechanism: discrete_laplace}}` errs less than snapping for the same epsilon\n";
   CHECK(Written("{epsilon: 1}", "", "sum: {precision: 256}").warnings() == advice);
   CHECK(
       Written("{epsilon: 1}", "", "count: {mechanism: discrete_laplace}").warnings() ==
-      "4: dataset 'clinic': counts are whole numbers, and `release: {units: {mechanism: discrete_laplace}}` "
+      "12: dataset 'clinic': counts are whole numbers, and `release: {units: {mechanism: discrete_laplace}}` "
       "errs less than snapping for the same epsilon\n");
   CHECK(Written("{epsilon: 1}", "    allow: {statistics: [sum, mean]}\n", "sum: {precision: 256}")
             .warnings()
@@ -107,5 +107,5 @@ TEST_CASE("policy warnings: a source that is not where the policy looks for it",
   Written written;
   std::filesystem::remove(written.folder.path("visits.csv"));
   CHECK(written.warnings() ==
-        "4: dataset 'clinic': there is no source 'visits.csv', seen from the policy's directory\n");
+        "5: dataset 'clinic': there is no source 'visits.csv', seen from the policy's directory\n");
 }

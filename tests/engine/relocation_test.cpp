@@ -156,6 +156,7 @@ TEST_CASE("relocate: what is no such source is refused, and nothing is recorded"
   CHECK(said("visits\xff.csv") == "source: is not UTF-8");
   const std::string visits = folder.path("visits.csv");
   CHECK_THROWS_WITH(relocate(visits, ""), "why: a relocation needs a reason, which is kept with it");
+  CHECK_THROWS_WITH(relocate(visits, "  "), "why: has blanks only");
   CHECK_THROWS_WITH(engine.relocate("clinic", visits, "", "test"),
                     "by: who relocates the source is not named");
   CHECK_THROWS_AS(engine.relocate("clinc", visits, "carol", "test"), NotFound);
@@ -362,4 +363,28 @@ TEST_CASE("relocate: a forged relocation is found", "[engine][relocate][audit][n
   CHECK(contains(faults_after(replaced(forged, "1, 2, 1,", "1, 2, 7,") + counted), "event_order"));
   const std::string later = replaced(forged, "last_time", "'2999-01-01T00:00:00.000Z'");
   CHECK(contains(faults_after(later + counted), "event_time"));
+}
+
+TEST_CASE("relocation: a path that begins at a directory which is gone has no place, nor has a policy's",
+          "[engine][relocate][negative]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const TemporaryFolder folder;
+  const std::string policy = folder.path("policy.yaml");
+  std::filesystem::copy_file(clinic.folder.path("policy.yaml"), policy);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directory(folder.path("gone"));
+  std::filesystem::current_path(folder.path("gone"));
+  std::filesystem::remove(folder.path("gone"));
+  const std::string said =
+      message_of([&] { (void)engine.relocate("clinic", "visits.csv", "carol", "test"); });
+  const std::string applied =
+      message_of([&] { (void)engine.apply_policy("../policy.yaml", "carol", "test"); });
+  const std::string made =
+      message_of([&] { (void)Engine::init("../policy.yaml", folder.path("l"), "carol"); });
+  std::filesystem::current_path(before);
+  CHECK(said == "source: 'visits.csv' begins at the current directory, which does not exist any more");
+  CHECK(applied == "policy: '../policy.yaml' begins at the current directory, which does not exist any more");
+  CHECK(made == applied);
+  CHECK_FALSE(std::filesystem::exists(folder.path("l")));
 }

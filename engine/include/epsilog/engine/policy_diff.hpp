@@ -42,6 +42,11 @@ struct PolicyChange {
 /// they stand in `before`, then new ones. Empty when they mean the same, however they are written.
 [[nodiscard]] std::vector<PolicyChange> diff(const Policy& before, const Policy& after);
 
+/// The same of two files, whose sources are found from the folder of each: a path that is written otherwise
+/// and leads to the same place is not refused once charged. Throws  PolicyError.
+[[nodiscard]] std::vector<PolicyChange> diff_of_files(const std::string& before_path,
+                                                      const std::string& after_path);
+
 /// The same for two datasets; every mark is that of the later dataset. Names are not compared.
 [[nodiscard]] std::vector<PolicyChange> diff(const Dataset& before, const Dataset& after);
 
