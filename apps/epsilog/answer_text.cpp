@@ -220,8 +220,9 @@ std::string table_of(const std::vector<Account>& accounts, const Style& style, u
     const AccountTexts amounts = texts(account);
     std::vector<std::string> row{account.dataset};
     if (scopes) row.push_back(account.scope);
-    row.insert(row.end(), {account.measure, limits(account) ? amounts.limit : "", amounts.spent});
-    if (reserved) row.push_back(amounts.reserved);
+    row.insert(row.end(),
+               {account.measure, limits(account) ? grouped(amounts.limit) : "", grouped(amounts.spent)});
+    if (reserved) row.push_back(grouped(amounts.reserved));
     const auto units = [](std::int64_t count) {
       return Rational(accounting::Integer(static_cast<long>(count)));
     };
@@ -230,7 +231,8 @@ std::string table_of(const std::vector<Account>& accounts, const Style& style, u
     if (!limits(account)) {
       row.insert(row.end(), {"", "no limit any more"});
     } else {
-      row.insert(row.end(), {amounts.remaining, limit > 0 ? bar(used, limit, bar_width, style) : ""});
+      row.insert(row.end(),
+                 {grouped(amounts.remaining), limit > 0 ? bar(used, limit, bar_width, style) : ""});
     }
     table.add(std::move(row));
   }

@@ -203,8 +203,8 @@ VerbSpec tolerance_mean() {
       Verb::tolerance_mean, "tolerance mean",
       "what a test may tolerate of a mean made of a noisy sum and a noisy count",
       "epsilog tolerance mean --epsilon 1 --lower 0 --upper 10 --sum 500 --count 100 --flakiness 10\n"
-      "epsilog tolerance mean --epsilon 1 --delta 1e-6 --lower 0 --upper 10 --sum 500 --count 100 \\\n"
-      "                       --max-rows 2 --partitions 3 --flakiness 10",
+      "epsilog tolerance mean --epsilon 1 --delta 1e-6 --lower 0 --upper 10 --sum 500 --count 100 --max-rows "
+      "2 --partitions 3 --flakiness 10",
       "The noisy mean is clamp(c + S/max(1, n)): S the noisy sum about the midpoint c, n the noisy count,\n"
       "each with half of epsilon and delta; Laplace noise without --delta, Gaussian with it. Sum and count\n"
       "both stay within their own tolerances t_s and t_c with probability 1 - 10^-k.\n"
@@ -233,8 +233,8 @@ VerbSpec compose() {
   return calculator(
       Verb::compose, "compose", "what mechanisms cost together, under every accountant",
       "epsilog compose --mechanism \"laplace scale=1 sensitivity=1 count=100\" --delta 1e-6\n"
-      "epsilog compose --mechanism \"gaussian sigma=20 sensitivity=1 count=50\" \\\n"
-      "                --mechanism \"pure epsilon=0.1\" --epsilon 1",
+      "epsilog compose --mechanism \"gaussian sigma=20 sensitivity=1 count=50\" --mechanism \"pure "
+      "epsilon=0.1\" --epsilon 1",
       "  --delta D    epsilon = the least that each accountant proves with this delta; rounded up.\n"
       "  --epsilon E  delta = the least that each accountant proves with this epsilon; rounded up.\n"
       "The mechanisms, each with count=N (default 1), several in one text separated by semicolons:\n"

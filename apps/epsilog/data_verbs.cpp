@@ -9,6 +9,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "json_output.hpp"
 #include "printable.hpp"
+#include "released_text.hpp"
 #include "table_output.hpp"
 #include "verb_functions.hpp"
 
@@ -26,7 +27,7 @@ struct Declared {
 Declared declared(const Arguments& arguments) {
   if (arguments.policy) {
     const std::string path = policy_path(arguments);
-    return {std::nullopt, engine::Policy::read(path), std::filesystem::absolute(path).parent_path().string()};
+    return {std::nullopt, engine::Policy::read(path), std::filesystem::path(path).parent_path().string()};
   }
   auto engine = engine::Engine::open(ledger_path(arguments));
   engine::Policy policy = engine.active_policy();
@@ -35,9 +36,10 @@ Declared declared(const Arguments& arguments) {
 }
 
 constexpr const char* kColumnsExplained =
-    "  null: empty or said to be missing · unreadable: not of the type, so missing · out of bounds: clamped "
-    "when "
-    "summed ·\n  undeclared: the row is dropped when grouped by it\n";
+    "  null: empty or said to be missing\n"
+    "  unreadable: not of the type, so missing\n"
+    "  out of bounds: clamped when summed\n"
+    "  undeclared: the row is dropped when grouped by it\n";
 
 std::string source_of(const engine::Dataset& dataset) {
   return dataset.csv ? dataset.csv->path : dataset.sqlite->path + ", table " + dataset.sqlite->table;
@@ -95,7 +97,7 @@ std::string report_text(const DatasetReport& report, const engine::Dataset& data
   const engine::DataReport& data = report.data;
   std::string text = fmt::format("{}: {}\n", printable(report.dataset), printable(report.source));
   const auto line = [&](std::uint64_t count, std::string_view what) {
-    text += fmt::format("  {:>12}  {}\n", count, what);
+    text += fmt::format("  {:>12}  {}\n", grouped(static_cast<std::int64_t>(count)), what);
   };
   line(data.rows, "rows read");
   line(data.units, "units");
@@ -108,7 +110,8 @@ std::string report_text(const DatasetReport& report, const engine::Dataset& data
   line(data.without_unit, "rows without unit id: dropped");
   line(data.over_max_rows, "rows beyond max_rows of their unit: dropped");
   line(data.kept, "rows kept");
-  line(data.beyond_rows_max, "rows beyond rows.max: only the clamp meets them");
+  line(data.beyond_rows_max, dataset.rows.exact ? "rows more than rows.exact: releases fail"
+                                                : "rows beyond rows.max: only the clamp meets them");
   if (data.columns.empty()) return text + advice_text(report, dataset);
   Table table({{"column"},
                {"null", Table::Align::right},
@@ -116,8 +119,9 @@ std::string report_text(const DatasetReport& report, const engine::Dataset& data
                {"out of bounds", Table::Align::right},
                {"undeclared", Table::Align::right}});
   for (const auto& column : data.columns) {
-    table.add({column.column, std::to_string(column.nulls), std::to_string(column.unreadable),
-               std::to_string(column.out_of_bounds), std::to_string(column.undeclared)});
+    const auto shown = [](std::uint64_t count) { return grouped(static_cast<std::int64_t>(count)); };
+    table.add({column.column, shown(column.nulls), shown(column.unreadable), shown(column.out_of_bounds),
+               shown(column.undeclared)});
   }
   return text + "\n" + table.text(style) + kColumnsExplained + advice_text(report, dataset);
 }

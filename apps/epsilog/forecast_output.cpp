@@ -41,7 +41,7 @@ std::string rooms_text(const engine::Forecast& forecast, const Style& style) {
   for (const engine::AccountForecast& one : shown) {
     const ledger::AccountState& account = one.account;
     table.add({account.scope.empty() ? account.dataset : account.scope, account.measure,
-               texts(account).remaining, engine::amount_text(account.measure, one.asked),
+               grouped(texts(account).remaining), grouped(engine::amount_text(account.measure, one.asked)),
                one.releases ? grouped(*one.releases) : "-", one.binds ? "binds" : ""});
   }
   std::string text = table.text(style);

@@ -17,6 +17,36 @@ std::string indented(std::string_view lines) {
   return result;
 }
 
+/// Commands, each cut before an option where it is too long, as a shell reads it. What explains it stands
+/// above it then.
+std::string examples_of(std::string_view lines, unsigned width) {
+  constexpr std::size_t kIndent = 2;
+  constexpr std::size_t kContinued = 6;
+  constexpr std::string_view kCut = " \\";
+  std::string result;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    const std::size_t comment = line.find("  # ");
+    if (kIndent + line.size() > width && comment != std::string_view::npos) {
+      result += "  " + std::string(line.substr(comment + 2)) + "\n";
+      line = line.substr(0, line.find_last_not_of(' ', comment) + 1);
+    }
+    std::size_t indent = kIndent;
+    while (indent + line.size() > width) {
+      std::size_t at = line.rfind(" --", width - indent - kCut.size());
+      if (at == std::string_view::npos) at = line.find(" --");
+      if (at == std::string_view::npos) break;
+      result += std::string(indent, ' ') + std::string(line.substr(0, at)) + std::string(kCut) + "\n";
+      line.remove_prefix(at + 1);
+      indent = kContinued;
+    }
+    result += std::string(indent, ' ') + std::string(line) + "\n";
+  }
+  return result;
+}
+
 struct Row {
   std::string left;
   std::string_view right;
@@ -119,8 +149,8 @@ std::vector<Row> verb_rows(std::string_view group) {
 constexpr std::string_view kRootExamples =
     "epsilog init --policy clinic.yaml --ledger clinic.epsilog\n"
     "export EPSILOG_LEDGER=clinic.epsilog\n"
-    "epsilog plan clinic mean:cost --epsilon 0.2           # cost and accuracy, before spending\n"
-    "epsilog release clinic mean:cost --epsilon 0.2        # charge, then the noisy answer\n"
+    "epsilog plan clinic mean:cost --epsilon 0.2     # its cost and accuracy\n"
+    "epsilog release clinic mean:cost --epsilon 0.2  # charged, then the answer\n"
     "epsilog release clinic histogram:ward --epsilon 0.1 --where \"age > 65\"\n"
     "epsilog budget\n"
     "epsilog audit verify";
@@ -138,7 +168,7 @@ const std::vector<Row> kExitCodes = {
     {"0", "done"},
     {"1", "internal error, or the answer could not be written"},
     {"2", "flags, missing or unparsable arguments"},
-    {"3", "unknown name, underivable statistic, invalid policy, source or ledger; a bad row of --batch"},
+    {"3", "unknown name, underivable statistic, invalid policy, source or ledger; a calculator's bad row of --batch"},
     {"4", "refused"},
     {"5", "waits for approvals, or approved for its commit"},
     {"6", "the ledger failed verification"},
@@ -154,7 +184,7 @@ std::vector<Row> rows_of_every_verb() {
 
 std::string root_help(unsigned width) {
   std::string help = "epsilog: a privacy budget that is kept, durably and exactly.\n\nExamples\n";
-  help += indented(kRootExamples);
+  help += examples_of(kRootExamples, width);
   help += "\nVerbs\n" + columns(verb_rows(""), width);
   std::vector<Row> rows = rows_of_every_verb();
   rows.push_back({"--help", "help for a verb: epsilog release --help"});
@@ -171,13 +201,13 @@ std::string root_help(unsigned width) {
 std::string group_help(std::string_view group, unsigned width) {
   std::string help = "Examples\n";
   for (const VerbSpec& verb : all_verbs()) {
-    if (verb.words.substr(0, verb.words.find(' ')) == group) help += indented(verb.examples);
+    if (verb.words.substr(0, verb.words.find(' ')) == group) help += examples_of(verb.examples, width);
   }
   return help + "\nVerbs\n" + columns(verb_rows(group), width);
 }
 
 std::string verb_help(const VerbSpec& verb, unsigned width) {
-  std::string help = "Examples\n" + indented(verb.examples);
+  std::string help = "Examples\n" + examples_of(verb.examples, width);
   help += "\nUsage\n" + indented(usage_of(verb, width));
   help += "\n" + reflowed(std::string(verb.words) + ": " + std::string(verb.summary), width);
   help += reflowed(verb.details, width);

@@ -36,9 +36,35 @@ std::string row(const std::string& columns, const std::string& what, const Style
 constexpr std::size_t kHistoryWidth = 26 + 2 + 19 + 2 + 9 + 2 + 14;
 constexpr std::size_t kValueWidth = 2 + 16;
 
-std::string history_columns(std::string_view id, std::string_view when, std::string_view outcome,
-                            std::string_view cost) {
-  return fmt::format("{:<26}  {:<19}  {:<9}  {:>14}", id, when, outcome, cost);
+/// Of one decision, what stands in columns where the terminal is wide enough for them.
+struct HistoryColumns {
+  std::string id;
+  std::string when;
+  std::string outcome;
+  std::string cost;
+};
+
+bool has_cost_column(const Style& style) {
+  return style.width >= kHistoryWidth;
+}
+
+bool has_time_column(const Style& style) {
+  return style.width >= kHistoryWidth - (2 + 14);
+}
+
+std::string columns_of(const HistoryColumns& of, const Style& style) {
+  if (has_cost_column(style))
+    return fmt::format("{:<26}  {:<19}  {:<9}  {:>14}", of.id, of.when, of.outcome, of.cost);
+  if (has_time_column(style)) return fmt::format("{:<26}  {:<19}  {:<9}", of.id, of.when, of.outcome);
+  return fmt::format("{:<26}  {:<9}", of.id, of.outcome);
+}
+
+/// What has no column, to stand before the question.
+std::string without_column(const HistoryColumns& of, const Style& style) {
+  std::string text;
+  if (!has_time_column(style)) text += fmt::format("{}  ", of.when);
+  if (!has_cost_column(style) && !of.cost.empty()) text += fmt::format("{}  ", of.cost);
+  return text;
 }
 
 bool has_value_column(const Style& style) {
@@ -63,19 +89,23 @@ std::string value_text(const engine::Answer& answer, const Style& style) {
 }  // namespace
 
 std::string history_heading(const Style& style) {
-  std::string columns = history_columns("decision", "at (UTC)", "outcome", "charged");
+  const HistoryColumns headings{"decision", "at (UTC)", "outcome", "charged"};
+  const std::string columns = columns_of(headings, style);
   if (has_value_column(style))
     return style.faint(columns + fmt::format("  {:>16}  question", "value")) + "\n";
-  return style.faint(columns) + "\n" + style.faint(std::string(kIndent, ' ') + "question: value") + "\n";
+  return style.faint(columns) + "\n" +
+         style.faint(std::string(kIndent, ' ') + without_column(headings, style) + "question: value") + "\n";
 }
 
 std::string history_line(const engine::Answer& answer, const Style& style) {
   const bool charged = answer.granted || answer.state == engine::RequestState::forfeited;
-  std::string columns = history_columns(answer.decision_id, second_of(answer.created_at),
-                                        history_word(answer.state), charged ? answer.record.charged : "0");
+  const HistoryColumns of{answer.decision_id, second_of(answer.created_at), history_word(answer.state),
+                          charged ? answer.record.charged : "0"};
+  std::string columns = columns_of(of, style);
   const std::string value = value_text(answer, style);
-  std::string what = question_text(answer) + (answer.delta ? " with delta " + answer.delta->charged : "") +
-                     " for " + printable(answer.principal);
+  std::string what = without_column(of, style) + question_text(answer) +
+                     (answer.delta ? " with delta " + answer.delta->charged : "") + " for " +
+                     printable(answer.principal);
   if (has_value_column(style)) {
     columns += fmt::format("  {:>16}", value.empty() ? "-" : value);
   } else if (!value.empty()) {
@@ -86,11 +116,13 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
 }
 
 std::string relocation_line(const ledger::Relocation& relocation, const Style& style) {
-  std::string columns = history_columns("", second_of(relocation.at), "relocated", "");
+  const HistoryColumns of{"", second_of(relocation.at), "relocated", ""};
+  std::string columns = columns_of(of, style);
   if (has_value_column(style)) columns += fmt::format("  {:>16}", "");
   const std::string what =
-      fmt::format("source of {} to {} by {}{}", printable(relocation.dataset), printable(relocation.path),
-                  printable(relocation.by), relocation.why.empty() ? "" : ": " + printable(relocation.why));
+      without_column(of, style) + fmt::format("source of {} to {} by {}{}", printable(relocation.dataset),
+                                              printable(relocation.path), printable(relocation.by),
+                                              relocation.why.empty() ? "" : ": " + printable(relocation.why));
   const std::string text = row(columns, what, style);
   return style.faint(text.substr(0, text.size() - 1)) + "\n";
 }

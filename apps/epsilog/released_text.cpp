@@ -50,6 +50,7 @@ long order_of(const Rational& value) {
 }
 
 bool counts_in_whole_numbers(const engine::Answer& answer) {
+  if (answer.post_processing == accounting::PostProcessing::Kind::rounded) return true;
   const auto& components = answer.record.components;
   if (components.size() != 1) return false;
   const std::optional<Rational> grid = stored_number(components.front().grid);

@@ -102,7 +102,7 @@ std::vector<OptionSpec> make_options() {
       {"--wait", "S", "seconds to wait for the ledger's lock (default 30)", &Arguments::wait},
       {"--json", "", "JSON on standard output", &Arguments::json},
       {"--quiet", "", "nothing but the answer itself, exact", &Arguments::quiet},
-      {"--verbose", "", "also the mechanism, the loss proved, and every digit", &Arguments::verbose},
+      {"--verbose", "", "also the mechanism, the loss proved, and more digits", &Arguments::verbose},
   };
 }
 
@@ -218,9 +218,9 @@ std::vector<VerbSpec> make_verbs() {
       {Verb::forecast,
        "forecast",
        "how many more releases fit, how accurate K more can be, what an accuracy costs",
-       "epsilog forecast clinic count --epsilon 0.1                  # how many more of these\n"
-       "epsilog forecast clinic histogram:ward --count 52            # the best that 52 more can have\n"
-       "epsilog forecast clinic count --accuracy 20 --alpha 0.05     # the least epsilon for it",
+       "epsilog forecast clinic count --epsilon 0.1               # how many more\n"
+       "epsilog forecast clinic histogram:ward --count 52         # best for 52 more\n"
+       "epsilog forecast clinic count --accuracy 20 --alpha 0.05  # the least epsilon",
        "Exact under every account that the request would debit, each by its own measure; spends nothing,\n"
        "reads no data. It holds while nobody else is charged. Exit code 0: at least one more (K more)\n"
        "would be granted; 4: none.",

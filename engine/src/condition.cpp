@@ -212,10 +212,14 @@ std::string shortened(const std::string& text) {
   }
   if (together.size() > kNamed) text += " and " + std::to_string(together.size() - kNamed) + " more";
   const std::string type(name(column.type));
-  throw InvalidParameter("where: no row satisfies " + text + ", whatever is in the data: " +
-                         (together.size() == 1
-                              ? "no cell of column '" + column.name + "', of type " + type + ", is read so"
-                              : "the comparisons with column '" + column.name + "' contradict each other"));
+  // Most decimal fractions have no nearest binary number that equals them.
+  const bool rounded = column.type == ColumnType::real;
+  throw InvalidParameter(
+      "where: no row satisfies " + text + ", whatever is in the data: " +
+      (together.size() == 1
+           ? "no cell of column '" + column.name + "', of type " + type + ", is read so" +
+                 (rounded ? ": its cells are binary numbers; `decimal` columns are exact" : "")
+           : "the comparisons with column '" + column.name + "' contradict each other"));
 }
 
 /// As a condition writes it.

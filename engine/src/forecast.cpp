@@ -100,7 +100,7 @@ AccountForecast forecast_of(const Debit& debit) {
   AccountForecast result;
   result.account = debit.account;
   result.asked = debit.ask.too_large.value_or(accounting::Integer(debit.ask.amount));
-  if (debit.ask.too_large) {
+  if (debit.ask.too_large || !debit.ask.expressible) {
     result.releases = 0;
   } else if (debit.ask.amount > 0) {
     result.releases = debits_that_fit(debit.account.balance, debit.ask.amount);

@@ -214,7 +214,7 @@ void check_commit(const Waiting& step, const Reading& reading, const std::option
     return;
   }
   if (!supplied) {
-    throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere");
+    throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere (--value)");
   }
   if (step.request.holding == Holding::reserved_against_token && !step.family.token) {
     throw InvalidParameter("value: the data are handed out against a token, and none was issued for " +

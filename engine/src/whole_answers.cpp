@@ -17,10 +17,11 @@ bool counts_every_row(const Dataset& dataset, const Question& question) {
 
 void require_not_stated(const Dataset& dataset, const Question& question) {
   if (!dataset.rows.exact || !counts_every_row(dataset, question)) return;
+  const bool units = question.statistic.kind == StatisticKind::units;
   throw Underivable("dataset '" + dataset.name +
                     "' declares `rows: {exact: " + std::to_string(dataset.rows.count) + "}`, so that the " +
-                    std::string(name(question.statistic.kind)) +
-                    " of all rows is public: the policy states it, and no budget has to be spent on it");
+                    (units ? "number of units" : "count of all rows") +
+                    " is public: the policy states it, and no budget has to be spent on it");
 }
 
 std::vector<std::string> mechanism_advice(const Dataset& dataset, const Request& request, const Plan& plan,
