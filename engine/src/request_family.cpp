@@ -59,6 +59,9 @@ std::optional<RequestFamily> read_family(Reader& reader, const std::string& id) 
   if (!root) return std::nullopt;
   const Outcome outcome = root->draft.outcome;
   if (outcome != Outcome::pending && outcome != Outcome::reserved) return std::nullopt;
+  if (root->draft.principal.empty() || root->draft.dataset.empty()) {
+    throw ledger::UnreadableRow("decision " + root->id + " does not say who asked, or of what");
+  }
   RequestFamily family{std::move(*root), std::nullopt};
   add_children(reader, family.root.id, family);
   if (family.reservation) {

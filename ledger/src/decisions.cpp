@@ -5,6 +5,7 @@
 #include "account_checksum.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger_time.hpp"
 #include "row_codec.hpp"
 #include "transaction_state.hpp"
@@ -220,11 +221,17 @@ std::vector<Charge> Transaction::State::checked_charges(const DecisionDraft& dra
   const auto twice = std::adjacent_find(
       sorted.begin(), sorted.end(), [](const Charge& a, const Charge& b) { return a.account == b.account; });
   require(twice == sorted.end(), "an account is charged twice by one decision");
+  const bool posts = loss != nullptr && !draft.parent.empty();  // what is on record
   std::vector<AccountState> accounts;
   accounts.reserve(sorted.size());
   for (const Charge& charge : sorted) {
     auto account = find_account(ledger->writer(), charge.account);
-    require(account && account->dataset == draft.dataset, "a charge names an account of another dataset");
+    const bool sound = account && account->dataset == draft.dataset;
+    if (posts && !sound) {
+      throw LedgerCorrupt("ledger: decision " + draft.parent + " charges account " +
+                          std::to_string(charge.account) + ", which is not one of its dataset");
+    }
+    require(sound, "a charge names an account of another dataset");
     require(charge.amount >= 1 && charge.amount <= accounting::kUnitsMax, "a charge is outside 1..2^61");
     accounts.push_back(std::move(*account));
   }
@@ -298,7 +305,11 @@ std::vector<AccountState> Transaction::State::accounts_after(const DecisionDraft
   accounts.reserve(ids.size());
   for (const std::int64_t id : ids) {
     auto account = find_account(ledger->writer(), id);
-    require(account && account->dataset == draft.dataset, "a touched account is not one of the dataset");
+    const bool sound = account && account->dataset == draft.dataset;
+    if (!draft.touched && !sound)
+      throw LedgerCorrupt("ledger: account " + std::to_string(id) + " is not one of dataset '" +
+                          draft.dataset + "'");
+    require(sound, "a touched account is not one of the dataset");
     accounts.push_back(std::move(*account));
   }
   return accounts;
@@ -388,17 +399,59 @@ accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const 
   });
 }
 
+std::optional<std::string> Transaction::State::unless_damaged(const std::function<void()>& step) {
+  const Meta meta_before = meta;
+  const std::string last_id_before = last_id;
+  const auto sums_before = reserved_sums;
+  const bool changed_before = changed;
+  const bool dated_before = dated;
+  const std::size_t recorded_before = recorded.size();
+  Connection& db = ledger->writer();
+  db.execute("SAVEPOINT step");
+  std::string damage;
+  try {
+    step();
+    db.execute("RELEASE step");
+    return std::nullopt;
+  } catch (const StorageFailure& failure) {
+    if (kind_of(failure) != FailureKind::constraint) throw;
+    damage = failure.what();
+  } catch (const LedgerCorrupt& error) {
+    damage = error.what();
+  } catch (const InvalidParameter& error) {
+    damage = error.what();
+  }
+  db.execute("ROLLBACK TO step");
+  db.execute("RELEASE step");
+  meta = meta_before;
+  last_id = last_id_before;
+  reserved_sums = sums_before;
+  changed = changed_before;
+  dated = dated_before;
+  recorded.resize(recorded_before);
+  return damage;
+}
+
 std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
-  return guarded("resolving a decision", [&](State& state) {
+  std::optional<std::string> damage;
+  std::string id = guarded("resolving a decision", [&](State& state) {
     require_outcome(voided_or_forfeited, {Outcome::voided, Outcome::forfeited});
     const auto parent = state.require_recordable(voided_or_forfeited);
     EPSILOG_INVARIANT(parent.has_value());
     const bool spends = voided_or_forfeited.outcome == Outcome::forfeited;
-    state.changed = true;
-    state.move(spends ? State::Move::spend_reserved : State::Move::give_back, parent->charges);
-    return state.record(voided_or_forfeited, parent->charges,
-                        spends ? parent->charges : std::vector<Charge>{});
+    std::string recorded;
+    damage = state.unless_damaged([&] {
+      state.changed = true;
+      state.move(spends ? State::Move::spend_reserved : State::Move::give_back, parent->charges);
+      recorded = state.record(voided_or_forfeited, parent->charges,
+                              spends ? parent->charges : std::vector<Charge>{});
+    });
+    return recorded;
   });
+  if (damage) {
+    throw UnreadableRow("decision " + voided_or_forfeited.parent + " cannot be ended: " + *damage);
+  }
+  return id;
 }
 
 std::string Transaction::note(const DecisionDraft& noted) {

@@ -176,6 +176,10 @@ class Events final {
       fault("meta", "event_time",
             "says that ledger time is " + meta_.last_time + ", what was recorded last says " + last);
     }
+    if (!meta_.clock.wall_clock.empty() && !is_time(meta_.clock.wall_clock)) {
+      fault("meta", "event_time",
+            "says that the clock showed '" + meta_.clock.wall_clock + "', which is no time");
+    }
   }
 
   void faults_of(const std::string& sql) {

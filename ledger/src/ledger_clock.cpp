@@ -55,7 +55,8 @@ ClockObservation observe(const Meta& meta, const ClockReading& reading) {
         {.kind = kind, .ledger_time = meta.last_time, .wall_clock = seen.state.wall_clock, .by = ""});
   };
 
-  const std::int64_t shown_before = before.wall_clock.empty() ? last : parse_time(before.wall_clock);
+  // Of what it showed before only a note depends: what cannot be read is for the audit, and stops nobody.
+  const std::int64_t shown_before = is_time(before.wall_clock) ? parse_time(before.wall_clock) : last;
   const std::int64_t behind = last - kBackwardsMs;
   // One note a step back: a clock that merely stays behind is not news with every release.
   if (seen.wall_ms < behind && (shown_before >= behind || seen.wall_ms < shown_before - kBackwardsMs)) {
@@ -65,7 +66,7 @@ ClockObservation observe(const Meta& meta, const ClockReading& reading) {
   trust(seen, reading);
   const bool same_boot = !reading.boot_id.empty() && reading.boot_id == before.boot_id;
   const bool jumped =
-      same_boot && seen.wall_ms - reading.boot_ms > before.boot_offset + kForwardsMs && seen.wall_ms > last;
+      same_boot && seen.wall_ms - reading.boot_ms - kForwardsMs > before.boot_offset && seen.wall_ms > last;
   if (same_boot && !jumped) seen.state.boot_offset = before.boot_offset;
   seen.state.held_at = before.held_at;
   if (jumped) {

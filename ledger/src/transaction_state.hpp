@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,6 +48,9 @@ struct Transaction::State {
   /// accounts it changed, `charged` those that are its own. Returns its id.
   std::string record(const DecisionDraft& draft, const std::vector<Charge>& moved,
                      std::vector<Charge> charged);
+  /// Does a step whole or not at all. Returns why it was undone: what is stored does not go together. The
+  /// transaction goes on either way; anything else that the step throws comes out.
+  [[nodiscard]] std::optional<std::string> unless_damaged(const std::function<void()>& step);
   accounting::ChargeReceipt owe(const accounting::ApproximateLoss& loss);
 
   // transaction.cpp

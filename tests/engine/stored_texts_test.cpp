@@ -460,6 +460,52 @@ TEST_CASE("stored texts: a row that cannot be read stays open, is named, and hid
   }
 }
 
+TEST_CASE(
+    "stored texts: a reservation that can be read and not be ended stays open, is named, and stops nobody",
+    "[engine][texts][negative]") {
+  const std::string of_first = " WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)";
+  const std::vector<std::string> damages = {
+      "UPDATE decision SET dataset = 'blinic' WHERE seq = 1",
+      "UPDATE decision SET policy_version = 3 WHERE seq = 1",
+      "UPDATE decision SET decided_under = 5, policy_version = 5 WHERE seq = 1",
+      "UPDATE charge SET amount = amount - 1" + of_first,
+      "UPDATE charge SET account_id = 99" + of_first,
+      "UPDATE decision SET principal = '' WHERE seq = 1",
+  };
+  for (const std::string& sql : damages) {
+    CAPTURE(sql);
+    Damaged ledger(sql.c_str());
+    ledger.waiting.clock.pass_seconds(3600);
+    CHECK(release(*ledger.engine, request("count", "0.1")).granted);
+    CHECK(release(*ledger.engine, request("count", "0.1", "k2")).granted);
+    CHECK(listed_open(ledger.waiting.clinic.ledger(), ledger.damaged));
+    CHECK(std::count(ledger.told.begin(), ledger.told.end(), ledger.damaged) == 1);
+    CHECK_THROWS_AS(ledger.engine->cancel(ledger.damaged, "alice"), LedgerCorrupt);
+    CHECK(release(*ledger.engine, request("count", "0.1", "k3")).granted);
+    // What it holds is held: 3 - 0.55 spent - 0.25.
+    const Answer all = release(*ledger.engine, request("count", "2.21"));
+    CHECK_FALSE(all.granted);
+    CHECK_FALSE(engine::audit_verify(ledger.waiting.clinic.ledger()).ok);
+  }
+}
+
+TEST_CASE("stored texts: what the clock showed is no time, which the audit says and nobody else minds",
+          "[engine][texts][negative]") {
+  for (const char* shown : {"2026,03-10T12:00:00.000Z", "x"}) {
+    CAPTURE(shown);
+    WaitingClinic waiting(kNoApprovals);
+    REQUIRE(release(waiting.engine, request("count", "0.25")).granted);
+    tamper(waiting.clinic.ledger(), "UPDATE meta SET wall_clock = '" + std::string(shown) + "'");
+    CHECK(waiting.audit().find("which is no time") != std::string::npos);
+    CHECK(waiting.balance() == "0.25/0");
+    CHECK(release(waiting.engine, request("count", "0.25")).granted);
+    CHECK(waiting.audit().empty());
+  }
+  WaitingClinic waiting(kNoApprovals);
+  tamper(waiting.clinic.ledger(), "UPDATE meta SET boot_offset = 9223372036854775807");
+  CHECK(release(waiting.engine, request("count", "0.25")).granted);
+}
+
 TEST_CASE("stored texts: more overdue rows than one transaction ends go by one that cannot be read",
           "[engine][texts][negative]") {
   Damaged ledger(kDamages[0]);

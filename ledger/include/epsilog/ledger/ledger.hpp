@@ -92,7 +92,7 @@ class Snapshot;
 ///
 /// Every function throws LedgerBusy, LedgerIo or LedgerCorrupt when the storage fails, and
 /// InvalidParameter when the transaction is over; after any exception it is over, save UnreadableRow
-/// (unreadable_row.hpp) from what only looks up decisions. What records a decision and returns no receipt
+/// (unreadable_row.hpp) from what only looks up decisions, and from resolve(). What records a decision and returns no receipt
 /// returns its id, so that another one can be about it.
 /// Thread-safety: one owner.
 class Transaction final {
@@ -164,7 +164,8 @@ class Transaction final {
   /// forfeited one kept is spent.
   /// Requires  state open; outcome voided with an open pending parent, or an open reserved one whose
   ///           token was not issued; or outcome forfeited with an open reserved parent; a free key.
-  /// Throws    InvalidParameter; LedgerCorrupt if the parent's charges are not reserved.
+  /// Throws    InvalidParameter; UnreadableRow, and the transaction goes on as if nothing had been asked, if
+  ///           what is stored of the parent does not go together: its charges are not reserved, say.
   std::string resolve(const DecisionDraft& voided_or_forfeited);
   /// Records what moves no balance.
   /// Requires  state open; outcome pending, with a deadline after now(), no parent and the active policy
