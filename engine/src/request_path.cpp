@@ -200,23 +200,32 @@ Reading reading(Engine::State& state, const Waiting& step) {
   return result;
 }
 
+/// Whether a value is given where one is needed and nowhere else.
+void check_supplied(const Waiting& step, const std::optional<std::string>& supplied) {
+  const Statistic& statistic = step.request.question.statistic;
+  if (step.computed_here() && supplied) {
+    throw InvalidParameter("value: only value:NAME takes a supplied value; '" + statistic.text() +
+                           "' is computed from the data source");
+  }
+  if (!step.computed_here() && !supplied) {
+    throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere (--value)");
+  }
+}
+
+bool lacks_token(const Waiting& step) {
+  return step.request.holding == Holding::reserved_against_token && !step.family.token;
+}
+
 /// Everything that can be wrong with a commit before it reads or records anything.
 void check_commit(const Waiting& step, const Reading& reading, const std::optional<std::string>& supplied) {
-  const Statistic& statistic = step.request.question.statistic;
+  check_supplied(step, supplied);
   if (step.computed_here()) {
-    if (supplied) {
-      throw InvalidParameter("value: only value:NAME takes a supplied value; '" + statistic.text() +
-                             "' is computed from the data source");
-    }
     // A source that is not there is found before the data may have been seen: the shape is public.
     (void)open_source(reading.dataset, wanted_columns(reading.dataset, step.request.question),
                       reading.base_dir);
     return;
   }
-  if (!supplied) {
-    throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere (--value)");
-  }
-  if (step.request.holding == Holding::reserved_against_token && !step.family.token) {
+  if (lacks_token(step)) {
     throw InvalidParameter("value: the data are handed out against a token, and none was issued for " +
                            step.family.holder().id + ": have it issued first, or cancel");
   }
@@ -258,6 +267,7 @@ struct Posting {
   mechanisms::BitSource& bits;
   const Progress& progress;
   bool posted = false;
+  bool decided = false;  ///< by this commit, as a last approval would have
 };
 
 Attempt post(Engine::State& state, const Waiting& step, Posting& posting) {
@@ -288,16 +298,18 @@ Attempt post(Engine::State& state, const Waiting& step, Posting& posting) {
 }
 
 /// Decides what needs no more approvals under the active policy; others stay as they are.
-Attempt decide_if_due(Engine::State& state, const Waiting& step) {
+Attempt decide_if_due(Engine::State& state, const Waiting& step, Posting& posting) {
   bool decided = false;
   const Attempt attempt =
       transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
         if (family.state() != RequestState::pending) return false;
         const Terms now = terms_now(state, step, transaction.calendar_time());
         if (votes(step, family) < required(step, now)) return false;
+        check_supplied(step, posting.order.supplied);
         decide_approved(state, transaction, step, now);
         return decided = true;
       });
+  posting.decided |= decided;
   return decided ? Attempt::outdated : attempt;  // what it was decided to be goes on from there
 }
 
@@ -310,9 +322,11 @@ Answer committed(Engine::State& state, const CommitOrder& order, mechanisms::Bit
     require_asker(step, order.by, "commit");
     if (step.overdue) return end_overdue(state, step);
     const RequestState stands = step.family.state();
-    if (stands == RequestState::pending) return decide_if_due(state, step);
+    if (stands == RequestState::pending) return decide_if_due(state, step, posting);
     if (stands != RequestState::reserved) return Attempt::over;
     if (!still_allowed(step.active->policy, step.request)) return end_forbidden(state, step, order.by);
+    // Its token can only be had from now on: that it was decided is the answer.
+    if (posting.decided && lacks_token(step)) return Attempt::over;
     return post(state, step, posting);
   });
   answer.replayed = answer.granted && !posting.posted;

@@ -179,6 +179,36 @@ TEST_CASE("later policy: of a dataset that is declared no more nothing is approv
   CHECK(waiting.audit().empty());
 }
 
+TEST_CASE(
+    "later policy: a commit that is wrong decides nothing, and one that lacks a token decides and says so",
+    "[engine][approvals][policy]") {
+  WaitingClinic waiting;
+  const auto apply = [&](const std::string& approvals) {
+    waiting.clinic.folder.write("policy.yaml", clinic_policy("epsilon: 3", waiting_rules(approvals)));
+    (void)waiting.engine.apply_policy(waiting.clinic.folder.path("policy.yaml"), "curator", "test");
+  };
+  const Answer counted = waiting.reserve("count", "0.6");
+  const Answer computed = waiting.reserve("value:score", "0.6");
+  const Answer handed = waiting.reserve("value:score", "0.6", engine::Holding::reserved_against_token);
+  for (const Answer* each : {&counted, &computed, &handed}) REQUIRE(text(each->state) == "pending");
+  apply("");
+  CHECK_THROWS_AS(waiting.commit(counted.decision_id, "1"), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(computed.decision_id), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(handed.decision_id), InvalidParameter);
+  CHECK(waiting.balance() == "0/0");
+  for (const Answer* each : {&counted, &computed, &handed})
+    CHECK(text(waiting.engine.show(each->decision_id, {}).state) == "pending");
+
+  CHECK(waiting.commit(counted.decision_id).granted);
+  CHECK(waiting.commit(computed.decision_id, "0.5").granted);
+  CHECK(text(waiting.commit(handed.decision_id, "0.5").state) == "reserved");
+  CHECK(waiting.balance() == "1.2/0.6");
+  CHECK_THROWS_AS(waiting.commit(handed.decision_id, "0.5"), InvalidParameter);
+  CHECK_FALSE(waiting.engine.issue_token(handed.decision_id, "alice").token.empty());
+  CHECK(waiting.commit(handed.decision_id, "0.5").granted);
+  CHECK(waiting.audit().empty());
+}
+
 TEST_CASE("later policy: only votes of those who may approve under it count", "[engine][approvals][policy]") {
   WaitingClinic waiting;
   const Answer pending = release(waiting.engine, request("count", "1"));
