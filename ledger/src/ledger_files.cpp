@@ -229,6 +229,19 @@ void share_as_database(const LedgerFiles& files, const Descriptor& file, mode_t 
   if ((status.st_mode & 07777) != mode) static_cast<void>(::fchmod(file.get(), mode));
 }
 
+void share_log_as_database(const LedgerFiles& files) {
+  struct stat database {};
+  if (::lstat(files.database.c_str(), &database) != 0) return;
+  const mode_t mode = database.st_mode & 0640;
+  for (const std::string& path : {files.wal(), files.shm()}) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (status.st_gid != database.st_gid)
+      static_cast<void>(::lchown(path.c_str(), static_cast<uid_t>(-1), database.st_gid));
+    if ((status.st_mode & 07777) != mode) static_cast<void>(::chmod(path.c_str(), mode));
+  }
+}
+
 std::string permission_advice(const std::string& path, int error) {
   if (error == EROFS) return "; the file system is read-only";
   if (error != EACCES && error != EPERM) return "";

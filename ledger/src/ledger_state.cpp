@@ -108,6 +108,7 @@ Descriptor LedgerState::take_turn() {
     Descriptor lock = take_process_lock(files_, deadline, options_.waiting);
     turn_ = lock.get();
     require_usable_for_writing();
+    share_log_as_database(files_);
     settle_what_was_left();
     return lock;
   } catch (...) {

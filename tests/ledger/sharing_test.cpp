@@ -208,6 +208,28 @@ TEST_CASE("users: a group reads with mode 0640, makes nothing beside the ledger 
   }
 }
 
+TEST_CASE("users: what was made before the mode was changed has it once the owner writes",
+          "[ledger][users]") {
+  const LedgerFixture fixture;
+  const auto modes = [&fixture] {
+    std::string text;
+    for (const char* beside : {"-wal", "-shm", ".lock", ".queue"}) {
+      struct stat status {};
+      REQUIRE(::lstat(fixture.sibling(beside).c_str(), &status) == 0);
+      text += std::to_string((status.st_mode & 0070) >> 3);
+    }
+    return text;
+  };
+  auto ledger = fixture.open();
+  release(ledger, kTenth, Rational(1));
+  REQUIRE(::chmod(fixture.path.c_str(), 0600) == 0);
+  release(ledger, kTenth, Rational(2));
+  CHECK(modes() == "0000");
+  REQUIRE(::chmod(fixture.path.c_str(), 0640) == 0);
+  release(ledger, kTenth, Rational(3));
+  CHECK(modes() == "4444");
+}
+
 TEST_CASE("users: a group that could write is told that it cannot", "[ledger][users]") {
   const LedgerFixture fixture;
   REQUIRE(::chmod(fixture.path.c_str(), 0660) == 0);
