@@ -2,6 +2,9 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "schema.hpp"
@@ -15,19 +18,32 @@ constexpr const char* kParts =
     " WHERE NOT (type = 'table' AND tbl_name = name AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
     " ORDER BY type, name";
 
-/// Blanks and comments do not make another schema.
+/// Where the quoted text that begins at `at` ends, behind its closing mark; `at` where none begins.
+std::size_t end_of_quoted(const std::string& sql, std::size_t at) {
+  constexpr std::string_view kMarks = "'\"`[";
+  if (kMarks.find(sql[at]) == std::string_view::npos) return at;
+  const std::size_t end = sql.find(sql[at] == '[' ? ']' : sql[at], at + 1);  // a doubled mark begins another
+  return end == std::string::npos ? sql.size() : end + 1;
+}
+
+/// Blanks and comments do not make another schema. Within quotes they are none.
 std::string normalized(const std::string& sql) {
   std::string text;
-  for (std::size_t i = 0; i < sql.size(); ++i) {
-    if (sql.compare(i, 2, "--") == 0) {
-      while (i < sql.size() && sql[i] != '\n') ++i;
+  for (std::size_t i = 0; i < sql.size();) {
+    if (const std::size_t end = end_of_quoted(sql, i); end > i) {
+      text.append(sql, i, end - i);
+      i = end;
+      continue;
     }
-    const bool blank = i >= sql.size() || sql[i] == ' ' || sql[i] == '\n' || sql[i] == '\t' || sql[i] == '\r';
+    const bool comment = sql.compare(i, 2, "--") == 0;
+    if (comment) i = std::min(sql.find('\n', i), sql.size());
+    const bool blank = comment || sql[i] == ' ' || sql[i] == '\n' || sql[i] == '\t' || sql[i] == '\r';
     if (!blank) {
       text += sql[i];
     } else if (!text.empty() && text.back() != ' ') {
       text += ' ';
     }
+    ++i;
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;

@@ -75,6 +75,30 @@ TEST_CASE("inspection: a changed schema is named part by part", "[ledger][inspec
                                  "table extra is not part of the shipped schema"});
 }
 
+TEST_CASE("inspection: blanks and comments make no other schema, but within quotes they are part of it",
+          "[ledger][inspection]") {
+  const auto differences = [](const std::string& trigger) {
+    const LedgerFixture fixture;
+    std::string shipped =
+        query_sql(fixture.path, "SELECT sql FROM sqlite_master WHERE name = 'charge_no_update'");
+    const std::size_t text = shipped.find("'");
+    REQUIRE(text != std::string::npos);
+    const std::size_t begin = shipped.find("BEGIN");
+    REQUIRE(begin < text);
+    if (trigger == "comment") shipped.replace(begin, 5, "BEGIN -- it's one\n  ");
+    if (trigger == "literal") shipped.insert(text + 1, "--'); SELECT ('\n");
+    if (trigger == "blank") shipped.insert(text + 1, "  ");
+    REQUIRE(run_sql(fixture.path, "DROP TRIGGER charge_no_update; " + shipped).empty());
+    auto snapshot = fixture.look();
+    return ledger::Inspection(snapshot).schema_differences();
+  };
+  const std::vector<std::string> differs{"trigger charge_no_update differs from the shipped schema"};
+  CHECK(differences("none").empty());
+  CHECK(differences("comment").empty());
+  CHECK(differences("literal") == differs);
+  CHECK(differences("blank") == differs);
+}
+
 TEST_CASE("inspection: removed, orphaned and half recorded decisions are found", "[ledger][inspection]") {
   const TamperedLedger fixture;
   SECTION("a decision removed from the middle") {
