@@ -20,8 +20,6 @@ namespace epsilog::command {
 
 ExitCode budget(const Arguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
-  // An unknown name is an error with a suggestion, not an empty table.
-  if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
   const std::vector<engine::BudgetAccount> accounts = engine.budget(arguments.dataset.value_or(""));
   const std::vector<std::string> notes = engine.notes(arguments.dataset.value_or(""));
   console.write(console.json() ? budget_json(engine.ledger_id(), accounts, notes)
@@ -63,7 +61,6 @@ ExitCode history(const Arguments& arguments, Console& console) {
   std::size_t unreadable = 0;
   const engine::Engine engine =
       open_for_reading(ledger_path(arguments), console, engine_options(arguments), unreadable);
-  if (arguments.dataset) static_cast<void>(engine.active_policy().dataset(*arguments.dataset));
   Style style = console.style();
   if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
   if (!console.json() && !console.quiet()) console.write(history_heading(style));

@@ -117,8 +117,12 @@ FailureKind kind_of(int code, int system_error) {
   // SQLite calls only ENOSPC a full disk. A quota or the largest size of a file is no other case: the write
   // was refused, not lost. A sync that fails for them is: what was written before may be gone.
   const bool no_room = system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
+  // It tells some reads and opens that fail as what it made of them.
+  const int primary = code & 0xff;
+  if (system_error == EIO && (primary == SQLITE_READONLY || primary == SQLITE_CANTOPEN))
+    return FailureKind::transient;
   if (no_room && (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE)) return FailureKind::transient;
-  switch (code & 0xff) {
+  switch (primary) {
     case SQLITE_FULL:
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -175,7 +179,8 @@ void throw_translated(const StorageFailure& failure, const std::string& context)
                          "; nothing was done, because this user may not use its files or their directory so; "
                          "trying again does not help"));
     case FailureKind::storage:
-      if ((failure.code() & 0xff) == SQLITE_IOERR) std::throw_with_nested(LedgerIo(message));
+      if ((failure.code() & 0xff) == SQLITE_IOERR || failure.system_error() == EIO)
+        std::throw_with_nested(LedgerIo(message));
       std::throw_with_nested(LedgerCorrupt(message));
     case FailureKind::too_big:
       std::throw_with_nested(InvalidParameter(message));

@@ -16,7 +16,12 @@ constexpr const char* kUpdateMeta =
     " clock_events = ?5, wall_clock = ?6, boot_id = ?7, boot_offset = ?8, held_at = ?9, accounts = ?10,"
     " limit_removals = ?11, events = ?12, relocations = ?13";
 
-std::string advice_for(const RecoveryState& state) {
+std::string advice_for(const RecoveryState& state, bool boot_known) {
+  if (!boot_known) {
+    return "the marker does not say in which boot it was written: reboot this machine, then remove the "
+           "marker by "
+           "hand and verify the ledger (docs/recovery.md)";
+  }
   if (!state.rebooted) {
     return "reboot this machine first: until then the kernel may show commits that never reached the disk";
   }
@@ -92,16 +97,18 @@ RecoveryState Ledger::recovery_state(const std::string& path, const std::string&
   const LedgerFiles files = locate(path);
   static_cast<void>(require_single_regular_file(files));
   RecoveryState state;
+  require_no_mount_point(files);
   const auto marker = read_poison(files);
   if (!marker) return state;
   state.poisoned = true;
   state.reason = marker->reason;
   state.poisoned_at = marker->time;
   // A marker whose boot id is lost could be of this boot; it is treated so until a boot is proved.
-  state.rebooted = !marker->boot_id.empty() && marker->boot_id != "unknown" && marker->boot_id != boot_id;
+  const bool boot_known = !marker->boot_id.empty() && marker->boot_id != "unknown";
+  state.rebooted = boot_known && marker->boot_id != boot_id;
   Snapshot snapshot = open_read_only(path).snapshot();
   state.problems = Inspection(snapshot).storage_faults(false);
-  state.advice = advice_for(state);
+  state.advice = advice_for(state, boot_known);
   return state;
 }
 

@@ -175,7 +175,8 @@ TEST_CASE("policy apply: a limit that is declared no more is named by diff, appl
   CHECK(report["limit_removals"][0]["why"] == "board");
 
   CHECK(contains(bench.with_ledger({"budget"}).out, "no limit any more"));
-  for (const json& account : bench.with_ledger({"budget", "--json"}).json()["accounts"]) {
+  const json budgets = bench.with_ledger({"budget", "--json"}).json();
+  for (const json& account : budgets["accounts"]) {
     CHECK(account["active"] == account["scope"].get<std::string>().empty());
   }
   CHECK(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5", "--as", "ann"}).exit == 0);

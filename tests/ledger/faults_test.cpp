@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "connection.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
@@ -128,6 +129,20 @@ int fail_every_operation_of(ledger::Outcome outcome, int code) {
 }
 
 }  // namespace
+
+TEST_CASE("faults: an I/O error that SQLite takes for something else is one", "[ledger][faults]") {
+  using ledger::FailureKind;
+  CHECK(ledger::kind_of(SQLITE_READONLY, EIO) == FailureKind::transient);
+  CHECK(ledger::kind_of(SQLITE_CANTOPEN, EIO) == FailureKind::transient);
+  CHECK(ledger::kind_of(SQLITE_READONLY, EACCES) == FailureKind::forbidden);
+  CHECK(ledger::kind_of(SQLITE_CORRUPT, EIO) == FailureKind::storage);
+  const auto thrown = [](int code, int error) {
+    ledger::throw_translated(ledger::StorageFailure(code, "failed", error), "reading");
+  };
+  CHECK_THROWS_AS(thrown(SQLITE_CORRUPT, EIO), LedgerIo);
+  CHECK_THROWS_AS(thrown(SQLITE_CORRUPT, 0), LedgerCorrupt);
+  CHECK_THROWS_AS(thrown(SQLITE_READONLY, EIO), LedgerBusy);
+}
 
 TEST_CASE(
     "faults: reserving, posting, voiding and forfeiting are whole or nothing at any operation that fails",
