@@ -61,6 +61,8 @@ ExitCode history(const Arguments& arguments, Console& console) {
   std::size_t unreadable = 0;
   const engine::Engine engine =
       open_for_reading(ledger_path(arguments), console, engine_options(arguments), unreadable);
+  // An unknown name is an error with a suggestion, and nothing else.
+  if (arguments.dataset) static_cast<void>(engine.budget(*arguments.dataset));
   Style style = console.style();
   if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
   if (!console.json() && !console.quiet()) console.write(history_heading(style));

@@ -88,6 +88,21 @@ TEST_CASE("policy check: a warning is told on standard error and changes no exit
   CHECK(contains(bench.run({"policy", "check", "steep.yaml"}).out, "valid"));
 }
 
+TEST_CASE("policy apply: a dataset that is declared no more has its history and its budget",
+          "[cli][policy]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "2"}).exit ==
+          4);  // refused, uncharged
+  bench.write("other.yaml", replaced(kClinicPolicy, "  clinic:", "  hospital:"));
+  REQUIRE(bench.with_ledger({"policy", "apply", "other.yaml", "--why", "renamed"}).exit == 0);
+  const Result history = bench.with_ledger({"history", "clinic"});
+  CHECK(history.exit == 0);
+  CHECK(contains(history.out, "count of clinic"));
+  CHECK(bench.with_ledger({"budget", "clinic"}).exit == 0);
+  CHECK(bench.with_ledger({"history", "clinik"}).exit == 3);
+}
+
 TEST_CASE("policy show: prints the bytes that were applied", "[cli][exact]") {
   const Workbench bench;
   bench.init(kClinicPolicy);
