@@ -400,12 +400,9 @@ accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const 
 }
 
 std::optional<std::string> Transaction::State::unless_damaged(const std::function<void()>& step) {
-  const Meta meta_before = meta;
-  const std::string last_id_before = last_id;
+  // record() changes what is in memory last, when nothing can fail any more; move() keeps sums.
   const auto sums_before = reserved_sums;
   const bool changed_before = changed;
-  const bool dated_before = dated;
-  const std::size_t recorded_before = recorded.size();
   Connection& db = ledger->writer();
   db.execute("SAVEPOINT step");
   std::string damage;
@@ -423,12 +420,8 @@ std::optional<std::string> Transaction::State::unless_damaged(const std::functio
   }
   db.execute("ROLLBACK TO step");
   db.execute("RELEASE step");
-  meta = meta_before;
-  last_id = last_id_before;
   reserved_sums = sums_before;
   changed = changed_before;
-  dated = dated_before;
-  recorded.resize(recorded_before);
   return damage;
 }
 

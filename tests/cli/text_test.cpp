@@ -173,6 +173,11 @@ TEST_CASE("numbers: values are grouped and rounded to what the noise leaves, and
   CHECK(std::fmod(std::stod(shown), 1000) == 0);
   CHECK(told("--quiet").out == exact["value"].get<std::string>() + "\n");
   CHECK(std::stod(exact["value"].get<std::string>()) == value);
+  CHECK(contains(bench.with_ledger({"budget"}).out, " 1,000 "));
+  REQUIRE(bench.with_ledger({"release", "clinic", "sum:age", "--epsilon", "900"}).exit == 0);
+  const std::string whole = bench.with_ledger({"show", last_id(bench)}).out;
+  CHECK(bench.with_ledger({"show", last_id(bench), "--json"}).json()["post_processing"] == "rounded");
+  CHECK_FALSE(contains(whole.substr(0, whole.find('\n')), "."));
 }
 
 TEST_CASE("numbers: a quotient and a clamped answer lose no digit that is worth anything, an error none",

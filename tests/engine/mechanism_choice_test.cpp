@@ -4,6 +4,7 @@
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/forecast.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -277,6 +278,10 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     CHECK(codes(release(engine, with_delta(request("count", "2"), "1e-6"))) ==
           std::vector<RefusalCode>{RefusalCode::measure_not_expressible, RefusalCode::per_release_exceeded,
                                    RefusalCode::dataset_budget_exceeded});
+    const engine::Forecast forecast = engine.forecast(with_delta(request("count", "0.25"), "1e-6"), {});
+    CHECK(forecast.never);
+    REQUIRE(forecast.accounts.size() == 1);
+    CHECK(forecast.accounts[0].releases == 0);
     // No amount would pass, so none is said to.
     for (const Answer& told : {release(engine, with_delta(request("count", "3"), "1e-6")),
                                engine.plan(with_delta(request("count", "3"), "1e-6"), {})}) {

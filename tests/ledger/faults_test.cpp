@@ -1,7 +1,12 @@
 // What a failing storage does to a charge: either it is acknowledged and there, or nothing is
 // acknowledged and the ledger says whether a retry may help.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "connection.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -215,7 +220,16 @@ TEST_CASE("faults: a poisoned ledger is recovered only after a reboot and with a
   const auto later = ledger::Ledger::recovery_state(fixture.path, "another-boot");
   CHECK(later.rebooted);
   CHECK(later.problems.empty());
-  ledger::Ledger::clear_poison(fixture.path, "another-boot");
+  const int lock = ::open(fixture.sibling(".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE(::flock(lock, LOCK_EX) == 0);
+  const auto at_once = ledger::Options{.wait = std::chrono::milliseconds(0)};
+  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, "another-boot", at_once), LedgerBusy);
+  std::thread holder([lock] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ::close(lock);
+  });
+  ledger::Ledger::clear_poison(fixture.path, "another-boot", {.wait = std::chrono::seconds(60)});
+  holder.join();
   CHECK_FALSE(fs::exists(fixture.sibling(".poisoned")));
   auto ledger = fixture.open();
   CHECK(attempt_release(ledger, "k").acknowledged);

@@ -86,8 +86,9 @@ TEST_CASE("inspection: blanks and comments make no other schema, but within quot
     const std::size_t begin = shipped.find("BEGIN");
     REQUIRE(begin < text);
     if (trigger == "comment") shipped.replace(begin, 5, "BEGIN -- it's one\n  ");
-    if (trigger == "literal") shipped.insert(text + 1, "--'); SELECT ('\n");
-    if (trigger == "blank") shipped.insert(text + 1, "  ");
+    const std::size_t blank = shipped.find(' ', text);
+    if (trigger == "literal") shipped.insert(blank + 1, "--'); SELECT ('\n");
+    if (trigger == "blank") shipped.insert(blank, " ");
     REQUIRE(run_sql(fixture.path, "DROP TRIGGER charge_no_update; " + shipped).empty());
     auto snapshot = fixture.look();
     return ledger::Inspection(snapshot).schema_differences();
