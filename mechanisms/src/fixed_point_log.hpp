@@ -17,6 +17,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/mpfr_number.hpp"
 #include "epsilog/accounting/rational.hpp"
+#include "log_table.hpp"
 
 namespace epsilog::mechanisms {
 
@@ -47,20 +48,10 @@ class FixedPointLog final {
   /// The unit of minus_log is 2^-kFractionBits.
   static constexpr unsigned kFractionBits = kWordBits - kWholeBits;
 
-  FixedPointLog() {
-    for (std::size_t i = 0; i < kCells; ++i) {
-      // The least multiple of 2^-kFactorBits that takes the cell's lower end to 1 or above.
-      const Rational scaled = Rational(kCells << kFactorBits) / (kCells + i);
-      cells_[i].factor = static_cast<Word>(accounting::ceil(scaled).get_ui());
-      cells_[i].minus_log = floor_of_minus_log(Rational(cells_[i].factor) / (std::size_t{1} << kFactorBits));
-    }
-    log_of_2_ = floor_of_minus_log(Rational(1, 2));
-  }
-
   /// -ln((1 + fraction * 2^-kWordBits) * 2^-exponent) in units of 2^-kFractionBits.
   /// Requires  1 <= exponent <= kWordBits.
   [[nodiscard]] Word minus_log(Word fraction, unsigned exponent) const noexcept {
-    const Cell& cell = cells_[fraction >> (kWordBits - kIndexBits)];
+    const auto& cell = table_.cells[fraction >> (kWordBits - kIndexBits)];
     // 1 + t = (1 + fraction) * factor, exactly, in [1, 1 + 2^-(kIndexBits-1)).
     const Wide t_exact = static_cast<Wide>(static_cast<Wide>(fraction) * cell.factor -
                                            (static_cast<Wide>(kFactorOne - cell.factor) << kWordBits));
@@ -75,13 +66,12 @@ class FixedPointLog final {
     const Word log_of_1_plus_t = static_cast<Word>(t - (high(s, abc) >> (kIndexBits - 1)));
     const Word log_of_significand =
         static_cast<Word>(cell.minus_log + static_cast<Word>(log_of_1_plus_t >> (kIndexBits - 1)));
-    const Wide whole = static_cast<Wide>(static_cast<Wide>(exponent) * log_of_2_);
+    const Wide whole = static_cast<Wide>(static_cast<Wide>(exponent) * table_.log_of_2);
     // Truncation may take the last U before 1 below zero; the truth is above.
     if (whole < log_of_significand) return 0;
     return static_cast<Word>(static_cast<Wide>(whole - log_of_significand) >> kWholeBits);
   }
 
-  /// Built once, from MPFR's directed logarithms.
   [[nodiscard]] static const FixedPointLog& shared() {
     static const FixedPointLog log;
     return log;
@@ -90,38 +80,25 @@ class FixedPointLog final {
  private:
   using Wide = typename WideWord<Word>::Unsigned;
 
-  static constexpr unsigned kIndexBits = kWordBits / 8;
-  static constexpr std::size_t kCells = std::size_t{1} << kIndexBits;
-  static constexpr unsigned kFactorBits = 2 * kIndexBits - 1;
+  using Table = LogTable<Word>;
+  static constexpr unsigned kIndexBits = Table::kIndexBits;
+  static constexpr unsigned kFactorBits = Table::kFactorBits;
   static constexpr Word kFactorOne = static_cast<Word>(Word{1} << kFactorBits);
   static constexpr Word kAll =
       std::numeric_limits<Word>::max();  ///< kAll / n = floor(2^kWordBits / n), n odd or 6
-
-  struct Cell {
-    Word factor = 0;
-    Word minus_log = 0;  ///< of the factor, unit 2^-kWordBits
-  };
 
   [[nodiscard]] static Word high(Word x, Word y) noexcept {
     return static_cast<Word>((static_cast<Wide>(x) * y) >> kWordBits);
   }
 
-  /// floor(-ln(x) * 2^kWordBits) for 1/2 <= x <= 1.
-  [[nodiscard]] static Word floor_of_minus_log(const Rational& x) {
-    constexpr unsigned kBits = 192;
-    MpfrNumber above = MpfrNumber::exactly(x);
-    MpfrNumber log(kBits);
-    mpfr_log(log.get(), above.get(), MPFR_RNDU);
-    mpfr_neg(log.get(), log.get(), MPFR_RNDN);
-    const Rational low = log.rational() * accounting::power_of_two(kWordBits);
-    const accounting::Integer floor = accounting::floor(low);
-    // A logarithm this close to a multiple of the unit would need more bits; none of the table is.
-    EPSILOG_INVARIANT(x == 1 || accounting::floor(low * (1 + accounting::power_of_two(-150))) == floor);
-    return static_cast<Word>(floor.get_ui());
+  [[nodiscard]] static const Table& made_at_build() {
+    if constexpr (kWordBits == 64)
+      return kLogTable64;
+    else
+      return kLogTable16;
   }
 
-  std::array<Cell, kCells> cells_{};
-  Word log_of_2_ = 0;
+  Table table_ = made_at_build();
 };
 
 }  // namespace epsilog::mechanisms

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "log_table_from_mpfr.hpp"
 #include "snapping_integers.hpp"
 #include "support/catch.hpp"
 #include "support/replay_bits.hpp"
@@ -52,6 +53,12 @@ struct Extremes {
 };
 
 }  // namespace
+
+TEST_CASE("fixed-point log: the tables that were made when this was built are MPFR's",
+          "[mechanisms][snapping][integers][exact]") {
+  CHECK(kLogTable16 == log_table_from_mpfr<std::uint16_t>());
+  CHECK(kLogTable64 == log_table_from_mpfr<std::uint64_t>());
+}
 
 TEST_CASE("fixed-point log: on 16 bits every argument is within the proved error",
           "[mechanisms][snapping][integers][exact]") {
