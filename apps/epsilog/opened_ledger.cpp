@@ -9,29 +9,32 @@
 
 namespace epsilog::command {
 
-void warn_if_poisoned(const std::string& ledger, Console& console) {
-  if (const auto reason = ledger::Ledger::open_read_only(ledger).poisoned()) {
-    console.message("warning: the ledger is poisoned: " + *reason +
-                    "; nobody can write to it until `epsilog recover`");
-  }
-}
-
 namespace {
 
+void warn(const std::optional<std::string>& poisoned, Console& console) {
+  if (!poisoned) return;
+  console.message("warning: the ledger is poisoned: " + *poisoned +
+                  "; nobody can write to it until `epsilog recover`");
+}
+
 /// Only where a budget renews does it matter that none does.
-void warn_if_calendar_held(const engine::Engine& engine, const std::string& ledger, Console& console) {
+void warn_if_calendar_held(const engine::Engine& engine, Console& console) {
   const engine::Policy policy = engine.active_policy();
   if (std::none_of(policy.datasets().begin(), policy.datasets().end(),
                    [](const engine::Dataset& dataset) { return dataset.renews.has_value(); })) {
     return;
   }
-  if (const auto held_at = ledger::Ledger::open_read_only(ledger).snapshot().calendar_held_at()) {
+  if (const auto held_at = engine.calendar_held_at()) {
     console.message("warning: the clock jumped forwards; budgets stand as of " + *held_at +
                     " until `epsilog clock confirm`");
   }
 }
 
 }  // namespace
+
+void warn_if_poisoned(const std::string& ledger, Console& console) {
+  warn(ledger::Ledger::open_read_only(ledger).poisoned(), console);
+}
 
 std::string decision_id_argument(const Arguments& arguments, const std::string& ledger) {
   constexpr std::size_t kWhole = 26;
@@ -77,8 +80,8 @@ engine::Engine open_for_reading(const std::string& ledger, Console& console, eng
 engine::Engine open_for_reading(const std::string& ledger, Console& console,
                                 const engine::EngineOptions& options) {
   engine::Engine engine = engine::Engine::open(ledger, options);
-  warn_if_poisoned(ledger, console);
-  warn_if_calendar_held(engine, ledger, console);
+  warn(engine.poisoned(), console);
+  warn_if_calendar_held(engine, console);
   return engine;
 }
 

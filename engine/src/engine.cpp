@@ -263,4 +263,12 @@ std::string Engine::ledger_id() const {
   return state_->ledger_id;
 }
 
+std::optional<std::string> Engine::poisoned() const {
+  return state_->poisoned();
+}
+
+std::optional<std::string> Engine::calendar_held_at() const {
+  return state_->snapshot().calendar_held_at();
+}
+
 }  // namespace epsilog::engine

@@ -37,6 +37,11 @@ ledger::Snapshot Engine::State::snapshot() {
   return reader_.snapshot();
 }
 
+std::optional<std::string> Engine::State::poisoned() {
+  const std::lock_guard guard(mutex_);
+  return reader_.poisoned();
+}
+
 ledger::Ledger& Engine::State::writer() {
   const std::lock_guard lock(mutex_);
   if (!writer_) writer_.emplace(ledger::Ledger::open(ledger_path, options.ledger_options()));

@@ -20,6 +20,7 @@ struct Engine::State {
 
   /// A read view; takes no lock.
   [[nodiscard]] ledger::Snapshot snapshot();
+  [[nodiscard]] std::optional<std::string> poisoned();
   /// Opened for writing on first use: nothing is opened before the input was checked (guarantee G8).
   [[nodiscard]] ledger::Ledger& writer();
 

@@ -20,15 +20,16 @@ constexpr const char* kParts =
 
 /// Where the quoted text that begins at `at` ends, behind its closing mark; `at` where none begins.
 std::size_t end_of_quoted(const std::string& sql, std::size_t at) {
-  constexpr std::string_view kMarks = "'\"`[";
-  if (kMarks.find(sql[at]) == std::string_view::npos) return at;
-  const std::size_t end = sql.find(sql[at] == '[' ? ']' : sql[at], at + 1);  // a doubled mark begins another
+  const char mark = sql[at];
+  if (mark != '\'' && mark != '"' && mark != '`' && mark != '[') return at;
+  const std::size_t end = sql.find(mark == '[' ? ']' : mark, at + 1);  // a doubled mark begins another
   return end == std::string::npos ? sql.size() : end + 1;
 }
 
 /// Blanks and comments do not make another schema. Within quotes they are none.
 std::string normalized(const std::string& sql) {
   std::string text;
+  text.reserve(sql.size());
   for (std::size_t i = 0; i < sql.size();) {
     if (const std::size_t end = end_of_quoted(sql, i); end > i) {
       text.append(sql, i, end - i);

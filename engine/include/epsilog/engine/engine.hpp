@@ -293,6 +293,10 @@ class Engine final {
   [[nodiscard]] Policy active_policy() const;
   [[nodiscard]] ledger::PolicyVersion active_policy_version() const;
   [[nodiscard]] std::string ledger_id() const;
+  /// Why nobody can write until the ledger is recovered; nothing while it is sound.
+  [[nodiscard]] std::optional<std::string> poisoned() const;
+  /// Since when no budget renews, because the clock jumped; nothing while the calendar goes on.
+  [[nodiscard]] std::optional<std::string> calendar_held_at() const;
 
   /// A source that is written as in the active version stays where it is found (docs/policy_lifecycle.md).
   /// Throws  PolicyError when the policy itself or the change is not acceptable; InvalidParameter for one
