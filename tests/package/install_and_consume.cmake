@@ -44,7 +44,11 @@ message("${output}")
 # docs/library.md is followed as it stands, by a reader who has this prefix, compiler and generator.
 file(GLOB_RECURSE pc "${WORK}/prefix/*/epsilog.pc")
 cmake_path(GET pc PARENT_PATH pc_directory)
-run("${CMAKE_COMMAND}" -E env "CMAKE_PREFIX_PATH=${WORK}/prefix" "PKG_CONFIG_PATH=${pc_directory}"
+cmake_path(GET pc_directory PARENT_PATH library_directory)
+if(BUILD_SHARED)
+  set(loader "LD_LIBRARY_PATH=${library_directory}")  # pkg-config names no place to search when a program starts
+endif()
+run("${CMAKE_COMMAND}" -E env ${loader} "CMAKE_PREFIX_PATH=${WORK}/prefix" "PKG_CONFIG_PATH=${pc_directory}"
   "CMAKE_GENERATOR=${GENERATOR}" "CXX=${COMPILER}" "CXXFLAGS=${FLAGS}" "CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}"
   "${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${SOURCE}/docs/library.md"
   --command "${WORK}/prefix/bin/epsilog" --directory "${WORK}/library")

@@ -6,8 +6,12 @@ set(BUILD "${WORK}/build_shared")
 set(BUILD_TYPE Release)
 execute_process(COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}" --preset command -B "${BUILD}" -DBUILD_SHARED_LIBS=ON
   "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND "${CMAKE_COMMAND}" --build "${BUILD}" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${BUILD}" RESULT_VARIABLE failed OUTPUT_VARIABLE printed)
+if(failed)
+  message(FATAL_ERROR "${printed}")
+endif()
 set(WORK "${WORK}/installed")
+set(BUILD_SHARED ON)
 include("${CMAKE_CURRENT_LIST_DIR}/install_and_consume.cmake")
 
 # Every library has its name with the version that its headers go with, and nothing names the place it was built.
