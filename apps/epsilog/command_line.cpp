@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "help.hpp"
 #include "verbs.hpp"

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "calculation.hpp"
+#include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "failure.hpp"
 

@@ -7,6 +7,8 @@
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "history_text.hpp"
 #include "json_output.hpp"

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "epsilog/engine/decision.hpp"
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request.hpp"
 
 namespace epsilog::engine {
 

@@ -6,6 +6,8 @@
 #include "audit_fold.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
 
 namespace epsilog::engine {

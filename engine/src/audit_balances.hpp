@@ -11,6 +11,8 @@
 
 #include "decide.hpp"
 #include "engine_state.hpp"
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/policy.hpp"
 
 namespace epsilog::engine {
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "engine_state.hpp"
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request.hpp"
 #include "later_policy.hpp"
 #include "request_act.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/answer.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/ledger/record.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/request.hpp"
 
 namespace epsilog::engine {
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "column_cell.hpp"
+#include "epsilog/engine/policy.hpp"
 #include "exact_sum.hpp"
 
 namespace epsilog::engine {

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "epsilog/accounting/concentrated_loss.hpp"
-#include "epsilog/engine/statistic.hpp"
+#include "epsilog/engine/derivation.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"

@@ -4,9 +4,9 @@
 // Thread-safety: pure function.
 #pragma once
 
+#include "epsilog/engine/derivation.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/predicate.hpp"
-#include "epsilog/engine/statistic.hpp"
 
 namespace epsilog::engine {
 

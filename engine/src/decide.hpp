@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "epsilog/engine/decision.hpp"
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request.hpp"
 #include "plan.hpp"
 #include "scopes.hpp"
 

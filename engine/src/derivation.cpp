@@ -3,7 +3,8 @@
 
 #include "blocks.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/statistic.hpp"
+#include "epsilog/engine/derivation.hpp"
+#include "epsilog/engine/nearest.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -355,6 +356,29 @@ Derivation derive(const Dataset& dataset, const Question& question) {
   EPSILOG_INVARIANT(!dataset.rows.exact || !dataset.blocks);
   EPSILOG_INVARIANT(dataset.unit.max_rows >= 1 && dataset.rows.count >= 1);
   return Deriver(dataset, question).derive();
+}
+
+std::string_view name(Component::Quantity quantity) {
+  switch (quantity) {
+    case Component::Quantity::rows:
+      return "count";
+    case Component::Quantity::units:
+      return "units";
+    case Component::Quantity::sum:
+      return "sum";
+    case Component::Quantity::sum_about_centre:
+      return "sum_about_centre";
+    case Component::Quantity::squares_about_centre:
+      return "squares_about_centre";
+    case Component::Quantity::mean:
+      return "mean";
+    case Component::Quantity::variance:
+      return "variance";
+    case Component::Quantity::supplied:
+      return "value";
+  }
+  EPSILOG_INVARIANT(false);
+  return "";
 }
 
 }  // namespace epsilog::engine

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "epsilog/engine/decision.hpp"
+#include "epsilog/engine/policy.hpp"
 #include "plan_cache.hpp"
 #include "scopes.hpp"
 

@@ -1,7 +1,8 @@
-#include <algorithm>
-#include <numeric>
+#include "epsilog/engine/nearest.hpp"
 
-#include "epsilog/engine/policy.hpp"
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
 
 namespace epsilog::engine {
 namespace {

@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "component_mechanism.hpp"
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/answer.hpp"
+#include "epsilog/engine/derivation.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request.hpp"
 #include "loss_amounts.hpp"
 
 namespace epsilog::engine {

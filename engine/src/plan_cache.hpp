@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "epsilog/engine/policy.hpp"
 #include "plan.hpp"
 
 namespace epsilog::engine {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "calibration_check.hpp"
+#include "epsilog/engine/nearest.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "policy_decoder.hpp"
 

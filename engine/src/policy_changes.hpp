@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "policy_values.hpp"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 
 namespace epsilog::engine {

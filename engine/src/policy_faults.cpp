@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "epsilog/engine/nearest.hpp"
+
 namespace epsilog::engine {
 
 std::string Faults::suggestion(std::string_view wanted, const std::vector<std::string>& candidates) const {

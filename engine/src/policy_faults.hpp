@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/mark.hpp"
 
 namespace epsilog::engine {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "epsilog/engine/nearest.hpp"
+
 namespace epsilog::engine {
 
 using yaml::Node;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <tuple>
 
-#include "epsilog/engine/statistic.hpp"
+#include "epsilog/engine/derivation.hpp"
 #include "policy_decoder.hpp"
 #include "yaml_tree.hpp"
 

@@ -11,8 +11,8 @@ namespace {
 bool same_request(const Request& one, const Request& other) {
   const Question& first = one.question;
   const Question& second = other.question;
-  return one.dataset == other.dataset && one.epsilon == other.epsilon && one.delta == other.delta && one.rho == other.rho &&
-         one.purpose == other.purpose && one.holding == other.holding &&
+  return one.dataset == other.dataset && one.epsilon == other.epsilon && one.delta == other.delta &&
+         one.rho == other.rho && one.purpose == other.purpose && one.holding == other.holding &&
          first.statistic.kind == second.statistic.kind &&
          first.statistic.subject == second.statistic.subject && first.by == second.by &&
          first.where == second.where;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "epsilog/engine/decision.hpp"
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/request.hpp"
 #include "plan.hpp"
 
 namespace epsilog::engine {

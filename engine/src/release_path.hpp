@@ -14,6 +14,7 @@
 
 #include "decide.hpp"
 #include "engine_state.hpp"
+#include "epsilog/engine/policy.hpp"
 
 namespace epsilog::engine {
 

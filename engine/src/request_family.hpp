@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/request.hpp"
 #include "epsilog/engine/request_state.hpp"
 #include "epsilog/ledger/ledger.hpp"
 

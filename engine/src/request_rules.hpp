@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request.hpp"
+#include "epsilog/ledger/record.hpp"
 
 namespace epsilog::engine {
 

@@ -1,7 +1,9 @@
 // The exact answer to a question over any row source. The rules are those of docs/rows.md.
 #pragma once
 
+#include "epsilog/engine/derivation.hpp"
 #include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/policy.hpp"
 #include "row_source.hpp"
 
 namespace epsilog::engine {

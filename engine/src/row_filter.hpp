@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "column_cell.hpp"
+#include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/predicate.hpp"
 
 namespace epsilog::engine {

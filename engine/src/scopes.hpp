@@ -19,7 +19,8 @@
 
 #include "calendar.hpp"
 #include "epsilog/engine/decision.hpp"
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request.hpp"
 #include "plan.hpp"
 
 namespace epsilog::engine {

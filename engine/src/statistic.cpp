@@ -3,6 +3,7 @@
 #include <array>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/nearest.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -102,29 +103,6 @@ Question parse_question(std::string_view statistic, const std::optional<std::str
   }
   if (where) result.where = Predicate::parse(*where);
   return result;
-}
-
-std::string_view name(Component::Quantity quantity) {
-  switch (quantity) {
-    case Component::Quantity::rows:
-      return "count";
-    case Component::Quantity::units:
-      return "units";
-    case Component::Quantity::sum:
-      return "sum";
-    case Component::Quantity::sum_about_centre:
-      return "sum_about_centre";
-    case Component::Quantity::squares_about_centre:
-      return "squares_about_centre";
-    case Component::Quantity::mean:
-      return "mean";
-    case Component::Quantity::variance:
-      return "variance";
-    case Component::Quantity::supplied:
-      return "value";
-  }
-  EPSILOG_INVARIANT(false);
-  return "";
 }
 
 }  // namespace epsilog::engine

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/engine/policy.hpp"
 #include "plan.hpp"
 
 namespace epsilog::engine {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/mark.hpp"
 
 namespace epsilog::engine::yaml {
 

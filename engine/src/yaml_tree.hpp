@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/mark.hpp"
 #include "policy_faults.hpp"
 
 namespace epsilog::engine::yaml {

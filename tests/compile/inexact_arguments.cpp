@@ -1,6 +1,7 @@
 // Numbers that a program hands to the engine: exact ones compile, floating-point ones do not.
 #include <vector>
 
+#include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/reaccount.hpp"
 

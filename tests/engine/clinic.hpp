@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "support/temporary_folder.hpp"
 

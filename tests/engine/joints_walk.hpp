@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/audit.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "joints_model.hpp"
 #include "joints_random.hpp"

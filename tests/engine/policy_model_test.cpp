@@ -3,6 +3,7 @@
 #include <fstream>
 #include <random>
 
+#include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"

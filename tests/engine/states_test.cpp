@@ -4,6 +4,7 @@
 
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/reaccount.hpp"
+#include "epsilog/engine/recovery.hpp"
 #include "ledger_states.hpp"
 #include "state_table.hpp"
 

@@ -13,6 +13,7 @@
 #include "epsilog/accounting/approximate_loss.hpp"
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/engine/mark.hpp"
 
 namespace epsilog::engine {
 
@@ -20,13 +21,6 @@ using accounting::Delta;
 using accounting::Epsilon;
 using accounting::Rational;
 using accounting::Rho;
-
-/// Where in the policy file something was declared, so that a later check can point at it. Counts
-/// from 1; columns are code points.
-struct Mark {
-  int line = 1;
-  int column = 1;
-};
 
 enum class StatisticKind { count, units, sum, mean, variance, value };
 [[nodiscard]] std::string_view name(StatisticKind kind);

@@ -3,142 +3,26 @@
 // Thread-safety: an Engine may be used from several threads; its transactions take turns.
 #pragma once
 
-#include <chrono>
-#include <concepts>
+#include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/accounting/exact.hpp"
-#include "epsilog/engine/decision.hpp"
+#include "epsilog/engine/answer.hpp"
+#include "epsilog/engine/engine_options.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
-#include "epsilog/engine/request_state.hpp"
-#include "epsilog/engine/statistic.hpp"
-#include "epsilog/ledger/clock.hpp"
+#include "epsilog/engine/request.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 
 namespace epsilog::engine {
-
-/// A question with what it may cost and who asks.
-struct Request {
-  std::string dataset;
-  Question question;
-  accounting::Exact epsilon;                    ///< as asked, > 0; 0 where `rho` is asked
-  std::optional<accounting::Exact> delta = {};  ///< as asked, in (0, 1); for the Gaussian mechanisms only
-  std::optional<accounting::Exact> rho =
-      {};                               ///< in place of both: a Gaussian mechanism of that zCDP loss, > 0
-  std::string principal;                ///< not empty
-  std::string purpose = {};             ///< "" = none stated
-  std::string key;                      ///< idempotency key; "" = none
-  std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
-  Holding holding = Holding::none;      ///< other than none for reserve() only
-  /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
-  /// answered only if its key is bound to it already.
-  std::string too_long = {};
-};
-
-/// How far a release is from the clamped answer, except with probability alpha. Rounded up.
-struct Accuracy {
-  accounting::Exact alpha;
-  accounting::Exact a;
-};
-
-/// The probabilities at which the accuracy of a release is to be told; "{}" for none.
-class Alphas final {
- public:
-  Alphas() = default;
-  /// Throws  InvalidParameter unless each lies strictly between 0 and 1: before anything is charged.
-  Alphas(std::initializer_list<accounting::Exact> values) {
-    for (const accounting::Exact& value : values) add(value);
-  }
-  /// Of any range of exact numbers: std::vector<Rational>, std::array<Rational, 2>, …
-  template <std::ranges::input_range Range>
-  requires(!std::same_as<Range, Alphas> &&
-           std::convertible_to<std::ranges::range_reference_t<const Range>, accounting::Exact>)
-      Alphas(const Range& values) {  // NOLINT(google-explicit-constructor)
-    for (const auto& value : values) add(value);
-  }
-
-  operator std::span<const Rational>() const noexcept {
-    return values_;
-  }  // NOLINT(google-explicit-constructor)
-
- private:
-  void add(const accounting::Exact& value);
-  std::vector<Rational> values_;
-};
-
-/// The delta of a release whose mechanism has one. Canonical texts.
-struct DeltaCost {
-  std::string requested;
-  std::string charged;   ///< on the grid
-  std::string adjusted;  ///< exact sum over the components
-};
-
-/// The zCDP loss that was asked in place of epsilon and delta. Canonical texts.
-struct RhoCost {
-  std::string requested;
-  std::string charged;  ///< on the grid
-};
-
-/// What plan, release, show and history report.
-struct Answer {
-  bool granted = false;  ///< and released; for plan: whether it fits now
-  bool replayed = false;
-  /// What is recorded of it is known to be on disk; nothing for plan. Where it is not, or the ledger is
-  /// poisoned, all values are withheld, and so is the token.
-  std::optional<bool> durable = {};
-  RequestState state = RequestState::refused;  ///< for plan: what a release would come to now
-  std::string decision_id;                     ///< "" for plan
-  std::int64_t seq = 0;                        ///< 0 for plan
-  std::string ledger_id;
-  std::string created_at;  ///< "" for plan
-  std::string principal;
-  std::string key;
-  std::string dataset;
-  std::string statistic;  ///< "mean:cost"
-  std::string by;         ///< "" without
-  std::string where;      ///< canonical; "" without
-  std::string purpose;    ///< "" without
-  std::int64_t policy_version = 0;
-  std::int64_t decided_under = 0;        ///< the version active then; 0 for plan, and where not recorded
-  ledger::Rules rules = ledger::kRules;  ///< it was decided under (docs/rules.md)
-  ledger::Program program = {};          ///< that recorded it; empty for plan, and where not recorded
-  ledger::ReleaseRecord record;          ///< as planned, refusals included
-  std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
-  std::optional<RhoCost> rho = {};       ///< where it was asked; epsilon and delta follow from it then
-  std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
-  std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
-  std::vector<ledger::AccountState> accounts;   ///< those touched, after the decision; for plan as they stand
-  /// How the answer follows from what is drawn.
-  accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
-  std::vector<std::string> notes;        ///< what every report says about these budgets
-  std::vector<std::string> advice = {};  ///< of a plan: what the policy could do better for the asker
-  std::vector<Reason> reasons;           ///< of a recorded decision, the first of
-  std::size_t reasons_count = 0;         ///< so many
-  std::string parent;                    ///< the decision this one is about; "" without
-  std::string deadline;                  ///< until when a reserved or pending one stays; "" otherwise
-  Holding holding = Holding::none;       ///< as asked
-  std::uint64_t approvals_required = 0;  ///< 0: it needs none
-  std::vector<Approval> approvals;       ///< so far; not in a history
-  std::string token;                     ///< the decision from which on the data may have been seen; ""
-  std::string ended_by;                  ///< the decision that ended it without an answer; "" otherwise
-  std::string why;                       ///< of a rejection, or policy_changed; "" = not said
-  std::string same_question;             ///< for who sets it from Engine::same_question(); "" otherwise
-  /// [component][cell]; empty unless released and durable
-  std::vector<std::vector<Rational>> component_values;
-  std::vector<Rational> values;  ///< [cell]; likewise
-};
 
 struct Forecast;      // forecast.hpp
 struct PolicyChange;  // policy_diff.hpp
@@ -169,47 +53,6 @@ struct RelocateReport {
 /// An account as `budget` reports it.
 struct BudgetAccount : ledger::AccountState {
   bool active = true;  ///< false: the active policy declares no limit for it any more
-};
-
-/// One thing `audit verify` found. `record` is a decision id, "account N", "policy N", "schema", …
-struct AuditFault {
-  std::string record;
-  std::string code;
-  std::string message;
-};
-/// The code of the fault that an I/O error poisoned the ledger: what is on the disk is unknown, which is no
-/// contradiction in what can be read.
-inline constexpr std::string_view kPoisoned = "poisoned";
-struct AuditReport {
-  bool ok = false;
-  std::int64_t records = 0;  ///< decisions examined
-  std::vector<AuditFault> faults;
-  /// What older rules allowed that today's would not; no fault of the ledger.
-  std::vector<AuditFault> notes;
-  std::vector<ledger::Relocation> relocations;  ///< by seq
-};
-
-/// A decision on record that cannot be read. It stays as it is, open if it was; everything else goes on.
-struct UnreadableDecision {
-  std::string decision_id;  ///< "" where not even that can be read
-  std::string message;
-};
-
-struct EngineOptions {
-  std::chrono::milliseconds wait{30'000};
-  /// Told of each once, by whatever meets it beside what it was called for.
-  std::function<void(const UnreadableDecision&)> unreadable = {};
-  ledger::Clock clock = ledger::system_clock_reading;  ///< another one only in tests
-  /// Called right before each COMMIT: from here on what is asked may be on record. Must not throw.
-  std::function<void()> before_commit = {};
-  /// Told of what failed without harm to what was recorded.
-  std::function<void(const std::string&)> warn = {};
-  /// Told, only after a second, who it is that a call waits for.
-  std::function<void(const std::string&)> waiting = {};
-
-  [[nodiscard]] ledger::Options ledger_options() const {
-    return {.wait = wait, .clock = clock, .before_commit = before_commit, .warn = warn, .waiting = waiting};
-  }
 };
 
 /// An engine that was moved from can be assigned to and destroyed; every other call throws InvalidParameter.
@@ -342,40 +185,5 @@ class Engine final {
   };
   Held state_;
 };
-
-struct RecoverReport {
-  bool was_poisoned = false;
-  std::string reason;  ///< why it had been poisoned; "" otherwise
-};
-
-/// Clears the mark that an input or output error left on a ledger.
-///
-/// Requires  the machine was restarted since, so that what the page cache pretended is gone.
-/// Ensures   the file's structure and every record were verified first.
-/// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed), LedgerBusy
-/// (EngineOptions::wait).
-RecoverReport recover(const std::string& ledger_path, const EngineOptions& options = {});
-
-/// One decision, decided again from the policy, the request and the balances of its place in history.
-struct ReplayedDecision {
-  std::int64_t seq = 0;
-  std::string decision_id;
-  std::string created_at;
-  std::string outcome;                   ///< as recorded: "granted", "refused", …
-  ledger::Rules rules = ledger::kRules;  ///< it was judged by
-  std::int64_t policy_version = 0;
-  std::string policy_sha256;       ///< of that version
-  std::vector<AuditFault> faults;  ///< empty: the same again, every text and every integer
-};
-
-/// As audit_verify, telling of each decision in order. What is wrong elsewhere is in the report only.
-AuditReport audit_replay(const std::string& ledger_path,
-                         const std::function<void(const ReplayedDecision&)>& visit,
-                         const Progress& progress = {});
-
-/// Recomputes everything from the charges up and re-decides every decision. Trusts no balance. That the
-/// ledger is poisoned is a fault too. Throws  LedgerUnusable if it cannot be opened at all; what is wrong
-/// inside is a fault.
-[[nodiscard]] AuditReport audit_verify(const std::string& ledger_path, const Progress& progress = {});
 
 }  // namespace epsilog::engine

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/statistic.hpp"
+#include "epsilog/engine/derivation.hpp"
 
 namespace epsilog::engine {
 

@@ -13,7 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/answer.hpp"
+#include "epsilog/engine/request.hpp"
 
 namespace epsilog::engine {
 

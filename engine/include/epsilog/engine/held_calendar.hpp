@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/answer.hpp"
 
 namespace epsilog::engine {
 

@@ -203,7 +203,4 @@ class Policy final {
   std::optional<std::vector<Principal>> principals_;
 };
 
-/// The candidate nearest to `wanted`, for "did you mean"; "" when none is near.
-[[nodiscard]] std::string nearest(std::string_view wanted, const std::vector<std::string>& candidates);
-
 }  // namespace epsilog::engine

@@ -15,7 +15,8 @@
 
 #include "epsilog/accounting/accountant.hpp"
 #include "epsilog/accounting/exact.hpp"
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/engine_options.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 
 namespace epsilog::engine {
 

@@ -1,19 +1,13 @@
-// What can be asked of a dataset, and what it takes to answer it privately.
+// What can be asked of a dataset.
 //
-// A statistic becomes one or more components, each drawn by one mechanism call: a sensitivity, a
-// public range and the number of coordinates one unit can change (the table and its proofs:
-// docs/sensitivity.md). Nothing here looks at data.
 // Thread-safety: pure functions over immutable values.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "epsilog/accounting/sealed_release.hpp"
-#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/budget_policy.hpp"
 #include "epsilog/engine/predicate.hpp"
 
 namespace epsilog::engine {
@@ -39,44 +33,5 @@ struct Question {
 ///         `by` is given with histogram or value.
 [[nodiscard]] Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
                                       const std::optional<std::string>& where);
-
-/// What one mechanism call releases: a scalar, or one value per cell with joint sensitivities.
-struct Component {
-  enum class Quantity {
-    rows,                  ///< number of rows
-    units,                 ///< number of distinct units
-    sum,                   ///< sum of the column
-    sum_about_centre,      ///< sum of (x - centre)
-    squares_about_centre,  ///< sum of (x - centre)^2
-    mean,                  ///< centre + sum(x - centre)/N, N public
-    variance,              ///< variance divided by N, N public
-    supplied,              ///< handed in by the caller
-  };
-  Quantity quantity = Quantity::rows;
-  Rational sensitivity;             ///< L1 over all cells, > 0
-  Rational sensitivity_l2_squared;  ///< square of the L2 sensitivity over all cells, > 0
-  std::uint64_t coordinates = 1;    ///< m >= 1, cells one unit can change
-  Rational lower;                   ///< public range of each cell, lower < upper
-  Rational upper;
-  Rational share = 1;  ///< of the epsilon (and delta) asked; the shares of a derivation add to 1
-  /// A power of two of which every answer, clamped or not, is known to be a multiple; absent: unknown.
-  std::optional<Rational> step = std::nullopt;
-};
-[[nodiscard]] std::string_view name(Component::Quantity quantity);  ///< "count", "units", "sum", …
-
-struct Derivation {
-  std::vector<Component> components;  ///< in the order PostProcessing expects
-  accounting::PostProcessing post_processing;
-  Rational centre = 0;             ///< (L+U)/2 where a component is about the centre
-  std::vector<std::string> cells;  ///< keys of `by`, in declared order; empty without `by`
-};
-
-/// Derives sensitivity, coordinates and range from the declared bounds.
-///
-/// Ensures   the sensitivities bound what one unit can change, as the dataset's neighbours say; under
-///           `blocks`, also what its rows in any one block can change.
-/// Throws  NotFound (unknown column, query: names the nearest), Underivable (says which declaration
-///         is missing), InvalidParameter.
-[[nodiscard]] Derivation derive(const Dataset& dataset, const Question& question);
 
 }  // namespace epsilog::engine

@@ -1,0 +1,23 @@
+// What to do with a ledger that an input or output error poisoned (docs/recovery.md).
+#pragma once
+
+#include <string>
+
+#include "epsilog/engine/engine_options.hpp"
+
+namespace epsilog::engine {
+
+struct RecoverReport {
+  bool was_poisoned = false;
+  std::string reason;  ///< why it had been poisoned; "" otherwise
+};
+
+/// Clears the mark that an input or output error left on a ledger.
+///
+/// Requires  the machine was restarted since, so that what the page cache pretended is gone.
+/// Ensures   the file's structure and every record were verified first.
+/// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed), LedgerBusy
+/// (EngineOptions::wait).
+RecoverReport recover(const std::string& ledger_path, const EngineOptions& options = {});
+
+}  // namespace epsilog::engine
