@@ -245,8 +245,7 @@ class Draft final {
     const bool as_date = guess.nearest_as == ColumnType::date;
     if (kind == kNumber && !as_date && guess.nearest_as != ColumnType::boolean) {
       return ", written as no number is under this decimal and thousands: a source has one of each, neither "
-             "of "
-             "them its delimiter";
+             "of them its delimiter";
     }
     if (kind == kDate && (as_date || column.date(dates_.format).reads == 0)) {
       return ", written otherwise than other dates: a source has one date_format";
@@ -257,16 +256,16 @@ class Draft final {
   /// Why a column of texts is one.
   void explain_string(const std::string& subject, const ColumnGlance& column, const Guess& guess) {
     const FirstMiss& miss = guess.nearest->miss;
+    const Reading& nearest = *guess.nearest;
     const std::string where =
         "line " + std::to_string(miss.line) + " has " + std::string(miss.kind) + why_not_so(column, guess);
-    if (miss.kind == kCode) {
-      out_.explain(3, subject + "type: a string, since " + where +
-                          ". If zeros in front mean nothing, declare a number: all read so.");
-    } else if (guess.nearest->reads * 2 > column.seen()) {
+    const bool only_codes = nearest.codes > 0 && nearest.reads + nearest.codes == column.seen();
+    if (nearest.reads * 2 > column.seen()) {
       out_.todo(3, subject + "type: a string, since " + where + "; most cells seen are " +
                        std::string(guess.nearest_type) +
-                       ". Declared so, the others would be missing; words that mean missing may stand under "
-                       "source.null");
+                       (only_codes ? ". If zeros in front mean nothing, declare it so: all read"
+                                   : ". Declared so, the others would be missing; words that mean missing "
+                                     "may stand under source.null"));
     } else {
       out_.explain(3, subject + "type: a string, since " + where + ".");
     }

@@ -65,7 +65,8 @@ void try_to_read(Reading& reading, std::string_view cell, std::uint64_t line) {
   }
 }
 
-void miss(Reading& reading, std::string_view cell, std::uint64_t line) {
+void see_code(Reading& reading, std::string_view cell, std::uint64_t line) {
+  if (reads(reading.reader, cell)) ++reading.codes;
   if (reading.miss.line == 0) reading.miss = {line, kind_of(cell)};
 }
 
@@ -222,7 +223,7 @@ void ColumnGlance::see(std::string_view cell, std::uint64_t line) {
   repeats_ = !hashes_.insert(std::hash<std::string_view>{}(cell)).second || repeats_;
   const bool code = is_a_code(cell);
   for (std::vector<Reading>* numbers : {&whole_, &real_}) {
-    for (Reading& reading : *numbers) code ? miss(reading, cell, line) : try_to_read(reading, cell, line);
+    for (Reading& reading : *numbers) code ? see_code(reading, cell, line) : try_to_read(reading, cell, line);
   }
   for (Reading& reading : dates_) try_to_read(reading, cell, line);
   try_to_read(truth_, cell, line);

@@ -34,6 +34,7 @@ struct Reading {
   Reading(ColumnType type, CellDialect dialect) : reader(type, 0, std::move(dialect)) {}
   CellReader reader;
   std::uint64_t reads = 0;
+  std::uint64_t codes = 0;  ///< that would read, and are taken for codes
   FirstMiss miss;
 };
 
