@@ -140,11 +140,12 @@ class Parser {
 
   /// Three numbers in one of the ways that people write days.
   static bool is_another_date(std::string_view token) {
-    const std::size_t first = token.find_first_of("./-");
-    if (first == std::string_view::npos) return false;
-    const std::size_t second = token.find(token[first], first + 1);
-    return second != std::string_view::npos && second > first + 1 && second + 1 < token.size() &&
-           token.find_first_not_of("0123456789./-") == std::string_view::npos;
+    const std::size_t first = token.find_first_not_of("0123456789");
+    if (first == std::string_view::npos || first == 0) return false;
+    const std::size_t second = token.find_first_not_of("0123456789", first + 1);
+    return second != std::string_view::npos && token[second] == token[first] && second > first + 1 &&
+           second + 1 < token.size() &&
+           token.find_first_not_of("0123456789", second + 1) == std::string_view::npos;
   }
 
   Comparison::Constant number_or_date(std::size_t begin, const char* expected) {
@@ -156,10 +157,10 @@ class Parser {
       if (!parse_date(token, date.days)) fail_at(begin, "a date that exists, such as 2024-01-31");
       return date;
     }
-    if (is_another_date(token)) fail_at(begin, "dates as in 2024-01-31, however the source writes them");
     try {
       return token.size() > kNumberMax ? long_number(token) : accounting::parse_rational(token, "number");
     } catch (const InvalidParameter& error) {
+      if (is_another_date(token)) fail_at(begin, "dates as in 2024-01-31, however the source writes them");
       fail_at(begin, std::string(expected) + " (" + error.what() + ")");
     }
   }
