@@ -403,6 +403,7 @@ std::optional<std::string> Transaction::State::unless_damaged(const std::functio
   // record() changes what is in memory last, when nothing can fail any more; move() keeps sums.
   const auto sums_before = reserved_sums;
   const bool changed_before = changed;
+  const std::int64_t decisions_then = meta.decisions;
   Connection& db = ledger->writer();
   db.execute("SAVEPOINT step");
   std::string damage;
@@ -418,6 +419,7 @@ std::optional<std::string> Transaction::State::unless_damaged(const std::functio
   } catch (const InvalidParameter& error) {
     damage = error.what();
   }
+  EPSILOG_INVARIANT(meta.decisions == decisions_then);
   db.execute("ROLLBACK TO step");
   db.execute("RELEASE step");
   reserved_sums = sums_before;

@@ -19,8 +19,7 @@ constexpr const char* kUpdateMeta =
 std::string advice_for(const RecoveryState& state, bool boot_known) {
   if (!boot_known) {
     return "the marker does not say in which boot it was written: reboot this machine, then remove the "
-           "marker by "
-           "hand and verify the ledger (docs/recovery.md)";
+           "marker by hand and verify the ledger (docs/recovery.md)";
   }
   if (!state.rebooted) {
     return "reboot this machine first: until then the kernel may show commits that never reached the disk";

@@ -236,9 +236,12 @@ void share_log_as_database(const LedgerFiles& files) {
   for (const std::string& path : {files.wal(), files.shm()}) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (status.st_uid != database.st_uid) continue;
     if (status.st_gid != database.st_gid)
       static_cast<void>(::lchown(path.c_str(), static_cast<uid_t>(-1), database.st_gid));
-    if ((status.st_mode & 07777) != mode) static_cast<void>(::chmod(path.c_str(), mode));
+    if ((status.st_mode & 07777) !=
+        mode)  // Whatever a link that takes its place meanwhile leads to is left alone.
+      static_cast<void>(::fchmodat(AT_FDCWD, path.c_str(), mode, AT_SYMLINK_NOFOLLOW));
   }
 }
 

@@ -92,8 +92,8 @@ class Snapshot;
 ///
 /// Every function throws LedgerBusy, LedgerIo or LedgerCorrupt when the storage fails, and
 /// InvalidParameter when the transaction is over; after any exception it is over, save UnreadableRow
-/// (unreadable_row.hpp) from what only looks up decisions, and from resolve(). What records a decision and returns no receipt
-/// returns its id, so that another one can be about it.
+/// (unreadable_row.hpp) from what only looks up decisions, and from resolve(). What records a decision and
+/// returns no receipt returns its id, so that another one can be about it.
 /// Thread-safety: one owner.
 class Transaction final {
  public:
