@@ -8,7 +8,6 @@
 // Thread-safety: immutable after construction.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

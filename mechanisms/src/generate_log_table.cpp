@@ -11,7 +11,7 @@ using epsilog::mechanisms::LogTable;
 template <class Word>
 void write_table(std::FILE* file, const char* name, const char* word) {
   const LogTable<Word> table = epsilog::mechanisms::log_table_from_mpfr<Word>();
-  std::fprintf(file, "const LogTable<std::%s> %s = {\n    {{\n", word, name);
+  std::fprintf(file, "constinit const LogTable<std::%s> %s = {\n    {{\n", word, name);
   for (const auto& cell : table.cells) {
     std::fprintf(file, "        {%" PRIu64 "U, %" PRIu64 "U},\n", std::uint64_t{cell.factor},
                  std::uint64_t{cell.minus_log});
@@ -32,5 +32,6 @@ int main(int count, char** arguments) {
   std::fprintf(file, "\n");
   write_table<std::uint64_t>(file, "kLogTable64", "uint64_t");
   std::fprintf(file, "\n}  // namespace epsilog::mechanisms\n");
-  return std::fclose(file) == 0 ? 0 : 1;
+  const bool written = std::ferror(file) == 0;
+  return std::fclose(file) == 0 && written ? 0 : 1;
 }
