@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "answer_output.hpp"
 #include "answer_text.hpp"
@@ -63,16 +64,20 @@ ExitCode history(const Arguments& arguments, Console& console) {
   std::size_t unreadable = 0;
   const engine::Engine engine =
       open_for_reading(ledger_path(arguments), console, engine_options(arguments), unreadable);
-  // An unknown name is an error with a suggestion, and nothing else.
-  if (arguments.dataset) static_cast<void>(engine.budget(*arguments.dataset));
   Style style = console.style();
   if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
-  if (!console.json() && !console.quiet()) console.write(history_heading(style));
+  // Of an unknown dataset nothing is printed but the suggestion.
+  bool headed = console.json() || console.quiet();
+  const auto head = [&] {
+    if (!std::exchange(headed, true)) console.write(history_heading(style));
+  };
   Relocations relocations(engine, arguments.dataset.value_or(""), console);
   engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
+    head();
     relocations.write_before(answer.seq, limit > 0);
     console.write(console.json() ? answer_json(answer, AnswerKind::history) : history_line(answer, style));
   });
+  head();
   relocations.write_before(std::numeric_limits<std::int64_t>::max(), false);
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
