@@ -172,7 +172,8 @@ TEST_CASE("audit: an order that was tampered with is named, and nothing ends the
            {"an account renamed", "UPDATE account SET scope = 'period:1999-01-01' WHERE id = 4",
             "account_missing"},
            {"a charge beyond its limit", "UPDATE charge SET amount = 2305843009213693951", "overspent"},
-           {"a charge beyond everything", "UPDATE charge SET amount = 9223372036854775807", "record_unreadable"},
+           {"a charge beyond everything", "UPDATE charge SET amount = 9223372036854775807",
+            "record_unreadable"},
            {"a negative charge", "UPDATE charge SET amount = -5", "record_unreadable"},
        }) {
     LivedHistory history;

@@ -14,8 +14,8 @@ inline constexpr std::int64_t kMinuteMs = 60'000;
 inline constexpr std::int64_t kHourMs = 60 * kMinuteMs;
 inline constexpr std::int64_t kDayOfMs = 24 * kHourMs;
 
-/// Makes the rows what the program of schema 2 wrote, and the file what migration made of that. Reservations of
-/// two days were not cut short by the end of their period then.
+/// Makes the rows what the program of schema 2 wrote, and the file what migration made of that. Reservations
+/// of two days were not cut short by the end of their period then.
 inline constexpr const char* kRowsOfSchema2 =
     "UPDATE decision SET deadline = strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+2 days')"
     " WHERE outcome = 'reserved' AND deadline LIKE '%T00:00:00.000Z';"
