@@ -13,6 +13,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "printable.hpp"
 
 namespace epsilog::command {

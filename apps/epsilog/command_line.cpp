@@ -6,6 +6,7 @@
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "help.hpp"
 #include "verbs.hpp"
 #include "version_text.hpp"

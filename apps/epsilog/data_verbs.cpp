@@ -7,6 +7,7 @@
 
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "json_output.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
@@ -27,7 +28,7 @@ struct Declared {
 Declared declared(const Arguments& arguments) {
   if (arguments.policy) {
     const std::string path = policy_path(arguments);
-    return {std::nullopt, engine::Policy::read(path), std::filesystem::path(path).parent_path().string()};
+    return {std::nullopt, engine::checked_policy_file(path), std::filesystem::path(path).parent_path().string()};
   }
   auto engine = engine::Engine::open(ledger_path(arguments));
   engine::Policy policy = engine.active_policy();

@@ -5,6 +5,7 @@
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
 #include "json_output.hpp"
@@ -45,7 +46,7 @@ std::string warning_text(PolicyFault warning) {
 ExitCode policy_check(const Arguments& arguments, Console& console) {
   const std::string path = policy_path(arguments);
   try {
-    const engine::Policy policy = engine::Policy::read(path);
+    const engine::Policy policy = engine::checked_policy_file(path);
     const std::vector<PolicyFault> warnings = engine::policy_warnings(policy, path);
     if (!console.quiet()) {
       for (const PolicyFault& warning : warnings) console.message_line(printable(warning_text(warning)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/predicate.hpp"
 
 namespace epsilog::engine {

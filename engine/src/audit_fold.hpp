@@ -15,7 +15,7 @@
 #include "audit_requests.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
-#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/policy.hpp"
 
 namespace epsilog::engine {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine_state.hpp"
-#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/request.hpp"
 #include "later_policy.hpp"

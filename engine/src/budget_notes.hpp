@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "epsilog/engine/answer.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/ledger/record.hpp"
 
@@ -13,8 +12,5 @@ namespace epsilog::engine {
 /// What every report about the dataset has to say about its budgets, one sentence each. What was decided
 /// under earlier rules is reported with the notes it had then.
 [[nodiscard]] std::vector<std::string> budget_notes(const Dataset& dataset, ledger::Rules rules);
-
-/// Adds kCalendarHeld if the calendar is held now and a reason of the answer would end with a period.
-void note_held_calendar(Answer& answer, bool held);
 
 }  // namespace epsilog::engine

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "epsilog/engine/budget_policy.hpp"
+#include "epsilog/engine/calendar_period.hpp"
 
 namespace epsilog::engine {
 

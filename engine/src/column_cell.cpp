@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/predicate.hpp"
 
 namespace epsilog::engine {

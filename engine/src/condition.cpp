@@ -13,6 +13,7 @@
 #include "column_cell.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/nearest.hpp"
 
 namespace epsilog::engine {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "text_encoding.hpp"
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "epsilog/engine/utf8.hpp"
 #include "text_encoding.hpp"
 
 namespace epsilog::engine {
@@ -20,48 +21,7 @@ std::size_t find(std::string_view text, char wanted, std::size_t from) {
                           : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
-/// Length of the multi-byte character at the front of `text`, 0 if it is not well formed.
-std::size_t character_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned lead = byte(0);
-  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    // E0 needs A0..BF (no overlong form), ED needs 80..9F (no surrogate).
-    if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
-    return continues(1) && continues(2) ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    // F0 needs 90..BF (no overlong form), F4 needs 80..8F (nothing above U+10FFFF).
-    if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
-    return continues(1) && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 }  // namespace
-
-bool is_utf8(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    std::uint64_t eight = 0;
-    if (text.size() - at >= sizeof eight) {
-      std::memcpy(&eight, text.data() + at, sizeof eight);
-      if ((eight & 0x8080'8080'8080'8080U) == 0) {
-        at += sizeof eight;
-        continue;
-      }
-    }
-    if (static_cast<unsigned char>(text[at]) < 0x80) {
-      ++at;
-      continue;
-    }
-    const std::size_t size = character_size(text.substr(at));
-    if (size == 0) return false;
-    at += size;
-  }
-  return true;
-}
 
 CsvRecords::CsvRecords(Dialect dialect, Read read)
     : dialect_(dialect), read_(std::move(read)), buffer_(kReadSize) {}

@@ -10,6 +10,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/source_io.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 
 namespace epsilog::engine {

@@ -1,6 +1,11 @@
 // A CSV file as a row source.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/policy.hpp"
 #include "row_source.hpp"
 
 namespace epsilog::engine {

@@ -9,6 +9,7 @@
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/request.hpp"
+#include "epsilog/engine/request_state.hpp"
 #include "plan.hpp"
 #include "scopes.hpp"
 

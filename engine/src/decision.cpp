@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/predicate.hpp"
-#include "scopes.hpp"
+#include "epsilog/engine/date.hpp"
+#include "scope.hpp"
 
 namespace epsilog::engine {
 namespace {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "policy_decoder.hpp"
 #include "yaml_writer.hpp"
 
@@ -68,7 +69,7 @@ void DraftText::note(int depth, const std::string& message) {
 
 PolicyDraft DraftText::finish() {
   try {
-    static_cast<void>(Policy::parse(draft_.yaml, "the draft"));
+    static_cast<void>(checked_policy(draft_.yaml, "the draft"));
     draft_.valid = true;
   } catch (const PolicyError&) {
     draft_.valid = false;

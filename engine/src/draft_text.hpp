@@ -18,7 +18,7 @@ class DraftText final {
   void todo(int depth, const std::string& message);
   void note(int depth, const std::string& message);
 
-  /// Ensures  `valid` is what Policy::parse says of the text.
+  /// Ensures  `valid` is what checked_policy says of the text.
   [[nodiscard]] PolicyDraft finish();
 
  private:

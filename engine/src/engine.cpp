@@ -7,6 +7,7 @@
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "release_path.hpp"
@@ -21,13 +22,13 @@ constexpr int kAttemptsMax = 100;
 
 }  // namespace
 
-Engine::Engine(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Engine::Engine(std::shared_ptr<EngineState> state) : state_(std::move(state)) {}
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
 Engine Engine::open(const std::string& ledger_path, const EngineOptions& options) {
-  return Engine(std::make_shared<State>(ledger_path, options));
+  return Engine(std::make_shared<EngineState>(ledger_path, options));
 }
 
 Answer Engine::plan(const Request& request, const Alphas& alphas) const {
@@ -58,13 +59,13 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
 namespace {
 
 /// Ends what is overdue by itself, so that the next attempt sees what became free.
-void end_overdue(Engine::State& state) {
+void end_overdue(EngineState& state) {
   ledger::Ledger& ledger = state.writer();
   Begun begun = begin_after_expiries(state);
   if (begun.ended > 0) (void)ledger.commit(std::move(begun.transaction));
 }
 
-Answer decided_at_last(Engine::State& state, const Request& request, mechanisms::BitSource* bits,
+Answer decided_at_last(EngineState& state, const Request& request, mechanisms::BitSource* bits,
                        std::span<const Rational> alphas, const Progress& progress) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     if (attempt > 0) end_overdue(state);
@@ -82,7 +83,7 @@ Answer decided_at_last(Engine::State& state, const Request& request, mechanisms:
 
 /// Visits one decision of a list. What cannot be read is told, and hides nothing that follows.
 template <class Read>
-void visit_readable(Engine::State& state, const std::string& id,
+void visit_readable(EngineState& state, const std::string& id,
                     const std::function<void(const Answer&)>& visit, const Read& read) {
   std::optional<Answer> answer;
   try {

@@ -4,6 +4,7 @@
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "request_act.hpp"
 
@@ -25,36 +26,36 @@ Policy parsed_policy(const ledger::PolicyVersion& version) {
 
 }  // namespace
 
-Engine::State::State(std::string path, const EngineOptions& engine_options)
+EngineState::EngineState(std::string path, const EngineOptions& engine_options)
     : ledger_path(std::move(path)),
       options(engine_options),
       reader_(ledger::Ledger::open_read_only(ledger_path, options.ledger_options())) {
   ledger_id = reader_.ledger_id();
 }
 
-ledger::Snapshot Engine::State::snapshot() {
+ledger::Snapshot EngineState::snapshot() {
   const std::lock_guard lock(mutex_);
   return reader_.snapshot();
 }
 
-std::optional<std::string> Engine::State::poisoned() {
+std::optional<std::string> EngineState::poisoned() {
   const std::lock_guard guard(mutex_);
   return reader_.poisoned();
 }
 
-ledger::Ledger& Engine::State::writer() {
+ledger::Ledger& EngineState::writer() {
   const std::lock_guard lock(mutex_);
   if (!writer_) writer_.emplace(ledger::Ledger::open(ledger_path, options.ledger_options()));
   return *writer_;
 }
 
-std::shared_ptr<const AppliedPolicy> Engine::State::known_policy(std::int64_t version) {
+std::shared_ptr<const AppliedPolicy> EngineState::known_policy(std::int64_t version) {
   const std::lock_guard lock(mutex_);
   const auto known = policies_.find(version);
   return known != policies_.end() ? known->second : nullptr;
 }
 
-std::shared_ptr<const AppliedPolicy> Engine::State::remembered(const ledger::PolicyVersion& version) {
+std::shared_ptr<const AppliedPolicy> EngineState::remembered(const ledger::PolicyVersion& version) {
   if (auto known = known_policy(version.version)) return known;
   // Unlocked, because parsing takes long: two threads may both parse, and the first to end is remembered.
   auto parsed = std::make_shared<const AppliedPolicy>(AppliedPolicy{version, parsed_policy(version)});
@@ -62,11 +63,11 @@ std::shared_ptr<const AppliedPolicy> Engine::State::remembered(const ledger::Pol
   return policies_.emplace(version.version, std::move(parsed)).first->second;
 }
 
-std::shared_ptr<const AppliedPolicy> Engine::State::active_policy(ledger::Snapshot& view) {
+std::shared_ptr<const AppliedPolicy> EngineState::active_policy(ledger::Snapshot& view) {
   return remembered(view.active_policy());
 }
 
-std::shared_ptr<const AppliedPolicy> Engine::State::policy(ledger::Snapshot& view, std::int64_t version) {
+std::shared_ptr<const AppliedPolicy> EngineState::policy(ledger::Snapshot& view, std::int64_t version) {
   if (auto known = known_policy(version)) return known;
   std::shared_ptr<const AppliedPolicy> found;
   view.each_policy_version([&](const ledger::PolicyVersion& candidate) {
@@ -76,11 +77,11 @@ std::shared_ptr<const AppliedPolicy> Engine::State::policy(ledger::Snapshot& vie
   return found;
 }
 
-void Engine::State::remember_policies(ledger::Snapshot& view) {
+void EngineState::remember_policies(ledger::Snapshot& view) {
   view.each_policy_version([this](const ledger::PolicyVersion& version) { (void)remembered(version); });
 }
 
-Answer Engine::State::described(const Request& request, const Plan& plan, std::int64_t policy_version,
+Answer EngineState::described(const Request& request, const Plan& plan, std::int64_t policy_version,
                                 std::span<const Rational> alphas) const {
   Answer answer;
   answer.ledger_id = ledger_id;
@@ -106,7 +107,7 @@ Answer Engine::State::described(const Request& request, const Plan& plan, std::i
   return answer;
 }
 
-Answer Engine::State::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                std::span<const Rational> alphas) {
   const ledger::StoredDecision root = asked_by(view, stored);
   Request request = parse_stored_request(root.draft.request).request;
@@ -129,7 +130,7 @@ Answer Engine::State::recalled(const ledger::StoredDecision& stored, ledger::Sna
   }
 }
 
-Answer Engine::State::family_answer(const RequestFamily& family, ledger::Snapshot& view,
+Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot& view,
                                     std::span<const Rational> alphas) {
   const RequestState state = family.state();
   const bool told_by_end = state == RequestState::granted || state == RequestState::refused;
@@ -150,7 +151,7 @@ Answer Engine::State::family_answer(const RequestFamily& family, ledger::Snapsho
   return answer;
 }
 
-Answer Engine::State::replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+Answer EngineState::replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                std::span<const Rational> alphas) {
   const auto family = family_of(view, stored.id);
   Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
@@ -158,7 +159,7 @@ Answer Engine::State::replayed(const ledger::StoredDecision& stored, ledger::Sna
   return answer;
 }
 
-void Engine::State::unreadable(const std::string& decision_id, const std::string& message) {
+void EngineState::unreadable(const std::string& decision_id, const std::string& message) {
   {
     const std::lock_guard lock(mutex_);
     if (!unreadable_.emplace(decision_id, message).second) return;

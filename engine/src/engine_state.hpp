@@ -8,15 +8,16 @@
 #include <set>
 #include <string>
 
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/answer.hpp"
+#include "epsilog/engine/engine_options.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "plan_cache.hpp"
 #include "request_family.hpp"
 
 namespace epsilog::engine {
 
-struct Engine::State {
-  State(std::string path, const EngineOptions& engine_options);
+struct EngineState {
+  EngineState(std::string path, const EngineOptions& engine_options);
 
   /// A read view; takes no lock.
   [[nodiscard]] ledger::Snapshot snapshot();

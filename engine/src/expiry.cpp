@@ -94,7 +94,7 @@ std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
   return accounts;
 }
 
-Begun begin_after_expiries(Engine::State& state, const std::string& except) {
+Begun begin_after_expiries(EngineState& state, const std::string& except) {
   ledger::Ledger& ledger = state.writer();
   for (;;) {
     Begun begun{ledger.begin()};

@@ -21,7 +21,7 @@ struct Begun {
 /// are over, without exception: a budget of one period is not spent in the next. One transaction ends 64 at
 /// most, so that others get their turn between them; the last of them is returned, open. One that cannot be
 /// read stays open and is told to EngineOptions::unreadable: it stops nobody.
-[[nodiscard]] Begun begin_after_expiries(Engine::State& state, const std::string& except = "");
+[[nodiscard]] Begun begin_after_expiries(EngineState& state, const std::string& except = "");
 
 /// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
 /// may have seen the data. `act` says by what, in the name of `who`.

@@ -9,6 +9,8 @@
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/held_calendar.hpp"
 #include "epsilon_search.hpp"
 #include "expiry.hpp"
 #include "loss_caps.hpp"
@@ -31,7 +33,7 @@ struct Standing {
 /// Plans one request at different epsilons against one view of the ledger.
 class Forecaster {
  public:
-  Forecaster(Engine::State& state, ledger::Snapshot& view, const Request& request)
+  Forecaster(EngineState& state, ledger::Snapshot& view, const Request& request)
       : state_(state),
         applied_(state.active_policy(view)),
         dataset_(applied_->policy.dataset(request.dataset)),
@@ -68,7 +70,7 @@ class Forecaster {
   [[nodiscard]] EpsilonTest planned_and(const Test& test);
   [[nodiscard]] std::optional<Epsilon> found(std::optional<std::int64_t> units) const;
 
-  Engine::State& state_;
+  EngineState& state_;
   std::shared_ptr<const AppliedPolicy> applied_;
   const Dataset& dataset_;
   Request request_;

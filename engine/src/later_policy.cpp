@@ -7,6 +7,7 @@
 #include "access.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "scope.hpp"
 
 namespace epsilog::engine {
 namespace {

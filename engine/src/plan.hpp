@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "component_mechanism.hpp"
-#include "epsilog/engine/answer.hpp"
 #include "epsilog/engine/derivation.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/release_cost.hpp"
 #include "epsilog/engine/request.hpp"
 #include "loss_amounts.hpp"
 

@@ -8,7 +8,9 @@
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/forecast.hpp"
+#include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "whole_answers.hpp"
@@ -27,7 +29,7 @@ struct Bound {
 }  // namespace
 
 struct PlanSequence::State {
-  explicit State(std::shared_ptr<Engine::State> engine_state)
+  explicit State(std::shared_ptr<EngineState> engine_state)
       : kept(std::move(engine_state)),
         engine(*kept),
         view(engine.snapshot()),
@@ -54,8 +56,8 @@ struct PlanSequence::State {
     }
   }
 
-  std::shared_ptr<Engine::State> kept;
-  Engine::State& engine;
+  std::shared_ptr<EngineState> kept;
+  EngineState& engine;
   ledger::Snapshot view;
   std::shared_ptr<const AppliedPolicy> applied;
   std::map<ledger::AccountName, ledger::AccountState> accounts;  ///< touched, as they would stand

@@ -1,14 +1,8 @@
 #include "epsilog/engine/policy.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
-#include "calibration_check.hpp"
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/nearest.hpp"
-#include "epsilog/ledger/open_ledgers.hpp"
-#include "policy_decoder.hpp"
+#include "policy_faults.hpp"
 
 namespace epsilog::engine {
 
@@ -62,22 +56,6 @@ std::string_view name(Measure measure) {
   EPSILOG_INVARIANT(false);
 }
 
-std::string_view name(CalendarPeriod period) {
-  switch (period) {
-    case CalendarPeriod::day:
-      return "day";
-    case CalendarPeriod::week:
-      return "week";
-    case CalendarPeriod::month:
-      return "month";
-    case CalendarPeriod::quarter:
-      return "quarter";
-    case CalendarPeriod::year:
-      return "year";
-  }
-  EPSILOG_INVARIANT(false);
-}
-
 std::string_view name(StatisticKind kind) {
   switch (kind) {
     case StatisticKind::count:
@@ -120,10 +98,6 @@ const Named* find_named(const std::vector<Named>& list, std::string_view wanted)
   return nullptr;
 }
 
-[[noreturn]] void refuse_file(const std::string& path, const std::string& message) {
-  throw PolicyError({PolicyFault{path, 1, 1, message}});
-}
-
 }  // namespace
 
 const Column* Dataset::column(std::string_view wanted) const {
@@ -145,45 +119,6 @@ const ReleaseSettings& Dataset::settings(std::string_view statistic_or_query) co
   if (found != release.end()) return found->second;
   const auto fallback = release.find("default");
   return fallback != release.end() ? fallback->second : kDefaults;
-}
-
-Policy Policy::parse(std::string_view yaml, const std::string& file) {
-  Policy policy = parse_stored(yaml, file);
-  if (std::vector<PolicyFault> found = calibration_faults(policy.datasets_, file); !found.empty()) {
-    throw PolicyError(std::move(found));
-  }
-  return policy;
-}
-
-Policy Policy::parse_stored(std::string_view yaml, const std::string& file) {
-  Faults faults(file);
-  const yaml::Node root = yaml::read(yaml, faults);
-  DecodedPolicy decoded = decode_policy(root, faults);
-  if (!faults.none()) throw faults.error();
-  Policy policy;
-  policy.datasets_ = std::move(decoded.datasets);
-  policy.principals_ = std::move(decoded.principals);
-  policy.yaml_ = std::string(yaml);
-  return policy;
-}
-
-Policy Policy::read(const std::string& path) {
-  return parse(policy_text(path), path);
-}
-
-std::string policy_text(const std::string& path) {
-  if (ledger::belongs_to_open_ledger(path)) refuse_file(path, "cannot be read: it belongs to the ledger");
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) refuse_file(path, "cannot be read: Is a directory");
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) refuse_file(path, std::string("cannot be read: ") + std::strerror(errno));
-  // One byte more than allowed tells a file that is too large from one that just fits.
-  std::string content(yaml::kBytesMax + 1, '\0');
-  stream.read(content.data(), static_cast<std::streamsize>(content.size()));
-  if (stream.bad()) refuse_file(path, std::string("cannot be read: ") + std::strerror(errno));
-  content.resize(static_cast<std::size_t>(stream.gcount()));
-  return content;
 }
 
 const Principal* Policy::principal(std::string_view name) const {

@@ -7,6 +7,8 @@
 
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -181,8 +183,8 @@ void keep_locations(ledger::Transaction& transaction, const AppliedPolicy& befor
 }  // namespace
 
 std::vector<PolicyChange> diff_of_files(const std::string& before_path, const std::string& after_path) {
-  const Policy before = Policy::read(before_path);
-  const Policy after = Policy::read(after_path);
+  const Policy before = checked_policy_file(before_path);
+  const Policy after = checked_policy_file(after_path);
   const std::string folder = folder_of(before_path);
   Locations located;
   for (const Dataset& dataset : before.datasets()) {
@@ -194,7 +196,7 @@ std::vector<PolicyChange> diff_of_files(const std::string& before_path, const st
 InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
                         const std::string& by) {
   check_name(by, "by");
-  const Policy policy = Policy::read(policy_path);
+  const Policy policy = checked_policy_file(policy_path);
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
   InitReport report;
   report.ledger_id = ledger::Ledger::create(ledger_path, version, accounts_wanted(policy));
@@ -207,7 +209,7 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
                                  const std::string& why) {
   check_name(by, "by");
   check_reason(why);
-  const Policy policy = Policy::read(policy_path);
+  const Policy policy = checked_policy_file(policy_path);
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
   ApplyReport report;
   report.policy_sha256 = version.sha256;
@@ -250,7 +252,7 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
 }
 
 std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) const {
-  const Policy policy = Policy::read(policy_path);
+  const Policy policy = checked_policy_file(policy_path);
   ledger::Snapshot view = state_->snapshot();
   const auto before = state_->active_policy(view);
   return ChangeCheck(*before, locations(view, *before), policy, version_of(policy, policy_path, ""),
@@ -259,7 +261,7 @@ std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) co
 }
 
 std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) const {
-  const Policy policy = Policy::read(policy_path);
+  const Policy policy = checked_policy_file(policy_path);
   ledger::Snapshot view = state_->snapshot();
   const auto before = state_->active_policy(view);
   const Locations located = locations(view, *before);
@@ -268,7 +270,7 @@ std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) con
 }
 
 std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {
-  const Policy policy = Policy::read(policy_path);
+  const Policy policy = checked_policy_file(policy_path);
   ledger::Snapshot view = state_->snapshot();
   const auto before = state_->active_policy(view);
   return removed_between(LimitsAfter(before->policy, view.calendar_time()),

@@ -8,29 +8,6 @@
 
 namespace epsilog::engine {
 
-std::string_view name(Direction direction) {
-  switch (direction) {
-    case Direction::looser:
-      return "looser";
-    case Direction::tighter:
-      return "tighter";
-    case Direction::neutral:
-      return "neutral";
-    case Direction::incomparable:
-      return "incomparable";
-  }
-  EPSILOG_INVARIANT(false);
-}
-
-std::string PolicyChange::place() const {
-  std::string text;
-  for (const std::string& key : path) {
-    if (!text.empty() && !key.starts_with('[')) text += '.';
-    text += key;
-  }
-  return text;
-}
-
 Direction together(const std::vector<PolicyChange>& changes) {
   const auto any = [&changes](Direction direction) {
     return std::any_of(changes.begin(), changes.end(),

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "epsilog/engine/policy.hpp"
-#include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/policy_change.hpp"
 #include "policy_values.hpp"
 
 namespace epsilog::engine {

@@ -14,7 +14,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"
-#include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/policy_change.hpp"
 
 namespace epsilog::engine {
 

@@ -19,10 +19,6 @@ struct DecodedPolicy {
   std::optional<std::vector<Principal>> principals;
 };
 
-/// The bytes of a file, at most one more than a policy may have.
-/// Throws  PolicyError: an unreadable file is a fault at 1:1.
-[[nodiscard]] std::string policy_text(const std::string& path);
-
 /// The whole document.
 [[nodiscard]] DecodedPolicy decode_policy(const yaml::Node& root, Faults& faults);
 

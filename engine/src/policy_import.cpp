@@ -6,6 +6,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "metadata_tables.hpp"
 #include "policy_decoder.hpp"
+#include "policy_file.hpp"
 #include "policy_values.hpp"
 #include "yaml_writer.hpp"
 

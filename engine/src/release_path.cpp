@@ -7,6 +7,8 @@
 #include "condition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/held_calendar.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "recordable.hpp"
@@ -192,7 +194,7 @@ void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer&
   transaction.attach(plan.record, std::move(sealed), plan.derivation.post_processing);
 }
 
-Prepared prepared(Engine::State& state, ledger::Snapshot& view, std::shared_ptr<const AppliedPolicy> active,
+Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<const AppliedPolicy> active,
                   const Request& request) {
   check_request(request);
   Prepared result;
@@ -238,7 +240,7 @@ void answered(Prepared& request, const Progress& progress) {
   }
 }
 
-std::optional<std::vector<Answer>> transacted(Engine::State& state, std::span<const Prepared> requests,
+std::optional<std::vector<Answer>> transacted(EngineState& state, std::span<const Prepared> requests,
                                               mechanisms::BitSource* bits, std::span<const Rational> alphas) {
   ledger::Ledger& ledger = state.writer();
   Begun begun = begin_after_expiries(state);

@@ -14,6 +14,7 @@
 
 #include "decide.hpp"
 #include "engine_state.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
 
 namespace epsilog::engine {
@@ -34,7 +35,7 @@ struct Prepared {
 
 /// Throws  InvalidParameter, NotFound, Underivable: before anything is opened for writing.
 /// `view` and the policy `active` in it are what the request is decided on so far; a batch shares them.
-[[nodiscard]] Prepared prepared(Engine::State& state, ledger::Snapshot& view,
+[[nodiscard]] Prepared prepared(EngineState& state, ledger::Snapshot& view,
                                 std::shared_ptr<const AppliedPolicy> active, const Request& request);
 
 /// Computes the exact answer, unless the request is a replay or looks as if it were not granted at once.
@@ -45,7 +46,7 @@ void answered(Prepared& request, const Progress& progress);
 /// Requires  bits, unless every request is a reservation.
 /// Ensures   nullopt when the world changed since `prepared` (policy, place of the source, or a refusal that
 ///           would now be granted): nothing of theirs happened, prepare again.
-[[nodiscard]] std::optional<std::vector<Answer>> transacted(Engine::State& state,
+[[nodiscard]] std::optional<std::vector<Answer>> transacted(EngineState& state,
                                                             std::span<const Prepared> requests,
                                                             mechanisms::BitSource* bits,
                                                             std::span<const Rational> alphas);

@@ -4,6 +4,8 @@
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "open_source.hpp"
 #include "policy_values.hpp"
 #include "release_path.hpp"
 #include "row_source.hpp"

@@ -8,6 +8,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "expiry.hpp"
 #include "later_policy.hpp"
+#include "open_source.hpp"
 #include "recordable.hpp"
 #include "release_path.hpp"
 #include "request_act.hpp"
@@ -39,7 +40,7 @@ struct Waiting {
   [[nodiscard]] bool computed_here() const { return request.question.statistic.kind != StatisticKind::value; }
 };
 
-Waiting waiting(Engine::State& state, const std::string& id) {
+Waiting waiting(EngineState& state, const std::string& id) {
   ledger::Snapshot view = state.snapshot();
   auto family = family_of(view, id);
   if (!family) {
@@ -56,7 +57,7 @@ Waiting waiting(Engine::State& state, const std::string& id) {
   return result;
 }
 
-Answer standing(Engine::State& state, const std::string& root, std::span<const Rational> alphas) {
+Answer standing(EngineState& state, const std::string& root, std::span<const Rational> alphas) {
   ledger::Snapshot view = state.snapshot();
   return state.family_answer(*family_of(view, root), view, alphas);
 }
@@ -93,7 +94,7 @@ enum class Attempt { over, outdated };
 /// Runs one transition. `work` is given the request as it stands under the turn, after what is overdue has
 /// ended, and says whether it recorded anything. It is not run under another policy than step.active.
 template <class Work>
-Attempt transact(Engine::State& state, const Waiting& step, Overdue overdue, const Work& work) {
+Attempt transact(EngineState& state, const Waiting& step, Overdue overdue, const Work& work) {
   Begun begun = begin_after_expiries(state, overdue == Overdue::stands ? step.family.holder().id : "");
   if (begun.transaction.active_policy_version() != step.active->version.version) return Attempt::outdated;
   const RequestFamily family = family_of(begun.transaction, step.root()).value();
@@ -110,12 +111,12 @@ bool is_over(const Waiting& step) {
 }
 
 /// Ends what is overdue, it among them.
-Attempt end_overdue(Engine::State& state, const Waiting& step) {
+Attempt end_overdue(EngineState& state, const Waiting& step) {
   return transact(state, step, Overdue::ends, [](auto&, const RequestFamily&) { return false; });
 }
 
 /// Runs `once` on the request as it stands until no policy was applied under it; returns how it stands then.
-Answer settled(Engine::State& state, const std::string& id, std::span<const Rational> alphas,
+Answer settled(EngineState& state, const std::string& id, std::span<const Rational> alphas,
                const std::function<Attempt(const Waiting&)>& once) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const Waiting step = waiting(state, id);
@@ -124,7 +125,7 @@ Answer settled(Engine::State& state, const std::string& id, std::span<const Rati
   throw LedgerBusy("the policy kept changing; nothing was done, retry");
 }
 
-Terms terms_now(Engine::State& state, const Waiting& step, const std::string& calendar_time) {
+Terms terms_now(EngineState& state, const Waiting& step, const std::string& calendar_time) {
   return terms_under(*step.active, step.request, step.rules(), state.plans, calendar_time);
 }
 
@@ -151,7 +152,7 @@ void refuse(ledger::Transaction& transaction, const Waiting& step, const Decisio
 
 /// Nobody else has to agree: decides under the active policy, on the balances of now, and reserves or
 /// refuses.
-void decide_approved(Engine::State& state, ledger::Transaction& transaction, const Waiting& step,
+void decide_approved(EngineState& state, ledger::Transaction& transaction, const Waiting& step,
                      const Terms& now) {
   const Terms asked =
       terms_under(*step.asked, step.request, step.rules(), state.plans, transaction.calendar_time());
@@ -186,7 +187,7 @@ struct Reading {
   std::optional<std::string> location;  // where it was relocated
 };
 
-Reading reading(Engine::State& state, const Waiting& step) {
+Reading reading(EngineState& state, const Waiting& step) {
   ledger::Snapshot view = state.snapshot();
   Reading result{state.policy(view, planned_under(step.family.holder())), nullptr, {}, "", {}};
   result.plan =
@@ -232,7 +233,7 @@ void check_commit(const Waiting& step, const Reading& reading, const std::option
 }
 
 /// The active policy forbids what it was reserved for: it ends, as any reservation that is not committed.
-Attempt end_forbidden(Engine::State& state, const Waiting& step, const std::string& by) {
+Attempt end_forbidden(EngineState& state, const Waiting& step, const std::string& by) {
   return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
     if (family.state() != RequestState::reserved) return false;
     end_uncommitted(transaction, family, {Act::Verb::cancel, family.holder().id, kPolicyChanged}, by);
@@ -241,7 +242,7 @@ Attempt end_forbidden(Engine::State& state, const Waiting& step, const std::stri
 }
 
 /// From here on the data may have been seen.
-Attempt mark_read(Engine::State& state, const Waiting& step, const std::string& by, bool& reserved) {
+Attempt mark_read(EngineState& state, const Waiting& step, const std::string& by, bool& reserved) {
   return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
     reserved = family.state() == RequestState::reserved;
     if (!reserved || family.token) return false;
@@ -270,7 +271,7 @@ struct Posting {
   bool decided = false;  ///< by this commit, as a last approval would have
 };
 
-Attempt post(Engine::State& state, const Waiting& step, Posting& posting) {
+Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
   const Reading from = reading(state, step);
   check_commit(step, from, posting.order.supplied);
   bool reserved = true;
@@ -298,7 +299,7 @@ Attempt post(Engine::State& state, const Waiting& step, Posting& posting) {
 }
 
 /// Decides what needs no more approvals under the active policy; others stay as they are.
-Attempt decide_if_due(Engine::State& state, const Waiting& step, Posting& posting) {
+Attempt decide_if_due(EngineState& state, const Waiting& step, Posting& posting) {
   bool decided = false;
   const Attempt attempt =
       transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
@@ -315,7 +316,7 @@ Attempt decide_if_due(Engine::State& state, const Waiting& step, Posting& postin
 
 }  // namespace
 
-Answer committed(Engine::State& state, const CommitOrder& order, mechanisms::BitSource& bits,
+Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
                  std::span<const Rational> alphas, const Progress& progress) {
   Posting posting{order, bits, progress};
   Answer answer = settled(state, order.id, alphas, [&](const Waiting& step) {
@@ -333,7 +334,7 @@ Answer committed(Engine::State& state, const CommitOrder& order, mechanisms::Bit
   return answer;
 }
 
-Answer cancelled(Engine::State& state, const std::string& id, const std::string& by) {
+Answer cancelled(EngineState& state, const std::string& id, const std::string& by) {
   return settled(state, id, {}, [&](const Waiting& step) {
     if (!may_commit(step.active->policy, step.request.principal, by) && !approves(step, by)) {
       refuse_actor(step, by, "cancel", "only who asked or may approve it can");
@@ -346,7 +347,7 @@ Answer cancelled(Engine::State& state, const std::string& id, const std::string&
   });
 }
 
-Answer token_issued(Engine::State& state, const std::string& id, const std::string& by) {
+Answer token_issued(EngineState& state, const std::string& id, const std::string& by) {
   return settled(state, id, {}, [&](const Waiting& step) {
     require_asker(step, by, "have the token issued of");
     if (is_over(step)) return end_overdue(state, step);
@@ -366,7 +367,7 @@ Answer token_issued(Engine::State& state, const std::string& id, const std::stri
   });
 }
 
-Answer approved(Engine::State& state, const std::string& id, const std::string& by) {
+Answer approved(EngineState& state, const std::string& id, const std::string& by) {
   return settled(state, id, {}, [&](const Waiting& step) {
     require_approver(step, by, "approve");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
@@ -380,7 +381,7 @@ Answer approved(Engine::State& state, const std::string& id, const std::string& 
   });
 }
 
-Answer rejected(Engine::State& state, const std::string& id, const std::string& by, const std::string& why) {
+Answer rejected(EngineState& state, const std::string& id, const std::string& by, const std::string& why) {
   return settled(state, id, {}, [&](const Waiting& step) {
     require_approver(step, by, "reject");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {

@@ -26,12 +26,12 @@ struct CommitOrder {
 // Each throws NotFound when no decision of that id ever waited, NotPermitted, and InvalidParameter when the
 // request cannot take the transition in any state.
 
-[[nodiscard]] Answer committed(Engine::State& state, const CommitOrder& order, mechanisms::BitSource& bits,
+[[nodiscard]] Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
                                std::span<const Rational> alphas, const Progress& progress);
-[[nodiscard]] Answer cancelled(Engine::State& state, const std::string& id, const std::string& by);
-[[nodiscard]] Answer token_issued(Engine::State& state, const std::string& id, const std::string& by);
-[[nodiscard]] Answer approved(Engine::State& state, const std::string& id, const std::string& by);
-[[nodiscard]] Answer rejected(Engine::State& state, const std::string& id, const std::string& by,
+[[nodiscard]] Answer cancelled(EngineState& state, const std::string& id, const std::string& by);
+[[nodiscard]] Answer token_issued(EngineState& state, const std::string& id, const std::string& by);
+[[nodiscard]] Answer approved(EngineState& state, const std::string& id, const std::string& by);
+[[nodiscard]] Answer rejected(EngineState& state, const std::string& id, const std::string& by,
                               const std::string& why);
 
 }  // namespace epsilog::engine

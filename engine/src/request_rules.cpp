@@ -6,7 +6,9 @@
 #include <cstdio>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/predicate.hpp"
+#include "scope.hpp"
 #include "scopes.hpp"
 
 namespace epsilog::engine {

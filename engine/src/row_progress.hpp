@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "epsilog/accounting/floating_point.hpp"
-#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/progress.hpp"
 #include "row_source.hpp"
 
 namespace epsilog::engine {

@@ -2,6 +2,7 @@
 
 #include "blocks.hpp"
 #include "column_moments.hpp"
+#include "open_source.hpp"
 #include "row_answer.hpp"
 #include "row_progress.hpp"
 #include "row_units.hpp"

@@ -7,14 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "epsilog/engine/exact_answer.hpp"
-#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/source_io.hpp"
 
 namespace epsilog::engine {
 
@@ -48,21 +44,9 @@ class RowSource {
   [[nodiscard]] virtual double fraction_read() const = 0;
 };
 
-/// Opens the dataset's source and checks its shape: every declared column and the unit id are there,
-/// each once.
-///
-/// Requires  dataset.has_source(); `wanted` names declared columns or the unit id.
-/// Throws    SourceError naming the file and the column; SourceIo.
-[[nodiscard]] std::unique_ptr<RowSource> open_source(const Dataset& dataset,
-                                                     const std::vector<std::string>& wanted,
-                                                     const std::string& base_dir);
-
 /// Why a file that belongs to an open ledger is no source: to close it would take away the locks that
 /// SQLite holds on it for this process. Asked before it is opened.
 inline constexpr const char* kBelongsToLedger =
     "belongs to the ledger: its file, log, shared memory, lock files and marker are no data source";
-
-/// The columns a source must have, as the policy names them: the unit id, then the declared ones.
-[[nodiscard]] std::vector<std::string> required_columns(const Dataset& dataset);
 
 }  // namespace epsilog::engine

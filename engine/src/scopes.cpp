@@ -4,38 +4,22 @@
 #include <tuple>
 
 #include "blocks.hpp"
-#include "calendar.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "loss_amounts.hpp"
+#include "scope.hpp"
 
 namespace epsilog::engine {
 namespace {
 
-constexpr std::string_view kLifetime = "lifetime";
-constexpr std::string_view kPeriod = "period:";
-constexpr std::string_view kBlock = "block:";
-constexpr std::string_view kPrincipal = "principal:";
-constexpr std::string_view kRole = "role:";
-constexpr std::string_view kPurpose = "purpose:";
-
-std::string scope(std::string_view kind, std::string_view name) {
-  return std::string(kind).append(name);
-}
-
-/// What follows `kind` in a scope of that kind.
-std::optional<std::string> named(std::string_view kind, std::string_view scope) {
-  if (!scope.starts_with(kind)) return std::nullopt;
-  return std::string(scope.substr(kind.size()));
-}
-
-std::string_view kind_of(Limit::Subject subject) {
+Scope::Kind kind_of(Limit::Subject subject) {
   switch (subject) {
     case Limit::Subject::principal:
-      return kPrincipal;
+      return Scope::Kind::principal;
     case Limit::Subject::role:
-      return kRole;
+      return Scope::Kind::role;
     case Limit::Subject::purpose:
-      return kPurpose;
+      return Scope::Kind::purpose;
   }
   EPSILOG_INVARIANT(false);
 }
@@ -81,12 +65,12 @@ class Asking {
  public:
   Asking(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
 
-  void of(const std::string& scope, const Budget& budget, RefusalCode code) {
+  void of(const Scope& scope, const Budget& budget, RefusalCode code) {
     const bool expressible = expresses(budget, plan_.charged);
     for (const MeasureLimit& limit : measure_limits(budget)) {
       const accounting::Integer amount = plan_.amounts.at(limit.measure);
       const bool too_large = amount > accounting::Integer(accounting::kUnitsMax);
-      asks_.push_back({.account = {dataset_.name, scope, limit.measure},
+      asks_.push_back({.account = {dataset_.name, scope.text(), limit.measure},
                        .limit = limit.units,
                        .amount = too_large ? accounting::kUnitsMax : amount.get_si(),
                        .too_large = too_large ? std::optional(amount) : std::nullopt,
@@ -96,7 +80,7 @@ class Asking {
   }
   void of_subject(Limit::Subject subject, const std::string& name) {
     for (const Budget* budget : limits_on(dataset_, subject, name)) {
-      of(scope(kind_of(subject), name), *budget, code_of(subject));
+      of({kind_of(subject), name}, *budget, code_of(subject));
     }
   }
   [[nodiscard]] std::vector<Ask> take() { return std::move(asks_); }
@@ -108,11 +92,11 @@ class Asking {
 };
 
 void add_account(std::vector<ledger::AccountState>& accounts, const Dataset& dataset,
-                 const std::string& scope, const Budget& budget) {
+                 const Scope& scope, const Budget& budget) {
   for (const MeasureLimit& limit : measure_limits(budget)) {
     ledger::AccountState account;
     account.dataset = dataset.name;
-    account.scope = scope;
+    account.scope = scope.text();
     account.measure = limit.measure;
     account.balance.limit = limit.units;
     accounts.push_back(std::move(account));
@@ -123,7 +107,7 @@ void add_subjects(std::vector<ledger::AccountState>& accounts, const Dataset& da
                   const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     for (const Budget* budget : limits_on(dataset, subject, name)) {
-      add_account(accounts, dataset, scope(kind_of(subject), name), *budget);
+      add_account(accounts, dataset, {kind_of(subject), name}, *budget);
     }
   }
 }
@@ -146,12 +130,12 @@ std::vector<ledger::AccountState> accounts_wanted_of(const Policy& policy, const
   std::vector<ledger::AccountState> accounts;
   if (dataset.blocks) {
     for (const std::string& block : block_names(dataset)) {
-      add_account(accounts, dataset, scope(kBlock, block), dataset.budget);
+      add_account(accounts, dataset, {Scope::Kind::block, block}, dataset.budget);
     }
   } else if (!dataset.renews) {
-    add_account(accounts, dataset, "", dataset.budget);
+    add_account(accounts, dataset, Scope{}, dataset.budget);
   }
-  if (dataset.lifetime) add_account(accounts, dataset, std::string(kLifetime), *dataset.lifetime);
+  if (dataset.lifetime) add_account(accounts, dataset, {Scope::Kind::lifetime}, *dataset.lifetime);
   add_subjects(accounts, dataset, Limit::Subject::principal, listed_principals(policy, dataset));
   add_subjects(accounts, dataset, Limit::Subject::role, declared_roles(policy));
   add_subjects(accounts, dataset, Limit::Subject::purpose,
@@ -170,13 +154,14 @@ std::optional<std::int64_t> limit_in(const std::vector<const Budget*>& budgets, 
 
 /// The budgets of a scope that accounts_wanted() cannot list; none for any other.
 std::vector<const Budget*> unlisted_budgets(const Policy& policy, const Dataset& dataset,
-                                            const std::string& scope) {
-  if (const auto period = named(kPeriod, scope)) {
+                                            const std::string& account_scope) {
+  const auto scope = parse_scope(account_scope);
+  if (!scope) return {};
+  if (scope->kind == Scope::Kind::period) {
     return dataset.renews ? std::vector{&dataset.budget} : std::vector<const Budget*>{};
   }
-  const auto principal = named(kPrincipal, scope);
-  if (!principal || policy.principals()) return {};
-  return limits_on(dataset, Limit::Subject::principal, *principal);
+  if (scope->kind != Scope::Kind::principal || policy.principals()) return {};
+  return limits_on(dataset, Limit::Subject::principal, scope->name);
 }
 
 }  // namespace
@@ -186,14 +171,14 @@ std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Reques
   Asking asking(dataset, plan);
   if (dataset.blocks) {
     for (const std::string& block : plan.blocks) {
-      asking.of(scope(kBlock, block), dataset.budget, RefusalCode::block_budget_exceeded);
+      asking.of({Scope::Kind::block, block}, dataset.budget, RefusalCode::block_budget_exceeded);
     }
   } else {
-    asking.of(dataset.renews ? scope(kPeriod, current_period(dataset, calendar_time)) : "", dataset.budget,
-              RefusalCode::dataset_budget_exceeded);
+    asking.of(dataset.renews ? Scope{Scope::Kind::period, current_period(dataset, calendar_time)} : Scope{},
+              dataset.budget, RefusalCode::dataset_budget_exceeded);
   }
   if (dataset.lifetime) {
-    asking.of(std::string(kLifetime), *dataset.lifetime, RefusalCode::lifetime_exceeded);
+    asking.of({Scope::Kind::lifetime}, *dataset.lifetime, RefusalCode::lifetime_exceeded);
   }
   asking.of_subject(Limit::Subject::principal, request.principal);
   if (const Principal* principal = policy.principal(request.principal)) {
@@ -238,8 +223,9 @@ std::optional<std::int64_t> LimitsAfter::of(const ledger::AccountName& account,
   if (const ledger::AccountState* const listed = find(account)) return listed->balance.limit;
   for (const Dataset& dataset : policy_.datasets()) {
     if (dataset.name != account.dataset) continue;
-    const auto period = named(kPeriod, account.scope);
-    if (period && dataset.renews && *period != current_period(dataset, calendar_time_)) return balance.limit;
+    const auto scope = parse_scope(account.scope);
+    const bool renewed = dataset.renews && scope && scope->kind == Scope::Kind::period;
+    if (renewed && scope->name != current_period(dataset, calendar_time_)) return balance.limit;
     return limit_in(unlisted_budgets(policy_, dataset, account.scope), account.measure);
   }
   return std::nullopt;
@@ -253,23 +239,13 @@ std::string current_period(const Dataset& dataset, const std::string& instant) {
   return period_name(*dataset.renews, day);
 }
 
-std::optional<DayRange> named_period(const std::string& scope) {
-  const auto name = named(kPeriod, scope);
-  if (!name) return std::nullopt;
-  for (const auto kind : {CalendarPeriod::day, CalendarPeriod::week, CalendarPeriod::month,
-                          CalendarPeriod::quarter, CalendarPeriod::year}) {
-    if (const auto days = parse_period(kind, *name)) return days;  // each kind is written in its own way
-  }
-  return std::nullopt;
-}
-
 void add_current_periods(const Policy& policy, const std::string& dataset, const std::string& calendar_time,
                          std::vector<ledger::AccountState>& accounts) {
   for (const Dataset& declared : policy.datasets()) {
     if (!declared.renews || (!dataset.empty() && declared.name != dataset)) continue;
-    const std::string current = scope(kPeriod, current_period(declared, calendar_time));
+    const Scope current{Scope::Kind::period, current_period(declared, calendar_time)};
     const bool opened = std::any_of(accounts.begin(), accounts.end(), [&](const auto& account) {
-      return account.dataset == declared.name && account.scope == current;
+      return account.dataset == declared.name && account.scope == current.text();
     });
     if (!opened) add_account(accounts, declared, current, declared.budget);
   }

@@ -1,14 +1,7 @@
 // Which accounts a request touches, and what it asks of each.
 //
-// An account is named by (dataset, scope, measure). Scopes are texts that never change their meaning:
-//
-//   ""                 the dataset                       "principal:NAME"  one asker
-//   "period:2026-11"   its budget of one period          "role:NAME"       all who have the role, together
-//   "lifetime"         what is never renewed             "purpose:NAME"    all requests for the purpose
-//   "block:2024-01"    one block of the data
-//
-// Everything here is a function of policy, request and ledger time: charges never depend on data
-// (guarantee G7).
+// An account is named by (dataset, scope, measure); scope.hpp says what scopes there are. Everything here is a
+// function of policy, request and ledger time: charges never depend on data (guarantee G7).
 // Thread-safety: pure functions.
 #pragma once
 
@@ -17,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "calendar.hpp"
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/request.hpp"
@@ -78,8 +70,5 @@ class LimitsAfter final {
 /// `dataset` "" = all.
 void add_current_periods(const Policy& policy, const std::string& dataset, const std::string& calendar_time,
                          std::vector<ledger::AccountState>& accounts);
-
-/// The days of the period that a scope names; nothing for every other scope.
-[[nodiscard]] std::optional<DayRange> named_period(const std::string& scope);
 
 }  // namespace epsilog::engine

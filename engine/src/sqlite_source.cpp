@@ -14,6 +14,8 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/source_io.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 
 namespace epsilog::engine {

@@ -1,6 +1,10 @@
 // A table of an SQLite database as a row source, opened read-only.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "row_source.hpp"
 
 namespace epsilog::engine {

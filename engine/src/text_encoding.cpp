@@ -1,12 +1,9 @@
 #include "text_encoding.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <cstring>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/utf8.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -44,16 +41,6 @@ std::string_view name(Encoding encoding) {
       return "windows-1252";
   }
   EPSILOG_INVARIANT(false);
-}
-
-bool is_ascii(std::string_view text) {
-  std::size_t at = 0;
-  for (std::uint64_t eight = 0; text.size() - at >= sizeof eight; at += sizeof eight) {
-    std::memcpy(&eight, text.data() + at, sizeof eight);
-    if ((eight & 0x8080'8080'8080'8080U) != 0) return false;
-  }
-  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 bool append_utf8(std::string_view bytes, Encoding encoding, std::string& utf8) {

@@ -8,8 +8,6 @@
 
 namespace epsilog::engine {
 
-[[nodiscard]] bool is_ascii(std::string_view text);
-
 /// Appends what the bytes say to `utf8`; false as soon as one is none of the encoding. Different bytes give
 /// different texts.
 [[nodiscard]] bool append_utf8(std::string_view bytes, Encoding encoding, std::string& utf8);

@@ -3,33 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "epsilog/engine/utf8.hpp"
+
 namespace epsilog::engine::yaml {
 namespace {
-
-struct CodePoint {
-  char32_t value = 0;
-  std::size_t bytes = 0;  ///< 0: not UTF-8
-};
-
-/// Source  The Unicode Standard 15, table 3-7 (well-formed UTF-8 byte sequences).
-CodePoint decode(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) -> std::uint32_t {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
-  };
-  const std::uint32_t first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4) return {};
-  std::uint32_t value = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return {};
-    value = (value << 6U) | (byte(i) & 0x3FU);
-  }
-  constexpr std::uint32_t kLeastOfLength[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (value < kLeastOfLength[length] || value > 0x10FFFF || surrogate) return {};
-  return {value, length};
-}
 
 std::string hex(std::uint32_t value, std::size_t digits) {
   std::string result;
@@ -70,11 +47,6 @@ bool value_may_start(std::string_view line, std::size_t at, bool in_flow) {
 }
 
 }  // namespace
-
-char32_t code_point(std::string_view text) {
-  const CodePoint point = decode(text, 0);
-  return point.bytes == 0 ? 0xFFFF : point.value;
-}
 
 bool is_hidden(char32_t point) {
   const bool control =
@@ -122,7 +94,7 @@ std::optional<Problem> find_bad_character(const SourceText& source) {
   for (std::size_t n = 0; n < source.lines(); ++n) {
     const std::string_view line = source.line(n);
     for (std::size_t at = 0; at < line.size();) {
-      const CodePoint point = decode(line, at);
+      const CodePoint point = code_point_at(line, at);
       if (auto why = why_refused(line, at, point)) return Problem{source.mark(n, at), *std::move(why)};
       at += point.bytes;
     }

@@ -37,9 +37,6 @@ class SourceText final {
   std::vector<std::size_t> points_before_;  ///< code points that begin before each byte
 };
 
-/// The code point at the start of `text`; 0xFFFF, which is none, when it is not UTF-8.
-/// Requires  text is not empty.
-[[nodiscard]] char32_t code_point(std::string_view text);
 /// Controls and separators that editors show as nothing, and the bidirectional controls that make a
 /// line read differently from what it says (CVE-2021-42574).
 [[nodiscard]] bool is_hidden(char32_t point);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "epsilog/engine/utf8.hpp"
 #include "yaml_text.hpp"
 
 namespace epsilog::engine::yaml {
@@ -32,6 +33,12 @@ bool is_plain(std::string_view text) {
 
 char hex_digit(unsigned value) {
   return "0123456789ABCDEF"[value % 16];
+}
+
+/// U+FFFF, which is no character and is escaped, for what is not UTF-8.
+char32_t code_point(std::string_view point) {
+  const CodePoint decoded = code_point_at(point, 0);
+  return decoded.bytes == 0 ? 0xFFFF : decoded.value;
 }
 
 void append_escaped(std::string& quoted, std::string_view point) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "blocks.hpp"
+#include "epsilog/engine/date.hpp"
 #include "neighbours.hpp"
 #include "support/catch.hpp"
 

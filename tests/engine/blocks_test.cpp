@@ -7,6 +7,7 @@
 #include <random>
 
 #include "calendar.hpp"
+#include "epsilog/engine/date.hpp"
 #include "row_filter.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,6 @@
 #include "calendar.hpp"
 
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/predicate.hpp"
 #include "support/catch.hpp"
 

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_draft.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -31,7 +32,7 @@ Dataset completed(const PolicyDraft& draft) {
   REQUIRE(at != std::string::npos);
   yaml.insert(at, "    unit: row\n    rows: {max: 10}\n    budget: {epsilon: 1}\n");
   INFO(yaml);
-  return Policy::parse(yaml, "draft.yaml").dataset("clinic");
+  return checked_policy(yaml, "draft.yaml").dataset("clinic");
 }
 
 bool mentions(const std::vector<PolicyDraft::Remark>& remarks, const std::string& part) {

@@ -14,6 +14,8 @@
 #include "csv_source.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/source_io.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

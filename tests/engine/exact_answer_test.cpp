@@ -1,3 +1,4 @@
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/engine/source_io.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

@@ -9,6 +9,7 @@
 #include "clinic.hpp"
 #include "column_cell.hpp"
 #include "epsilog/accounting/floating_point.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "support/catch.hpp"
@@ -138,7 +139,7 @@ TEST_CASE("floating point: exact answers see subnormal cells in every setting", 
   TemporaryFolder folder;
   folder.write("scores.csv", kScores);
   folder.write("policy.yaml", policy("{csv: scores.csv}"));
-  const engine::Policy parsed = engine::Policy::read(folder.path("policy.yaml"));
+  const engine::Policy parsed = engine::checked_policy_file(folder.path("policy.yaml"));
   const engine::Dataset& dataset = parsed.dataset("scores");
   for (const char* where : {"score > 0", "score >= 1e-320", "score < -1e-323", "score = 0.1"}) {
     const engine::Question question = engine::parse_question("count", std::nullopt, where);
@@ -164,7 +165,7 @@ TEST_CASE("floating point: what is told of progress may set it, and the scan doe
   TemporaryFolder folder;
   folder.write("scores.csv", kScores);
   folder.write("policy.yaml", policy("{csv: scores.csv}"));
-  const engine::Policy parsed = engine::Policy::read(folder.path("policy.yaml"));
+  const engine::Policy parsed = engine::checked_policy_file(folder.path("policy.yaml"));
   const engine::Dataset& dataset = parsed.dataset("scores");
   const engine::Question sum = engine::parse_question("sum:score", std::nullopt, std::nullopt);
   const auto asked = [&](const engine::Progress& progress) {

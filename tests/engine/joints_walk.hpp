@@ -10,6 +10,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "joints_model.hpp"
 #include "joints_random.hpp"
@@ -134,7 +135,7 @@ class JointsWalk final {
   void count(const std::string& what) { ++counts_[what]; }
   static bool valid(const JointsPolicy& policy) {
     try {
-      (void)engine::Policy::parse(policy.yaml(), "p.yaml");
+      (void)engine::checked_policy(policy.yaml(), "p.yaml");
       return true;
     } catch (const PolicyError&) {
       return false;

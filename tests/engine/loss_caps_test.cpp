@@ -1,13 +1,13 @@
 // What one release may lose, in every measure that is named; and requests of rho.
 #include <algorithm>
 
-#include "calibration_check.hpp"
 #include "canonical_request.hpp"
 #include "clinic.hpp"
 #include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/renyi.hpp"
 #include "epsilog/accounting/zcdp.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "loss_caps.hpp"
@@ -156,7 +156,7 @@ TEST_CASE("caps: under the first rules only epsilon was looked at", "[engine][ca
       "    per_release: {epsilon: 1, rho: 0.01}\n"
       "    approvals: {required: 2, by: {principals: [carol, dave]}, above: {epsilon: 0.75, rho: 0.01}}";
   text.principals = "{alice: {}, carol: {}, dave: {}}";
-  const Policy policy = Policy::parse(text.yaml(), "p.yaml");
+  const Policy policy = checked_policy(text.yaml(), "p.yaml");
   const Dataset& dataset = policy.dataset("clinic");
   const auto decided = [&](const Request& asked, ledger::Rules rules) {
     const Plan plan = make_plan(dataset, asked, rules);

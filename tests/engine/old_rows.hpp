@@ -6,6 +6,7 @@
 #include "canonical_request.hpp"
 #include "clinic.hpp"
 #include "decide.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "plan.hpp"
 #include "release_path.hpp"
@@ -19,7 +20,7 @@ class OldProgram {
  public:
   OldProgram(const std::string& path, const ledger::Clock& clock)
       : ledger_(ledger::Ledger::open(path, {.clock = clock})),
-        policy_(engine::Policy::parse(ledger_.snapshot().active_policy().yaml, "policy")) {}
+        policy_(engine::checked_policy(ledger_.snapshot().active_policy().yaml, "policy")) {}
 
   /// Records it as that outcome and returns its id; granted draws of `exact`.
   std::string record(const engine::Request& request, ledger::Outcome outcome,

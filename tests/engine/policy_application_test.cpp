@@ -1,5 +1,6 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -111,7 +112,7 @@ TEST_CASE("policy: a bound beyond the declared precision is refused before anybo
           "[engine][policy][negative]") {
   const std::string binary64 =
       clinic_policy("epsilon: 3", "    release: {count: {precision: binary64, bound: 1e30}}\n");
-  CHECK_THROWS_AS(engine::Policy::parse(binary64, "p.yaml"), PolicyError);
+  CHECK_THROWS_AS(engine::checked_policy(binary64, "p.yaml"), PolicyError);
   const std::string automatic = clinic_policy("epsilon: 3", "    release: {count: {bound: 1e30}}\n");
-  CHECK_NOTHROW(engine::Policy::parse(automatic, "p.yaml"));
+  CHECK_NOTHROW(engine::checked_policy(automatic, "p.yaml"));
 }

@@ -1,6 +1,7 @@
 // Who may ask for what, within which limits and with whose consent, as a policy writes it.
 #include <algorithm>
 
+#include "epsilog/engine/checked_policy.hpp"
 #include "policy_keys.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
@@ -27,8 +28,8 @@ PolicyText with(const std::string& more) {
 }  // namespace
 
 TEST_CASE("principals: absent means everybody, declared means these", "[engine][policy][askers][exact]") {
-  CHECK_FALSE(Policy::parse(PolicyText{}.yaml(), "p.yaml").principals().has_value());
-  const Policy policy = Policy::parse(with("mean_split: 1/3").yaml(), "p.yaml");
+  CHECK_FALSE(checked_policy(PolicyText{}.yaml(), "p.yaml").principals().has_value());
+  const Policy policy = checked_policy(with("mean_split: 1/3").yaml(), "p.yaml");
   CHECK(policy.dataset("clinic").purposes == Texts{"planning", "quality"});
   REQUIRE(policy.principals().has_value());
   REQUIRE(policy.principals()->size() == 3);
@@ -49,7 +50,7 @@ TEST_CASE("principals: a name is whatever an operating system calls its users",
   PolicyText text;
   text.principals =
       "{'CLINIC\\jürgen': {}, \"o'neil@example.org\": {}, 1001: {}, " + std::string(256, 'a') + ": {}}";
-  const Policy policy = Policy::parse(text.yaml(), "p.yaml");
+  const Policy policy = checked_policy(text.yaml(), "p.yaml");
   CHECK(policy.principal("CLINIC\\jürgen") != nullptr);
   CHECK(policy.principal("o'neil@example.org") != nullptr);
   CHECK(policy.principal("1001") != nullptr);

@@ -7,6 +7,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "support/catch.hpp"
 
@@ -34,7 +35,7 @@ std::set<std::string> names(const std::filesystem::path& folder, const std::stri
 
 std::string error_text(const std::filesystem::path& path) {
   try {
-    static_cast<void>(Policy::parse(content(path), path.filename().string()));
+    static_cast<void>(checked_policy(content(path), path.filename().string()));
   } catch (const PolicyError& error) {
     return std::string(error.what()) + "\n";
   }
@@ -49,12 +50,12 @@ TEST_CASE("configs: every shipped policy is accepted", "[engine][policy][configs
                               "minimal", "renewal", "spreadsheet", "zcdp"} == shipped);
   for (const std::string& name : shipped) {
     CAPTURE(name);
-    CHECK_FALSE(Policy::read((kConfigs / (name + ".yaml")).string()).datasets().empty());
+    CHECK_FALSE(checked_policy_file((kConfigs / (name + ".yaml")).string()).datasets().empty());
   }
 }
 
 TEST_CASE("configs: the hospital is what its comments say", "[engine][policy][configs][exact]") {
-  const Policy policy = Policy::read((kConfigs / "hospital.yaml").string());
+  const Policy policy = checked_policy_file((kConfigs / "hospital.yaml").string());
   const Dataset& hospital = policy.dataset("hospital");
   CHECK(hospital.csv->path == "data/hospital_visits.csv");
   CHECK(hospital.unit.id == "patient_id");
@@ -71,7 +72,7 @@ TEST_CASE("configs: the hospital is what its comments say", "[engine][policy][co
 }
 
 TEST_CASE("configs: the spreadsheet reads as its comments say", "[engine][policy][configs][exact]") {
-  const Policy policy = Policy::read((kConfigs / "spreadsheet.yaml").string());
+  const Policy policy = checked_policy_file((kConfigs / "spreadsheet.yaml").string());
   const DataReport report = check_data(policy.dataset("visits"), kConfigs.string());
   CHECK(report.rows == 9);
   CHECK(report.units == 7);
@@ -86,7 +87,7 @@ TEST_CASE("configs: the spreadsheet reads as its comments say", "[engine][policy
 }
 
 TEST_CASE("configs: the mechanisms are what the comments say", "[engine][policy][configs][exact]") {
-  const Policy policy = Policy::read((kConfigs / "mechanisms.yaml").string());
+  const Policy policy = checked_policy_file((kConfigs / "mechanisms.yaml").string());
   const Dataset& hospital = policy.dataset("hospital");
   CHECK(hospital.budget.measure == Measure::approximate);
   CHECK(hospital.settings("count").mechanism == MechanismChoice::discrete_laplace);
@@ -98,7 +99,7 @@ TEST_CASE("configs: the mechanisms are what the comments say", "[engine][policy]
 
 TEST_CASE("configs: the hospital with several askers is what its comments say",
           "[engine][policy][configs][exact]") {
-  const Policy policy = Policy::read((kConfigs / "hospital_scopes.yaml").string());
+  const Policy policy = checked_policy_file((kConfigs / "hospital_scopes.yaml").string());
   const Dataset& hospital = policy.dataset("hospital");
   REQUIRE(policy.principals()->size() == 4);
   CHECK(policy.principal("bob")->purposes->size() == 1);
@@ -117,16 +118,16 @@ TEST_CASE("configs: the hospital with several askers is what its comments say",
 
 TEST_CASE("configs: rho, divergences, renewal and blocks are what the comments say",
           "[engine][policy][configs][exact]") {
-  const Policy zcdp = Policy::read((kConfigs / "zcdp.yaml").string());
+  const Policy zcdp = checked_policy_file((kConfigs / "zcdp.yaml").string());
   CHECK(zcdp.dataset("visits").budget.target->epsilon.text() == "3");
   CHECK(zcdp.dataset("survey").budget.rho.text() == "0.125");
   CHECK(zcdp.dataset("cohort").budget.orders.size() == 1);
   CHECK(zcdp.dataset("registry").budget.orders[2].order == 64);
-  const Policy renewal = Policy::read((kConfigs / "renewal.yaml").string());
+  const Policy renewal = checked_policy_file((kConfigs / "renewal.yaml").string());
   CHECK(renewal.dataset("clinic").renews == CalendarPeriod::month);
   CHECK(renewal.dataset("clinic").lifetime->epsilon.text() == "6");
   CHECK(renewal.dataset("sensors").accepts_unbounded_lifetime);
-  const Policy blocks = Policy::read((kConfigs / "blocks.yaml").string());
+  const Policy blocks = checked_policy_file((kConfigs / "blocks.yaml").string());
   CHECK(blocks.dataset("hospital").blocks->by == "ward");
   CHECK_FALSE(blocks.dataset("hospital").blocks->per.has_value());
 }

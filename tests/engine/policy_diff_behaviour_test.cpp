@@ -15,6 +15,7 @@
 #include "access.hpp"
 #include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "plan.hpp"
 #include "policy_pairs.hpp"
@@ -266,7 +267,7 @@ class Walk final {
 
 std::optional<Policy> parsed(const PolicyParts& parts) {
   try {
-    return Policy::parse(parts.yaml(), "p.yaml");
+    return checked_policy(parts.yaml(), "p.yaml");
   } catch (const PolicyError&) {
     return std::nullopt;  // what was drawn does not go together
   }
@@ -337,7 +338,7 @@ TEST_CASE("policy diff: what a later policy grants or refuses otherwise is said,
 TEST_CASE("policy diff: rules under forbid that forbid the same to the same are no difference to anybody",
           "[engine][diff][behaviour]") {
   const auto with = [](const std::string& rules) {
-    return Policy::parse(PolicyText{.more = "forbid: [" + rules + "]"}.yaml(), "p.yaml");
+    return checked_policy(PolicyText{.more = "forbid: [" + rules + "]"}.yaml(), "p.yaml");
   };
   const std::string broad = "{principals: [alice, bob]}";
   const std::string other = "{statistics: [mean, units]}";

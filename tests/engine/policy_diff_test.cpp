@@ -1,4 +1,5 @@
 // What a change of the policy means for the people in the data: looser, tighter, or neither.
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 
 #include <functional>
@@ -264,7 +265,7 @@ std::string shown(const std::vector<PolicyChange>& changes) {
 }
 
 Policy parsed(const PolicyText& text) {
-  return Policy::parse(text.yaml(), "p.yaml");
+  return checked_policy(text.yaml(), "p.yaml");
 }
 
 /// The one change between two datasets.
@@ -563,9 +564,9 @@ TEST_CASE("policy diff: a dataset more is looser, a dataset less tighter, their 
   const std::string other = one.substr(one.find("  clinic:"));
   std::string renamed = other;
   renamed.replace(renamed.find("clinic"), 6, "second");
-  const Policy single = Policy::parse(one, "p.yaml");
-  const Policy both = Policy::parse(one + renamed, "p.yaml");
-  const Policy turned = Policy::parse("version: 1\ndatasets:\n" + renamed + other, "p.yaml");
+  const Policy single = checked_policy(one, "p.yaml");
+  const Policy both = checked_policy(one + renamed, "p.yaml");
+  const Policy turned = checked_policy("version: 1\ndatasets:\n" + renamed + other, "p.yaml");
   REQUIRE(diff(single, both).size() == 1);
   CHECK(name(diff(single, both)[0].direction) == "looser");
   REQUIRE(diff(both, single).size() == 1);

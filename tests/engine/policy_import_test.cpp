@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_draft.hpp"
 #include "support/catch.hpp"
 
@@ -49,7 +50,7 @@ ImportOptions with_budget(const char* epsilon, const char* delta = nullptr) {
 Policy complete(const PolicyDraft& draft) {
   INFO(draft.yaml);
   REQUIRE(draft.valid);
-  return Policy::parse(draft.yaml, "draft.yaml");
+  return checked_policy(draft.yaml, "draft.yaml");
 }
 
 bool mentions(const std::vector<PolicyDraft::Remark>& remarks, const std::string& part) {
@@ -149,7 +150,7 @@ TEST_CASE("policy import: what is missing is left open at its line, and keeps th
   const std::size_t todo = filled.find("    # TODO: budget");
   REQUIRE(todo != std::string::npos);
   filled.insert(todo, "    budget: {epsilon: 1}\n");
-  CHECK_NOTHROW(Policy::parse(filled, "filled.yaml"));
+  CHECK_NOTHROW(checked_policy(filled, "filled.yaml"));
 
   const PolicyDraft without_rows = import_metadata(replaced(kLomas, "rows: 344\n", ""), "m.yaml", {});
   CHECK(mentions(without_rows.todos, "rows: {max: N}"));

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "epsilog/engine/nearest.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
@@ -29,7 +30,7 @@ TEST_CASE("policy: the smallest policy is decoded to its last digit", "[engine][
       "      age:  {type: int, bounds: [0, 110]}\n"
       "      cost: {type: decimal, scale: 2, bounds: [0, 5000.25]}\n"
       "      ward: {type: string, values: [A, B, C]}\n";
-  const Policy policy = Policy::parse(yaml, "p.yaml");
+  const Policy policy = checked_policy(yaml, "p.yaml");
   CHECK(policy.yaml() == yaml);
   REQUIRE(policy.datasets().size() == 1);
   const Dataset& clinic = policy.dataset("clinic");
@@ -262,7 +263,7 @@ TEST_CASE("policy: allow distinguishes an absent list from an empty one", "[engi
 TEST_CASE("policy: several datasets keep their order and an unknown one is suggested", "[engine][policy]") {
   const std::string one = PolicyText{}.yaml();
   const std::string second = one.substr(one.find("  clinic:"));
-  const Policy policy = Policy::parse(one + "  archive" + second.substr(second.find(':')), "p.yaml");
+  const Policy policy = checked_policy(one + "  archive" + second.substr(second.find(':')), "p.yaml");
   REQUIRE(policy.datasets().size() == 2);
   CHECK(policy.datasets()[1].name == "archive");
   CHECK_THROWS_WITH(policy.dataset("clinc"),
@@ -307,7 +308,7 @@ TEST_CASE("nearest: one slip is named, another word is not", "[engine][policy][e
 TEST_CASE("policy: a file that cannot be read is one fault at 1:1", "[engine][policy][negative]") {
   const auto fault_of = [](const std::string& path) {
     try {
-      static_cast<void>(Policy::read(path));
+      static_cast<void>(checked_policy_file(path));
     } catch (const PolicyError& error) {
       return error.faults().size() == 1 ? error.faults()[0].text() : "several faults";
     }
@@ -323,7 +324,7 @@ TEST_CASE("policy: a file that cannot be read is one fault at 1:1", "[engine][po
   std::string text = PolicyText{}.yaml() + "#";
   text.resize(limit, 'x');
   std::ofstream(path, std::ios::binary) << text;
-  CHECK(Policy::read(path.string()).yaml().size() == limit);
+  CHECK(checked_policy_file(path.string()).yaml().size() == limit);
   std::ofstream(path, std::ios::binary) << text << "x";
   CHECK(fault_of(path.string()) == path.string() + ":1:1: larger than 256 KiB: a policy is a small text");
   std::filesystem::remove(path);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "support/catch.hpp"
 
@@ -77,7 +78,7 @@ TEST_CASE(
       const std::size_t mutations = 1 + below(random, 3);
       for (std::size_t i = 0; i < mutations; ++i) mutate(text, random);
       try {
-        static_cast<void>(Policy::parse(text, "p.yaml"));
+        static_cast<void>(checked_policy(text, "p.yaml"));
         ++accepted;
       } catch (const PolicyError& error) {
         ++refused;
@@ -105,7 +106,7 @@ TEST_CASE("policy: every prefix of a policy is accepted or refused by PolicyErro
     for (std::size_t length = 0; length < original.size(); ++length) {
       CAPTURE(name, length);
       try {
-        static_cast<void>(Policy::parse(std::string_view(original).substr(0, length), "p.yaml"));
+        static_cast<void>(checked_policy(std::string_view(original).substr(0, length), "p.yaml"));
       } catch (const PolicyError& error) {
         CHECK_FALSE(error.faults().empty());
       }

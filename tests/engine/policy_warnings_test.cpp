@@ -1,3 +1,4 @@
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
 
 #include <filesystem>
@@ -38,7 +39,7 @@ class Written {
   [[nodiscard]] std::string warnings() const {
     std::string text;
     for (const PolicyFault& warning :
-         policy_warnings(Policy::read(folder.path("policy.yaml")), folder.path("policy.yaml"))) {
+         policy_warnings(checked_policy_file(folder.path("policy.yaml")), folder.path("policy.yaml"))) {
       CHECK(warning.file == folder.path("policy.yaml"));
       text += std::to_string(warning.line) + ": " + warning.message + "\n";
     }

@@ -1,3 +1,4 @@
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/predicate.hpp"
 
 #include <string>

@@ -11,6 +11,7 @@
 #include "budget_model.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "random_budgets.hpp"

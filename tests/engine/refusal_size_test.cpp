@@ -6,6 +6,7 @@
 #include "clinic.hpp"
 #include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -250,7 +251,7 @@ TEST_CASE("policy: what is stored is not calibrated again, and never refused for
       clinic_policy("epsilon: 3", "    release: {count: {precision: binary64, bound: 1e3}}\n");
   std::string beyond = fine;
   beyond.replace(beyond.find("1e3"), 3, "1e30");
-  CHECK_THROWS_AS(Policy::parse(beyond, "p.yaml"), PolicyError);
+  CHECK_THROWS_AS(checked_policy(beyond, "p.yaml"), PolicyError);
   const Policy stored = Policy::parse_stored(beyond, "policy version 1");
   CHECK(stored.yaml() == beyond);
   CHECK_THROWS_AS(Policy::parse_stored(beyond + "    unknown: 1\n", "policy version 1"), PolicyError);

@@ -11,6 +11,7 @@
 #include "blocks.hpp"
 #include "column_cell.hpp"
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

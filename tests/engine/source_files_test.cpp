@@ -13,6 +13,7 @@
 
 #include "clinic.hpp"
 #include "epsilog/engine/policy_draft.hpp"
+#include "epsilog/engine/source_io.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+#include "epsilog/engine/source_io.hpp"
 #include "sqlite_source.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>

@@ -4,6 +4,7 @@
 
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/reaccount.hpp"

@@ -5,6 +5,7 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "kept_ledger.hpp"
 #include "plan.hpp"
@@ -29,7 +30,7 @@ std::string one_row(const std::string& more = "") {
 }
 
 Plan planned(const std::string& policy, const Request& asked, ledger::Rules rules = ledger::kRules) {
-  return make_plan(Policy::parse(policy, "policy").dataset("clinic"), asked, rules);
+  return make_plan(checked_policy(policy, "policy").dataset("clinic"), asked, rules);
 }
 
 bool is_rounded(const Plan& plan) {

@@ -11,24 +11,12 @@
 
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/engine/decision.hpp"
+#include "epsilog/engine/release_cost.hpp"
 #include "epsilog/engine/request.hpp"
 #include "epsilog/engine/request_state.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::engine {
-
-/// The delta of a release whose mechanism has one. Canonical texts.
-struct DeltaCost {
-  std::string requested;
-  std::string charged;   ///< on the grid
-  std::string adjusted;  ///< exact sum over the components
-};
-
-/// The zCDP loss that was asked in place of epsilon and delta. Canonical texts.
-struct RhoCost {
-  std::string requested;
-  std::string charged;  ///< on the grid
-};
 
 /// What plan, release, show and history report.
 struct Answer {

@@ -9,18 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/audit_fault.hpp"
+#include "epsilog/engine/progress.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::engine {
 
-/// One thing `audit verify` found. `record` is a decision id, "account N", "policy N", "schema", …
-struct AuditFault {
-  std::string record;
-  std::string code;
-  std::string message;
-};
 /// The code of the fault that an I/O error poisoned the ledger: what is on the disk is unknown, which is no
 /// contradiction in what can be read.
 inline constexpr std::string_view kPoisoned = "poisoned";

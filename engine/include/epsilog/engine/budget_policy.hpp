@@ -13,6 +13,7 @@
 #include "epsilog/accounting/approximate_loss.hpp"
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/engine/calendar_period.hpp"
 #include "epsilog/engine/mark.hpp"
 
 namespace epsilog::engine {
@@ -54,10 +55,6 @@ struct LossCap {
   std::optional<Rho> rho = {};
   std::vector<RenyiLimit> orders = {};  ///< ascending
 };
-
-/// A stretch of the Gregorian calendar; weeks are those of ISO 8601.
-enum class CalendarPeriod { day, week, month, quarter, year };
-[[nodiscard]] std::string_view name(CalendarPeriod period);
 
 /// The declared, public partition of the data, each part of which has a budget of its own.
 struct Blocks {

@@ -77,7 +77,4 @@ class CsvRecords final {
   std::string unquoted_;  ///< fields whose doubled quotes had to be undone
 };
 
-/// Whether `text` is well-formed UTF-8 (Unicode 15, table 3-7).
-[[nodiscard]] bool is_utf8(std::string_view text);
-
 }  // namespace epsilog::engine

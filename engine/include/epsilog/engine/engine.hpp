@@ -27,6 +27,7 @@ namespace epsilog::engine {
 struct Forecast;      // forecast.hpp
 struct PolicyChange;  // policy_diff.hpp
 class PlanSequence;   // forecast.hpp
+struct EngineState;   // internal to the engine
 
 struct InitReport {
   std::string ledger;
@@ -58,8 +59,6 @@ struct BudgetAccount : ledger::AccountState {
 /// An engine that was moved from can be assigned to and destroyed; every other call throws InvalidParameter.
 class Engine final {
  public:
-  struct State;  ///< internal to the engine
-
   /// Nothing is opened for writing before the first write.
   /// Throws  LedgerUnusable, LedgerCorrupt, LedgerIo.
   [[nodiscard]] static Engine open(const std::string& ledger_path, const EngineOptions& options = {});
@@ -166,22 +165,22 @@ class Engine final {
   [[nodiscard]] std::vector<ledger::Relocation> relocations(const std::string& dataset) const;  ///< "" = all
 
  private:
-  explicit Engine(std::shared_ptr<State> state);
+  explicit Engine(std::shared_ptr<EngineState> state);
 
   /// What a moved-from engine has no more.
   class Held final {
    public:
-    explicit Held(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    explicit Held(std::shared_ptr<EngineState> state) : state_(std::move(state)) {}
     /// Throws  InvalidParameter once it was moved from.
-    [[nodiscard]] const std::shared_ptr<State>& shared() const {
+    [[nodiscard]] const std::shared_ptr<EngineState>& shared() const {
       if (!state_) throw InvalidParameter("engine: it was moved from");
       return state_;
     }
-    State* operator->() const { return shared().get(); }
-    State& operator*() const { return *shared(); }
+    EngineState* operator->() const { return shared().get(); }
+    EngineState& operator*() const { return *shared(); }
 
    private:
-    std::shared_ptr<State> state_;  // shared with sequences of plans only
+    std::shared_ptr<EngineState> state_;  // shared with sequences of plans only
   };
   Held state_;
 };

@@ -6,29 +6,15 @@
 // failing disk, too little memory. Of those no message of a library is handed on, which could quote a cell.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/derivation.hpp"
+#include "epsilog/engine/progress.hpp"
+#include "epsilog/engine/source_io.hpp"
 
 namespace epsilog::engine {
-
-/// A source that has the declared shape could not be read to its end. The same call may succeed later.
-class SourceIo final : public Error {
- public:
-  enum class Cause {
-    unreadable,  ///< damage, an input error or lack of memory: which of them, where and why is not said
-    changed,     ///< it is no longer the file that was opened
-  };
-  /// The message is one fixed text for each cause.
-  explicit SourceIo(Cause cause);
-};
-
-/// Called now and then with the fraction read, 0..1; empty: no progress.
-using Progress = std::function<void(double)>;
 
 /// values[component][cell]; one cell without `by`. Not clamped to the component's range.
 struct ExactAnswer {

@@ -13,6 +13,9 @@ namespace epsilog::engine {
 inline constexpr std::string_view kCalendarHeld =
     "the clock jumped forwards: no budget renews until somebody confirmed it";
 
+/// Adds kCalendarHeld if the calendar is held now and a reason of the answer would end with a period.
+void note_held_calendar(Answer& answer, bool held);
+
 /// changes_at(reason), one of the answer's; "" where the answer has that note.
 [[nodiscard]] std::string changes_at(const Answer& answer, const Reason& reason);
 

@@ -170,20 +170,13 @@ struct Dataset {
 
 class Policy final {
  public:
-  /// Decodes and validates one YAML document.
+  /// Decodes one YAML document that became a version of a ledger, by whichever program. A new policy is read
+  /// by checked_policy() (checked_policy.hpp), which asks more of it; nothing is calibrated here.
   ///
   /// Requires  `file` is the name to show in faults.
   /// Ensures   everything in the model's comments above.
   /// Throws    PolicyError with every fault found, ordered by line and column.
-  [[nodiscard]] static Policy parse(std::string_view yaml, const std::string& file);
-
-  /// The same of a text that parse() accepted when it became a version of a ledger, by whichever program.
-  /// Nothing is calibrated again, and what later programs ask of a new policy is not asked of it.
-  [[nodiscard]] static Policy parse_stored(std::string_view yaml, const std::string& name);
-
-  /// Reads the file (at most 256 KiB) and parses it.
-  /// Throws    PolicyError; an unreadable file is a fault at 1:1.
-  [[nodiscard]] static Policy read(const std::string& path);
+  [[nodiscard]] static Policy parse_stored(std::string_view yaml, const std::string& file);
 
   [[nodiscard]] const std::vector<Dataset>& datasets() const noexcept { return datasets_; }
   /// Throws  NotFound, with the nearest declared name as a suggestion.

@@ -1,11 +1,5 @@
 // What another policy would change, and in which direction for the people in the data.
 //
-// Each difference is judged by itself, everything else left as it is:
-//   looser         more can be lost, or more can be asked, or by more people, or with less consent
-//   tighter        the reverse
-//   neutral        names, files, and how precisely the same questions are answered
-//   incomparable   both policies mean something else by the same word (another unit, other neighbours,
-//                  another measure), or it is looser for some and tighter for others
 // The rules, field by field, are in docs/policy_lifecycle.md. The compiler holds the comparison to the
 // model: a field added to it does not compile until somebody says what changing it means.
 // Thread-safety: pure functions of immutable values.
@@ -13,30 +7,12 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/policy_change.hpp"
 
 namespace epsilog::engine {
-
-enum class Direction { looser, tighter, neutral, incomparable };
-[[nodiscard]] std::string_view name(Direction direction);
-
-struct PolicyChange {
-  Direction direction = Direction::neutral;
-  /// Keys from the root of the later policy on; "[2]" is the third of a list.
-  std::vector<std::string> path;
-  std::string before;  ///< as a policy would write it; "" when it was not there
-  std::string after;   ///< "" when it is there no more
-  std::string why;     ///< what the direction follows from
-  /// Once the dataset was charged, `policy apply` refuses this: it would alter what the recorded losses mean.
-  bool refused_once_charged = false;
-  Mark mark{};  ///< in the later policy, of the innermost part of `path` written there
-
-  /// "datasets.clinic.limits[2].epsilon"
-  [[nodiscard]] std::string place() const;
-};
 
 /// Every difference between what two policies mean, in the order of the keys of the later one: datasets as
 /// they stand in `before`, then new ones. Empty when they mean the same, however they are written.

@@ -25,7 +25,7 @@ struct PolicyDraft {
   std::string yaml;
   std::vector<Remark> todos;  ///< what somebody has to decide, in order of line
   std::vector<Remark> notes;  ///< what has another meaning here than in the origin
-  bool valid = false;         ///< whether Policy::parse accepts the draft as it stands
+  bool valid = false;         ///< whether checked_policy() accepts the draft as it stands
 };
 
 /// Metadata formats of other systems.

@@ -44,12 +44,6 @@ struct Comparison {
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };
 
-/// Days since 1970-01-01 of "YYYY-MM-DD" in the proleptic Gregorian calendar, years 0000 to 9999.
-/// Ensures  false, leaving `days` alone, for any other text and for dates that do not exist.
-[[nodiscard]] bool parse_date(std::string_view text, std::int64_t& days);
-/// Requires  a day that parse_date can give.
-[[nodiscard]] std::string date_text(std::int64_t days);
-
 class Predicate final {
  public:
   /// Reads UTF-8 of any length: what is typed and what was recorded, where 1e-400 has 402 characters.

@@ -16,7 +16,7 @@
 #include "epsilog/accounting/accountant.hpp"
 #include "epsilog/accounting/exact.hpp"
 #include "epsilog/engine/engine_options.hpp"
-#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/progress.hpp"
 
 namespace epsilog::engine {
 

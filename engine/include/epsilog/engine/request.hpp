@@ -12,10 +12,17 @@
 #include <vector>
 
 #include "epsilog/accounting/exact.hpp"
-#include "epsilog/engine/request_state.hpp"
 #include "epsilog/engine/statistic.hpp"
 
 namespace epsilog::engine {
+
+/// How a request wants what it debits to become spent.
+enum class Holding {
+  none,                    ///< at once, with the release
+  reserved,                ///< at its commit
+  reserved_against_token,  ///< likewise, and whoever guards the data hands them out only against a token
+                           ///< that the ledger issued; for values computed elsewhere
+};
 
 /// A question with what it may cost and who asks.
 struct Request {

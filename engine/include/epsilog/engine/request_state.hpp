@@ -19,14 +19,6 @@
 
 namespace epsilog::engine {
 
-/// How a request wants what it debits to become spent.
-enum class Holding {
-  none,                    ///< at once, with the release
-  reserved,                ///< at its commit
-  reserved_against_token,  ///< likewise, and whoever guards the data hands them out only against a token
-                           ///< that the ledger issued; for values computed elsewhere
-};
-
 /// How a request stands, or what a single decision about it says.
 enum class RequestState {
   granted,       ///< released and charged

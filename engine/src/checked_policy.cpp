@@ -1,10 +1,12 @@
-#include "calibration_check.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 
 #include <algorithm>
 #include <optional>
 
 #include "epsilog/accounting/concentrated_loss.hpp"
+#include "epsilog/accounting/errors.hpp"
 #include "plan.hpp"
+#include "policy_file.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -72,8 +74,6 @@ Epsilon largest_epsilon(const Dataset& dataset) {
                                                              : most;
 }
 
-}  // namespace
-
 std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets, const std::string& file) {
   std::vector<PolicyFault> faults;
   for (const Dataset& dataset : datasets) {
@@ -113,6 +113,20 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
     }
   }
   return faults;
+}
+
+}  // namespace
+
+Policy checked_policy(std::string_view yaml, const std::string& file) {
+  Policy policy = Policy::parse_stored(yaml, file);
+  if (std::vector<PolicyFault> found = calibration_faults(policy.datasets(), file); !found.empty()) {
+    throw PolicyError(std::move(found));
+  }
+  return policy;
+}
+
+Policy checked_policy_file(const std::string& path) {
+  return checked_policy(policy_text(path), path);
 }
 
 }  // namespace epsilog::engine

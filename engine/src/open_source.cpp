@@ -1,4 +1,4 @@
-#include "row_source.hpp"
+#include "open_source.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,22 +5,12 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
+#include "epsilog/engine/source_io.hpp"
+#include "open_source.hpp"
 #include "row_answer.hpp"
 
 namespace epsilog::engine {
 namespace {
-
-const char* message_of(SourceIo::Cause cause) {
-  switch (cause) {
-    case SourceIo::Cause::unreadable:
-      return "the data source could not be read to its end (a damaged file, an input error or too little "
-             "memory); nothing was released";
-    case SourceIo::Cause::changed:
-      return "the data source was changed while it was read; nothing was released. Try again once nobody "
-             "writes to it";
-  }
-  EPSILOG_INVARIANT(false);
-}
 
 /// How much memory a source takes depends on its cells, so that too little is told like any other failure
 /// to read it.
@@ -36,8 +26,6 @@ auto reading(const Work& work) {
 }
 
 }  // namespace
-
-SourceIo::SourceIo(Cause cause) : Error(message_of(cause)) {}
 
 ExactAnswer compute_exact_answer(const Dataset& dataset, const Question& question,
                                  const Derivation& derivation, const std::string& base_dir,
