@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "decide.hpp"
-#include "engine_state.hpp"
 #include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "plan_cache.hpp"
 
 namespace epsilog::engine {
 

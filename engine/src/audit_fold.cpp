@@ -6,6 +6,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "request_act.hpp"
+#include "request_family.hpp"
 #include "request_rules.hpp"
 
 namespace epsilog::engine {

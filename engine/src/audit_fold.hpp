@@ -14,9 +14,9 @@
 #include "audit_calendar.hpp"
 #include "audit_requests.hpp"
 #include "decide.hpp"
-#include "engine_state.hpp"
 #include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "plan_cache.hpp"
 
 namespace epsilog::engine {
 

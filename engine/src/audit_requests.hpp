@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "engine_state.hpp"
 #include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/request.hpp"
 #include "later_policy.hpp"
+#include "plan_cache.hpp"
 #include "request_act.hpp"
 
 namespace epsilog::engine {
