@@ -15,6 +15,7 @@
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/utf8.hpp"
 #include "printable.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 namespace {

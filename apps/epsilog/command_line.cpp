@@ -8,6 +8,7 @@
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/utf8.hpp"
 #include "help.hpp"
+#include "usage_error.hpp"
 #include "verbs.hpp"
 #include "version_text.hpp"
 

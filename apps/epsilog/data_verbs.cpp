@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "checked_arguments.hpp"
+#include "data_json.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
-#include "json_output.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"
