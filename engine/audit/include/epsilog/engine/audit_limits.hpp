@@ -13,7 +13,7 @@ struct AnchoredColumn {
   std::string_view what;    ///< and when a change of it is found all the same
 };
 
-/// Ordered by column. tests/engine/stored_columns_test.cpp edits every column of every table alone and holds
+/// Ordered by column. tests/engine/audit/stored_columns_test.cpp edits every column of every table alone and holds
 /// that these, and no others, can pass.
 /// Thread-safety: pure function.
 [[nodiscard]] std::span<const AnchoredColumn> anchored_columns();
