@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "blocks.hpp"
 #include "column_moments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "row_filter.hpp"
 #include "row_progress.hpp"
-#include "row_units.hpp"
+#include "row_rules.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -16,12 +15,6 @@ using Quantity = Component::Quantity;
 
 bool is_about_column(StatisticKind kind) {
   return kind == StatisticKind::sum || kind == StatisticKind::mean || kind == StatisticKind::variance;
-}
-
-std::size_t place_of(const std::vector<std::string>& columns, const std::string& wanted) {
-  const auto found = std::find(columns.begin(), columns.end(), wanted);
-  EPSILOG_INVARIANT(found != columns.end());
-  return static_cast<std::size_t>(found - columns.begin());
 }
 
 Rational rational(std::uint64_t count) {
@@ -81,18 +74,15 @@ class Tally {
   std::vector<ColumnMoments> moments_;
 };
 
-/// Applies the rules for rows in their order: block, unit id and group, `where`, contribution bound, value.
-class RowRules {
+/// Tallies the rows that are kept under the cells of the answer to which they belong.
+class Scan {
  public:
-  RowRules(const Dataset& dataset, const Question& question, Tally& tally)
+  Scan(const Dataset& dataset, const Question& question, const std::vector<std::string>& columns,
+       Tally& tally)
       : tally_(tally),
-        has_unit_(!dataset.unit.is_row()),
+        rules_(dataset, columns),
         keeps_all_places_(dataset.rows.exact && !question.by && !question.where),
-        counts_units_(question.statistic.kind == StatisticKind::units),
-        bound_(dataset.unit.max_rows) {
-    const std::vector<std::string> columns = wanted_columns(dataset, question);
-    if (dataset.blocks)
-      block_.emplace(Block{place_of(columns, dataset.blocks->by), BlockMembership(dataset)});
+        counts_units_(question.statistic.kind == StatisticKind::units) {
     if (question.where)
       filter_ = RowFilter(dataset, question.where->comparisons(), columns, CellDialect::of(dataset));
     if (question.by) {
@@ -107,10 +97,12 @@ class RowRules {
   }
 
   void take(std::span<const RawCell> cells) {
-    const std::optional<std::size_t> cell = kept_in(cells);
-    if (cell) {
-      tally_.add_row(*cell);
-      if (value_) tally_.add_value(*cell, value_->reader.read(cells[value_->place]));
+    std::size_t cell = 0;
+    const auto asked = [&] { return find_cell(cells, cell) && filter_.keeps(cells); };
+    if (rules_.fate(cells, asked) == RowRules::Fate::kept) {
+      tally_.add_row(cell);
+      if (counts_units_ && is_new_in(cell)) tally_.add_unit(cell);
+      if (value_) tally_.add_value(cell, value_->reader.read(cells[value_->place]));
     } else if (keeps_all_places_) {
       tally_.add_row(0);
       if (value_) tally_.add_stand_in(0);
@@ -118,10 +110,6 @@ class RowRules {
   }
 
  private:
-  struct Block {
-    std::size_t place;
-    BlockMembership membership;
-  };
   struct Group {
     std::size_t place;
     CellReader reader;
@@ -132,40 +120,26 @@ class RowRules {
     CellReader reader;
   };
 
-  /// The cell of the answer the row belongs to; empty if the row is dropped.
-  std::optional<std::size_t> kept_in(std::span<const RawCell> cells) {
-    if (block_ && !block_->membership.contains(cells[block_->place])) return std::nullopt;
-    if (has_unit_ && cells[0].missing) return std::nullopt;
-    std::size_t cell = 0;
-    if (group_) {
-      const auto found = group_->values.find(group_->reader.read(cells[group_->place]));
-      if (!found) return std::nullopt;
-      cell = *found;
-    }
-    if (!filter_.keeps(cells)) return std::nullopt;
-    if (!has_unit_) {
-      if (counts_units_) tally_.add_unit(cell);
-      return cell;
-    }
-    const ContributionBound::Admission admission = bound_.admit(cells[0].text);
-    if (!admission.kept) return std::nullopt;
-    if (counts_units_ && is_new_in(cell, admission)) tally_.add_unit(cell);
-    return cell;
+  /// False if the row belongs to no cell of the answer.
+  bool find_cell(std::span<const RawCell> cells, std::size_t& cell) const {
+    if (!group_) return true;
+    const auto found = group_->values.find(group_->reader.read(cells[group_->place]));
+    if (found) cell = *found;
+    return found.has_value();
   }
 
-  bool is_new_in(std::size_t cell, const ContributionBound::Admission& admission) {
-    if (!group_) return admission.first;
-    return seen_.insert(admission.unit * tally_.cells() + cell);
+  bool is_new_in(std::size_t cell) {
+    if (!rules_.has_unit()) return true;
+    if (!group_) return rules_.admission().first;
+    return seen_.insert(rules_.admission().unit * tally_.cells() + cell);
   }
 
   Tally& tally_;
-  bool has_unit_;
+  RowRules rules_;
   bool keeps_all_places_;
   bool counts_units_;
-  ContributionBound bound_;
   NumberSet seen_;  ///< (unit, cell) pairs, for units by group
   RowFilter filter_;
-  std::optional<Block> block_;
   std::optional<Group> group_;
   std::optional<Value> value_;
 };
@@ -190,13 +164,14 @@ std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& 
 ExactAnswer answer_rows(RowSource& rows, const Dataset& dataset, const Question& question,
                         const Derivation& derivation, const Progress& progress) {
   Tally tally(dataset, question, derivation);
-  RowRules rules(dataset, question, tally);
-  std::vector<RawCell> cells(wanted_columns(dataset, question).size());
+  const std::vector<std::string> columns = wanted_columns(dataset, question);
+  Scan scan(dataset, question, columns, tally);
+  std::vector<RawCell> cells(columns.size());
   ScanProgress told(progress);
   std::uint64_t count = 0;
   while (rows.next(cells) != RowSource::Record::none) {
     ++count;
-    rules.take(cells);
+    scan.take(cells);
     told.row(rows);
   }
   told.done();

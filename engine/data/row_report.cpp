@@ -1,18 +1,14 @@
 #include <algorithm>
 
-#include "blocks.hpp"
 #include "column_moments.hpp"
+#include "epsilog/accounting/errors.hpp"
 #include "open_source.hpp"
 #include "row_answer.hpp"
 #include "row_progress.hpp"
-#include "row_units.hpp"
+#include "row_rules.hpp"
 
 namespace epsilog::engine {
 namespace {
-
-std::size_t place_of(const std::vector<std::string>& columns, const std::string& wanted) {
-  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), wanted) - columns.begin());
-}
 
 void note_place(std::vector<std::uint64_t>& places, std::uint64_t position) {
   if (places.size() < DataReport::kPlacesMax) places.push_back(position);
@@ -53,6 +49,26 @@ class ColumnInspector {
   std::optional<DeclaredValues> values_;
 };
 
+void count_fate(RowRules::Fate fate, DataReport& report) {
+  switch (fate) {
+    case RowRules::Fate::kept:
+      ++report.kept;
+      return;
+    case RowRules::Fate::outside_blocks:
+      ++*report.outside_blocks;
+      return;
+    case RowRules::Fate::without_unit:
+      ++report.without_unit;
+      return;
+    case RowRules::Fate::over_max_rows:
+      ++report.over_max_rows;
+      return;
+    case RowRules::Fate::not_asked:
+      break;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
 }  // namespace
 
 DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& progress) {
@@ -63,14 +79,11 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
     places.push_back(place_of(columns, column.name));
     inspectors.emplace_back(dataset, column);
   }
-  const bool has_unit = !dataset.unit.is_row();
-  const std::size_t block_place = dataset.blocks ? place_of(columns, dataset.blocks->by) : 0;
-  const auto blocks = dataset.blocks ? std::optional<BlockMembership>(dataset) : std::nullopt;
-  ContributionBound bound(dataset.unit.max_rows);
+  RowRules rules(dataset, columns);
   std::vector<RawCell> cells(columns.size());
   ScanProgress told(progress);
   DataReport report;
-  std::uint64_t outside_blocks = 0;
+  if (dataset.blocks) report.outside_blocks = 0;
   for (auto record = rows.next(cells); record != RowSource::Record::none; record = rows.next(cells)) {
     ++report.rows;
     const std::uint64_t position = rows.position();
@@ -81,20 +94,11 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
     for (std::size_t i = 0; i < inspectors.size(); ++i) {
       inspectors[i].look(cells[places[i]], record, position);
     }
-    if (blocks && !blocks->contains(cells[block_place])) {
-      ++outside_blocks;
-    } else if (has_unit && cells[0].missing) {
-      ++report.without_unit;
-    } else if (has_unit && !bound.admit(cells[0].text).kept) {
-      ++report.over_max_rows;
-    } else {
-      ++report.kept;
-    }
+    count_fate(rules.fate(cells, [] { return true; }), report);
     told.row(rows);
   }
   told.done();
-  report.units = has_unit ? bound.units() : report.rows - outside_blocks;
-  if (blocks) report.outside_blocks = outside_blocks;
+  report.units = rules.has_unit() ? rules.units() : report.rows - report.outside_blocks.value_or(0);
   report.declared = dataset.rows;
   report.beyond_rows_max = report.kept > dataset.rows.count ? report.kept - dataset.rows.count : 0;
   for (const ColumnInspector& inspector : inspectors) report.columns.push_back(inspector.report());
