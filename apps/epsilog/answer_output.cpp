@@ -1,7 +1,7 @@
 #include "answer_output.hpp"
 
+#include "answer_json.hpp"
 #include "answer_text.hpp"
-#include "json_output.hpp"
 
 namespace epsilog::command {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -107,18 +106,6 @@ struct Arguments {
   bool json = false;
   bool quiet = false;
   bool verbose = false;
-};
-
-/// The command line itself is wrong. The message names the flag or word.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// Standard input could not be read.
-class InputError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 }  // namespace epsilog::command

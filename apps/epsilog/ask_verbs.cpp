@@ -1,9 +1,9 @@
 // plan and release.
+#include "answer_json.hpp"
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "forecast_output.hpp"
-#include "json_output.hpp"
 #include "opened_ledger.hpp"
 #include "plan_batch.hpp"
 #include "verb_functions.hpp"

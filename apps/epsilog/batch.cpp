@@ -6,9 +6,11 @@
 #include "calculation.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "failure.hpp"
+#include "failure_json.hpp"
+#include "figures_json.hpp"
 #include "form_choice.hpp"
-#include "json_output.hpp"
 #include "printable.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -104,7 +106,8 @@ std::string row_csv(const Columns& columns, const Row& row) {
   for (const std::string_view result : row.results) {
     const auto column = std::find(columns.names.begin(), columns.names.end(), result);
     EPSILOG_INVARIANT(column != columns.names.end());
-    cells[static_cast<std::size_t>(column - columns.names.begin())] = text_of(row.calculation, result);
+    cells[static_cast<std::size_t>(column - columns.names.begin())] =
+        text_of(row.calculation.figures, result);
   }
   cells.push_back(row.failure ? row.failure->message : "");
   return csv_line(cells);

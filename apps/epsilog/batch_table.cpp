@@ -6,6 +6,7 @@
 
 #include "arguments.hpp"
 #include "printable.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 namespace {

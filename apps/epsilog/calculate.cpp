@@ -5,8 +5,8 @@
 
 #include "batch.hpp"
 #include "calculation.hpp"
+#include "figures_json.hpp"
 #include "form_choice.hpp"
-#include "json_output.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {
@@ -18,7 +18,7 @@ std::vector<Calculation::Line> plain_lines(const Calculation& calculation) {
   for (const Figure& figure : calculation.figures) {
     if (std::holds_alternative<Figures>(figure.value)) continue;
     if (std::holds_alternative<std::vector<Figures>>(figure.value)) continue;
-    const std::string text = text_of(calculation, figure.name);
+    const std::string text = text_of(calculation.figures, figure.name);
     if (!text.empty()) lines.push_back({figure.name, text});
   }
   return lines;
@@ -46,7 +46,7 @@ ExitCode calculate(const Arguments& arguments, Console& console) {
   } else if (!console.quiet()) {
     console.write(lines_text(calculation));
   } else if (calculation.answers.empty()) {
-    console.write(text_of(calculation, form.results.front()) + "\n");
+    console.write(text_of(calculation.figures, form.results.front()) + "\n");
   } else {
     for (const std::string& answer : calculation.answers) console.write(answer + "\n");
   }

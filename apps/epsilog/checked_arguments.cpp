@@ -14,6 +14,7 @@
 #include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "printable.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 namespace {

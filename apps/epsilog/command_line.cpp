@@ -7,6 +7,7 @@
 #include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "help.hpp"
+#include "usage_error.hpp"
 #include "verbs.hpp"
 #include "version_text.hpp"
 

@@ -7,6 +7,7 @@
 #include "arguments.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/optimal_composition.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "calculation.hpp"
 #include "epsilog/accounting/composed_law.hpp"
+#include "figures.hpp"
 
 namespace epsilog::command {
 

@@ -8,6 +8,7 @@
 #include "composed_mechanism.hpp"
 #include "epsilog/accounting/accountant.hpp"
 #include "epsilog/accounting/optimal_composition.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -51,11 +52,11 @@ Calculation calculation_of(Schedule schedule, Figure given, const char* measure,
     const std::string name(accounting::name(accountant));
     const Bound bound = bound_of(accountant, schedule.losses);
     calculation.figures.push_back(bound_figure(name, measure, bound));
-    const std::string text = text_of(calculation, name);
+    const std::string text = text_of(calculation.figures, name);
     calculation.lines.push_back({name, text.empty() ? "-" : measure + (" " + text)});
     if (bound && (!least || *bound < *least)) least = bound;
   }
-  calculation.answers = {least ? text_of({{bound_figure("least", measure, least)}}, "least") : ""};
+  calculation.answers = {least ? text_of({bound_figure("least", measure, least)}, "least") : ""};
   return calculation;
 }
 

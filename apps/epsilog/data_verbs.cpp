@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "checked_arguments.hpp"
+#include "data_json.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "json_output.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"

@@ -3,12 +3,11 @@
 #include <new>
 #include <tuple>
 
-#include "arguments.hpp"
+#include "console.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/request_state.hpp"
-#include "json_output.hpp"
 #include "out_of_memory.hpp"
-#include "printable.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -53,26 +52,6 @@ Failure describe(const std::exception& error) {
                       ": " + failure.faults.front().text();
   }
   return failure;
-}
-
-ExitCode report(const Failure& failure, Console& console) {
-  console.end_progress();
-  if (failure.faults.empty()) {
-    console.message(failure.message);
-  } else {
-    for (const PolicyFault& fault : failure.faults) console.message_line(printable(fault.text()));
-  }
-  if (console.json() && failure.code != "output") {
-    try {
-      console.write(error_json(failure));
-      console.flush();
-    } catch (const OutputError& error) {
-      console.message(error.what());
-    } catch (const std::bad_alloc&) {
-      return failure.exit;  // the message is out, on standard error
-    }
-  }
-  return failure.exit;
 }
 
 }  // namespace epsilog::command

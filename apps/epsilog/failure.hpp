@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "console.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "exit_codes.hpp"
 
@@ -19,8 +18,5 @@ struct Failure {
 };
 
 [[nodiscard]] Failure describe(const std::exception& error);
-
-/// Says it on standard error and, with --json, as {"error": …} on standard output.
-[[nodiscard]] ExitCode report(const Failure& failure, Console& console);
 
 }  // namespace epsilog::command

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "amounts.hpp"
+#include "answer_json.hpp"
 #include "answer_text.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "json_parts.hpp"

@@ -2,6 +2,7 @@
 #include "checked_arguments.hpp"
 #include "forecast_output.hpp"
 #include "opened_ledger.hpp"
+#include "usage_error.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {

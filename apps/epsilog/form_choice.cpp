@@ -1,5 +1,7 @@
 #include "form_choice.hpp"
 
+#include "usage_error.hpp"
+
 #include <algorithm>
 
 namespace epsilog::command {

@@ -66,4 +66,13 @@ Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
   return list;
 }
 
+Json faults_json(const std::vector<PolicyFault>& faults) {
+  Json list = Json::array();
+  for (const PolicyFault& fault : faults) {
+    list.push_back(
+        {{"file", fault.file}, {"line", fault.line}, {"column", fault.column}, {"message", fault.message}});
+  }
+  return list;
+}
+
 }  // namespace epsilog::command

@@ -1,4 +1,7 @@
 // The parts that several JSON objects of the contract have in common.
+//
+// The contract is docs/command.md: one object and a newline; quantities are strings. Everything takes texts
+// and exact values; no budget quantity becomes a JSON number.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,7 +9,6 @@
 #include <vector>
 
 #include "epsilog/engine/engine.hpp"
-#include "json_output.hpp"
 
 namespace epsilog::command {
 
@@ -26,7 +28,6 @@ inline constexpr unsigned kDigits = 17;
 [[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);
 [[nodiscard]] Json reason_list(const engine::Answer& answer);
 [[nodiscard]] Json accuracy_json(const std::vector<engine::Accuracy>& accuracy);
-/// What answer_json() writes.
-[[nodiscard]] Json answer_object(const engine::Answer& answer, AnswerKind kind);
+[[nodiscard]] Json faults_json(const std::vector<PolicyFault>& faults);
 
 }  // namespace epsilog::command

@@ -4,15 +4,18 @@
 #include <limits>
 #include <utility>
 
+#include "accounts_text.hpp"
+#include "answer_json.hpp"
 #include "answer_output.hpp"
 #include "answer_text.hpp"
+#include "audit_json.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "history_text.hpp"
-#include "json_output.hpp"
+#include "ledger_json.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"

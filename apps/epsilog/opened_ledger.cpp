@@ -6,6 +6,7 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "released_text.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 

@@ -4,14 +4,16 @@
 #include <array>
 #include <variant>
 
-#include "answer_text.hpp"
+#include "accounts_text.hpp"
+#include "answer_json.hpp"
 #include "batch_table.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "failure_json.hpp"
 #include "forecast_output.hpp"
-#include "json_output.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
+#include "usage_error.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {

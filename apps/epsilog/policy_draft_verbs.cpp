@@ -8,8 +8,9 @@
 
 #include "checked_arguments.hpp"
 #include "epsilog/engine/policy_draft.hpp"
-#include "json_output.hpp"
+#include "figures_json.hpp"
 #include "printable.hpp"
+#include "usage_error.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {

@@ -8,9 +8,10 @@
 #include "checked_arguments.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_diff.hpp"
-#include "json_output.hpp"
+#include "figures_json.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
+#include "usage_error.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {

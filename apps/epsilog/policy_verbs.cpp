@@ -1,16 +1,17 @@
 // init, policy check, policy show, policy apply.
 #include <fmt/format.h>
 
+#include "accounts_text.hpp"
 #include "amounts.hpp"
-#include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
-#include "json_output.hpp"
 #include "opened_ledger.hpp"
+#include "policy_json.hpp"
 #include "printable.hpp"
 #include "table_output.hpp"
+#include "usage_error.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {

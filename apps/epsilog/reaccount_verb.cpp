@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
-#include "calculation.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/engine/reaccount.hpp"
-#include "json_output.hpp"
+#include "figures.hpp"
+#include "figures_json.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "table_output.hpp"
+#include "usage_error.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {
@@ -89,7 +90,7 @@ Figures figures_of(const Reaccount& answer) {
 
 std::string short_bound(const Bound& bound, const char* measure) {
   if (!bound) return "-";
-  return short_text(text_of({{bound_figure("bound", measure, bound)}}, "bound"));
+  return short_text(text_of({bound_figure("bound", measure, bound)}, "bound"));
 }
 
 std::string plural(std::int64_t count, const char* noun) {
@@ -151,7 +152,7 @@ ExitCode audit_reaccount(const Arguments& arguments, Console& console) {
   for (const Reaccount& answer : answers) {
     if (console.quiet()) {
       const Bound least = least_of(answer);
-      console.write((least ? text_of({{bound_figure("least", "least", least)}}, "least") : "-") + "\n");
+      console.write((least ? text_of({bound_figure("least", "least", least)}, "least") : "-") + "\n");
     } else {
       console.write((&answer == &answers.front() ? "" : "\n") + answer_text(answer, console.style()));
     }

@@ -1,9 +1,9 @@
 // reserve, commit, cancel, token, pending, approve, reject.
+#include "answer_json.hpp"
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "history_text.hpp"
-#include "json_output.hpp"
 #include "opened_ledger.hpp"
 #include "verb_functions.hpp"
 

@@ -5,7 +5,9 @@
 #include "command_line.hpp"
 #include "console.hpp"
 #include "failure.hpp"
+#include "failure_json.hpp"
 #include "out_of_memory.hpp"
+#include "printable.hpp"
 #include "verb_functions.hpp"
 
 namespace epsilog::command {
@@ -87,6 +89,27 @@ ExitCode run_verb(const Arguments& arguments, Console& console) {
 bool asks_for_json(const std::vector<std::string>& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
   return std::find(words.begin(), end, "--json") != end;
+}
+
+/// Says it on standard error and, with --json, as {"error": …} on standard output.
+ExitCode report(const Failure& failure, Console& console) {
+  console.end_progress();
+  if (failure.faults.empty()) {
+    console.message(failure.message);
+  } else {
+    for (const PolicyFault& fault : failure.faults) console.message_line(printable(fault.text()));
+  }
+  if (console.json() && failure.code != "output") {
+    try {
+      console.write(error_json(failure));
+      console.flush();
+    } catch (const OutputError& error) {
+      console.message(error.what());
+    } catch (const std::bad_alloc&) {
+      return failure.exit;  // the message is out, on standard error
+    }
+  }
+  return failure.exit;
 }
 
 template <class Work>

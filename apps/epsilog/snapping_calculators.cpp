@@ -9,6 +9,7 @@
 #include "epsilog/mechanisms/snapping_for_scale.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "table_output.hpp"
+#include "usage_error.hpp"
 
 namespace epsilog::command {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "checked_arguments.hpp"
 #include "epsilog/ledger/ledger.hpp"
-#include "json_output.hpp"
+#include "ledger_json.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "verb_functions.hpp"

@@ -1,4 +1,4 @@
-#include "calculation.hpp"
+#include "figures.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,16 +40,16 @@ constexpr double kLargest = std::numeric_limits<double>::max();
 
 }  // namespace
 
-std::string text_of(const Calculation& calculation, std::string_view name) {
-  const auto found = std::find_if(calculation.figures.begin(), calculation.figures.end(),
-                                  [&](const Figure& figure) { return figure.name == name; });
-  EPSILOG_INVARIANT(found != calculation.figures.end());
+std::string text_of(const Figures& figures, std::string_view name) {
+  const auto found =
+      std::find_if(figures.begin(), figures.end(), [&](const Figure& figure) { return figure.name == name; });
+  EPSILOG_INVARIANT(found != figures.end());
   if (std::holds_alternative<std::monostate>(found->value)) return "";
   if (const auto* count = std::get_if<std::uint64_t>(&found->value)) return std::to_string(*count);
   if (const auto* yes = std::get_if<bool>(&found->value)) return *yes ? "true" : "false";
   if (const auto* inner = std::get_if<Figures>(&found->value)) {
     EPSILOG_INVARIANT(inner->size() == 1);
-    return text_of({*inner}, inner->front().name);
+    return text_of(*inner, inner->front().name);
   }
   const auto* text = std::get_if<std::string>(&found->value);
   EPSILOG_INVARIANT(text != nullptr);

@@ -1,0 +1,22 @@
+// An answer, or what would become of a request, as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "epsilog/engine/engine.hpp"
+
+namespace epsilog::command {
+
+/// "granted", "denied" or "pending". Whoever asked to reserve has what they asked for once it is reserved;
+/// whoever asked to release has not.
+[[nodiscard]] const char* decision_word(const engine::Answer& answer);
+
+enum class AnswerKind { plan, release, show, history, pending };
+
+/// plan, release, show: an indented object. history and pending: one line, without accuracy.
+[[nodiscard]] std::string answer_json(const engine::Answer& answer, AnswerKind kind);
+/// What answer_json() writes.
+[[nodiscard]] nlohmann::ordered_json answer_object(const engine::Answer& answer, AnswerKind kind);
+
+}  // namespace epsilog::command
