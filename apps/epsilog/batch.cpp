@@ -32,7 +32,7 @@ struct Row {
 std::vector<std::string> column_choices(const VerbSpec& verb) {
   std::vector<std::string> names;
   for (const OptionUse& use : verb.options) {
-    if (use.name != "--batch") names.emplace_back(use.name.substr(2));
+    if (use.name() != "--batch") names.emplace_back(use.name().substr(2));
   }
   return names;
 }
@@ -48,17 +48,17 @@ const OptionSpec& option_of_column(const VerbSpec& verb, const std::string& name
   return *find_option("--" + name);
 }
 
-Columns columns_of(const VerbSpec& verb, const Arguments& defaults, const BatchTable& table) {
+Columns columns_of(const std::vector<CalculatorForm>& forms, const CommandLine& defaults,
+                   const BatchTable& table) {
   Columns columns;
   columns.names = table.names();
   OptionNames options;
   for (const std::string& name : table.names()) {
-    columns.inputs.push_back(&option_of_column(verb, name));
+    columns.inputs.push_back(&option_of_column(*defaults.verb, name));
     options.push_back(columns.inputs.back()->name);
   }
-  const std::vector<const Form*> forms = possible_forms(verb, given_options(verb, defaults), options);
-  for (const Form* form : forms) {
-    for (const std::string_view result : form->results) {
+  for (const std::size_t form : possible_forms(*defaults.verb, given_options(defaults), options)) {
+    for (const std::string_view result : forms[form].results) {
       if (std::find(columns.names.begin(), columns.names.end(), result) == columns.names.end()) {
         columns.names.emplace_back(result);
       }
@@ -67,14 +67,14 @@ Columns columns_of(const VerbSpec& verb, const Arguments& defaults, const BatchT
   return columns;
 }
 
-void calculate_row(const VerbSpec& verb, const Arguments& defaults, const Columns& columns, Row& row) {
-  Arguments arguments = defaults;
+void calculate_row(const std::vector<CalculatorForm>& forms, const CommandLine& defaults,
+                   const Columns& columns, Row& row) {
+  CommandLine line = defaults;
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
-    if (!row.cells[i].empty()) set_option(arguments, *columns.inputs[i], row.cells[i]);
+    if (!row.cells[i].empty()) set_option(line, *columns.inputs[i], row.cells[i]);
   }
-  const auto given = given_options(verb, arguments);
-  const Form& form = chosen_form(verb, given);
-  row.calculation = form.calculate(arguments);
+  const CalculatorForm& form = forms[chosen_form(*line.verb, given_options(line))];
+  row.calculation = form.calculate(line);
   row.results = form.results;
 }
 
@@ -83,14 +83,14 @@ bool concerns_the_row(const Failure& failure) {
   return failure.exit == ExitCode::usage;
 }
 
-Row answered(const VerbSpec& verb, const Arguments& defaults, const Columns& columns,
+Row answered(const std::vector<CalculatorForm>& forms, const CommandLine& defaults, const Columns& columns,
              const BatchTable& table) {
   Row row;
   row.line = table.line();
   row.cells = table.cells();
   try {
     table.check_row();
-    calculate_row(verb, defaults, columns, row);
+    calculate_row(forms, defaults, columns, row);
   } catch (const std::exception& error) {
     row.failure = describe(error);
     if (!concerns_the_row(*row.failure)) throw;
@@ -115,10 +115,11 @@ std::string row_csv(const Columns& columns, const Row& row) {
 
 }  // namespace
 
-ExitCode calculate_batch(const VerbSpec& verb, const Arguments& arguments, Console& console) {
-  if (arguments.alphas.size() > 1) throw UsageError("--alpha: only once with --batch");
-  BatchTable table(*arguments.batch, console);
-  const Columns columns = columns_of(verb, arguments, table);
+ExitCode calculate_batch(const std::vector<CalculatorForm>& forms, const CommandLine& line,
+                         Console& console) {
+  if (line.count("--alpha") > 1) throw UsageError("--alpha: only once with --batch");
+  BatchTable table(line.text("--batch"), console);
+  const Columns columns = columns_of(forms, line, table);
   if (!console.json()) {
     std::vector<std::string> names = columns.names;
     names.emplace_back("error");
@@ -128,7 +129,7 @@ ExitCode calculate_batch(const VerbSpec& verb, const Arguments& arguments, Conso
   std::size_t bad = 0;
   std::size_t rows = 0;
   while (table.next()) {
-    const Row row = answered(verb, arguments, columns, table);
+    const Row row = answered(forms, line, columns, table);
     console.write(!console.json() ? row_csv(columns, row)
                   : row.failure   ? row_error_json(row.line, *row.failure)
                                   : row_json(row.line, row.calculation.figures));

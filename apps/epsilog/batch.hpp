@@ -1,13 +1,13 @@
 // --batch: one calculation for each row of a CSV table, in one process and in bounded memory.
 #pragma once
 
+#include "calculator.hpp"
 #include "console.hpp"
 #include "exit_codes.hpp"
-#include "verbs.hpp"
 
 namespace epsilog::command {
 
-/// Reads the table that `arguments.batch` names ("-" is standard input) and writes, row by row, its columns,
+/// Reads the table that --batch names ("-" is standard input) and writes, row by row, its columns,
 /// the results and `error` as CSV, or with --json one object a line.
 ///
 /// A table is one record a line (RFC 4180 quoting, LF or CRLF, byte order mark allowed), so that a bad
@@ -20,6 +20,8 @@ namespace epsilog::command {
 /// Ensures   done, or invalid when any row was bad.
 /// Throws    UsageError for the header, before anything is written; SourceError when the file cannot be
 ///           read; OutputError.
-[[nodiscard]] ExitCode calculate_batch(const VerbSpec& verb, const Arguments& arguments, Console& console);
+/// Requires  --batch.
+[[nodiscard]] ExitCode calculate_batch(const std::vector<CalculatorForm>& forms, const CommandLine& line,
+                                       Console& console);
 
 }  // namespace epsilog::command

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "arguments.hpp"
 #include "printable.hpp"
 #include "usage_error.hpp"
 

@@ -1,6 +1,5 @@
 #include "command_line.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "epsilog/engine/csv_records.hpp"
@@ -8,16 +7,16 @@
 #include "epsilog/engine/policy.hpp"
 #include "help.hpp"
 #include "usage_error.hpp"
-#include "verbs.hpp"
-#include "version_text.hpp"
 
 namespace epsilog::command {
 namespace {
 
+using Verbs = std::vector<VerbSpec>;
+
 /// The command line with options and plain words told apart.
 struct Tokens {
   std::vector<std::string> words;
-  std::vector<std::pair<const OptionSpec*, std::string>> options;
+  std::vector<CommandLine::Given> options;
   bool help = false;
   bool version = false;
 };
@@ -59,13 +58,13 @@ Tokens tell_apart(const std::vector<std::string>& arguments) {
     if (option == nullptr) unknown_option(name);
     if (!option->takes_value()) {
       if (equals != std::string::npos) throw UsageError(name + " takes no value");
-      tokens.options.emplace_back(option, "");
+      tokens.options.push_back({option, ""});
     } else if (equals != std::string::npos) {
-      tokens.options.emplace_back(option, argument.substr(equals + 1));
+      tokens.options.push_back({option, argument.substr(equals + 1)});
     } else {
       if (++i == arguments.size())
         throw UsageError(name + " needs a value: " + name + " " + std::string(option->metavar));
-      tokens.options.emplace_back(option, arguments[i]);
+      tokens.options.push_back({option, arguments[i]});
     }
   }
   return tokens;
@@ -75,15 +74,15 @@ std::string first_word(std::string_view words) {
   return std::string(words.substr(0, words.find(' ')));
 }
 
-bool is_group(const std::string& word) {
-  return std::any_of(all_verbs().begin(), all_verbs().end(), [&](const VerbSpec& verb) {
+bool is_group(const Verbs& verbs, const std::string& word) {
+  return std::any_of(verbs.begin(), verbs.end(), [&](const VerbSpec& verb) {
     return verb.words.size() > word.size() && first_word(verb.words) == word;
   });
 }
 
 /// nullptr when no verb is spelt so. `used` is how many words it took.
-const VerbSpec* find_verb(const std::vector<std::string>& words, std::size_t& used) {
-  for (const VerbSpec& verb : all_verbs()) {
+const VerbSpec* find_verb(const Verbs& verbs, const std::vector<std::string>& words, std::size_t& used) {
+  for (const VerbSpec& verb : verbs) {
     used = verb.words.find(' ') == std::string_view::npos ? 1 : 2;
     if (words.size() < used) continue;
     if ((used == 1 ? words[0] : words[0] + " " + words[1]) == verb.words) return &verb;
@@ -91,11 +90,11 @@ const VerbSpec* find_verb(const std::vector<std::string>& words, std::size_t& us
   return nullptr;
 }
 
-[[noreturn]] void unknown_verb(const std::vector<std::string>& words) {
+[[noreturn]] void unknown_verb(const Verbs& verbs, const std::vector<std::string>& words) {
   if (words.empty()) throw UsageError("no verb; epsilog --help lists them");
   std::vector<std::string> candidates;
-  const bool group = is_group(words[0]);
-  for (const VerbSpec& verb : all_verbs()) {
+  const bool group = is_group(verbs, words[0]);
+  for (const VerbSpec& verb : verbs) {
     if (!group) candidates.push_back(first_word(verb.words));
     if (!group || first_word(verb.words) == words[0]) candidates.emplace_back(verb.words);
   }
@@ -112,17 +111,17 @@ const VerbSpec* find_verb(const std::vector<std::string>& words, std::size_t& us
   throw UsageError("unknown verb '" + spelt + "'" + suggestion);
 }
 
-std::string help_for(const std::vector<std::string>& words, unsigned width) {
+std::string help_for(const Verbs& verbs, const std::vector<std::string>& words, unsigned width) {
   std::size_t used = 0;
-  if (words.empty()) return root_help(width);
-  if (const VerbSpec* verb = find_verb(words, used)) return verb_help(*verb, width);
-  if (words.size() == 1 && is_group(words[0])) return group_help(words[0], width);
-  unknown_verb(words);
+  if (words.empty()) return root_help(verbs, width);
+  if (const VerbSpec* verb = find_verb(verbs, words, used)) return verb_help(*verb, width);
+  if (words.size() == 1 && is_group(verbs, words[0])) return group_help(verbs, words[0], width);
+  unknown_verb(verbs, words);
 }
 
 bool is_given(const Tokens& tokens, std::string_view option) {
   return std::any_of(tokens.options.begin(), tokens.options.end(),
-                     [&](const auto& given) { return given.first->name == option; });
+                     [&](const auto& given) { return given.option->name == option; });
 }
 
 std::string name_of(const PositionalSpec& positional) {
@@ -137,7 +136,7 @@ void refuse_missing(const Tokens& tokens, const VerbSpec& verb, std::size_t verb
     if (verb.positionals[i].required && !given) missing.push_back(name_of(verb.positionals[i]));
   }
   for (const OptionUse& use : verb.options) {
-    if (use.required && !is_given(tokens, use.name)) missing.emplace_back(use.name);
+    if (use.required && !is_given(tokens, use.name())) missing.emplace_back(use.name());
   }
   if (missing.empty()) return;
   std::string list = missing.front();
@@ -151,61 +150,12 @@ void refuse_missing(const Tokens& tokens, const VerbSpec& verb, std::size_t verb
                    example + "`; epsilog " + words + " --help explains");
 }
 
-/// CLI11 holds each verb to its own options: which are allowed, required, repeatable, and how many
-/// plain words may follow.
-///
-/// A table of requests holds in its columns what is required otherwise.
-void declare(CLI::App& app, const VerbSpec& verb, bool with_table, Arguments& arguments) {
-  app.set_help_flag("");
-  for (const OptionSpec& option : all_options()) {
-    if (!takes(verb, option.name)) continue;
-    const std::string name(option.name);
-    CLI::Option* declared = nullptr;
-    if (const auto* flag = std::get_if<Flag>(&option.target)) {
-      app.add_flag(name, arguments.*(*flag));
-      continue;
-    }
-    if (const auto* single = std::get_if<SingleText>(&option.target)) {
-      declared = app.add_option_function<std::string>(
-          name, [&arguments, target = *single](const std::string& text) { arguments.*target = text; });
-    } else {
-      declared =
-          app.add_option(name, arguments.*std::get<RepeatedText>(option.target))->allow_extra_args(false);
-    }
-    const bool required = std::any_of(verb.options.begin(), verb.options.end(), [&](const OptionUse& use) {
-      return use.required && use.name == option.name;
-    });
-    declared->required(required && !with_table);
-  }
-  for (const PositionalSpec& positional : verb.positionals) {
-    app.add_option_function<std::string>(
-           name_of(positional),
-           [&arguments, target = positional.target](const std::string& text) { arguments.*target = text; })
-        ->required(positional.required && !with_table);
-  }
-}
-
-std::vector<std::string> for_cli11(const Tokens& tokens, std::size_t verb_words) {
-  std::vector<std::string> result;
-  for (const auto& [option, value] : tokens.options) {
-    result.emplace_back(option->name);
-    if (option->takes_value()) result.push_back(value);
-  }
-  if (tokens.words.size() > verb_words) {
-    result.emplace_back("--");
-    result.insert(result.end(), tokens.words.begin() + static_cast<std::ptrdiff_t>(verb_words),
-                  tokens.words.end());
-  }
-  std::reverse(result.begin(), result.end());  // CLI11 takes its arguments from the back
-  return result;
-}
-
 void refuse_repeats(const Tokens& tokens) {
   for (std::size_t i = 0; i < tokens.options.size(); ++i) {
-    const OptionSpec* option = tokens.options[i].first;
-    if (!std::holds_alternative<SingleText>(option->target)) continue;
+    const OptionSpec* option = tokens.options[i].option;
+    if (!option->takes_value() || option->repeatable) continue;
     for (std::size_t j = 0; j < i; ++j) {
-      if (tokens.options[j].first == option) throw UsageError(std::string(option->name) + " is given twice");
+      if (tokens.options[j].option == option) throw UsageError(std::string(option->name) + " is given twice");
     }
   }
 }
@@ -219,7 +169,7 @@ void refuse_extra_words(const Tokens& tokens, const VerbSpec& verb, std::size_t 
 
 void refuse_foreign_options(const Tokens& tokens, const VerbSpec& verb) {
   for (const auto& [option, value] : tokens.options) {
-    if (!takes(verb, option->name)) {
+    if (!verb.takes(option->name)) {
       throw UsageError("epsilog " + std::string(verb.words) + " takes no " + std::string(option->name));
     }
   }
@@ -240,39 +190,32 @@ void require_text(const Tokens& tokens) {
 
 }  // namespace
 
-std::variant<Arguments, TextRequest> parse_command_line(const std::vector<std::string>& words,
-                                                        unsigned width) {
+std::variant<CommandLine, TextRequest, VersionRequest> parse_command_line(
+    const Verbs& verbs, const std::vector<std::string>& words, unsigned width) {
   Tokens tokens = tell_apart(words);
   require_text(tokens);
-  if (tokens.version) return TextRequest{version_text()};
+  if (tokens.version) return VersionRequest{};
   if (!tokens.words.empty() && tokens.words[0] == "help") {
     tokens.words.erase(tokens.words.begin());
     tokens.help = true;
   }
-  if (tokens.help) return TextRequest{help_for(tokens.words, width)};
+  if (tokens.help) return TextRequest{help_for(verbs, tokens.words, width)};
 
   std::size_t verb_words = 0;
-  const VerbSpec* verb = find_verb(tokens.words, verb_words);
-  if (verb == nullptr) unknown_verb(tokens.words);
+  const VerbSpec* verb = find_verb(verbs, tokens.words, verb_words);
+  if (verb == nullptr) unknown_verb(verbs, tokens.words);
   refuse_foreign_options(tokens, *verb);
   refuse_repeats(tokens);
   refuse_extra_words(tokens, *verb, verb_words);
+  // A table of requests holds in its columns what is required otherwise.
+  if (!is_given(tokens, "--batch")) refuse_missing(tokens, *verb, verb_words);
 
-  Arguments arguments;
-  arguments.verb = verb->verb;
-  CLI::App app;
-  const bool with_table = is_given(tokens, "--batch");
-  if (!with_table) refuse_missing(tokens, *verb, verb_words);
-  declare(app, *verb, with_table, arguments);
-  std::vector<std::string> reversed = for_cli11(tokens, verb_words);
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    const std::string name(verb->words);
-    throw UsageError(name + ": " + error.what() + "; epsilog " + name + " --help shows examples");
+  tokens.words.erase(tokens.words.begin(), tokens.words.begin() + static_cast<std::ptrdiff_t>(verb_words));
+  CommandLine line{verb, std::move(tokens.words), std::move(tokens.options)};
+  if (line.has("--quiet") && line.has("--verbose")) {
+    throw UsageError("--verbose: not with --quiet; give either");
   }
-  if (arguments.quiet && arguments.verbose) throw UsageError("--verbose: not with --quiet; give either");
-  return arguments;
+  return line;
 }
 
 }  // namespace epsilog::command

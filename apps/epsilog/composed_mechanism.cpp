@@ -4,7 +4,6 @@
 #include <map>
 #include <sstream>
 
-#include "arguments.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/optimal_composition.hpp"
 #include "usage_error.hpp"

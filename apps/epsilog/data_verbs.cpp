@@ -5,16 +5,20 @@
 #include <optional>
 #include <utility>
 
-#include "checked_arguments.hpp"
 #include "data_json.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "ledger_arguments.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"
-#include "verb_functions.hpp"
+#include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
+
+struct DataArguments : PolicyFileArguments {
+  std::optional<std::string> dataset;
+};
 
 /// A policy and the folder its relative source paths start from.
 struct Declared {
@@ -24,7 +28,7 @@ struct Declared {
   std::string base_dir;
 };
 
-Declared declared(const Arguments& arguments) {
+Declared declared(const DataArguments& arguments) {
   if (arguments.policy) {
     const std::string path = policy_path(arguments);
     return {std::nullopt, engine::Policy::read(path), std::filesystem::path(path).parent_path().string()};
@@ -126,9 +130,7 @@ std::string report_text(const DatasetReport& report, const engine::Dataset& data
   return text + "\n" + table.text(style) + kColumnsExplained + advice_text(report, dataset);
 }
 
-}  // namespace
-
-ExitCode data_check(const Arguments& arguments, Console& console) {
+ExitCode data_check(const DataArguments& arguments, Console& console) {
   const Declared source = declared(arguments);
   std::vector<DatasetReport> reports;
   std::vector<std::string> without_source;
@@ -158,6 +160,25 @@ ExitCode data_check(const Arguments& arguments, Console& console) {
     }
   }
   return ExitCode::done;
+}
+
+VerbSpec data_check_verb() {
+  return Verb<DataArguments>{
+      .words = "data check",
+      .summary = "report missing, dropped and clamped rows, for the curator only",
+      .examples =
+          "epsilog data check --policy clinic.yaml\n"
+          "epsilog data check clinic --ledger clinic.epsilog",
+      .details = "Prints exact counts of the data: they are not private, and are recorded nowhere.",
+      .positionals = {any_dataset<DataArguments>()},
+      .options = {{"--policy", &DataArguments::policy}, {"--ledger", &DataArguments::ledger}},
+      .run = &data_check};
+}
+
+}  // namespace
+
+std::vector<VerbSpec> data_verbs() {
+  return {data_check_verb()};
 }
 
 }  // namespace epsilog::command

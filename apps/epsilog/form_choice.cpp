@@ -11,19 +11,19 @@ bool among(std::string_view name, const OptionNames& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-OptionNames missing(const Form& form, const OptionNames& given) {
+OptionNames missing(const OptionUses& form, const OptionNames& given) {
   OptionNames names;
-  for (const OptionUse& use : form.options) {
-    if (use.required && !among(use.name, given)) names.push_back(use.name);
+  for (const OptionUse& use : form) {
+    if (use.required && !among(use.name(), given)) names.push_back(use.name());
   }
   return names;
 }
 
-OptionNames superfluous(const Form& form, const OptionNames& given) {
+OptionNames superfluous(const OptionUses& form, const OptionNames& given) {
   OptionNames names;
   for (const std::string_view name : given) {
-    const bool taken = std::any_of(form.options.begin(), form.options.end(),
-                                   [&](const OptionUse& use) { return use.name == name; });
+    const bool taken =
+        std::any_of(form.begin(), form.end(), [&](const OptionUse& use) { return use.name() == name; });
     if (!taken) names.push_back(name);
   }
   return names;
@@ -59,28 +59,21 @@ std::string alternatives(std::vector<OptionNames> lists) {
 
 }  // namespace
 
-OptionNames given_options(const VerbSpec& verb, const Arguments& arguments) {
+OptionNames given_options(const CommandLine& line) {
   OptionNames names;
-  for (const OptionUse& use : verb.options) {
-    if (use.name == "--batch") continue;
-    const auto& target = find_option(use.name)->target;
-    const auto* single = std::get_if<SingleText>(&target);
-    const auto* repeated = std::get_if<RepeatedText>(&target);
-    const bool given = single != nullptr     ? (arguments.*(*single)).has_value()
-                       : repeated != nullptr ? !(arguments.*(*repeated)).empty()
-                                             : arguments.*std::get<Flag>(target);
-    if (given) names.push_back(use.name);
+  for (const OptionUse& use : line.verb->options) {
+    if (use.name() != "--batch" && line.has(use.name())) names.push_back(use.name());
   }
   return names;
 }
 
-const Form& chosen_form(const VerbSpec& verb, const OptionNames& given) {
+std::size_t chosen_form(const VerbSpec& verb, const OptionNames& given) {
   std::vector<OptionNames> lacking;
   std::vector<OptionNames> too_many;
-  for (const Form& form : verb.forms) {
-    const OptionNames more = superfluous(form, given);
-    const OptionNames less = missing(form, given);
-    if (more.empty() && less.empty()) return form;
+  for (std::size_t i = 0; i < verb.forms.size(); ++i) {
+    const OptionNames more = superfluous(verb.forms[i], given);
+    const OptionNames less = missing(verb.forms[i], given);
+    if (more.empty() && less.empty()) return i;
     if (more.empty()) lacking.push_back(less);
     if (less.empty()) too_many.push_back(more);
   }
@@ -89,34 +82,30 @@ const Form& chosen_form(const VerbSpec& verb, const OptionNames& given) {
   refuse(verb, "these do not go together: " + joined(given, ", "));
 }
 
-std::vector<const Form*> possible_forms(const VerbSpec& verb, const OptionNames& command_line,
+std::vector<std::size_t> possible_forms(const VerbSpec& verb, const OptionNames& command_line,
                                         const OptionNames& columns) {
   OptionNames named = command_line;
   named.insert(named.end(), columns.begin(), columns.end());
-  std::vector<const Form*> forms;
-  for (const Form& form : verb.forms) {
-    if (missing(form, named).empty() && superfluous(form, command_line).empty()) forms.push_back(&form);
+  std::vector<std::size_t> forms;
+  for (std::size_t i = 0; i < verb.forms.size(); ++i) {
+    const OptionUses& form = verb.forms[i];
+    if (missing(form, named).empty() && superfluous(form, command_line).empty()) forms.push_back(i);
   }
   // A form that takes all that is named and lacks nothing would have been found above.
   if (forms.empty()) static_cast<void>(chosen_form(verb, named));
   return forms;
 }
 
-void set_option(Arguments& arguments, const OptionSpec& option, const std::string& text) {
-  if (const auto* single = std::get_if<SingleText>(&option.target)) {
-    arguments.*(*single) = text;
-  } else if (const auto* repeated = std::get_if<RepeatedText>(&option.target)) {
-    arguments.*(*repeated) = {text};
-  } else {
-    std::string word = text;
-    std::transform(word.begin(), word.end(), word.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    const bool yes = word == "true" || word == "1";
-    if (!yes && word != "false" && word != "0") {
-      throw UsageError(std::string(option.name) + ": '" + text.substr(0, 60) + "' must be true or false");
-    }
-    arguments.*std::get<Flag>(option.target) = yes;
+void set_option(CommandLine& line, const OptionSpec& option, const std::string& text) {
+  if (option.takes_value()) return line.set(option, text);
+  std::string word = text;
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const bool yes = word == "true" || word == "1";
+  if (!yes && word != "false" && word != "0") {
+    throw UsageError(std::string(option.name) + ": '" + text.substr(0, 60) + "' must be true or false");
   }
+  yes ? line.set(option, "") : line.remove(option);
 }
 
 }  // namespace epsilog::command

@@ -104,12 +104,12 @@ std::string reflowed(std::string_view lines, unsigned width) {
 }
 
 Row option_row(const OptionUse& use) {
-  const OptionSpec& option = *find_option(use.name);
-  return {std::string(use.name) + (option.takes_value() ? " " + std::string(option.metavar) : ""),
-          use.help.empty() ? option.help : use.help};
+  const OptionSpec& option = *use.option;
+  return {std::string(option.name) + (option.takes_value() ? " " + std::string(option.metavar) : ""),
+          use.help};
 }
 
-std::string usage_lines(const VerbSpec& verb, const std::vector<OptionUse>& options, unsigned width) {
+std::string usage_lines(const VerbSpec& verb, const OptionUses& options, unsigned width) {
   constexpr std::size_t kIndent = 2;
   std::string lines = "epsilog " + std::string(verb.words);
   const std::string margin(lines.size(), ' ');
@@ -132,13 +132,13 @@ std::string usage_lines(const VerbSpec& verb, const std::vector<OptionUse>& opti
 std::string usage_of(const VerbSpec& verb, unsigned width) {
   if (verb.forms.empty()) return usage_lines(verb, verb.options, width);
   std::string lines;
-  for (const Form& form : verb.forms) lines += usage_lines(verb, form.options, width) + "\n";
+  for (const OptionUses& form : verb.forms) lines += usage_lines(verb, form, width) + "\n";
   return lines + "epsilog " + std::string(verb.words) + " --batch FILE|- [options for all rows]";
 }
 
-std::vector<Row> verb_rows(std::string_view group) {
+std::vector<Row> verb_rows(const std::vector<VerbSpec>& verbs, std::string_view group) {
   std::vector<Row> rows;
-  for (const VerbSpec& verb : all_verbs()) {
+  for (const VerbSpec& verb : verbs) {
     if (group.empty() || verb.words.substr(0, verb.words.find(' ')) == group) {
       rows.push_back({std::string(verb.words), verb.summary});
     }
@@ -178,16 +178,19 @@ const std::vector<Row> kExitCodes = {
 
 std::vector<Row> rows_of_every_verb() {
   std::vector<Row> rows;
-  for (const std::string_view option : options_of_every_verb()) rows.push_back(option_row({option}));
+  for (const std::string_view name : options_of_every_verb()) {
+    const OptionSpec* option = find_option(name);
+    rows.push_back(option_row({option, false, option->help}));
+  }
   return rows;
 }
 
 }  // namespace
 
-std::string root_help(unsigned width) {
+std::string root_help(const std::vector<VerbSpec>& verbs, unsigned width) {
   std::string help = "epsilog: a privacy budget that is kept, durably and exactly.\n\nExamples\n";
   help += examples_of(kRootExamples, width);
-  help += "\nVerbs\n" + columns(verb_rows(""), width);
+  help += "\nVerbs\n" + columns(verb_rows(verbs, ""), width);
   std::vector<Row> rows = rows_of_every_verb();
   rows.push_back({"--help", "help for a verb: epsilog release --help"});
   rows.push_back({"--version", "the version of epsilog, how it was built, and its libraries"});
@@ -200,12 +203,12 @@ std::string root_help(unsigned width) {
   return help + "\nExit codes\n" + columns(kExitCodes, width);
 }
 
-std::string group_help(std::string_view group, unsigned width) {
+std::string group_help(const std::vector<VerbSpec>& verbs, std::string_view group, unsigned width) {
   std::string help = "Examples\n";
-  for (const VerbSpec& verb : all_verbs()) {
+  for (const VerbSpec& verb : verbs) {
     if (verb.words.substr(0, verb.words.find(' ')) == group) help += examples_of(verb.examples, width);
   }
-  return help + "\nVerbs\n" + columns(verb_rows(group), width);
+  return help + "\nVerbs\n" + columns(verb_rows(verbs, group), width);
 }
 
 std::string verb_help(const VerbSpec& verb, unsigned width) {

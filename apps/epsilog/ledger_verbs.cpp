@@ -1,4 +1,4 @@
-// budget, history, show, audit verify, recover.
+// budget, history, show.
 #include <fmt/format.h>
 
 #include <limits>
@@ -15,16 +15,25 @@
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "history_text.hpp"
+#include "ledger_arguments.hpp"
 #include "ledger_json.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"
-#include "verb_functions.hpp"
+#include "verbs.hpp"
 
 namespace epsilog::command {
+namespace {
 
-ExitCode budget(const Arguments& arguments, Console& console) {
+struct BooksArguments : LedgerArguments {
+  std::optional<std::string> dataset;
+  std::optional<std::string> decision_id;  ///< of show
+  std::optional<std::string> limit;        ///< of history
+  std::vector<std::string> alphas;         ///< of show
+};
+
+ExitCode budget(const BooksArguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const std::vector<engine::BudgetAccount> accounts = engine.budget(arguments.dataset.value_or(""));
   const std::vector<std::string> notes = engine.notes(arguments.dataset.value_or(""));
@@ -32,8 +41,6 @@ ExitCode budget(const Arguments& arguments, Console& console) {
                                : budget_text(accounts, console.style()) + notes_text(notes));
   return ExitCode::done;
 }
-
-namespace {
 
 /// Relocations in their place between decisions, for people: JSON and --quiet list decisions only.
 class Relocations final {
@@ -59,14 +66,12 @@ class Relocations final {
   bool begun_ = false;
 };
 
-}  // namespace
-
-ExitCode history(const Arguments& arguments, Console& console) {
+ExitCode history(const BooksArguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
   std::size_t unreadable = 0;
   const engine::Engine engine =
-      open_for_reading(ledger_path(arguments), console, engine_options(arguments), unreadable);
+      open_for_reading(ledger_path(arguments), console, engine_options(arguments, console), unreadable);
   Style style = console.style();
   if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
   // Of an unknown dataset nothing is printed but the suggestion.
@@ -85,11 +90,11 @@ ExitCode history(const Arguments& arguments, Console& console) {
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
 
-ExitCode show(const Arguments& arguments, Console& console) {
-  const std::vector<Rational> alphas = alpha_arguments(arguments);
+ExitCode show(const BooksArguments& arguments, Console& console) {
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const std::string ledger = ledger_path(arguments);
-  const engine::EngineOptions options = engine_options(arguments);
-  const std::string id = decision_id_argument(arguments, ledger);
+  const engine::EngineOptions options = engine_options(arguments, console);
+  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
   const engine::Engine engine = open_for_reading(ledger, console, options);
   const engine::Answer answer = engine.show(id, alphas);
   warn_if_withheld(answer, console);
@@ -102,136 +107,51 @@ ExitCode show(const Arguments& arguments, Console& console) {
   return withheld(answer) ? ExitCode::try_again : ExitCode::done;
 }
 
-namespace {
-
-/// A ledger too damaged to be read through is a finding of verification like any other.
-engine::AuditReport verified(const std::string& ledger, const engine::Progress& progress) {
-  try {
-    return engine::audit_verify(ledger, progress);
-  } catch (const LedgerCorrupt& error) {
-    engine::AuditReport report;
-    report.faults = {{"ledger", "ledger_corrupt", error.what()}};
-    return report;
-  }
+VerbSpec budget_verb() {
+  return Verb<BooksArguments>{.words = "budget",
+                              .summary = "limits, what is spent and what remains",
+                              .examples =
+                                  "epsilog budget\n"
+                                  "epsilog budget clinic --json",
+                              .positionals = {any_dataset<BooksArguments>()},
+                              .options = {{"--ledger", &BooksArguments::ledger}},
+                              .run = &budget};
 }
 
-std::string counted(std::int64_t count, const char* what) {
-  return grouped(count) + " " + what + (count == 1 ? "" : "s");
+VerbSpec history_verb() {
+  return Verb<BooksArguments>{.words = "history",
+                              .summary = "every decision, oldest first",
+                              .examples =
+                                  "epsilog history --limit 20\n"
+                                  "epsilog history clinic --json",
+                              .details = "With --json one object a line (JSON Lines).",
+                              .positionals = {any_dataset<BooksArguments>()},
+                              .options = {{"--limit", &BooksArguments::limit},
+                                          {"--ledger", &BooksArguments::ledger},
+                                          {"--wait", &BooksArguments::wait}},
+                              .run = &history};
 }
 
-/// What cannot be read is a fault that the audit finds; here it stays unsaid.
-Examined examined_in(const std::string& ledger) {
-  Examined examined;
-  try {
-    ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
-    const ledger::LedgerFacts facts = ledger::Inspection(view).facts();
-    examined.ledger_id = facts.ledger_id;
-    examined.policy_versions = facts.policy_versions.rows;
-    examined.accounts = facts.accounts.rows;
-    const ledger::PolicyVersion active = view.active_policy();
-    examined.policy_sha256 = active.sha256;
-    examined.policy_version = active.version;
-  } catch (const LedgerCorrupt&) {
-  }
-  return examined;
-}
-
-/// What was examined: whoever compares two copies, or remembers a hash, finds it here.
-std::string examined_text(const Examined& examined) {
-  if (examined.policy_version == 0) return "";
-  return fmt::format("  ledger     {}, {}\n  policy     version {} of {}\n  sha256     {}\n",
-                     printable(examined.ledger_id), counted(examined.accounts, "account"),
-                     examined.policy_version, examined.policy_versions, printable(examined.policy_sha256));
-}
-
-/// What nobody can check, and a reader is to know.
-std::string relocations_text(const std::vector<ledger::Relocation>& relocations, const Style& style) {
-  if (relocations.empty()) return "";
-  Table table(
-      {{"after decision", Table::Align::right}, {"at"}, {"source of"}, {"relocated to"}, {"by"}, {"why"}});
-  for (const ledger::Relocation& relocation : relocations) {
-    table.add({std::to_string(relocation.after_decision), relocation.at, relocation.dataset, relocation.path,
-               relocation.by, relocation.why});
-  }
-  return "\n" + table.text(style);
-}
-
-std::string audit_text(const engine::AuditReport& report, const Examined& examined, const Style& style) {
-  const std::string records = counted(report.records, "decision");
-  if (report.ok) {
-    std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
-                       examined_text(examined) + relocations_text(report.relocations, style);
-    if (report.notes.empty()) return text;
-    Table table({{"record"}, {"code"}, {"what older rules allowed"}});
-    for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
-    return text + "\n" + table.text(style);
-  }
-  Table table({{"record"}, {"code"}, {"what is wrong"}});
-  for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
-  const auto count = static_cast<std::int64_t>(report.faults.size());
-  return style.bad("not verified") +
-         fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"), examined_text(examined)) +
-         table.text(style) + relocations_text(report.relocations, style);
+VerbSpec show_verb() {
+  return Verb<BooksArguments>{
+      .words = "show",
+      .summary = "one decision with its stored answer",
+      .examples = "epsilog show 01HV5Y3K9QZ8T7W6R5N4M3J2XA",
+      .details =
+          "Free: what was released is printed again as it was stored. Exit code 7: it is not known to be\n"
+          "on the disk, and withheld.",
+      .positionals = {{"DECISION_ID", &BooksArguments::decision_id, true,
+                       "the id that release printed, or how it begins"}},
+      .options = {{"--alpha", &BooksArguments::alphas},
+                  {"--ledger", &BooksArguments::ledger},
+                  {"--wait", &BooksArguments::wait}},
+      .run = &show};
 }
 
 }  // namespace
 
-ExitCode audit_verify(const Arguments& arguments, Console& console) {
-  const std::string ledger = ledger_path(arguments);
-  const engine::AuditReport report = verified(ledger, console.progress("verifying"));
-  console.end_progress();
-  const Examined examined = examined_in(ledger);
-  if (console.json()) {
-    console.write(audit_json(report, examined));
-  } else if (!console.quiet()) {
-    console.write(audit_text(report, examined, console.style()));
-  }
-  if (report.ok) return ExitCode::done;
-  // That nobody knows what is on the disk is no contradiction in what can be read.
-  const bool only_poisoned = report.faults.size() == 1 && report.faults.front().code == engine::kPoisoned;
-  return only_poisoned ? ExitCode::try_again : ExitCode::not_verified;
-}
-
-ExitCode audit_replay(const Arguments& arguments, Console& console) {
-  const std::string ledger = ledger_path(arguments);
-  std::int64_t same = 0;
-  const auto print = [&](const engine::ReplayedDecision& decision) {
-    same += decision.faults.empty() ? 1 : 0;
-    if (console.json()) {
-      console.write(replayed_json(decision));
-    } else if (!console.quiet()) {
-      console.write(fmt::format("{}  {}  {:<12}  policy {} {:.12}  {}\n", decision.decision_id,
-                                decision.created_at, decision.outcome, decision.policy_version,
-                                decision.policy_sha256,
-                                decision.faults.empty() ? "same" : console.style().bad("differs")));
-    }
-  };
-  const engine::AuditReport report = engine::audit_replay(ledger, print, console.progress("replaying"));
-  console.end_progress();
-  warn_if_poisoned(ledger, console);
-  if (console.json()) {
-    console.write(replay_summary_json(report, same));
-  } else if (!console.quiet()) {
-    console.write(fmt::format("\n{} of {} the same\n", grouped(same), grouped(report.records)));
-    if (!report.ok) console.write(audit_text(report, {}, console.style()));
-  }
-  return report.ok ? ExitCode::done : ExitCode::not_verified;
-}
-
-ExitCode recover(const Arguments& arguments, Console& console) {
-  const std::string ledger = ledger_path(arguments);
-  const engine::RecoverReport report = engine::recover(ledger, engine_options(arguments));
-  if (report.was_poisoned) console.made(ledger + " is usable again");
-  if (console.json()) {
-    console.write(recover_json(ledger, report));
-  } else if (!console.quiet()) {
-    const std::string name = printable(ledger);
-    console.write(report.was_poisoned
-                      ? fmt::format("{} verifies and is usable again; it had been poisoned: {}\n", name,
-                                    printable(report.reason))
-                      : fmt::format("{} is not poisoned: nothing to do\n", name));
-  }
-  return ExitCode::done;
+std::vector<VerbSpec> ledger_verbs() {
+  return {budget_verb(), history_verb(), show_verb()};
 }
 
 }  // namespace epsilog::command

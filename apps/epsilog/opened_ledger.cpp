@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "checked_arguments.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "ledger_arguments.hpp"
 #include "released_text.hpp"
 #include "usage_error.hpp"
 
@@ -37,10 +37,9 @@ void warn_if_poisoned(const std::string& ledger, Console& console) {
   warn(ledger::Ledger::open_read_only(ledger).poisoned(), console);
 }
 
-std::string decision_id_argument(const Arguments& arguments, const std::string& ledger) {
+std::string decision_id_argument(const std::string& text, const std::string& ledger) {
   constexpr std::size_t kWhole = 26;
   constexpr std::size_t kLeast = 4;
-  const std::string& text = *arguments.decision_id;
   if (text.size() >= kWhole) return text;
   if (text.size() < kLeast) {
     throw UsageError("'" + text + "' is too short for an id: give at least its first 4 characters");
@@ -61,8 +60,8 @@ void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& con
       "; `epsilog audit verify` names all there are");
 }
 
-engine::EngineOptions options_for_writing(const Arguments& arguments, Console& console) {
-  engine::EngineOptions options = engine_options(arguments);
+engine::EngineOptions options_for_writing(const LedgerArguments& arguments, Console& console) {
+  engine::EngineOptions options = engine_options(arguments, console);
   options.unreadable = [&console](const engine::UnreadableDecision& decision) {
     warn_of_unreadable(decision, console);
   };

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <string>
 
-#include "arguments.hpp"
 #include "console.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "ledger_arguments.hpp"
 
 namespace epsilog::command {
 
@@ -17,7 +17,7 @@ void warn_if_poisoned(const std::string& ledger, Console& console);
 /// The id of the decision that is meant: a whole id as it stands, else the only id that begins so. What
 /// begins none stays as it is, not to be found. Throws  UsageError when it begins several, or is too short to
 /// tell; as Ledger::open_read_only.
-[[nodiscard]] std::string decision_id_argument(const Arguments& arguments, const std::string& ledger);
+[[nodiscard]] std::string decision_id_argument(const std::string& text, const std::string& ledger);
 
 /// One line on standard error about a decision that cannot be read.
 void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& console);
@@ -25,7 +25,7 @@ void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& con
 /// --wait, and a line on standard error about each decision that cannot be read.
 /// Requires  the console outlives the engine.
 /// Throws    UsageError.
-[[nodiscard]] engine::EngineOptions options_for_writing(const Arguments& arguments, Console& console);
+[[nodiscard]] engine::EngineOptions options_for_writing(const LedgerArguments& arguments, Console& console);
 
 /// `unreadable` counts the decisions that could not be read, each of which is warned of.
 /// Requires  both outlive the engine.

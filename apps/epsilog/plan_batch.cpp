@@ -6,40 +6,41 @@
 
 #include "accounts_text.hpp"
 #include "answer_json.hpp"
+#include "ask_arguments.hpp"
 #include "batch_table.hpp"
-#include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "failure_json.hpp"
 #include "forecast_output.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "usage_error.hpp"
-#include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
 
+using Target = std::optional<std::string> AskArguments::*;
+
 struct RequestColumn {
   std::string_view name;
-  SingleText target;
+  Target target;
 };
-constexpr std::array<RequestColumn, 10> kColumns = {{{"dataset", &Arguments::dataset},
-                                                     {"statistic", &Arguments::statistic},
-                                                     {"epsilon", &Arguments::epsilon},
-                                                     {"delta", &Arguments::delta},
-                                                     {"rho", &Arguments::rho},
-                                                     {"by", &Arguments::by},
-                                                     {"where", &Arguments::where},
-                                                     {"as", &Arguments::principal},
-                                                     {"purpose", &Arguments::purpose},
-                                                     {"key", &Arguments::key}}};
+constexpr std::array<RequestColumn, 10> kColumns = {{{"dataset", &AskArguments::dataset},
+                                                     {"statistic", &AskArguments::statistic},
+                                                     {"epsilon", &AskArguments::epsilon},
+                                                     {"delta", &AskArguments::delta},
+                                                     {"rho", &AskArguments::rho},
+                                                     {"by", &AskArguments::by},
+                                                     {"where", &AskArguments::where},
+                                                     {"as", &AskArguments::principal},
+                                                     {"purpose", &AskArguments::purpose},
+                                                     {"key", &AskArguments::key}}};
 
 /// What the rows of the written table have besides those of the one that was read.
 const std::vector<std::string> kResults = {"decision",      "replayed", "charged_epsilon",
                                            "charged_delta", "reasons",  "error"};
 
-std::vector<SingleText> targets_of(const BatchTable& table) {
-  std::vector<SingleText> targets;
+std::vector<Target> targets_of(const BatchTable& table) {
+  std::vector<Target> targets;
   for (const std::string& name : table.names()) {
     const auto column = std::find_if(kColumns.begin(), kColumns.end(),
                                      [&](const RequestColumn& candidate) { return candidate.name == name; });
@@ -55,30 +56,30 @@ std::vector<SingleText> targets_of(const BatchTable& table) {
   return targets;
 }
 
-engine::Request request_of_row(const Arguments& defaults, const std::vector<SingleText>& targets,
+engine::Request request_of_row(const AskArguments& defaults, const std::vector<Target>& targets,
                                const std::vector<std::string>& cells) {
-  Arguments arguments = defaults;
+  AskArguments arguments = defaults;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (!cells[i].empty()) arguments.*targets[i] = cells[i];
   }
   // In place of what the command line says for all rows, of whichever kind.
-  const auto in_the_row = [&](SingleText target) {
+  const auto in_the_row = [&](Target target) {
     const auto at = std::find(targets.begin(), targets.end(), target);
     return at != targets.end() && !cells[static_cast<std::size_t>(at - targets.begin())].empty();
   };
-  if (in_the_row(&Arguments::rho)) {
-    if (!in_the_row(&Arguments::epsilon)) arguments.epsilon.reset();
-    if (!in_the_row(&Arguments::delta)) arguments.delta.reset();
-  } else if (in_the_row(&Arguments::epsilon)) {
+  if (in_the_row(&AskArguments::rho)) {
+    if (!in_the_row(&AskArguments::epsilon)) arguments.epsilon.reset();
+    if (!in_the_row(&AskArguments::delta)) arguments.delta.reset();
+  } else if (in_the_row(&AskArguments::epsilon)) {
     arguments.rho.reset();
   }
   for (const RequestColumn& required : {kColumns[0], kColumns[1], kColumns[2]}) {
-    const bool replaced = required.target == &Arguments::epsilon && arguments.rho;
+    const bool replaced = required.target == &AskArguments::epsilon && arguments.rho;
     if (!(arguments.*required.target) && !replaced) {
       throw UsageError(std::string(required.name) + ": is neither in the row nor on the command line");
     }
   }
-  return request_of(arguments);
+  return request_of(arguments, Asking::plan);
 }
 
 /// What a row's content can bring about; anything else is no matter of the row.
@@ -121,10 +122,10 @@ std::string bad_row_csv(std::vector<std::string> cells, const Failure& failure) 
 
 class PlannedTable {
  public:
-  PlannedTable(const Arguments& arguments, Console& console, engine::PlanSequence sequence)
+  PlannedTable(const AskArguments& arguments, Console& console, engine::PlanSequence sequence)
       : arguments_(arguments), console_(console), sequence_(std::move(sequence)) {}
 
-  BatchSummary plan(BatchTable& table, const std::vector<SingleText>& targets) {
+  BatchSummary plan(BatchTable& table, const std::vector<Target>& targets) {
     if (!console_.json()) {
       std::vector<std::string> names = table.names();
       names.insert(names.end(), kResults.begin(), kResults.end());
@@ -141,7 +142,7 @@ class PlannedTable {
   [[nodiscard]] std::vector<ledger::AccountState> accounts() const { return sequence_.accounts(); }
 
  private:
-  void plan_row(const BatchTable& table, const std::vector<SingleText>& targets) {
+  void plan_row(const BatchTable& table, const std::vector<Target>& targets) {
     ++summary_.rows;
     try {
       table.check_row();
@@ -159,7 +160,7 @@ class PlannedTable {
     }
   }
 
-  const Arguments& arguments_;
+  const AskArguments& arguments_;
   Console& console_;
   engine::PlanSequence sequence_;
   BatchSummary summary_;
@@ -177,12 +178,12 @@ std::string summary_text(const BatchSummary& summary) {
 
 }  // namespace
 
-ExitCode plan_batch(const Arguments& arguments, Console& console) {
+ExitCode plan_batch(const AskArguments& arguments, Console& console) {
   if (arguments.count) throw UsageError("--count: not with --batch");
   if (!arguments.alphas.empty()) throw UsageError("--alpha: not with --batch");
   const std::string ledger = ledger_path(arguments);
   BatchTable table(*arguments.batch, console);
-  const std::vector<SingleText> targets = targets_of(table);
+  const std::vector<Target> targets = targets_of(table);
   const engine::Engine engine = open_for_reading(ledger, console);
 
   PlannedTable planned(arguments, console, engine.plan_sequence());

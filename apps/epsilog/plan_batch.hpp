@@ -1,7 +1,7 @@
 // plan --batch: a table of requests, planned in order.
 #pragma once
 
-#include "arguments.hpp"
+#include "ask_arguments.hpp"
 #include "console.hpp"
 #include "exit_codes.hpp"
 
@@ -12,6 +12,6 @@ namespace epsilog::command {
 ///
 /// Requires  arguments.batch
 /// Throws    UsageError for a table whose columns cannot be requests; what is wrong with a row is said there.
-[[nodiscard]] ExitCode plan_batch(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode plan_batch(const AskArguments& arguments, Console& console);
 
 }  // namespace epsilog::command

@@ -11,21 +11,32 @@
 #include "figures_json.hpp"
 #include "printable.hpp"
 #include "usage_error.hpp"
-#include "verb_functions.hpp"
+#include "verb.hpp"
+#include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
 
+struct DraftArguments {
+  std::optional<std::string> metadata_file;
+  std::optional<std::string> from;
+  std::optional<std::string> from_csv;
+  std::optional<std::string> dataset_name;
+  std::optional<std::string> epsilon;
+  std::optional<std::string> delta;
+  std::optional<std::string> output;
+};
+
 using engine::PolicyDraft;
 
-std::optional<engine::MetadataFormat> format_argument(const Arguments& arguments) {
+std::optional<engine::MetadataFormat> format_argument(const DraftArguments& arguments) {
   if (!arguments.from) return std::nullopt;
   if (*arguments.from == "smartnoise") return engine::MetadataFormat::smartnoise;
   if (*arguments.from == "lomas") return engine::MetadataFormat::lomas;
   throw UsageError("--from: '" + printable(*arguments.from) + "' is not smartnoise or lomas");
 }
 
-std::string dataset_argument(const Arguments& arguments) {
+std::string dataset_argument(const DraftArguments& arguments) {
   if (!arguments.dataset_name) return "";
   const std::string& name = *arguments.dataset_name;
   if (engine::dataset_name_from(name, "") != name) {
@@ -86,7 +97,7 @@ void list_remarks(const PolicyDraft& draft, const std::string& file, Console& co
   console.message(verdict(draft));
 }
 
-ExitCode deliver(const PolicyDraft& draft, const Arguments& arguments, Console& console) {
+ExitCode deliver(const PolicyDraft& draft, const DraftArguments& arguments, Console& console) {
   if (arguments.output) {
     write_new_file(*arguments.output, draft.yaml);
     console.made(*arguments.output + " was written");
@@ -113,9 +124,7 @@ std::string source_beside(const std::string& csv, const std::optional<std::strin
   return (here / path).lexically_normal().lexically_relative(folder).string();
 }
 
-}  // namespace
-
-ExitCode policy_import(const Arguments& arguments, Console& console) {
+ExitCode policy_import(const DraftArguments& arguments, Console& console) {
   engine::ImportOptions options;
   options.from = format_argument(arguments);
   options.dataset = dataset_argument(arguments);
@@ -128,7 +137,7 @@ ExitCode policy_import(const Arguments& arguments, Console& console) {
   return deliver(engine::import_metadata_file(*arguments.metadata_file, options), arguments, console);
 }
 
-ExitCode policy_draft(const Arguments& arguments, Console& console) {
+ExitCode policy_draft(const DraftArguments& arguments, Console& console) {
   const std::string& csv = *arguments.from_csv;
   std::string dataset = dataset_argument(arguments);
   if (dataset.empty()) {
@@ -137,6 +146,53 @@ ExitCode policy_draft(const Arguments& arguments, Console& console) {
   if (!is_printable(csv)) throw UsageError("--from-csv: must be UTF-8 without control characters");
   return deliver(engine::draft_from_csv(csv, source_beside(csv, arguments.output), dataset), arguments,
                  console);
+}
+
+VerbSpec policy_import_verb() {
+  return Verb<DraftArguments>{
+      .words = "policy import",
+      .summary = "begin a policy from the metadata of SmartNoise SQL or lomas",
+      .examples =
+          "epsilog policy import PUMS.yaml > pums.yaml\n"
+          "epsilog policy import penguin_metadata.yaml --from lomas --epsilon 3 --output penguins.yaml",
+      .details =
+          "Tables become datasets, and columns columns. What the metadata do not say is left as `#\n"
+          "TODO:` where the key would stand, what means something else here is a `# NOTE:`; both are\n"
+          "listed on standard error. `epsilog policy check` refuses the policy until what it needs is\n"
+          "decided. Numbers are copied exactly. Exit code 3, with FILE:LINE:COLUMN, for a key or value\n"
+          "that is not understood.",
+      .positionals = {{"FILE", &DraftArguments::metadata_file, true, "the metadata, a YAML file"}},
+      .options = {{"--from", &DraftArguments::from},
+                  {"--dataset", &DraftArguments::dataset_name},
+                  {"--epsilon", &DraftArguments::epsilon, false,
+                   "the budget of each dataset (default: left as TODO)"},
+                  {"--delta", &DraftArguments::delta, false, "the delta of that budget"},
+                  {"--output", &DraftArguments::output}},
+      .run = &policy_import};
+}
+
+VerbSpec policy_init_verb() {
+  return Verb<DraftArguments>{
+      .words = "policy init",
+      .summary = "begin a policy from the header of a CSV file",
+      .examples =
+          "epsilog policy init --from-csv visits.csv > clinic.yaml\n"
+          "epsilog policy init --from-csv data/visits.csv --dataset clinic --output clinic.yaml",
+      .details =
+          "How the file is written, and the types of its columns, are guessed from the first 1000 rows\n"
+          "at most and must be confirmed. Bounds and values are never taken from the data, since that\n"
+          "would publish them: they are left as `# TODO:`, like the unit, the rows and the budget, and\n"
+          "`epsilog policy check` refuses the policy until these three are decided.",
+      .options = {{"--from-csv", &DraftArguments::from_csv, true},
+                  {"--dataset", &DraftArguments::dataset_name},
+                  {"--output", &DraftArguments::output}},
+      .run = &policy_draft};
+}
+
+}  // namespace
+
+std::vector<VerbSpec> policy_draft_verbs() {
+  return {policy_import_verb(), policy_init_verb()};
 }
 
 }  // namespace epsilog::command

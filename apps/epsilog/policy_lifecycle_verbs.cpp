@@ -5,17 +5,22 @@
 #include <cstdlib>
 
 #include "amounts.hpp"
-#include "checked_arguments.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "figures_json.hpp"
+#include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "usage_error.hpp"
-#include "verb_functions.hpp"
+#include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
+
+struct DiffArguments : LedgerArguments {
+  std::optional<std::string> policy_file;
+  std::optional<std::string> later_policy_file;
+};
 
 using engine::Direction;
 using engine::PolicyChange;
@@ -31,7 +36,7 @@ struct Comparison {
   std::vector<ledger::AccountState> removed;  ///< accounts whose limit would end
 };
 
-Comparison compare(const Arguments& arguments, Console& console) {
+Comparison compare(const DiffArguments& arguments, Console& console) {
   Comparison comparison;
   if (arguments.later_policy_file) {
     if (arguments.ledger)
@@ -145,9 +150,7 @@ std::string diff_json(const Comparison& comparison) {
   return figures_json(figures);
 }
 
-}  // namespace
-
-ExitCode policy_diff(const Arguments& arguments, Console& console) {
+ExitCode policy_diff(const DiffArguments& arguments, Console& console) {
   const Comparison comparison = compare(arguments, console);
   if (console.json()) {
     console.write(diff_json(comparison));
@@ -155,6 +158,29 @@ ExitCode policy_diff(const Arguments& arguments, Console& console) {
     console.write(diff_text(comparison, console.style()));
   }
   return ExitCode::done;
+}
+
+}  // namespace
+
+VerbSpec policy_diff_verb() {
+  return Verb<DiffArguments>{
+      .words = "policy diff",
+      .summary = "what another policy would make looser and what tighter",
+      .examples =
+          "epsilog policy diff clinic.yaml clinic-2025.yaml\n"
+          "epsilog policy diff clinic-2025.yaml --ledger clinic.epsilog",
+      .details =
+          "One line for each difference: FILE:LINE:COLUMN: DIRECTION: PLACE: BEFORE -> AFTER: WHY. The\n"
+          "direction is looser, tighter, neutral or incomparable, everything else being as it is. With\n"
+          "one file, the ledger's active policy is compared with it, and what `policy apply` would\n"
+          "refuse is said too. Exit code 0 whenever the two could be compared; 3 when one of them is not\n"
+          "valid.",
+      .positionals = {{"POLICY", &DiffArguments::policy_file, true,
+                       "the policy to start from; alone, the one to compare with the ledger's"},
+                      {"LATER", &DiffArguments::later_policy_file, false,
+                       "the policy that would take its place"}},
+      .options = {{"--ledger", &DiffArguments::ledger}},
+      .run = &policy_diff};
 }
 
 }  // namespace epsilog::command

@@ -3,20 +3,25 @@
 
 #include "accounts_text.hpp"
 #include "amounts.hpp"
-#include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
+#include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "policy_json.hpp"
 #include "printable.hpp"
 #include "table_output.hpp"
 #include "usage_error.hpp"
-#include "verb_functions.hpp"
+#include "verbs.hpp"
 
 namespace epsilog::command {
+namespace {
 
-ExitCode init(const Arguments& arguments, Console& console) {
+struct PolicyArguments : PolicyFileArguments {
+  std::optional<std::string> why;
+};
+
+ExitCode init(const PolicyArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::string by = principal_argument(arguments);
   const std::string policy = policy_path(arguments);
@@ -33,17 +38,13 @@ ExitCode init(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-namespace {
-
 /// "FILE:LINE:COLUMN: warning: MESSAGE"
 std::string warning_text(PolicyFault warning) {
   warning.message = "warning: " + warning.message;
   return warning.text();
 }
 
-}  // namespace
-
-ExitCode policy_check(const Arguments& arguments, Console& console) {
+ExitCode policy_check(const PolicyArguments& arguments, Console& console) {
   const std::string path = policy_path(arguments);
   try {
     const engine::Policy policy = engine::Policy::read(path);
@@ -65,7 +66,7 @@ ExitCode policy_check(const Arguments& arguments, Console& console) {
   }
 }
 
-ExitCode policy_show(const Arguments& arguments, Console& console) {
+ExitCode policy_show(const PolicyArguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const ledger::PolicyVersion version = engine.active_policy_version();
   // Byte for byte for a file; a terminal is shown it and must not obey it.
@@ -74,8 +75,6 @@ ExitCode policy_show(const Arguments& arguments, Console& console) {
                                            : version.yaml);
   return ExitCode::done;
 }
-
-namespace {
 
 std::string apply_text(const engine::ApplyReport& report, const std::vector<engine::BudgetAccount>& accounts,
                        const Style& style) {
@@ -101,9 +100,7 @@ std::string apply_text(const engine::ApplyReport& report, const std::vector<engi
   return table.empty() ? text : text + "\n" + table.text(style);
 }
 
-}  // namespace
-
-ExitCode policy_apply(const Arguments& arguments, Console& console) {
+ExitCode policy_apply(const PolicyArguments& arguments, Console& console) {
   const std::string path = policy_path(arguments);
   const std::string ledger = ledger_path(arguments);
   const std::string by = principal_argument(arguments);
@@ -121,6 +118,66 @@ ExitCode policy_apply(const Arguments& arguments, Console& console) {
     console.write(apply_text(report, accounts, console.style()));
   }
   return ExitCode::done;
+}
+
+const Positional<PolicyArguments> kPolicyFile{"POLICY", &PolicyArguments::policy_file, false,
+                                              "the policy file (or --policy POLICY)"};
+
+VerbSpec init_verb() {
+  return Verb<PolicyArguments>{
+      .words = "init",
+      .summary = "create a ledger from a policy",
+      .examples = "epsilog init --policy clinic.yaml --ledger clinic.epsilog",
+      .details =
+          "Never overwrites anything. Sources named in the policy are taken relative to the policy file.",
+      .options = {{"--policy", &PolicyArguments::policy, true},
+                  {"--ledger", &PolicyArguments::ledger},
+                  {"--as", &PolicyArguments::principal}},
+      .run = &init};
+}
+
+VerbSpec policy_check_verb() {
+  return Verb<PolicyArguments>{
+      .words = "policy check",
+      .summary = "find every fault of a policy file",
+      .examples = "epsilog policy check clinic.yaml",
+      .details = "Each fault is one line FILE:LINE:COLUMN: MESSAGE on standard error; exit code 3.",
+      .positionals = {kPolicyFile},
+      .options = {{"--policy", &PolicyArguments::policy}},
+      .run = &policy_check};
+}
+
+VerbSpec policy_show_verb() {
+  return Verb<PolicyArguments>{.words = "policy show",
+                               .summary = "print the ledger's active policy",
+                               .examples = "epsilog policy show --ledger clinic.epsilog",
+                               .options = {{"--ledger", &PolicyArguments::ledger}},
+                               .run = &policy_show};
+}
+
+VerbSpec policy_apply_verb() {
+  return Verb<PolicyArguments>{
+      .words = "policy apply",
+      .summary = "make a new version of the policy active",
+      .examples = "epsilog policy apply clinic.yaml --why 'ethics board, 12 March'",
+      .details =
+          "Refuses a change that would rewrite what was promised once a dataset was charged: another\n"
+          "unit, neighbours, measure or source, a dataset left out, or a budget below what is spent. A\n"
+          "source that is written as before stays where it is found, from whichever folder the policy is\n"
+          "applied. Exit code 2: it makes something looser, and no --why says why.",
+      .positionals = {kPolicyFile},
+      .options = {{"--policy", &PolicyArguments::policy},
+                  {"--ledger", &PolicyArguments::ledger},
+                  {"--as", &PolicyArguments::principal},
+                  {"--why", &PolicyArguments::why},
+                  {"--wait", &PolicyArguments::wait}},
+      .run = &policy_apply};
+}
+
+}  // namespace
+
+std::vector<VerbSpec> policy_verbs() {
+  return {init_verb(), policy_check_verb(), policy_show_verb(), policy_apply_verb(), policy_diff_verb()};
 }
 
 }  // namespace epsilog::command

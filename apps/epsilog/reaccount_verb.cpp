@@ -7,14 +7,23 @@
 #include "epsilog/engine/reaccount.hpp"
 #include "figures.hpp"
 #include "figures_json.hpp"
+#include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "table_output.hpp"
 #include "usage_error.hpp"
-#include "verb_functions.hpp"
+#include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
+
+struct ReaccountArguments : LedgerArguments {
+  std::optional<std::string> dataset;
+  std::optional<std::string> accountant;
+  std::optional<std::string> delta;
+  std::optional<std::string> epsilon;
+  bool scopes = false;
+};
 
 using accounting::Accountant;
 using engine::Reaccount;
@@ -31,7 +40,7 @@ std::vector<Accountant> accountants_argument(const std::optional<std::string>& n
   throw UsageError("--accountant: there is no '" + name->substr(0, 60) + "'; there are " + names + "all");
 }
 
-engine::ReaccountQuestion question_of(const Arguments& arguments) {
+engine::ReaccountQuestion question_of(const ReaccountArguments& arguments) {
   engine::ReaccountQuestion question;
   question.dataset = arguments.dataset.value_or("");
   question.accountants = accountants_argument(arguments.accountant);
@@ -131,9 +140,7 @@ std::string answer_text(const Reaccount& answer, const Style& style) {
   return style.bold(heading(answer)) + table.text(style);
 }
 
-}  // namespace
-
-ExitCode audit_reaccount(const Arguments& arguments, Console& console) {
+ExitCode audit_reaccount(const ReaccountArguments& arguments, Console& console) {
   const engine::ReaccountQuestion question = question_of(arguments);
   const std::string ledger = ledger_path(arguments);
   std::vector<engine::UnreadableDecision> unreadable;
@@ -159,6 +166,29 @@ ExitCode audit_reaccount(const Arguments& arguments, Console& console) {
   }
   if (!console.quiet()) console.write("\n" + std::string(engine::kReaccountLabel) + "\n");
   return unreadable.empty() ? ExitCode::done : ExitCode::not_verified;
+}
+
+}  // namespace
+
+VerbSpec audit_reaccount_verb() {
+  return Verb<ReaccountArguments>{
+      .words = "audit reaccount",
+      .summary = "what all releases cost together under each accountant, in retrospect",
+      .examples =
+          "epsilog audit reaccount clinic\n"
+          "epsilog audit reaccount --accountant pld --delta 1e-9 --json",
+      .details =
+          "Retrospective, valid only for parameters fixed in advance: no limit and no balance follows\n"
+          "from it, and nothing is written. Without --delta it is the one that the policy declares, else\n"
+          "1e-6.",
+      .positionals = {any_dataset<ReaccountArguments>()},
+      .options = {{"--accountant", &ReaccountArguments::accountant},
+                  {"--delta", &ReaccountArguments::delta},
+                  {"--epsilon", &ReaccountArguments::epsilon, false,
+                   "asks for the delta kept with this epsilon instead, at least 0"},
+                  {"--scopes", &ReaccountArguments::scopes},
+                  {"--ledger", &ReaccountArguments::ledger}},
+      .run = &audit_reaccount};
 }
 
 }  // namespace epsilog::command

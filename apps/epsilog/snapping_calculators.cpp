@@ -1,7 +1,7 @@
 // accuracy snapping and calibrate snapping.
 #include <fmt/format.h>
 
-#include "calculation.hpp"
+#include "calculator.hpp"
 #include "calculator_verbs.hpp"
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -14,6 +14,19 @@
 namespace epsilog::command {
 namespace {
 
+struct SnappingArguments {
+  std::optional<std::string> epsilon;
+  std::optional<std::string> sensitivity;
+  std::optional<std::string> bound;
+  std::optional<std::string> coordinates;
+  std::optional<std::string> arithmetic;
+  std::optional<std::string> precision;
+  std::optional<std::string> lambda;
+  std::optional<std::string> accuracy;
+  std::optional<std::string> at;
+  std::vector<std::string> alphas;
+};
+
 using mechanisms::Arithmetic;
 using mechanisms::Precision;
 using mechanisms::SnappingMechanism;
@@ -22,21 +35,21 @@ using Parameters = SnappingMechanism::Parameters;
 constexpr std::int64_t kCoordinatesMost = 1'000'000'000'000;
 constexpr std::int64_t kPrecisionMost = 1'000'000;
 
-Arithmetic arithmetic_argument(const Arguments& arguments, const char* otherwise) {
+Arithmetic arithmetic_argument(const SnappingArguments& arguments, const char* otherwise) {
   const std::string text = arguments.arithmetic.value_or(otherwise);
   if (text == "mpfr") return Arithmetic::mpfr;
   if (text == "exact") return Arithmetic::exact;
   throw UsageError("--arithmetic: '" + text + "' must be mpfr or exact");
 }
 
-Precision precision_argument(const Arguments& arguments) {
+Precision precision_argument(const SnappingArguments& arguments) {
   const std::string text = arguments.precision.value_or("auto");
   if (text == "auto") return {0};
   if (text == "binary64") return {53};
   return {static_cast<unsigned>(whole_number_argument(text, "--precision", kPrecisionMost))};
 }
 
-std::uint64_t coordinates_argument(const Arguments& arguments) {
+std::uint64_t coordinates_argument(const SnappingArguments& arguments) {
   if (!arguments.coordinates) return 1;
   return static_cast<std::uint64_t>(
       whole_number_argument(*arguments.coordinates, "--coordinates", kCoordinatesMost));
@@ -48,7 +61,7 @@ void set_bound(SnappingMechanism::Options& options, const Rational& bound) {
   options.bound = bound;
 }
 
-SnappingMechanism::Options options_of(const Arguments& arguments, const Rational& epsilon) {
+SnappingMechanism::Options options_of(const SnappingArguments& arguments, const Rational& epsilon) {
   SnappingMechanism::Options options;
   options.epsilon = accounting::Epsilon::from_rational_down(epsilon);
   options.sensitivity = positive_argument(*arguments.sensitivity, "--sensitivity");
@@ -59,10 +72,10 @@ SnappingMechanism::Options options_of(const Arguments& arguments, const Rational
   return options;
 }
 
-mechanisms::AccuracyGoal goal_of(const Arguments& arguments) {
+mechanisms::AccuracyGoal goal_of(const SnappingArguments& arguments) {
   mechanisms::AccuracyGoal goal;
   goal.accuracy = positive_argument(*arguments.accuracy, "--accuracy");
-  goal.alpha = single_alpha_argument(arguments);
+  goal.alpha = single_alpha_argument(arguments.alphas);
   goal.sensitivity = positive_argument(*arguments.sensitivity, "--sensitivity");
   if (arguments.bound) goal.bound = positive_argument(*arguments.bound, "--bound");
   goal.arithmetic = arithmetic_argument(arguments, goal.bound ? "mpfr" : "exact");
@@ -148,17 +161,15 @@ Calculation::Line confidence_line(const Rational& alpha, const Rational& a, cons
 
 constexpr const char* kAnyAnswer = "the clamped answer";
 
-std::optional<mechanisms::HypotheticalAnswer> hypothetical_answer(const Arguments& arguments) {
+std::optional<mechanisms::HypotheticalAnswer> hypothetical_answer(const SnappingArguments& arguments) {
   if (!arguments.at) return std::nullopt;
   static_cast<void>(number_argument(*arguments.at, "--at"));  // which names the option
   return mechanisms::HypotheticalAnswer::typed(*arguments.at);
 }
 
-}  // namespace
-
-Calculation snapping_accuracy(const Arguments& arguments) {
+Calculation snapping_accuracy(const SnappingArguments& arguments) {
   const Rational epsilon = epsilon_argument(*arguments.epsilon);
-  const std::vector<Rational> alphas = alpha_arguments(arguments);
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const auto at = hypothetical_answer(arguments);
   const std::string answer = at ? "a clamped answer of " + short_text(at->rational()) : kAnyAnswer;
   const SnappingMechanism mechanism(options_of(arguments, epsilon));
@@ -176,7 +187,7 @@ Calculation snapping_accuracy(const Arguments& arguments) {
   return calculation;
 }
 
-Calculation snapping_alpha(const Arguments& arguments) {
+Calculation snapping_alpha(const SnappingArguments& arguments) {
   const Rational epsilon = epsilon_argument(*arguments.epsilon);
   const Rational a = non_negative_argument(*arguments.accuracy, "--accuracy");
   const SnappingMechanism mechanism(options_of(arguments, epsilon));
@@ -189,7 +200,7 @@ Calculation snapping_alpha(const Arguments& arguments) {
   return calculation;
 }
 
-Calculation snapping_epsilon(const Arguments& arguments) {
+Calculation snapping_epsilon(const SnappingArguments& arguments) {
   const mechanisms::AccuracyGoal goal = goal_of(arguments);
   const accounting::Epsilon epsilon = mechanisms::snapping_epsilon_for_accuracy_up(goal);
   const SnappingMechanism mechanism = mechanism_for(goal, epsilon);
@@ -212,7 +223,7 @@ Calculation snapping_epsilon(const Arguments& arguments) {
   return calculation;
 }
 
-Calculation snapping_loss(const Arguments& arguments) {
+Calculation snapping_loss(const SnappingArguments& arguments) {
   mechanisms::SnappingScale scale;
   scale.lambda = positive_argument(*arguments.lambda, "--lambda");
   scale.sensitivity = positive_argument(*arguments.sensitivity, "--sensitivity");
@@ -220,7 +231,7 @@ Calculation snapping_loss(const Arguments& arguments) {
   scale.coordinates = coordinates_argument(arguments);
   scale.arithmetic = arithmetic_argument(arguments, "mpfr");
   scale.precision = precision_argument(arguments);
-  const std::vector<Rational> alphas = alpha_arguments(arguments);
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const Parameters parameters = mechanisms::snapping_of_scale(scale);
   const std::string published = parameters.published ? accounting::text(*parameters.published) : "";
 
@@ -244,6 +255,89 @@ Calculation snapping_loss(const Arguments& arguments) {
   }
   add_accuracy(calculation.figures, confidences);
   return calculation;
+}
+
+}  // namespace
+
+VerbSpec accuracy_snapping_verb() {
+  const std::vector<Option<SnappingArguments>> shared{
+      {"--epsilon", &SnappingArguments::epsilon, true},
+      {"--sensitivity", &SnappingArguments::sensitivity, true},
+      {"--bound", &SnappingArguments::bound, true}};
+  std::vector<Option<SnappingArguments>> forward = shared;
+  forward.insert(forward.end(), {{"--alpha", &SnappingArguments::alphas},
+                                 {"--at", &SnappingArguments::at},
+                                 {"--arithmetic", &SnappingArguments::arithmetic},
+                                 {"--precision", &SnappingArguments::precision},
+                                 {"--coordinates", &SnappingArguments::coordinates}});
+  std::vector<Option<SnappingArguments>> backward = shared;
+  backward.insert(backward.end(), {{"--accuracy", &SnappingArguments::accuracy, true},
+                                   {"--arithmetic", &SnappingArguments::arithmetic},
+                                   {"--precision", &SnappingArguments::precision},
+                                   {"--coordinates", &SnappingArguments::coordinates}});
+  return Calculator<SnappingArguments>{
+      .words = "accuracy snapping",
+      .summary = "noise scale, grid and accuracy of the snapping mechanism",
+      .examples =
+          "epsilog accuracy snapping --epsilon 0.1 --sensitivity 1 --bound 20 --alpha 0.05\n"
+          "epsilog accuracy snapping --epsilon 1 --sensitivity 1 --bound 1000 --alpha 0.01 --arithmetic "
+          "exact\n"
+          "epsilog accuracy snapping --epsilon 0.1 --sensitivity 1 --bound 20 --accuracy 40",
+      .details =
+          "The release is clamp_B(round_Lambda(clamp_B(y) + lambda S |ln U|)), S = +-1, U uniform in\n"
+          "(0,1): Mironov, CCS 2012, section 5.2. lambda = D/epsilon in exact arithmetic, a little more\n"
+          "in mpfr, so that the proved loss is at most epsilon; Lambda (grid) is the least power of two\n"
+          ">= D/epsilon.\n"
+          "  --alpha     a = the least number with P(|release - y| > a) <= alpha for every y in [-B, B];\n"
+          "              rounded up.\n"
+          "  --accuracy  alpha = the largest P(|release - y| > a) of any y in [-B, B]; rounded up.\n"
+          "  --at        a at this y only; rounded up. Y is a value you make up, never the true answer:\n"
+          "              what is printed depends on it, and nothing was charged for that.\n"
+          "Epsilon is rounded down to a multiple of 10^-12, as a release would do.",
+      .forms = {{forward, {"lambda", "grid", "a"}, &snapping_accuracy},
+                {backward, {"lambda", "grid", "alpha"}, &snapping_alpha}}};
+}
+
+VerbSpec calibrate_snapping_verb() {
+  return Calculator<SnappingArguments>{
+      .words = "calibrate snapping",
+      .summary = "the epsilon that a wanted accuracy, or a noise scale, costs",
+      .examples =
+          "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1\n"
+          "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1 --bound 1000\n"
+          "epsilog calibrate snapping --lambda 10 --sensitivity 1 --bound 1000 --precision 118",
+      .details =
+          "  --accuracy  epsilon = the least multiple of 10^-12 from which on the mechanism has an\n"
+          "              accuracy of at\n"
+          "most a (see epsilog accuracy snapping --help), the jumps of Lambda where D/epsilon passes a\n"
+          "power of two allowed for. Rounded up, and certified by calculating that accuracy. lambda,\n"
+          "grid and a are those of the mechanism with this epsilon; without --bound it does not clamp.\n"
+          "  --lambda    adjusted = D/L + m (18 B/L + 10) 2^-p, the loss that is proved of noise of\n"
+          "              scale L, and\n"
+          "published = D/L + m (12 B/L + 2) 2^-p, L rounded up to p bits; in exact arithmetic D/L.\n"
+          "epsilon is adjusted, rounded up to a multiple of 10^-12; Lambda (grid) is the least power of\n"
+          "two >= L.",
+      .forms = {{{{"--accuracy", &SnappingArguments::accuracy, true,
+                   "how far the release may be off; exceeded with probability alpha"},
+                  {"--alpha", &SnappingArguments::alphas, true,
+                   "probability in (0,1) that the error is larger than the accuracy"},
+                  {"--sensitivity", &SnappingArguments::sensitivity, true},
+                  {"--bound", &SnappingArguments::bound},
+                  {"--arithmetic", &SnappingArguments::arithmetic, false,
+                   "mpfr needs --bound (default: mpfr with --bound, else exact)"},
+                  {"--precision", &SnappingArguments::precision},
+                  {"--coordinates", &SnappingArguments::coordinates}},
+                 {"epsilon", "lambda", "grid", "a"},
+                 &snapping_epsilon},
+                {{{"--lambda", &SnappingArguments::lambda, true},
+                  {"--sensitivity", &SnappingArguments::sensitivity, true},
+                  {"--bound", &SnappingArguments::bound, true},
+                  {"--alpha", &SnappingArguments::alphas},
+                  {"--arithmetic", &SnappingArguments::arithmetic},
+                  {"--precision", &SnappingArguments::precision},
+                  {"--coordinates", &SnappingArguments::coordinates}},
+                 {"epsilon", "adjusted", "published", "lambda", "grid", "a"},
+                 &snapping_loss}}};
 }
 
 }  // namespace epsilog::command

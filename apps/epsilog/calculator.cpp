@@ -1,13 +1,12 @@
-// Every calculator: chooses the form that was asked, calculates, prints. Opens no ledger.
+#include "calculator.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "batch.hpp"
-#include "calculation.hpp"
 #include "figures_json.hpp"
 #include "form_choice.hpp"
-#include "verb_functions.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -33,14 +32,26 @@ std::string lines_text(const Calculation& calculation) {
   return text;
 }
 
-}  // namespace
+/// The options of all forms, each once, and --batch.
+OptionUses all_uses(const std::vector<OptionUses>& forms) {
+  OptionUses uses;
+  for (const OptionUses& form : forms) {
+    for (const OptionUse& use : form) {
+      const bool known = std::any_of(uses.begin(), uses.end(),
+                                     [&](const OptionUse& earlier) { return earlier.option == use.option; });
+      if (!known) uses.push_back({use.option, false, use.help});
+    }
+  }
+  const OptionSpec* batch = find_option("--batch");
+  uses.push_back({batch, false, batch->help});
+  return uses;
+}
 
-ExitCode calculate(const Arguments& arguments, Console& console) {
-  const VerbSpec& verb = spec_of(arguments.verb);
-  if (arguments.batch) return calculate_batch(verb, arguments, console);
-  const auto given = given_options(verb, arguments);
-  const Form& form = chosen_form(verb, given);
-  const Calculation calculation = form.calculate(arguments);
+/// Chooses the form that was asked, calculates, prints. Opens no ledger.
+ExitCode calculate(const std::vector<CalculatorForm>& forms, const CommandLine& line, Console& console) {
+  if (line.has("--batch")) return calculate_batch(forms, line, console);
+  const CalculatorForm& form = forms[chosen_form(*line.verb, given_options(line))];
+  const Calculation calculation = form.calculate(line);
   if (console.json()) {
     console.write(figures_json(calculation.figures));
   } else if (!console.quiet()) {
@@ -51,6 +62,16 @@ ExitCode calculate(const Arguments& arguments, Console& console) {
     for (const std::string& answer : calculation.answers) console.write(answer + "\n");
   }
   return ExitCode::done;
+}
+
+}  // namespace
+
+VerbSpec calculator_verb(VerbSpec spec, std::vector<CalculatorForm> forms) {
+  spec.options = all_uses(spec.forms);
+  spec.run = [forms = std::move(forms)](const CommandLine& line, Console& console) {
+    return calculate(forms, line, console);
+  };
+  return spec;
 }
 
 }  // namespace epsilog::command
