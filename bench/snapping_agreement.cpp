@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "snapping_sampler.hpp"
 #include "support/replay_bits.hpp"
 

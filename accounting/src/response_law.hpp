@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "epsilog/accounting/optimal_composition.hpp"
+#include "epsilog/accounting/loss_group.hpp"
 #include "loss_law.hpp"
 
 namespace epsilog::accounting {

@@ -5,6 +5,7 @@
 #include "account_checksum.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/transaction.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger_time.hpp"
 #include "row_codec.hpp"
@@ -168,7 +169,7 @@ void require_components_paid(const ReleaseRecord& record, const std::vector<Seal
 
 }  // namespace
 
-StoredDecision Transaction::State::require_parent(const DecisionDraft& draft) {
+StoredDecision TransactionState::require_parent(const DecisionDraft& draft) {
   Connection& db = ledger->writer();
   auto parent = find_decision_by_id(db, draft.parent);
   require(parent.has_value(), "the decision it is about does not exist");
@@ -189,7 +190,7 @@ StoredDecision Transaction::State::require_parent(const DecisionDraft& draft) {
   return std::move(*parent);
 }
 
-std::optional<StoredDecision> Transaction::State::require_recordable(const DecisionDraft& draft) {
+std::optional<StoredDecision> TransactionState::require_recordable(const DecisionDraft& draft) {
   require(!owing, "the decision charged before still waits for its release");
   require((draft.reasons == "[]") == (draft.outcome != Outcome::refused),
           "a refusal has reasons and nothing else has");
@@ -212,9 +213,9 @@ std::optional<StoredDecision> Transaction::State::require_recordable(const Decis
   return std::nullopt;
 }
 
-std::vector<Charge> Transaction::State::checked_charges(const DecisionDraft& draft,
-                                                        std::span<const Charge> charges,
-                                                        const ApproximateLoss* loss) {
+std::vector<Charge> TransactionState::checked_charges(const DecisionDraft& draft,
+                                                      std::span<const Charge> charges,
+                                                      const ApproximateLoss* loss) {
   std::vector<Charge> sorted(charges.begin(), charges.end());
   std::sort(sorted.begin(), sorted.end(),
             [](const Charge& a, const Charge& b) { return a.account < b.account; });
@@ -242,7 +243,7 @@ std::vector<Charge> Transaction::State::checked_charges(const DecisionDraft& dra
   return sorted;
 }
 
-void Transaction::State::move(Move kind, const std::vector<Charge>& charges) {
+void TransactionState::move(Move kind, const std::vector<Charge>& charges) {
   Connection& db = ledger->writer();
   const bool settles = kind == Move::spend_reserved || kind == Move::give_back;
   if (settles) require_reserved_sums(charges);
@@ -269,7 +270,7 @@ void Transaction::State::move(Move kind, const std::vector<Charge>& charges) {
   }
 }
 
-void Transaction::State::require_reserved_sums(const std::vector<Charge>& charges) {
+void TransactionState::require_reserved_sums(const std::vector<Charge>& charges) {
   Connection& db = ledger->writer();
   if (!reserved_sums) {
     reserved_sums.emplace();
@@ -292,8 +293,8 @@ void Transaction::State::require_reserved_sums(const std::vector<Charge>& charge
   }
 }
 
-std::vector<AccountState> Transaction::State::accounts_after(const DecisionDraft& draft,
-                                                             const std::vector<Charge>& moved) {
+std::vector<AccountState> TransactionState::accounts_after(const DecisionDraft& draft,
+                                                           const std::vector<Charge>& moved) {
   const bool whole_dataset = !draft.touched && draft.parent.empty() && !opens(draft.outcome);
   if (whole_dataset) return read_accounts(ledger->writer(), draft.dataset);
   std::vector<std::int64_t> ids = draft.touched.value_or(std::vector<std::int64_t>());
@@ -315,8 +316,8 @@ std::vector<AccountState> Transaction::State::accounts_after(const DecisionDraft
   return accounts;
 }
 
-std::string Transaction::State::record(const DecisionDraft& draft, const std::vector<Charge>& moved,
-                                       std::vector<Charge> charged) {
+std::string TransactionState::record(const DecisionDraft& draft, const std::vector<Charge>& moved,
+                                     std::vector<Charge> charged) {
   StoredDecision decision;
   decision.seq = meta.decisions + 1;
   decision.id = next_id(last_id, clock.now_ms);
@@ -353,53 +354,54 @@ std::string Transaction::State::record(const DecisionDraft& draft, const std::ve
   return last_id;
 }
 
-accounting::ChargeReceipt Transaction::State::owe(const ApproximateLoss& loss) {
+void TransactionState::owe(const ApproximateLoss& loss) {
   owing = true;
   receipt = loss;
-  return accounting::ChargeReceipt(meta.decisions, loss, liveness);
 }
 
 accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std::span<const Charge> charges,
                                               const ApproximateLoss& loss) {
-  return guarded("recording a charge", [&](State& state) {
+  return state_->guarded("recording a charge", [&](TransactionState& state) {
     require_outcome(granted, {Outcome::granted});
     require(granted.parent.empty(), "a grant about a reservation posts that and charges nothing else");
     static_cast<void>(state.require_recordable(granted));
     require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
     std::vector<Charge> checked = state.checked_charges(granted, charges, &loss);
     state.changed = true;
-    state.move(State::Move::spend, checked);
+    state.move(TransactionState::Move::spend, checked);
     static_cast<void>(state.record(granted, checked, checked));
-    return state.owe(loss);
+    state.owe(loss);
+    return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
 }
 
 std::string Transaction::reserve(const DecisionDraft& reserved, std::span<const Charge> charges) {
-  return guarded("recording a reservation", [&](State& state) {
+  return state_->guarded("recording a reservation", [&](TransactionState& state) {
     require_outcome(reserved, {Outcome::reserved});
     static_cast<void>(state.require_recordable(reserved));
     const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr);
     state.changed = true;
-    state.move(State::Move::reserve, checked);
+    state.move(TransactionState::Move::reserve, checked);
     return state.record(reserved, checked, checked);
   });
 }
 
 accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const ApproximateLoss& loss) {
-  return guarded("posting a reservation", [&](State& state) {
+  return state_->guarded("posting a reservation", [&](TransactionState& state) {
     require_outcome(granted, {Outcome::granted});
     const auto parent = state.require_recordable(granted);
     require(parent.has_value(), "it does not say which reservation is posted");
     require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
     const std::vector<Charge> checked = state.checked_charges(granted, parent->charges, &loss);
     state.changed = true;
-    state.move(State::Move::spend_reserved, checked);
+    state.move(TransactionState::Move::spend_reserved, checked);
     static_cast<void>(state.record(granted, checked, checked));
-    return state.owe(loss);
+    state.owe(loss);
+    return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
 }
 
-std::optional<std::string> Transaction::State::unless_damaged(const std::function<void()>& step) {
+std::optional<std::string> TransactionState::unless_damaged(const std::function<void()>& step) {
   // record() changes what is in memory last, when nothing can fail any more; move() keeps sums.
   const auto sums_before = reserved_sums;
   const bool changed_before = changed;
@@ -429,7 +431,7 @@ std::optional<std::string> Transaction::State::unless_damaged(const std::functio
 
 std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
   std::optional<std::string> damage;
-  std::string id = guarded("resolving a decision", [&](State& state) {
+  std::string id = state_->guarded("resolving a decision", [&](TransactionState& state) {
     require_outcome(voided_or_forfeited, {Outcome::voided, Outcome::forfeited});
     const auto parent = state.require_recordable(voided_or_forfeited);
     EPSILOG_INVARIANT(parent.has_value());
@@ -437,7 +439,8 @@ std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
     std::string recorded;
     damage = state.unless_damaged([&] {
       state.changed = true;
-      state.move(spends ? State::Move::spend_reserved : State::Move::give_back, parent->charges);
+      state.move(spends ? TransactionState::Move::spend_reserved : TransactionState::Move::give_back,
+                 parent->charges);
       recorded = state.record(voided_or_forfeited, parent->charges,
                               spends ? parent->charges : std::vector<Charge>{});
     });
@@ -450,7 +453,7 @@ std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
 }
 
 std::string Transaction::note(const DecisionDraft& noted) {
-  return guarded("recording a decision", [&](State& state) {
+  return state_->guarded("recording a decision", [&](TransactionState& state) {
     require_outcome(noted, {Outcome::pending, Outcome::approved, Outcome::rejected, Outcome::token_issued});
     static_cast<void>(state.require_recordable(noted));
     state.changed = true;
@@ -459,7 +462,7 @@ std::string Transaction::note(const DecisionDraft& noted) {
 }
 
 std::string Transaction::refuse(const DecisionDraft& refused) {
-  return guarded("recording a refusal", [&](State& state) {
+  return state_->guarded("recording a refusal", [&](TransactionState& state) {
     require_outcome(refused, {Outcome::refused});
     static_cast<void>(state.require_recordable(refused));
     state.changed = true;
@@ -469,7 +472,7 @@ std::string Transaction::refuse(const DecisionDraft& refused) {
 
 void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease> components,
                          const accounting::PostProcessing& post_processing) {
-  guarded("recording a release", [&](State& state) {
+  state_->guarded("recording a release", [&](TransactionState& state) {
     require(state.owing, "there is no charged decision to attach a release to");
     StoredDecision& decision = state.recorded.back();
     require_components_paid(record, components, decision.seq, state.receipt);

@@ -53,11 +53,11 @@ std::optional<std::string> Ledger::poisoned() const {
 }
 
 Transaction Ledger::begin() {
-  return Transaction(std::make_unique<Transaction::State>(state_));
+  return Transaction(std::make_unique<TransactionState>(state_));
 }
 
 std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
-  Transaction::State& state = *transaction.state_;
+  TransactionState& state = *transaction.state_;
   state.require_open();
   if (state.ledger != state_) throw InvalidParameter("ledger: a transaction of another ledger");
   if (state.owing) throw InvalidParameter("ledger: a granted decision has no release; nothing was committed");
@@ -85,7 +85,7 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
 }
 
 Snapshot Ledger::snapshot() const {
-  return Snapshot(std::make_unique<Snapshot::State>(state_));
+  return Snapshot(std::make_unique<SnapshotState>(state_));
 }
 
 RecoveryState Ledger::recovery_state(const std::string& path) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "connection.hpp"
-#include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/ledger_options.hpp"
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
 #include "schema_comparison.hpp"

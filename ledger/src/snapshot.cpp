@@ -1,3 +1,5 @@
+#include "epsilog/ledger/snapshot.hpp"
+
 #include <sqlite3.h>
 
 #include <utility>
@@ -58,7 +60,7 @@ void visit_decisions(Connection& connection, Query& rows, const std::function<vo
 
 }  // namespace
 
-Snapshot::State::State(std::shared_ptr<LedgerState> shared)
+SnapshotState::SnapshotState(std::shared_ptr<LedgerState> shared)
     : ledger(std::move(shared)), connection(ledger->take_reader()) {
   try {
     connection->execute("BEGIN");
@@ -69,7 +71,7 @@ Snapshot::State::State(std::shared_ptr<LedgerState> shared)
   }
 }
 
-Snapshot::State::~State() {
+SnapshotState::~SnapshotState() {
   if (ledger->own_process()) {
     sqlite3_exec(connection->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
     if (connection->in_transaction()) return;  // not fit for another snapshot
@@ -77,7 +79,7 @@ Snapshot::State::~State() {
   ledger->give_back_reader(std::move(connection));
 }
 
-void Snapshot::State::withhold(StoredDecision& decision) {
+void SnapshotState::withhold(StoredDecision& decision) {
   if (decision.seq >= durable_below && !gave_up) {
     durable_below = ledger->durable_below(decision.seq);
     gave_up = decision.seq >= durable_below;
@@ -88,7 +90,7 @@ void Snapshot::State::withhold(StoredDecision& decision) {
   decision.component_values.clear();
 }
 
-Snapshot::Snapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Snapshot::Snapshot(std::unique_ptr<SnapshotState> state) : state_(std::move(state)) {}
 Snapshot::Snapshot(Snapshot&&) noexcept = default;
 Snapshot::~Snapshot() = default;
 

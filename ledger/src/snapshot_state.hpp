@@ -1,3 +1,4 @@
+// What a Snapshot holds.
 #pragma once
 
 #include <functional>
@@ -5,17 +6,18 @@
 #include <optional>
 #include <string>
 
-#include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/record.hpp"
 #include "ledger_state.hpp"
 
 namespace epsilog::ledger {
 
 /// A pooled reader connection inside a deferred transaction that has read once.
-struct Snapshot::State {
-  explicit State(std::shared_ptr<LedgerState> ledger);
-  ~State();
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+class SnapshotState final {
+ public:
+  explicit SnapshotState(std::shared_ptr<LedgerState> ledger);
+  ~SnapshotState();
+  SnapshotState(const SnapshotState&) = delete;
+  SnapshotState& operator=(const SnapshotState&) = delete;
 
   /// Runs a read and translates what goes wrong.
   template <class Read>

@@ -1,3 +1,5 @@
+#include "epsilog/ledger/transaction.hpp"
+
 #include <exception>
 #include <set>
 #include <utility>
@@ -110,7 +112,7 @@ void require_sound_account(const AccountState& account) {
   require(accounting::Balance{.limit = account.balance.limit}.valid(), "a limit is outside 0..2^61");
 }
 
-Transaction::State::State(std::shared_ptr<LedgerState> shared)
+TransactionState::TransactionState(std::shared_ptr<LedgerState> shared)
     : ledger(std::move(shared)), lock(ledger->take_turn()) {
   try {
     Connection& db = ledger->writer();
@@ -155,11 +157,11 @@ Transaction::State::State(std::shared_ptr<LedgerState> shared)
   }
 }
 
-Transaction::State::~State() {
+TransactionState::~TransactionState() {
   end();
 }
 
-void Transaction::State::end() noexcept {
+void TransactionState::end() noexcept {
   if (!lock.valid()) return;
   liveness->open = false;
   recorded.clear();  // the drawn values die here unless commit() moved them out
@@ -167,82 +169,90 @@ void Transaction::State::end() noexcept {
   ledger->end_turn(std::move(lock));
 }
 
-void Transaction::State::require_open() const {
+void TransactionState::require_open() const {
   ledger->require_own_process();
   require(liveness->open, "this transaction is over");
 }
 
-void Transaction::State::withhold(StoredDecision& decision) const {
+void TransactionState::withhold(StoredDecision& decision) const {
   if (decision.seq <= decisions_before) return;
   decision.values.clear();
   decision.component_values.clear();
 }
 
-Transaction::Transaction(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Transaction::Transaction(std::unique_ptr<TransactionState> state) : state_(std::move(state)) {}
 Transaction::Transaction(Transaction&&) noexcept = default;
 Transaction::~Transaction() = default;
 
 std::optional<StoredDecision> Transaction::find_key(const std::string& principal, const std::string& key) {
-  return guarded("looking up a key",
-                 [&](State& state) {
-                   auto looked_up =
-                       lookup([&] { return find_decision_by_key(state.ledger->writer(), principal, key); });
-                   if (looked_up.found) state.withhold(*looked_up.found);
-                   return looked_up;
-                 })
+  return state_
+      ->guarded("looking up a key",
+                [&](TransactionState& state) {
+                  auto looked_up =
+                      lookup([&] { return find_decision_by_key(state.ledger->writer(), principal, key); });
+                  if (looked_up.found) state.withhold(*looked_up.found);
+                  return looked_up;
+                })
       .take();
 }
 
 std::int64_t Transaction::active_policy_version() {
-  return guarded("reading the policy version", [](State& state) { return state.policy_version; });
+  return state_->guarded("reading the policy version",
+                         [](TransactionState& state) { return state.policy_version; });
 }
 
 PolicyVersion Transaction::active_policy() {
-  return guarded("reading the policy", [](State& state) {
+  return state_->guarded("reading the policy", [](TransactionState& state) {
     return read_active_policy(state.ledger->writer(), state.policy_version);
   });
 }
 
 std::vector<AccountState> Transaction::accounts(const std::string& dataset) {
-  return guarded("reading accounts",
-                 [&](State& state) { return read_accounts(state.ledger->writer(), dataset); });
+  return state_->guarded("reading accounts", [&](TransactionState& state) {
+    return read_accounts(state.ledger->writer(), dataset);
+  });
 }
 
 std::vector<AccountState> Transaction::accounts(std::span<const AccountName> names) {
-  return guarded("reading accounts",
-                 [&](State& state) { return find_accounts(state.ledger->writer(), names); });
+  return state_->guarded("reading accounts", [&](TransactionState& state) {
+    return find_accounts(state.ledger->writer(), names);
+  });
 }
 
 std::optional<StoredDecision> Transaction::find_id(const std::string& id) {
-  return guarded("looking up a decision",
-                 [&](State& state) {
-                   auto looked_up = lookup([&] { return find_decision_by_id(state.ledger->writer(), id); });
-                   if (looked_up.found) state.withhold(*looked_up.found);
-                   return looked_up;
-                 })
+  return state_
+      ->guarded("looking up a decision",
+                [&](TransactionState& state) {
+                  auto looked_up = lookup([&] { return find_decision_by_id(state.ledger->writer(), id); });
+                  if (looked_up.found) state.withhold(*looked_up.found);
+                  return looked_up;
+                })
       .take();
 }
 
 std::vector<StoredDecision> Transaction::children(const std::string& id) {
-  return guarded("looking up what became of a decision",
-                 [&](State& state) {
-                   auto looked_up = lookup([&] { return read_children(state.ledger->writer(), id); });
-                   for (StoredDecision& child : looked_up.found) state.withhold(child);
-                   return looked_up;
-                 })
+  return state_
+      ->guarded("looking up what became of a decision",
+                [&](TransactionState& state) {
+                  auto looked_up = lookup([&] { return read_children(state.ledger->writer(), id); });
+                  for (StoredDecision& child : looked_up.found) state.withhold(child);
+                  return looked_up;
+                })
       .take();
 }
 
 std::optional<std::string> Transaction::location(const std::string& dataset) {
-  return guarded("looking for the place of a source", [&](State& state) -> std::optional<std::string> {
-    if (state.meta.relocations == 0) return std::nullopt;
-    return read_location(state.ledger->writer(), dataset);
-  });
+  return state_->guarded("looking for the place of a source",
+                         [&](TransactionState& state) -> std::optional<std::string> {
+                           if (state.meta.relocations == 0) return std::nullopt;
+                           return read_location(state.ledger->writer(), dataset);
+                         });
 }
 
 std::vector<std::string> Transaction::overdue() {
-  return guarded("looking for overdue decisions",
-                 [](State& state) { return read_overdue(state.ledger->writer(), state.meta.last_time); });
+  return state_->guarded("looking for overdue decisions", [](TransactionState& state) {
+    return read_overdue(state.ledger->writer(), state.meta.last_time);
+  });
 }
 
 std::string Transaction::now() const {
@@ -262,7 +272,7 @@ bool Transaction::calendar_held() const {
 }
 
 std::vector<AccountState> Transaction::reserved_in_periods() {
-  return guarded("looking for reservations of periods", [](State& state) {
+  return state_->guarded("looking for reservations of periods", [](TransactionState& state) {
     Connection& db = state.ledger->writer();
     std::vector<AccountState> accounts;
     Query rows = db.query(kReservedInPeriods);
@@ -272,7 +282,7 @@ std::vector<AccountState> Transaction::reserved_in_periods() {
 }
 
 std::vector<std::string> Transaction::open_reservations_of(std::int64_t account) {
-  return guarded("looking for the reservations of an account", [&](State& state) {
+  return state_->guarded("looking for the reservations of an account", [&](TransactionState& state) {
     std::vector<std::string> ids;
     Query rows = state.ledger->writer().query(kOpenReservationsOf);
     rows.with(account);
@@ -282,7 +292,7 @@ std::vector<std::string> Transaction::open_reservations_of(std::int64_t account)
 }
 
 AccountState Transaction::open_account(const AccountState& fresh) {
-  return guarded("opening an account", [&](State& state) {
+  return state_->guarded("opening an account", [&](TransactionState& state) {
     require_sound_account(fresh);
     Connection& db = state.ledger->writer();
     require(!find_account(db, name_of(fresh)), "there is an account of that name already");
@@ -293,7 +303,7 @@ AccountState Transaction::open_account(const AccountState& fresh) {
   });
 }
 
-void Transaction::State::open(const AccountState& fresh) {
+void TransactionState::open(const AccountState& fresh) {
   Connection& db = ledger->writer();
   if (!accounts_there) {
     accounts_there.emplace();
@@ -314,7 +324,7 @@ void Transaction::State::open(const AccountState& fresh) {
   ++meta.accounts;
 }
 
-void Transaction::State::insert_clock_event(ClockEvent event) {
+void TransactionState::insert_clock_event(ClockEvent event) {
   ++meta.clock_events;
   ledger->writer()
       .query(kInsertClockEvent)
@@ -323,7 +333,7 @@ void Transaction::State::insert_clock_event(ClockEvent event) {
       .run();
 }
 
-void Transaction::State::insert_noticed_clock_events() {
+void TransactionState::insert_noticed_clock_events() {
   for (ClockEvent& event : clock.events) {
     event.after_decision = decisions_before;
     insert_clock_event(std::move(event));
@@ -332,7 +342,7 @@ void Transaction::State::insert_noticed_clock_events() {
 }
 
 void Transaction::confirm_clock(const std::string& by) {
-  guarded("confirming the clock", [&](State& state) {
+  state_->guarded("confirming the clock", [&](TransactionState& state) {
     require(!by.empty(), "who confirms the clock is not named");
     require(!state.meta.clock.held_at.empty(), "the calendar is not held: there is nothing to confirm");
     if (state.clock.wall_ms < state.clock.now_ms - kBackwardsMs) {
@@ -353,8 +363,8 @@ void Transaction::confirm_clock(const std::string& by) {
   });
 }
 
-void Transaction::State::insert_limit_change(const AccountState& before, std::int64_t new_limit,
-                                             const PolicyVersion& version, const std::string& why) {
+void TransactionState::insert_limit_change(const AccountState& before, std::int64_t new_limit,
+                                           const PolicyVersion& version, const std::string& why) {
   Connection& db = ledger->writer();
   AccountState after = before;
   after.balance.limit = new_limit;
@@ -370,8 +380,8 @@ void Transaction::State::insert_limit_change(const AccountState& before, std::in
       .run();
 }
 
-void Transaction::State::insert_limit_removal(const AccountState& account, const PolicyVersion& version,
-                                              const std::string& why) {
+void TransactionState::insert_limit_removal(const AccountState& account, const PolicyVersion& version,
+                                            const std::string& why) {
   ++meta.limit_removals;
   ledger->writer()
       .query(kInsertLimitRemoval)
@@ -382,7 +392,7 @@ void Transaction::State::insert_limit_removal(const AccountState& account, const
 
 void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountState>& accounts_wanted,
                                const std::string& why, const std::vector<AccountName>& removed) {
-  guarded("applying a policy", [&](State& state) {
+  state_->guarded("applying a policy", [&](TransactionState& state) {
     require(!state.owing, "the decision charged before still waits for its release");
     require_sound_policy(version);
     Connection& db = state.ledger->writer();
@@ -417,7 +427,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
 
 void Transaction::relocate(const std::string& dataset, const std::string& path, const std::string& by,
                            const std::string& why) {
-  guarded("relocating a source", [&](State& state) {
+  state_->guarded("relocating a source", [&](TransactionState& state) {
     require(!state.owing, "the decision charged before still waits for its release");
     require(!dataset.empty() && !by.empty(), "a relocation names its dataset and who says so");
     require(path.starts_with('/'), "a source is relocated to an absolute path");

@@ -1,3 +1,4 @@
+// What a Transaction holds, and the steps it is made of.
 #pragma once
 
 #include <functional>
@@ -8,23 +9,44 @@
 #include <string>
 #include <vector>
 
-#include "epsilog/ledger/ledger.hpp"
+#include "epsilog/accounting/approximate_loss.hpp"
+#include "epsilog/accounting/charge_receipt.hpp"
+#include "epsilog/ledger/record.hpp"
 #include "ledger_clock.hpp"
 #include "ledger_state.hpp"
 #include "queries.hpp"
 
 namespace epsilog::ledger {
 
-struct Transaction::State {
+class TransactionState final {
+ public:
   /// Takes the turn and begins.
-  explicit State(std::shared_ptr<LedgerState> ledger);
-  ~State();
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+  explicit TransactionState(std::shared_ptr<LedgerState> ledger);
+  ~TransactionState();
+  TransactionState(const TransactionState&) = delete;
+  TransactionState& operator=(const TransactionState&) = delete;
 
   /// Kills the receipts, rolls back what is not committed and gives the turn back. Repeatable.
   void end() noexcept;
   void require_open() const;
+  /// Runs one step. Whatever it throws ends the transaction: a half-done step must not be committed.
+  template <class Operation>
+  auto guarded(const char* doing, Operation operation) {
+    require_open();
+    try {
+      return operation(*this);
+    } catch (const StorageFailure& failure) {
+      try {
+        ledger->fail(failure, doing);
+      } catch (...) {
+        end();
+        throw;
+      }
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
   /// Takes the values out of a decision recorded here: they come out of commit().
   void withhold(StoredDecision& decision) const;
 
@@ -51,7 +73,8 @@ struct Transaction::State {
   /// Does a step whole or not at all. Returns why it was undone: what is stored does not go together. The
   /// transaction goes on either way; anything else that the step throws comes out.
   [[nodiscard]] std::optional<std::string> unless_damaged(const std::function<void()>& step);
-  accounting::ChargeReceipt owe(const accounting::ApproximateLoss& loss);
+  /// From here on a receipt of that loss is out.
+  void owe(const accounting::ApproximateLoss& loss);
 
   // transaction.cpp
   /// Opens an account that no index has and no row is; the rows are looked through once a transaction.
@@ -84,26 +107,6 @@ struct Transaction::State {
   accounting::ApproximateLoss receipt;  // what the receipt of that decision covers
   std::vector<StoredDecision> recorded;
 };
-
-/// Runs one step. Whatever it throws ends the transaction: a half-done step must not be committed.
-template <class Operation>
-auto Transaction::guarded(const char* doing, Operation operation) {
-  State& state = *state_;
-  state.require_open();
-  try {
-    return operation(state);
-  } catch (const StorageFailure& failure) {
-    try {
-      state.ledger->fail(failure, doing);
-    } catch (...) {
-      state.end();
-      throw;
-    }
-  } catch (...) {
-    state.end();
-    throw;
-  }
-}
 
 /// Throws  InvalidParameter unless the condition holds.
 void require(bool condition, const std::string& message);

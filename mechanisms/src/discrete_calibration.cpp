@@ -16,8 +16,8 @@ using accounting::Rational;
 namespace {
 
 using accounting::power_of_two;
-using Options = DiscreteMechanism::Options;
-using Parameters = DiscreteMechanism::Parameters;
+using Options = DiscreteOptions;
+using Parameters = DiscreteParameters;
 
 /// `auto` keeps the grid 2^-21 below the sensitivity per changed coordinate and below the noise.
 constexpr long kGridDepth = 21;

@@ -1,12 +1,12 @@
 // From what is asked for to the grid, the inflated sensitivity and the scale of a discrete mechanism.
 #pragma once
 
-#include "epsilog/mechanisms/discrete_mechanism.hpp"
+#include "epsilog/mechanisms/discrete_parameters.hpp"
 
 namespace epsilog::mechanisms {
 
 /// Throws  InvalidParameter; see DiscreteMechanism.
-[[nodiscard]] DiscreteMechanism::Parameters calibrated(const DiscreteMechanism::Options& options);
+[[nodiscard]] DiscreteParameters calibrated(const DiscreteOptions& options);
 
 /// Square of the L2 sensitivity after each coordinate was rounded to the grid, up: (g ceil(D2/g))^2 for
 /// m = 1, else (D2 + g sqrt m)^2.

@@ -14,8 +14,8 @@ namespace {
 
 using accounting::Integer;
 using accounting::power_of_two;
-using Options = SnappingMechanism::Options;
-using Parameters = SnappingMechanism::Parameters;
+using Options = SnappingOptions;
+using Parameters = SnappingParameters;
 
 /// How many times the grid may grow before calibration is called hopeless.
 constexpr int kGridGrowthsMax = 64;

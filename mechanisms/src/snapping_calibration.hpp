@@ -1,7 +1,7 @@
 // From what is asked for to the numbers of a mechanism whose loss is proved.
 #pragma once
 
-#include "epsilog/mechanisms/snapping_mechanism.hpp"
+#include "epsilog/mechanisms/snapping_parameters.hpp"
 
 namespace epsilog::mechanisms {
 
@@ -22,6 +22,6 @@ inline constexpr unsigned kPrecisionBinary64 = 53;
                                       const Rational& lambda, const Rational& bound, unsigned precision);
 
 /// Throws  InvalidParameter; see SnappingMechanism.
-[[nodiscard]] SnappingMechanism::Parameters calibrated(const SnappingMechanism::Options& options);
+[[nodiscard]] SnappingParameters calibrated(const SnappingOptions& options);
 
 }  // namespace epsilog::mechanisms

@@ -93,7 +93,7 @@ void set_multiple_of_power(Rational& result, std::int64_t multiple, long exponen
 
 }  // namespace
 
-SnappingSampler::SnappingSampler(const SnappingMechanism::Parameters& parameters, const Rational& lower,
+SnappingSampler::SnappingSampler(const SnappingParameters& parameters, const Rational& lower,
                                  const Rational& upper, SnappingTiers tiers, std::uint64_t timidity)
     : arithmetic_(parameters.arithmetic),
       precision_(parameters.arithmetic == Arithmetic::exact ? 0 : parameters.precision),

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "epsilog/mechanisms/bit_source.hpp"
-#include "epsilog/mechanisms/snapping_mechanism.hpp"
+#include "epsilog/mechanisms/snapping_parameters.hpp"
 #include "snapping_draw.hpp"
 #include "snapping_integers.hpp"
 
@@ -32,9 +32,8 @@ class SnappingSampler final {
 
   /// `lower`, `upper`: the public range answers are clamped to.
   /// `timidity`: see SnappingIntegers.
-  SnappingSampler(const SnappingMechanism::Parameters& parameters, const Rational& lower,
-                  const Rational& upper, SnappingTiers tiers = SnappingTiers::all,
-                  std::uint64_t timidity = 0);
+  SnappingSampler(const SnappingParameters& parameters, const Rational& lower, const Rational& upper,
+                  SnappingTiers tiers = SnappingTiers::all, std::uint64_t timidity = 0);
 
   /// Appends one release for each answer.
   /// Throws  EntropyUnavailable.

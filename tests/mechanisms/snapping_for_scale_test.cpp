@@ -2,6 +2,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping_for_scale.hpp"
+#include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "support/catch.hpp"
 #include "support/replay_bits.hpp"
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <span>
 
-#include "epsilog/accounting/optimal_composition.hpp"
+#include "epsilog/accounting/loss_group.hpp"
 
 namespace epsilog::accounting {
 

@@ -11,23 +11,13 @@
 // Thread-safety: pure functions.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 
+#include "epsilog/accounting/loss_group.hpp"
 #include "epsilog/accounting/rational.hpp"
 
 namespace epsilog::accounting {
-
-/// `count` mechanisms, each (epsilon, delta)-differentially private.
-struct LossGroup {
-  Rational epsilon;  ///< nats, >= 0
-  Rational delta;    ///< probability, 0..1
-  std::uint64_t count = 1;
-};
-
-/// The largest number of mechanisms composed here, of one group and in all.
-inline constexpr std::uint64_t kComposedMax = 1'000'000'000;
 
 /// How the law of the losses is formed; `automatic` takes the most exact one that is affordable.
 enum class OptimalMethod { automatic, sign_classes, grid };

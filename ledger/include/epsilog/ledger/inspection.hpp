@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "epsilog/accounting/rational.hpp"
-#include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/record.hpp"
+#include "epsilog/ledger/snapshot.hpp"
 
 namespace epsilog::ledger {
 

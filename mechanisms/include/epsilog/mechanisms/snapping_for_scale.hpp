@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "epsilog/mechanisms/snapping_mechanism.hpp"
+#include "epsilog/mechanisms/snapping_parameters.hpp"
 
 namespace epsilog::mechanisms {
 
@@ -17,7 +17,7 @@ struct SnappingScale {
   std::uint64_t coordinates = 1;  ///< m: how many coordinates one unit can change, >= 1
   Rational bound;                 ///< B > 0: releases lie in [-B, B]
   Arithmetic arithmetic = Arithmetic::mpfr;
-  Precision precision = {};  ///< as SnappingMechanism::Options
+  Precision precision = {};  ///< as SnappingOptions
 };
 
 /// The numbers of a mechanism of that scale. mpfr: lambda is rounded up to p bits; auto is the least p >= 118
@@ -28,10 +28,9 @@ struct SnappingScale {
 ///           mechanism calibrated to that epsilon has a scale a hair below this one.
 /// Throws    InvalidParameter for a number out of its domain, a B beyond 2^(p-7) lambda, and a loss above the
 ///           largest Epsilon.
-[[nodiscard]] SnappingMechanism::Parameters snapping_of_scale(const SnappingScale& scale);
+[[nodiscard]] SnappingParameters snapping_of_scale(const SnappingScale& scale);
 
 /// As SnappingMechanism::accuracy_up of a mechanism with these parameters.
-[[nodiscard]] Rational snapping_accuracy_up(const SnappingMechanism::Parameters& parameters,
-                                            const Rational& alpha);
+[[nodiscard]] Rational snapping_accuracy_up(const SnappingParameters& parameters, const Rational& alpha);
 
 }  // namespace epsilog::mechanisms

@@ -1,0 +1,101 @@
+// Reading a ledger, at one instant.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "epsilog/ledger/record.hpp"
+
+namespace epsilog::ledger {
+
+class SnapshotState;
+
+/// A row of the ledger that cannot be read as what it should be.
+struct MalformedRecord {
+  std::int64_t seq = 0;      ///< of the decision
+  std::string id = {};       ///< of the decision, "" where not even that can be read
+  std::string dataset = {};  ///< as id
+  std::string message;       ///< names the record
+};
+
+/// How far back find_grant() looks.
+inline constexpr std::int64_t kSameRequestWindow = 1'000;
+
+/// A consistent read-only view. Takes no lock, and does not see what is committed after it was made.
+/// Keep it short: while one is open the write-ahead log cannot be recycled.
+///
+/// A decision that is not known to be durable comes without its values, StoredDecision::durable false: all of
+/// a poisoned ledger, and what a process that was killed in COMMIT left. The latter is made durable, which
+/// takes the turn, if that is free and this user may write; else a call that meets such a decision waits for
+/// it, once and at most Options::wait.
+///
+/// Every function throws LedgerBusy, LedgerIo, or LedgerCorrupt naming a malformed record.
+/// Thread-safety: one owner.
+class Snapshot final {
+ public:
+  Snapshot(Snapshot&&) noexcept;
+  Snapshot& operator=(Snapshot&&) = delete;
+  ~Snapshot();
+  [[nodiscard]] std::string ledger_id();
+  [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
+  [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
+  [[nodiscard]] PolicyVersion active_policy();
+  /// Ordered by (dataset, scope, measure); `dataset` "" = all.
+  [[nodiscard]] std::vector<AccountState> accounts(const std::string& dataset);
+  /// Those of the named accounts that exist, in the order of `names`; one look-up each.
+  [[nodiscard]] std::vector<AccountState> accounts(std::span<const AccountName> names);
+  [[nodiscard]] std::int64_t decisions();  ///< how many
+  /// As Transaction::location().
+  [[nodiscard]] std::optional<std::string> location(const std::string& dataset);
+  /// The id of the newest grant of exactly this request to the principal, if it is known to be durable and
+  /// among the last kSameRequestWindow decisions: no index has the digests, and a long history is not read.
+  [[nodiscard]] std::optional<std::string> find_grant(const std::string& principal,
+                                                      const std::string& request_digest);
+  /// The decisions about one, by seq.
+  [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
+  /// What Transaction::now() and overdue() would be if one began now and saw this snapshot.
+  [[nodiscard]] std::string now();
+  [[nodiscard]] std::vector<std::string> overdue();
+  /// What Transaction::calendar_time() would be if one began now and saw this snapshot.
+  [[nodiscard]] std::string calendar_time();
+  /// The time at which the calendar is held until confirm_clock(), if one began now.
+  [[nodiscard]] std::optional<std::string> calendar_held_at();
+  /// Why nobody may write, if so; readers should warn.
+  [[nodiscard]] std::optional<std::string> poisoned() const;
+
+  /// Calls back in order of seq, one row in memory at a time; `dataset` "" = all; the last `limit` ones,
+  /// 0 = all. With `malformed`, a row that cannot be read is reported there and the rest goes on;
+  /// without, it throws LedgerCorrupt. The callbacks may use this snapshot.
+  void each_decision(const std::string& dataset, std::int64_t limit,
+                     const std::function<void(const StoredDecision&)>& visit,
+                     const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// In order of version.
+  void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);
+  /// In order of application.
+  void each_limit_change(const std::function<void(const LimitChange&)>& visit);
+  /// In order of application.
+  void each_limit_removal(const std::function<void(const LimitRemoval&)>& visit);
+  /// The reserved and pending decisions that are not resolved, by seq; `dataset` "" = all. `malformed` as for
+  /// each_decision. The callbacks may use this snapshot.
+  void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,
+                 const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// By seq.
+  void each_relocation(const std::function<void(const Relocation&)>& visit);
+  /// By seq.
+  void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
+  /// By version.
+  [[nodiscard]] std::vector<SchemaMigration> schema_migrations();
+
+ private:
+  friend class Inspection;
+  friend class Ledger;
+  explicit Snapshot(std::unique_ptr<SnapshotState> state);
+  std::unique_ptr<SnapshotState> state_;
+};
+
+}  // namespace epsilog::ledger
