@@ -2,15 +2,13 @@
 #include <fmt/format.h>
 
 #include "accounts_text.hpp"
-#include "amounts.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "policy_json.hpp"
+#include "policy_text.hpp"
 #include "printable.hpp"
-#include "table_output.hpp"
 #include "usage_error.hpp"
 #include "verbs.hpp"
 
@@ -76,30 +74,6 @@ ExitCode policy_show(const PolicyArguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-std::string apply_text(const engine::ApplyReport& report, const std::vector<engine::BudgetAccount>& accounts,
-                       const Style& style) {
-  if (!report.changed)
-    return fmt::format("version {} is active already: the policy is the same\n", report.policy_version);
-  std::string text = fmt::format("version {} is active\n  policy     sha256 {}\n", report.policy_version,
-                                 report.policy_sha256);
-  Table table(
-      {{"dataset"}, {"measure"}, {"old limit", Table::Align::right}, {"new limit", Table::Align::right}});
-  for (const ledger::LimitChange& change : report.limit_changes) {
-    for (const engine::BudgetAccount& account : accounts) {
-      if (account.id != change.account) continue;
-      table.add({account.dataset, account.measure, engine::amount_text(account.measure, change.old_limit),
-                 engine::amount_text(account.measure, change.new_limit)});
-    }
-  }
-  for (const ledger::LimitRemoval& removal : report.limit_removals) {
-    for (const engine::BudgetAccount& account : accounts) {
-      if (account.id == removal.account)
-        text += "  no limit any more: " + printable(account_subject(account)) + "\n";
-    }
-  }
-  return table.empty() ? text : text + "\n" + table.text(style);
-}
-
 ExitCode policy_apply(const PolicyArguments& arguments, Console& console) {
   const std::string path = policy_path(arguments);
   const std::string ledger = ledger_path(arguments);
@@ -115,7 +89,7 @@ ExitCode policy_apply(const PolicyArguments& arguments, Console& console) {
   if (console.json()) {
     console.write(policy_apply_json(report, engine.ledger_id(), accounts));
   } else if (!console.quiet()) {
-    console.write(apply_text(report, accounts, console.style()));
+    console.write(policy_apply_text(report, accounts, console.style()));
   }
   return ExitCode::done;
 }
