@@ -1,7 +1,7 @@
 // --batch: one calculation for each row of a CSV table, in one process and in bounded memory.
 #pragma once
 
-#include "calculator.hpp"
+#include "calculator_form.hpp"
 #include "console.hpp"
 #include "exit_codes.hpp"
 

@@ -1,12 +1,11 @@
 // A calculator beside its code: the forms in which it is asked, and what calculates each.
 #pragma once
 
-#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "calculation.hpp"
+#include "calculator_form.hpp"
 #include "verb.hpp"
 
 namespace epsilog::command {
@@ -18,12 +17,6 @@ struct Form {
   std::vector<std::string_view> results;  ///< figures of the calculation that --batch adds as columns
   /// Called with at least the options that the form requires. Throws  UsageError, InvalidParameter.
   Calculation (*calculate)(const Arguments& arguments) = nullptr;
-};
-
-/// A form as those see it who do not know the struct.
-struct CalculatorForm {
-  std::vector<std::string_view> results;
-  std::function<Calculation(const CommandLine& line)> calculate;
 };
 
 /// The verb that chooses between the forms, calculates and prints. `forms` has the options of each in
