@@ -236,7 +236,7 @@ void release_of_blocks(benchmark::State& state) {
     const auto begin = Clock::now();
     const engine::Answer answer = engine.release(request, bits, {});
     whole.push_back(microseconds(Clock::now() - begin));
-    if (!answer.granted) state.SkipWithError("refused");
+    if (!answer.recorded.granted) state.SkipWithError("refused");
   }
   state.counters["p50_us"] = median(whole);
   state.counters["raw_p50_us"] = median(raw);
@@ -259,7 +259,7 @@ void reaccount_of_blocks(benchmark::State& state) {
     engine::Engine engine = engine::Engine::open(folder.file("L"));
     mechanisms::BufferedBits bits;
     for (int i = 0; i < 20; ++i) {
-      if (!engine.release(score(), bits, {}).granted) state.SkipWithError("refused");
+      if (!engine.release(score(), bits, {}).recorded.granted) state.SkipWithError("refused");
     }
   }
   engine::ReaccountQuestion question;

@@ -89,7 +89,7 @@ void check_file(ledger::Inspection& inspection, std::vector<AuditFault>& faults)
   });
 }
 
-using Visit = std::function<void(const ReplayedDecision&)>;
+using Visit = accounting::CallbackRef<void(const ReplayedDecision&)>;
 
 /// What the fold says of one decision, apart from what it said before.
 ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
@@ -176,7 +176,7 @@ void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, Audit
 
 }  // namespace
 
-AuditReport audit_replay(const std::string& ledger_path, const Visit& visit, const Progress& progress) {
+AuditReport audit_replay(const std::string& ledger_path, Visit visit, const Progress& progress) {
   AuditReport report;
   try {
     const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);

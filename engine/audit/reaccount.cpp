@@ -227,7 +227,7 @@ Reaccount begun(const ReaccountQuestion& question, const Policy& policy,
 
 std::vector<Reaccount> reaccount(const std::string& ledger_path, const ReaccountQuestion& question,
                                  const Progress& progress,
-                                 const std::function<void(const UnreadableDecision&)>& unreadable) {
+                                 accounting::CallbackRef<void(const UnreadableDecision&)> unreadable) {
   check(question);
   const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
   std::optional<ledger::Snapshot> view(ledger.snapshot());

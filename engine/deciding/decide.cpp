@@ -239,19 +239,6 @@ ledger::Outcome outcome_of(const Decision& decision, const Request& request, con
   return request.holding == Holding::none ? ledger::Outcome::granted : ledger::Outcome::reserved;
 }
 
-RequestState foreseen(const Decision& decision, const Request& request, const Plan& plan) {
-  switch (outcome_of(decision, request, plan)) {
-    case ledger::Outcome::granted:
-      return RequestState::granted;
-    case ledger::Outcome::reserved:
-      return RequestState::reserved;
-    case ledger::Outcome::pending:
-      return RequestState::pending;
-    default:
-      return RequestState::refused;
-  }
-}
-
 std::vector<ledger::Charge> charges(const std::vector<Debit>& debits) {
   std::vector<ledger::Charge> result;
   for (const Debit& debit : debits) {

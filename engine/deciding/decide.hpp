@@ -9,7 +9,6 @@
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/request.hpp"
-#include "epsilog/engine/request_state.hpp"
 #include "plan.hpp"
 #include "scopes.hpp"
 
@@ -59,9 +58,6 @@ struct Debit {
 
 /// As what a decision is recorded: what is granted may wait for approvals, or for its commit.
 [[nodiscard]] ledger::Outcome outcome_of(const Decision& decision, const Request& request, const Plan& plan);
-
-/// How a request would stand if that were recorded.
-[[nodiscard]] RequestState foreseen(const Decision& decision, const Request& request, const Plan& plan);
 
 /// What a granted request takes from accounts that are there: everything that is not zero.
 /// Requires  every account with an amount has an id.

@@ -13,6 +13,7 @@
 #include "epsilog/engine/held_calendar.hpp"
 #include "epsilon_search.hpp"
 #include "expiry.hpp"
+#include "judgement.hpp"
 #include "loss_caps.hpp"
 #include "whole_answers.hpp"
 
@@ -93,9 +94,12 @@ Standing Forecaster::planned(const Rational& epsilon) {
 
 Standing Forecaster::planned(Request request) {
   Plan plan = make_plan(dataset_, request);
-  const std::vector<Ask> asked = asks(applied_->policy, dataset_, request, plan, calendar_time_);
-  if (!present_) present_ = after_expiries(view_, view_.accounts(account_names(asked)));
-  return {std::move(request), std::move(plan), debits(asked, *present_)};
+  std::vector<Debit> debits =
+      debits_of({applied_->policy, dataset_, request, plan}, calendar_time_, [this](const auto& names) {
+        if (!present_) present_ = after_expiries(view_, view_.accounts(names));
+        return *present_;
+      });
+  return {std::move(request), std::move(plan), std::move(debits)};
 }
 
 AccountForecast forecast_of(const Debit& debit) {
@@ -122,21 +126,18 @@ std::int64_t fewest(std::vector<AccountForecast>& accounts) {
 }
 
 Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alphas) const {
-  const Decision decision =
-      decide(applied_->policy, dataset_, standing.request, standing.plan, standing.debits, std::nullopt);
+  const Judgement judgement =
+      judged({applied_->policy, dataset_, standing.request, standing.plan}, standing.debits, std::nullopt);
+  const std::vector<Reason>& reasons = judgement.decision.reasons();
   Forecast result;
   result.epsilon =
       standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
   result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
-  result.each.granted = decision.granted();
-  result.each.state = foreseen(decision, standing.request, standing.plan);
-  result.each.reasons = decision.reasons();
-  result.each.reasons_count = decision.count();
+  add_judgement(result.each, judgement, standing.debits);
   note_held_calendar(result.each, view_.calendar_held_at().has_value());
-  result.never = std::any_of(decision.reasons().begin(), decision.reasons().end(),
+  result.never = std::any_of(reasons.begin(), reasons.end(),
                              [](const Reason& reason) { return !is_of_a_balance(reason.code); });
-  if (closes_the_door(decision.reasons())) return result;
-  result.each.accounts = account_states(standing.debits);
+  if (closes_the_door(reasons)) return result;
   for (const Debit& debit : standing.debits) result.accounts.push_back(forecast_of(debit));
   const std::int64_t room = fewest(result.accounts);
   if (!result.never) result.releases = room;

@@ -1,11 +1,9 @@
 #include <map>
 #include <utility>
 
-#include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "condition.hpp"
-#include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/engine.hpp"
@@ -13,6 +11,8 @@
 #include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
+#include "idempotency.hpp"
+#include "judgement.hpp"
 #include "whole_answers.hpp"
 
 namespace epsilog::engine {
@@ -21,9 +21,7 @@ namespace {
 /// What a key was bound to by an earlier request of the sequence.
 struct Bound {
   std::string digest;
-  bool granted = false;
-  RequestState state = RequestState::refused;
-  std::vector<Reason> reasons;
+  Judgement judgement;
 };
 
 }  // namespace
@@ -35,18 +33,23 @@ struct PlanSequence::State {
         view(engine.snapshot()),
         applied(engine.active_policy(view)) {}
 
-  /// The accounts asked, as they would stand.
-  std::vector<Debit> standing(const std::vector<Ask>& asked) {
-    std::vector<Ask> unseen;
-    for (const Ask& ask : asked) {
-      if (accounts.count(ask.account) == 0) unseen.push_back(ask);
-    }
-    for (const Debit& debit : debits(unseen, after_expiries(view, view.accounts(account_names(unseen))))) {
-      accounts.emplace(debit.ask.account, debit.account);
-    }
-    std::vector<Debit> result;
-    for (const Ask& ask : asked) result.push_back({ask, accounts.at(ask.account)});
-    return result;
+  /// What is asked of accounts, as they would stand.
+  std::vector<Debit> standing(const PlannedRequest& planned) {
+    const auto present = [this](const std::vector<ledger::AccountName>& names) {
+      std::vector<ledger::AccountName> unseen;
+      std::vector<ledger::AccountState> seen;
+      for (const ledger::AccountName& name : names) {
+        const auto found = accounts.find(name);
+        if (found == accounts.end()) unseen.push_back(name);
+        if (found != accounts.end()) seen.push_back(found->second);
+      }
+      std::vector<ledger::AccountState> result = after_expiries(view, view.accounts(unseen));
+      result.insert(result.end(), seen.begin(), seen.end());
+      return result;
+    };
+    std::vector<Debit> debits = debits_of(planned, view.calendar_time(), present);
+    for (const Debit& debit : debits) accounts.emplace(debit.ask.account, debit.account);
+    return debits;
   }
 
   void debit(std::vector<Debit>& debits) {
@@ -74,17 +77,12 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   const std::string digest = ledger::sha256_hex(canonical);
   const std::pair key(request.principal, request.key);
   const auto bound = request.key.empty() ? state.keys.end() : state.keys.find(key);
-  std::optional<KeyConflict> conflict;
-  if (bound != state.keys.end()) {
-    if (bound->second.digest != digest) conflict = KeyConflict{request.key, "of an earlier row"};
-  } else if (!request.key.empty()) {
-    if (const auto earlier = state.view.find_key(request.principal, request.key)) {
-      if (earlier->draft.request_digest == digest) {
-        return state.engine.replayed(*earlier, state.view, alphas);
-      }
-      conflict = KeyConflict{request.key, earlier->id};
-    }
-  }
+  const bool bound_here = bound != state.keys.end();
+  const bool replayed_here = bound_here && bound->second.digest == digest;
+  KeyBinding binding;
+  if (!bound_here) binding = key_binding(state.view, request, digest);
+  if (bound_here && !replayed_here) binding.conflict = KeyConflict{request.key, "of an earlier row"};
+  if (binding.replay) return state.engine.replayed(*binding.replay, state.view, alphas);
   require_within_caps(request, canonical);
   const Policy& policy = state.applied->policy;
   const Dataset& dataset = policy.dataset(request.dataset);
@@ -92,28 +90,21 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
   require_satisfiable(dataset, request.question);
   Answer answer = state.engine.described(request, *plan, state.applied->version.version, alphas);
-  answer.advice = mechanism_advice(dataset, request, *plan, alphas);
-  std::vector<Debit> standing =
-      state.standing(asks(policy, dataset, request, *plan, state.view.calendar_time()));
-  if (bound != state.keys.end() && !conflict) {
-    answer.granted = bound->second.granted;
-    answer.state = bound->second.state;
-    answer.reasons = bound->second.reasons;
-    answer.replayed = true;
+  answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
+  const PlannedRequest planned{policy, dataset, request, *plan};
+  std::vector<Debit> standing = state.standing(planned);
+  Judgement judgement;
+  if (replayed_here) {
+    judgement = bound->second.judgement;
+    answer.recorded.replayed = true;
   } else {
-    const Decision decision = decide(policy, dataset, request, *plan, standing, conflict);
-    answer.granted = decision.granted();
-    answer.state = foreseen(decision, request, *plan);
-    answer.reasons = decision.reasons();
+    judgement = judged(planned, standing, binding.conflict);
     // What waits for approvals debits nothing.
-    if (answer.state == RequestState::granted) state.debit(standing);
-    if (!request.key.empty() && !conflict) {
-      state.keys.emplace(key, Bound{digest, answer.granted, answer.state, answer.reasons});
-    }
+    if (judgement.outcome == ledger::Outcome::granted) state.debit(standing);
+    if (!request.key.empty() && !binding.conflict) state.keys.emplace(key, Bound{digest, judgement});
   }
-  answer.reasons_count = answer.reasons.size();
+  add_judgement(answer, judgement, standing);
   note_held_calendar(answer, state.view.calendar_held_at().has_value());
-  if (!closes_the_door(answer.reasons)) answer.accounts = account_states(standing);
   return answer;
 }
 

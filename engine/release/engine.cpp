@@ -10,6 +10,7 @@
 #include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
+#include "judgement.hpp"
 #include "release_path.hpp"
 #include "request_path.hpp"
 #include "whole_answers.hpp"
@@ -41,17 +42,12 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   const auto plan = state_->plans.plan(*applied, request, canonical);
   require_satisfiable(dataset, request.question);
   Answer answer = state_->described(request, *plan, applied->version.version, alphas);
-  answer.advice = mechanism_advice(dataset, request, *plan, alphas);
-  const Policy& policy = applied->policy;
-  const std::vector<Ask> asked = asks(policy, dataset, request, *plan, view.calendar_time());
+  answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
+  const PlannedRequest planned{applied->policy, dataset, request, *plan};
   const std::vector<Debit> standing =
-      debits(asked, after_expiries(view, view.accounts(account_names(asked))));
-  const Decision decision = decide(policy, dataset, request, *plan, standing, std::nullopt);
-  if (!closes_the_door(decision.reasons())) answer.accounts = account_states(standing);
-  answer.granted = decision.granted();
-  answer.state = foreseen(decision, request, *plan);
-  answer.reasons = decision.reasons();
-  answer.reasons_count = decision.count();
+      debits_of(planned, view.calendar_time(),
+                [&view](const auto& names) { return after_expiries(view, view.accounts(names)); });
+  add_judgement(answer, judged(planned, standing, std::nullopt), standing);
   note_held_calendar(answer, view.calendar_held_at().has_value());
   return answer;
 }
@@ -84,7 +80,7 @@ Answer decided_at_last(EngineState& state, const Request& request, mechanisms::B
 /// Visits one decision of a list. What cannot be read is told, and hides nothing that follows.
 template <class Read>
 void visit_readable(EngineState& state, const std::string& id,
-                    const std::function<void(const Answer&)>& visit, const Read& read) {
+                    accounting::CallbackRef<void(const Answer&)> visit, const Read& read) {
   std::optional<Answer> answer;
   try {
     answer = read();
@@ -141,7 +137,7 @@ Answer Engine::reject(const std::string& id, const std::string& by, const std::s
   return rejected(*state_, id, by, why);
 }
 
-void Engine::pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const {
+void Engine::pending(const std::string& dataset, accounting::CallbackRef<void(const Answer&)> visit) const {
   ledger::Snapshot view = state_->snapshot();
   if (!dataset.empty() && view.accounts(dataset).empty()) {
     (void)state_->active_policy(view)->policy.dataset(dataset);
@@ -159,7 +155,7 @@ void Engine::pending(const std::string& dataset, const std::function<void(const 
 }
 
 std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
-                                         const Alphas& alphas) {
+                                         const Alphas& alphas, const Progress& progress) {
   if (requests.empty()) return {};
   for (const Request& request : requests) require_held(request, false);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -171,7 +167,12 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
       const auto active = state_->active_policy(view);
       for (const Request& request : requests) steps.push_back(prepared(*state_, view, active, request));
     }
-    for (Prepared& step : steps) answered(step, {});
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto tell = [&](double fraction) {
+        progress((static_cast<double>(i) + fraction) / static_cast<double>(steps.size()));
+      };
+      answered(steps[i], progress ? Progress(tell) : Progress());
+    }
     auto answers = transacted(*state_, steps, &bits, alphas);
     if (answers) return std::move(*answers);
   }
@@ -215,7 +216,7 @@ std::vector<std::string> Engine::notes(const std::string& dataset) const {
 }
 
 void Engine::history(const std::string& dataset, std::int64_t limit,
-                     const std::function<void(const Answer&)>& visit) const {
+                     accounting::CallbackRef<void(const Answer&)> visit) const {
   ledger::Snapshot view = state_->snapshot();
   if (!dataset.empty() && view.accounts(dataset).empty()) {
     (void)state_->active_policy(view)->policy.dataset(dataset);

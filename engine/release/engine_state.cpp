@@ -84,26 +84,26 @@ void EngineState::remember_policies(ledger::Snapshot& view) {
 Answer EngineState::described(const Request& request, const Plan& plan, std::int64_t policy_version,
                                 std::span<const Rational> alphas) const {
   Answer answer;
-  answer.ledger_id = ledger_id;
-  answer.principal = request.principal;
-  answer.key = request.key;
-  answer.dataset = request.dataset;
-  answer.statistic = request.question.statistic.text();
-  answer.by = request.question.by.value_or("");
-  answer.where = request.question.where ? request.question.where->text() : "";
-  answer.purpose = request.purpose;
-  answer.holding = request.holding;
-  answer.approvals_required = plan.approvals_required;
-  answer.policy_version = policy_version;
-  answer.record = plan.record;
-  answer.delta = plan.delta;
-  answer.rho = plan.rho;
+  answer.recorded.ledger_id = ledger_id;
+  answer.asked.principal = request.principal;
+  answer.asked.key = request.key;
+  answer.asked.dataset = request.dataset;
+  answer.asked.statistic = request.question.statistic.text();
+  answer.asked.by = request.question.by.value_or("");
+  answer.asked.where = request.question.where ? request.question.where->text() : "";
+  answer.asked.purpose = request.purpose;
+  answer.asked.holding = request.holding;
+  answer.planned.approvals_required = plan.approvals_required;
+  answer.planned.policy_version = policy_version;
+  answer.planned.record = plan.record;
+  answer.planned.delta = plan.delta;
+  answer.planned.rho = plan.rho;
   for (const auto& mechanism : plan.mechanisms) {
-    answer.precision_reasons.push_back(mechanism.precision_reason());
+    answer.planned.precision_reasons.push_back(mechanism.precision_reason());
   }
-  answer.accuracy = accuracies(plan, alphas);
-  answer.post_processing = plan.derivation.post_processing.kind;
-  answer.notes = plan.notes;
+  answer.planned.accuracy = accuracies(plan, alphas);
+  answer.planned.post_processing = plan.derivation.post_processing.kind;
+  answer.planned.notes = plan.notes;
   return answer;
 }
 
@@ -135,18 +135,18 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
   const RequestState state = family.state();
   const bool told_by_end = state == RequestState::granted || state == RequestState::refused;
   Answer answer = recalled(told_by_end ? *family.end : family.holder(), view, alphas);
-  answer.state = state;
-  answer.principal = family.root.draft.principal;
-  answer.key = family.root.draft.key;
+  answer.recorded.state = state;
+  answer.asked.principal = family.root.draft.principal;
+  answer.asked.key = family.root.draft.key;
   for (const ledger::StoredDecision& approval : family.approvals) {
-    answer.approvals.push_back({approval.draft.principal, approval.created_at});
+    answer.recorded.approvals.push_back({approval.draft.principal, approval.created_at});
   }
-  answer.durable = family.durable();
-  if (family.token && family.token->durable) answer.token = family.token->id;
+  answer.recorded.durable = family.durable();
+  if (family.token && family.token->durable) answer.recorded.token = family.token->id;
   if (family.end && !told_by_end) {
-    answer.ended_by = family.end->id;
-    answer.why = parse_act(family.end->draft.request).why;
-    if (!family.end->accounts.empty()) answer.accounts = family.end->accounts;
+    answer.recorded.ended_by = family.end->id;
+    answer.recorded.why = parse_act(family.end->draft.request).why;
+    if (!family.end->accounts.empty()) answer.recorded.accounts = family.end->accounts;
   }
   return answer;
 }
@@ -155,7 +155,7 @@ Answer EngineState::replayed(const ledger::StoredDecision& stored, ledger::Snaps
                                std::span<const Rational> alphas) {
   const auto family = family_of(view, stored.id);
   Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
-  answer.replayed = true;
+  answer.recorded.replayed = true;
   return answer;
 }
 
@@ -167,30 +167,38 @@ void EngineState::unreadable(const std::string& decision_id, const std::string& 
   if (options.unreadable) options.unreadable({decision_id, message});
 }
 
+void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits) {
+  answer.recorded.granted = judgement.decision.granted();
+  answer.recorded.state = judgement.state;
+  answer.recorded.reasons = judgement.decision.reasons();
+  answer.recorded.reasons_count = judgement.decision.count();
+  if (!closes_the_door(answer.recorded.reasons)) answer.recorded.accounts = account_states(debits);
+}
+
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
-  answer.granted = stored.draft.outcome == ledger::Outcome::granted;
-  answer.replayed = replayed;
-  answer.durable = stored.durable;
-  answer.state = state_of(stored);
-  answer.parent = stored.draft.parent;
-  answer.deadline = stored.draft.deadline;
-  if (stores_act(stored.draft.outcome)) answer.why = parse_act(stored.draft.request).why;
-  answer.decision_id = stored.id;
-  answer.seq = stored.seq;
-  answer.decided_under = stored.decided_under;
-  answer.rules = stored.rules;
-  answer.program = stored.program;
-  answer.created_at = stored.created_at;
+  answer.recorded.granted = stored.draft.outcome == ledger::Outcome::granted;
+  answer.recorded.replayed = replayed;
+  answer.recorded.durable = stored.durable;
+  answer.recorded.state = state_of(stored);
+  answer.recorded.parent = stored.draft.parent;
+  answer.recorded.deadline = stored.draft.deadline;
+  if (stores_act(stored.draft.outcome)) answer.recorded.why = parse_act(stored.draft.request).why;
+  answer.recorded.decision_id = stored.id;
+  answer.recorded.seq = stored.seq;
+  answer.recorded.decided_under = stored.decided_under;
+  answer.recorded.rules = stored.rules;
+  answer.recorded.program = stored.program;
+  answer.recorded.created_at = stored.created_at;
   const Decision decision = parse_reasons(stored.draft.reasons);
-  answer.reasons = decision.reasons();
-  answer.reasons_count = decision.count();
-  if (!closes_the_door(answer.reasons)) answer.accounts = stored.accounts;
+  answer.recorded.reasons = decision.reasons();
+  answer.recorded.reasons_count = decision.count();
+  if (!closes_the_door(answer.recorded.reasons)) answer.recorded.accounts = stored.accounts;
   if (stored.release) {
-    answer.record = *stored.release;
-    answer.post_processing = stored.post_processing.kind;
+    answer.planned.record = *stored.release;
+    answer.planned.post_processing = stored.post_processing.kind;
   }
-  answer.component_values = stored.component_values;
-  answer.values = stored.values;
+  answer.released.component_values = stored.component_values;
+  answer.released.values = stored.values;
 }
 
 }  // namespace epsilog::engine

@@ -11,6 +11,7 @@
 #include "epsilog/engine/answer.hpp"
 #include "epsilog/engine/engine_options.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "judgement.hpp"
 #include "plan_cache.hpp"
 #include "request_family.hpp"
 
@@ -69,6 +70,8 @@ struct EngineState {
   std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)
 };
 
+/// What would become of the request: the balances are told unless who asks may know nothing of them.
+void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits);
 /// Fills in what only a recorded decision has.
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
 

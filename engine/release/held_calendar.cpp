@@ -5,13 +5,13 @@
 namespace epsilog::engine {
 
 void note_held_calendar(Answer& answer, bool held) {
-  const bool ends = std::any_of(answer.reasons.begin(), answer.reasons.end(),
+  const bool ends = std::any_of(answer.recorded.reasons.begin(), answer.recorded.reasons.end(),
                                 [](const Reason& reason) { return !changes_at(reason).empty(); });
-  if (held && ends) answer.notes.emplace_back(kCalendarHeld);
+  if (held && ends) answer.planned.notes.emplace_back(kCalendarHeld);
 }
 
 std::string changes_at(const Answer& answer, const Reason& reason) {
-  const bool held = std::find(answer.notes.begin(), answer.notes.end(), kCalendarHeld) != answer.notes.end();
+  const bool held = std::find(answer.planned.notes.begin(), answer.planned.notes.end(), kCalendarHeld) != answer.planned.notes.end();
   return held ? "" : changes_at(reason);
 }
 

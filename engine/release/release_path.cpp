@@ -11,6 +11,8 @@
 #include "epsilog/engine/utf8.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
+#include "idempotency.hpp"
+#include "judgement.hpp"
 #include "recordable.hpp"
 #include "request_rules.hpp"
 #include "source_location.hpp"
@@ -75,18 +77,20 @@ ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, 
   return result;
 }
 
-/// What the request asks of each account, as it stands where `reader` looks.
-template <class Reader>
-std::vector<Debit> debits_of(Reader& reader, const Prepared& prepared) {
-  const std::vector<Ask> asked = asks(prepared.applied->policy, *prepared.dataset, prepared.request,
-                                      *prepared.plan, reader.calendar_time());
-  return debits(asked, reader.accounts(account_names(asked)));
+PlannedRequest planned_request(const Prepared& prepared) {
+  return {prepared.applied->policy, *prepared.dataset, prepared.request, *prepared.plan};
 }
 
-Decision decided(const Prepared& prepared, const std::vector<Debit>& debits,
-                 const std::optional<KeyConflict>& conflict) {
-  return decide(prepared.applied->policy, *prepared.dataset, prepared.request, *prepared.plan, debits,
-                conflict, reasons_told(ledger::kRules));
+/// What the request asks of each account, as it stands where `reader` looks.
+template <class Reader>
+std::vector<Debit> debits_where(Reader& reader, const Prepared& prepared) {
+  return debits_of(planned_request(prepared), reader.calendar_time(),
+                   [&reader](const auto& names) { return reader.accounts(names); });
+}
+
+Judgement judged_now(const Prepared& prepared, const std::vector<Debit>& debits,
+                     const std::optional<KeyConflict>& conflict) {
+  return judged(planned_request(prepared), debits, conflict, reasons_told(ledger::kRules));
 }
 
 bool reads_source(const Prepared& prepared) {
@@ -127,21 +131,14 @@ Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mech
     auto now = transaction.find_key(prepared.request.principal, prepared.request.key);
     return {Recorded::Kind::replay, now ? std::move(now) : prepared.replay};  // the turn made it durable
   }
-  std::optional<KeyConflict> conflict;
-  if (!prepared.request.key.empty()) {
-    auto earlier = transaction.find_key(prepared.request.principal, prepared.request.key);
-    if (earlier && earlier->draft.request_digest == prepared.digest) {
-      return {Recorded::Kind::replay, std::move(earlier)};
-    }
-    if (earlier) conflict = KeyConflict{prepared.request.key, earlier->id};
-  }
-  std::vector<Debit> debits = debits_of(transaction, prepared);
-  const Decision decision = decided(prepared, debits, conflict);
-  const ledger::Outcome outcome = outcome_of(decision, prepared.request, *prepared.plan);
+  KeyBinding key = key_binding(transaction, prepared.request, prepared.digest);
+  if (key.replay) return {Recorded::Kind::replay, std::move(key.replay)};
+  std::vector<Debit> debits = debits_where(transaction, prepared);
+  const auto [decision, outcome, state] = judged_now(prepared, debits, key.conflict);
   if (outcome == ledger::Outcome::granted && !prepared.exact) {
     return {Recorded::Kind::outdated, std::nullopt};
   }
-  write(transaction, prepared, decision, outcome, std::move(debits), conflict.has_value(), bits);
+  write(transaction, prepared, decision, outcome, std::move(debits), key.conflict.has_value(), bits);
   return {Recorded::Kind::written, std::nullopt};
 }
 
@@ -203,15 +200,10 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
   result.digest = ledger::sha256_hex(result.canonical);
   result.applied = std::move(active);
   // The key first: a retry is answered even if the policy no longer admits the question.
-  std::optional<KeyConflict> conflict;
-  if (!request.key.empty()) {
-    if (auto earlier = view.find_key(request.principal, request.key)) {
-      if (earlier->draft.request_digest == result.digest) {
-        result.replay = std::move(earlier);
-        return result;
-      }
-      conflict = KeyConflict{request.key, earlier->id};
-    }
+  KeyBinding key = key_binding(view, request, result.digest);
+  if (key.replay) {
+    result.replay = std::move(key.replay);
+    return result;
   }
   require_within_caps(request, result.canonical);
   result.dataset = &result.applied->policy.dataset(request.dataset);
@@ -219,7 +211,7 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
   require_satisfiable(*result.dataset, request.question);
   check_supplied(request, *result.plan);
-  result.looks = outcome_of(decided(result, debits_of(view, result), conflict), result.request, *result.plan);
+  result.looks = judged_now(result, debits_where(view, result), key.conflict).outcome;
   if (reads_source(result)) result.location = view.location(request.dataset);
   return result;
 }

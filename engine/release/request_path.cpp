@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "canonical_request.hpp"
-#include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "expiry.hpp"
 #include "later_policy.hpp"
+#include "judgement.hpp"
 #include "open_source.hpp"
 #include "recordable.hpp"
 #include "release_path.hpp"
@@ -160,10 +160,11 @@ void decide_approved(EngineState& state, ledger::Transaction& transaction, const
   if (const auto changed = policy_changed(asked, now)) {
     return refuse(transaction, step, Decision({*changed}, 1), {});
   }
-  const Policy& policy = step.active->policy;
-  std::vector<Debit> owed = debits(now.asks, transaction.accounts(account_names(now.asks)));
-  const Decision decision =
-      decide(policy, *now.dataset, step.request, *now.plan, owed, std::nullopt, reasons_told(ledger::kRules));
+  const PlannedRequest planned{step.active->policy, *now.dataset, step.request, *now.plan};
+  std::vector<Debit> owed = debits_of(planned, transaction.calendar_time(), [&transaction](const auto& names) {
+    return transaction.accounts(names);
+  });
+  const Decision decision = judged(planned, owed, std::nullopt, reasons_told(ledger::kRules)).decision;
   if (!decision.granted()) {
     return refuse(transaction, step, decision,
                   touched(recorded_debits(owed, decision, Outcome::refused, ledger::kRules)));
@@ -330,7 +331,7 @@ Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSo
     if (posting.decided && lacks_token(step)) return Attempt::over;
     return post(state, step, posting);
   });
-  answer.replayed = answer.granted && !posting.posted;
+  answer.recorded.replayed = answer.recorded.granted && !posting.posted;
   return answer;
 }
 

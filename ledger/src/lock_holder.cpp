@@ -60,7 +60,7 @@ std::string lock_holder(const LedgerFiles& files) {
   return "process " + std::to_string(*process) + (name.empty() ? "" : " (" + name + ")");
 }
 
-void tell_whom_for(const LedgerFiles& files, const std::function<void(const std::string&)>& waiting) {
+void tell_whom_for(const LedgerFiles& files, accounting::CallbackRef<void(const std::string&)> waiting) {
   if (waiting) waiting("waiting for " + lock_holder(files) + " to be done with ledger " + files.database);
 }
 

@@ -4,12 +4,13 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "ledger_files.hpp"
+
+#include "epsilog/accounting/callback.hpp"
 
 namespace epsilog::ledger {
 
@@ -21,7 +22,7 @@ namespace epsilog::ledger {
 /// How long a wait is not worth a word.
 inline constexpr std::chrono::milliseconds kSilentWait(1'000);
 /// Tells `waiting`, if there is one, in a sentence.
-void tell_whom_for(const LedgerFiles& files, const std::function<void(const std::string&)>& waiting);
+void tell_whom_for(const LedgerFiles& files, accounting::CallbackRef<void(const std::string&)> waiting);
 
 /// The process with an flock on that file, as /proc/locks, given, lists it. Nothing of who waits for one.
 /// Thread-safety: pure function.

@@ -112,7 +112,7 @@ void start_standing_in_line(const std::shared_ptr<Wait>& wait) {
 /// thread blocks in it; when the caller loses patience the thread stays behind, and whatever it
 /// gets it gives back at once by dropping the last reference to the descriptors.
 Descriptor wait_in_line(const LedgerFiles& files, Descriptor queue, Descriptor lock, Deadline deadline,
-                        const std::function<void(const std::string&)>& waiting) {
+                        accounting::CallbackRef<void(const std::string&)> waiting) {
   if (std::chrono::steady_clock::now() >= deadline) lose_patience(files);
   const auto wait = std::make_shared<Wait>();
   wait->queue = std::move(queue);
@@ -160,7 +160,7 @@ void ThreadTurns::give_back() {
 }
 
 Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline,
-                             const std::function<void(const std::string&)>& waiting) {
+                             accounting::CallbackRef<void(const std::string&)> waiting) {
   for (;;) {
     Descriptor queue = open_lock_file(files, files.queue());
     Descriptor lock = open_lock_file(files, files.lock());

@@ -12,11 +12,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <string>
 
 #include "ledger_files.hpp"
+
+#include "epsilog/accounting/callback.hpp"
 
 namespace epsilog::ledger {
 
@@ -45,7 +46,7 @@ class ThreadTurns final {
 /// Throws  LedgerBusy if the deadline passes first, saying who has it; LedgerBusy or LedgerUnusable if the
 ///         lock files cannot be made.
 [[nodiscard]] Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline,
-                                           const std::function<void(const std::string&)>& waiting = {});
+                                           accounting::CallbackRef<void(const std::string&)> waiting = {});
 
 /// What came of asking for that lock without waiting.
 struct LockAttempt {

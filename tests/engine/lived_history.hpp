@@ -84,7 +84,7 @@ class LivedHistory {
     asked.principal = principal;
     asked.purpose = "care";
     asked.holding = engine::Holding::reserved;
-    return engine_->reserve(asked, {}).decision_id;
+    return engine_->reserve(asked, {}).recorded.decision_id;
   }
   engine::ApplyReport apply() {
     ++policy.revision;

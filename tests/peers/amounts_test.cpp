@@ -135,7 +135,7 @@ TEST_CASE("A negative, zero or oversized cost is refused by every layer below th
           "[peers][amounts]") {
   Clinic clinic(kTwoBudgets, "    release: {units: {mechanism: discrete_gaussian}}\n");
   Engine engine = clinic.open();
-  REQUIRE(release(engine, request("count", "2")).granted);
+  REQUIRE(release(engine, request("count", "2")).recorded.granted);
 
   engine::Request asked = request("count", "1");
   for (const Rational& epsilon :
@@ -191,12 +191,12 @@ TEST_CASE("A value handed in as NaN or infinity does not reach the balance", "[p
   for (const char* value : {"nan", "-nan", "inf", "-inf", "1e999999"}) {
     CAPTURE(value);
     const Answer answer = release(engine, supplied(value, "0.2"));
-    REQUIRE(answer.granted);
-    CHECK(answer.values.at(0) >= -20);
-    CHECK(answer.values.at(0) <= 30);
+    REQUIRE(answer.recorded.granted);
+    CHECK(answer.released.values.at(0) >= -20);
+    CHECK(answer.released.values.at(0) <= 30);
   }
   CHECK(spent(engine) == "1");
-  CHECK_FALSE(release(engine, supplied("nan", "1e-12")).granted);
+  CHECK_FALSE(release(engine, supplied("nan", "1e-12")).recorded.granted);
 }
 
 // WFA Halo keeps rho and theta in a 32-bit `real`: below half an ulp a charge is free, 5e-8 on a balance
@@ -206,10 +206,10 @@ TEST_CASE("A charge below half an ulp of the balance still counts", "[peers][amo
     REQUIRE(1.0F + 5e-8F == 1.0F);
     const Clinic clinic("epsilon: 1.0000002");
     Engine engine = clinic.open();
-    REQUIRE(release(engine, supplied("5", "1")).granted);
-    for (int i = 0; i < 4; ++i) CHECK(release(engine, supplied("5", "5e-8")).granted);
+    REQUIRE(release(engine, supplied("5", "1")).recorded.granted);
+    for (int i = 0; i < 4; ++i) CHECK(release(engine, supplied("5", "5e-8")).recorded.granted);
     CHECK(spent(engine) == "1.0000002");
-    CHECK_FALSE(release(engine, supplied("5", "5e-8")).granted);
+    CHECK_FALSE(release(engine, supplied("5", "5e-8")).recorded.granted);
   }
   SECTION("1e-12 on a balance of a million, where a double stands still") {
     REQUIRE(1e6 + 1e-12 == 1e6);
@@ -217,13 +217,13 @@ TEST_CASE("A charge below half an ulp of the balance still counts", "[peers][amo
     Engine engine = clinic.open();
     mechanisms::SystemBits bits;
     const std::vector<engine::Request> large(1'000, supplied("5", "1000"));
-    for (const Answer& answer : engine.release_many(large, bits, {})) REQUIRE(answer.granted);
+    for (const Answer& answer : engine.release_many(large, bits, {})) REQUIRE(answer.recorded.granted);
     REQUIRE(spent(engine) == "1000000");
-    for (int i = 0; i < 2; ++i) CHECK(release(engine, supplied("5", "1e-12")).granted);
+    for (int i = 0; i < 2; ++i) CHECK(release(engine, supplied("5", "1e-12")).recorded.granted);
     CHECK(spent(engine) == "1000000.000000000002");
     const Answer refused = release(engine, supplied("5", "1e-12"));
-    CHECK_FALSE(refused.granted);
-    CHECK(refused.reasons.at(0).over_by == "0.000000000001");
+    CHECK_FALSE(refused.recorded.granted);
+    CHECK(refused.recorded.reasons.at(0).over_by == "0.000000000001");
   }
 }
 
@@ -235,12 +235,12 @@ TEST_CASE("There is no slack: one unit of the last digit too much is refused", "
     Engine engine = clinic.open();
     CAPTURE(too_much);
     const Answer refused = release(engine, supplied("5", too_much));
-    CHECK_FALSE(refused.granted);
-    REQUIRE(refused.reasons.size() == 1);
-    CHECK(refused.reasons[0].fits == "0.3");
+    CHECK_FALSE(refused.recorded.granted);
+    REQUIRE(refused.recorded.reasons.size() == 1);
+    CHECK(refused.recorded.reasons[0].fits == "0.3");
     CHECK(spent(engine) == "0");
-    CHECK(release(engine, supplied("5", refused.reasons[0].fits)).granted);
-    CHECK_FALSE(release(engine, supplied("5", "1e-12")).granted);
+    CHECK(release(engine, supplied("5", refused.recorded.reasons[0].fits)).recorded.granted);
+    CHECK_FALSE(release(engine, supplied("5", "1e-12")).recorded.granted);
     CHECK(spent(engine) == "0.3");
   }
   // Finer than the grid there is nothing to pay with: what is charged, and what the noise is made for, is the
@@ -248,9 +248,9 @@ TEST_CASE("There is no slack: one unit of the last digit too much is refused", "
   const Clinic clinic("epsilon: 0.3");
   Engine engine = clinic.open();
   const Answer finer = release(engine, supplied("5", "0.3000000000009"));
-  REQUIRE(finer.granted);
-  CHECK(finer.record.charged == "0.3");
-  CHECK(accounting::parse_rational(finer.record.adjusted, "adjusted") <= Rational(3, 10));
+  REQUIRE(finer.recorded.granted);
+  CHECK(finer.planned.record.charged == "0.3");
+  CHECK(accounting::parse_rational(finer.planned.record.adjusted, "adjusted") <= Rational(3, 10));
   // The same at the other end of the range, and for delta.
   const std::int64_t most = accounting::kUnitsMax;
   for (const Balance& balance : {Balance{.limit = most, .spent = most - 5, .reserved = 0},
@@ -267,11 +267,11 @@ TEST_CASE("There is no slack: one unit of the last digit too much is refused", "
   engine::Request asked = two_part_request();
   asked.delta = accounting::parse_rational("1.00000000001e-7", "delta");  // 10^-18 more
   const Answer refused = release(careful, asked);
-  CHECK_FALSE(refused.granted);
-  REQUIRE(refused.reasons.size() == 1);
-  CHECK(refused.reasons[0].measure == "delta");
-  CHECK(refused.reasons[0].over_by == "0.000000000000000001");
-  CHECK(release(careful, two_part_request()).granted);
+  CHECK_FALSE(refused.recorded.granted);
+  REQUIRE(refused.recorded.reasons.size() == 1);
+  CHECK(refused.recorded.reasons[0].measure == "delta");
+  CHECK(refused.recorded.reasons[0].over_by == "0.000000000000000001");
+  CHECK(release(careful, two_part_request()).recorded.granted);
 }
 
 // Users of opendp, dpcreator and the W3C attribution work could not spend the last drop: in doubles N charges
@@ -321,10 +321,10 @@ TEST_CASE("The N+1st of N equal requests is refused by the engine, for every N u
     const std::vector<engine::Request> batch(static_cast<std::size_t>(n) + 1, asked);
     const auto answers = engine.release_many(batch, bits, {});
     const auto passed =
-        std::count_if(answers.begin(), answers.end(), [](const Answer& a) { return a.granted; });
+        std::count_if(answers.begin(), answers.end(), [](const Answer& a) { return a.recorded.granted; });
     CAPTURE(n);
     REQUIRE(passed == n);
-    REQUIRE_FALSE(answers.back().granted);
+    REQUIRE_FALSE(answers.back().recorded.granted);
   }
   CHECK(engine::audit_verify(folder.path("L")).ok);
 }

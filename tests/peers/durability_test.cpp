@@ -40,7 +40,7 @@ void check_whole(const std::string& ledger, int releases) {
   CHECK(decisions(engine).granted == releases);
   CHECK(spent_units(engine).epsilon == releases * kEpsilonEach);
   CHECK(spent_units(engine).delta == releases * kDeltaEach);
-  engine.history("", 0, [](const Answer& answer) { CHECK(answer.values.size() == 1); });
+  engine.history("", 0, [](const Answer& answer) { CHECK(answer.released.values.size() == 1); });
   const engine::AuditReport report = engine::audit_verify(ledger);
   for (const engine::AuditFault& fault : report.faults) FAIL_CHECK(fault.code + ": " + fault.message);
   CHECK(report.ok);
@@ -115,8 +115,8 @@ TEST_CASE("A crash between query and debit leaves neither a spend without an ans
   check_whole(clinic.ledger(), 0);
   Engine engine = clinic.open();
   const Answer retried = release(engine, two_part_request("k"));
-  CHECK(retried.granted);
-  CHECK_FALSE(retried.replayed);
+  CHECK(retried.recorded.granted);
+  CHECK_FALSE(retried.recorded.replayed);
   check_whole(clinic.ledger(), 1);
 }
 
@@ -127,11 +127,11 @@ TEST_CASE("A crash after any single write leaves charge and answer together or n
   {
     FaultVfs vfs;
     Engine engine = clinic.open();
-    CHECK(release(engine, two_part_request()).granted);
+    CHECK(release(engine, two_part_request()).recorded.granted);
     before = files_of(clinic.ledger());
     vfs.start_recording();
     for (const char* key : {"first", "second"}) {
-      CHECK(release(engine, two_part_request(key)).granted);
+      CHECK(release(engine, two_part_request(key)).recorded.granted);
       vfs.acknowledge();
     }
     events = vfs.events();
@@ -164,14 +164,14 @@ TEST_CASE("A process killed in the middle of a release locks nobody out", "[peer
     REQUIRE(release_and_die(clinic, two_part_request("k" + std::to_string(round)), 0) == kKilled);
     // The same user and another, each in a new process's place, without waiting for anything.
     for (const char* who : {"alice", "bob"}) {
-      Engine engine = Engine::open(clinic.ledger(), {.wait = std::chrono::milliseconds(0)});
+      Engine engine = Engine::open(clinic.ledger(), {.wait_ms = 0});
       engine::Request next = two_part_request("k" + std::to_string(round));
       next.epsilon = accounting::Rational(1, 8);
       next.delta = accounting::parse_rational("1e-9", "delta");
       next.principal = who;
       const Answer answer = release(engine, next);
-      CHECK(answer.granted);
-      CHECK_FALSE(answer.replayed);
+      CHECK(answer.recorded.granted);
+      CHECK_FALSE(answer.recorded.replayed);
     }
   }
   CHECK(decisions(clinic.open()).granted == 40);
@@ -192,12 +192,12 @@ TEST_CASE("A retry after a lost reply gets the answer, not the news that the bud
             })) == kKilled);
     Engine engine = clinic.open();
     const Answer again = release(engine, request("mean:cost", "0.5", "monthly"));
-    CHECK(again.granted);
-    CHECK(again.replayed);
-    CHECK(again.values.size() == 1);
+    CHECK(again.recorded.granted);
+    CHECK(again.recorded.replayed);
+    CHECK(again.released.values.size() == 1);
     CHECK(spent(engine) == "0.5");
     // Who asks for something new is refused, so the budget was really gone.
-    CHECK_FALSE(release(engine, request("mean:cost", "0.5", "another")).granted);
+    CHECK_FALSE(release(engine, request("mean:cost", "0.5", "another")).recorded.granted);
   }
   SECTION("the command cannot write its answer") {
     const Workbench bench;
@@ -220,29 +220,29 @@ TEST_CASE("A retry under a known key is neither charged again nor let past the l
   const Clinic clinic("epsilon: 1");
   Engine engine = clinic.open();
   const Answer first = release(engine, supplied("3", "0.75", "k"));
-  REQUIRE(first.granted);
+  REQUIRE(first.recorded.granted);
   mechanisms::SystemBits bits;
   for (int i = 0; i < 20; ++i) {
     const Answer again = release(engine, supplied("3", "0.75", "k"));
-    CHECK(again.replayed);
-    CHECK(again.values == first.values);
+    CHECK(again.recorded.replayed);
+    CHECK(again.released.values == first.released.values);
     // Three times in one transaction, where the first of them is not committed yet.
     const std::vector<engine::Request> batch(3, supplied("3", "0.01", "batch" + std::to_string(i)));
     const auto answers = engine.release_many(batch, bits, {});
-    CHECK_FALSE(answers[0].replayed);
-    CHECK(answers[1].replayed);
-    CHECK(answers[2].values == answers[0].values);
+    CHECK_FALSE(answers[0].recorded.replayed);
+    CHECK(answers[1].recorded.replayed);
+    CHECK(answers[2].released.values == answers[0].released.values);
   }
   CHECK(spent(engine) == "0.95");
   // More under the same key is another question: refused, and not charged either.
   const Answer more = release(engine, supplied("3", "0.76", "k"));
-  CHECK_FALSE(more.granted);
-  CHECK(more.reasons.at(0).code == engine::RefusalCode::key_conflict);
+  CHECK_FALSE(more.recorded.granted);
+  CHECK(more.recorded.reasons.at(0).code == engine::RefusalCode::key_conflict);
   // A refused key stays refused: no second check that might come out otherwise.
-  CHECK_FALSE(release(engine, supplied("3", "0.06", "late")).granted);
-  CHECK(release(engine, supplied("3", "0.06", "late")).replayed);
+  CHECK_FALSE(release(engine, supplied("3", "0.06", "late")).recorded.granted);
+  CHECK(release(engine, supplied("3", "0.06", "late")).recorded.replayed);
   CHECK(spent(engine) == "0.95");
-  CHECK(release(engine, supplied("3", "0.05")).granted);
+  CHECK(release(engine, supplied("3", "0.05")).recorded.granted);
   CHECK(spent(engine) == "1");
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
@@ -269,7 +269,7 @@ TEST_CASE("Noise drawn before a failure cannot be had without its charge", "[pee
     FailingBits bits(failures);
     try {
       const Answer answer = engine.release(request("mean:cost", "2"), bits, {});
-      CHECK(answer.granted);
+      CHECK(answer.recorded.granted);
       failed = false;
     } catch (const EntropyUnavailable&) {
       // Nothing was returned, so nothing is known and nothing is owed.
@@ -280,5 +280,5 @@ TEST_CASE("Noise drawn before a failure cannot be had without its charge", "[pee
   }
   CHECK(failures >= 3);  // the noise of the first part was complete when that of the second failed
   CHECK(spent(engine) == "2");
-  CHECK_FALSE(release(engine, request("mean:cost", "1e-9")).granted);
+  CHECK_FALSE(release(engine, request("mean:cost", "1e-9")).recorded.granted);
 }

@@ -18,8 +18,8 @@ TEST_CASE("A refusal shows a tiny delta and a tiny shortfall to the last digit",
     engine::Request asked = two_part_request();
     asked.delta = accounting::parse_rational("1.000000000001e-6", "delta");
     const Answer refused = release(engine, asked);
-    REQUIRE(refused.reasons.size() == 1);
-    const engine::Reason& reason = refused.reasons[0];
+    REQUIRE(refused.recorded.reasons.size() == 1);
+    const engine::Reason& reason = refused.recorded.reasons[0];
     CHECK(reason.limit == "0.000001");
     CHECK(reason.spent == "0");
     CHECK(reason.asked == "0.000001000000000001");

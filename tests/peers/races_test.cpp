@@ -24,8 +24,8 @@ int granted_to_threads(Engine& engine, const std::string& who) {
       asked.principal = who + std::to_string(thread);
       const std::vector<engine::Request> batch(3, asked);
       for (int round = 0; round < 10; ++round) {
-        granted += engine.release(asked, bits, {}).granted ? 1 : 0;
-        for (const Answer& answer : engine.release_many(batch, bits, {})) granted += answer.granted ? 1 : 0;
+        granted += engine.release(asked, bits, {}).recorded.granted ? 1 : 0;
+        for (const Answer& answer : engine.release_many(batch, bits, {})) granted += answer.recorded.granted ? 1 : 0;
       }
     });
   }
@@ -71,7 +71,7 @@ TEST_CASE("A request that fits one budget and not the other is charged to neithe
     children.push_back(start_child([&clinic] {
       Engine engine = clinic.open();
       int granted = 0;
-      for (int i = 0; i < 5; ++i) granted += release(engine, two_part_request()).granted ? 1 : 0;
+      for (int i = 0; i < 5; ++i) granted += release(engine, two_part_request()).recorded.granted ? 1 : 0;
       return granted;
     }));
   }

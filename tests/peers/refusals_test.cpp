@@ -35,13 +35,13 @@ TEST_CASE("An ask too large does not end the account: what fits passes, and the 
   Engine engine = clinic.open();
   for (const char* ask : {"1.5", "1.000000000001", "2000000"}) {
     const Answer refused = release(engine, supplied("5", ask));
-    CHECK_FALSE(refused.granted);
-    CHECK(refused.reasons.at(0).fits == "1");
+    CHECK_FALSE(refused.recorded.granted);
+    CHECK(refused.recorded.reasons.at(0).fits == "1");
     CHECK(spent(engine) == "0");
   }
-  CHECK(release(engine, supplied("5", "0.4")).granted);
-  CHECK_FALSE(release(engine, supplied("5", "0.7")).granted);
-  CHECK(release(engine, supplied("5", "0.6")).granted);
+  CHECK(release(engine, supplied("5", "0.4")).recorded.granted);
+  CHECK_FALSE(release(engine, supplied("5", "0.7")).recorded.granted);
+  CHECK(release(engine, supplied("5", "0.6")).recorded.granted);
   CHECK(spent(engine) == "1");
   CHECK(decisions(engine).refused == 4);
 }
@@ -55,7 +55,7 @@ TEST_CASE("A question that is refused is never computed: no row is read and no b
   bool read = false;
   const Answer refused =
       engine.release(request("mean:cost", "1.5"), bits, {}, [&read](double) { read = true; });
-  CHECK_FALSE(refused.granted);
+  CHECK_FALSE(refused.recorded.granted);
   CHECK_FALSE(read);
   CHECK(bits.fills == 0);
   // What would be granted does need the rows.
@@ -69,14 +69,14 @@ TEST_CASE("After failures of every kind all that is left can still be taken in o
           "[peers][refusal]") {
   const Clinic clinic("epsilon: 1");
   Engine engine = clinic.open();
-  CHECK_FALSE(release(engine, supplied("5", "1.5")).granted);
+  CHECK_FALSE(release(engine, supplied("5", "1.5")).recorded.granted);
   CHECK_THROWS_AS(release(engine, request("value:score", "0.5")), InvalidParameter);
   CHECK_THROWS_AS(release(engine, supplied("5", "-1")), InvalidParameter);
   CHECK_THROWS_AS(release(engine, request("value:scores", "0.5")), NotFound);
   std::filesystem::rename(clinic.folder.path("visits.csv"), clinic.folder.path("elsewhere.csv"));
   CHECK_THROWS_AS(release(engine, request("count", "0.5")), SourceError);
   const Answer all = release(engine, supplied("5", "1"));
-  CHECK(all.granted);
+  CHECK(all.recorded.granted);
   CHECK(spent(engine) == "1");
 }
 
@@ -86,18 +86,18 @@ TEST_CASE("A request that one of two budgets cannot hold is charged to neither, 
           "[peers][refusal]") {
   const Clinic clinic("epsilon: 1, delta: 1e-7", kGaussian);
   Engine engine = clinic.open();
-  REQUIRE(release(engine, two_part_request()).granted);
+  REQUIRE(release(engine, two_part_request()).recorded.granted);
   const Answer delta_only = release(engine, two_part_request());
-  CHECK_FALSE(delta_only.granted);
-  REQUIRE(delta_only.reasons.size() == 1);
-  CHECK(delta_only.reasons[0].measure == "delta");
+  CHECK_FALSE(delta_only.recorded.granted);
+  REQUIRE(delta_only.recorded.reasons.size() == 1);
+  CHECK(delta_only.recorded.reasons[0].measure == "delta");
   engine::Request larger = two_part_request();
   larger.epsilon = 3;
   const Answer both = release(engine, larger);
-  REQUIRE(both.reasons.size() == 2);
-  CHECK(both.reasons[0].measure == "delta");
-  CHECK(both.reasons[1].measure == "epsilon");
-  CHECK(both.reasons[1].fits == "0.5");
+  REQUIRE(both.recorded.reasons.size() == 2);
+  CHECK(both.recorded.reasons[0].measure == "delta");
+  CHECK(both.recorded.reasons[1].measure == "epsilon");
+  CHECK(both.recorded.reasons[1].fits == "0.5");
   CHECK(spent_units(engine).epsilon == 500'000'000'000);
   CHECK(spent_units(engine).delta == 100'000'000'000);
   CHECK(engine::audit_verify(clinic.ledger()).ok);

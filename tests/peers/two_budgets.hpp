@@ -36,7 +36,7 @@ struct Decisions {
 inline Decisions decisions(const engine::Engine& engine) {
   Decisions result;
   engine.history("", 0, [&result](const engine::Answer& answer) {
-    ++(answer.granted ? result.granted : result.refused);
+    ++(answer.recorded.granted ? result.granted : result.refused);
   });
   return result;
 }

@@ -125,7 +125,7 @@ ExitCode calculate_batch(const std::vector<CalculatorForm>& forms, const Command
     names.emplace_back("error");
     console.write(csv_line(names));
   }
-  const engine::Progress progress = table.progress("calculating");
+  const accounting::Callback<void(double)> progress = table.progress("calculating");
   std::size_t bad = 0;
   std::size_t rows = 0;
   while (table.next()) {

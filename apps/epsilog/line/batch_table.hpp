@@ -32,7 +32,7 @@ class BatchTable final {
   void check_row() const;
 
   /// Of a file, unless the rows go to the terminal; else empty.
-  [[nodiscard]] engine::Progress progress(const std::string& label);
+  [[nodiscard]] accounting::Callback<void(double)> progress(const std::string& label);
   [[nodiscard]] double fraction_read() const noexcept { return input_.fraction_read(); }
 
  private:

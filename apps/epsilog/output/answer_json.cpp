@@ -55,7 +55,7 @@ bool one_line(AnswerKind kind) {
 
 /// A plan that would be refused would cost nothing.
 bool says_what_it_would_cost(const engine::Answer& answer, AnswerKind kind) {
-  if (kind == AnswerKind::plan) return answer.state != engine::RequestState::refused;
+  if (kind == AnswerKind::plan) return answer.recorded.state != engine::RequestState::refused;
   return kind == AnswerKind::pending;
 }
 
@@ -64,7 +64,7 @@ Json precision_json(const ledger::ComponentRecord& component) {
 }
 
 Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind) {
-  const ledger::ComponentRecord& component = answer.record.components[i];
+  const ledger::ComponentRecord& component = answer.planned.record.components[i];
   Json object{{"statistic", component.statistic},
               {"epsilon", or_null(component.epsilon)},
               {"delta", or_null(component.delta)},
@@ -78,7 +78,7 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
               {"grid", or_null(component.grid)},
               {"precision", precision_json(component)},
               {"precision_reason",
-               i < answer.precision_reasons.size() ? or_null(answer.precision_reasons[i]) : Json()},
+               i < answer.planned.precision_reasons.size() ? or_null(answer.planned.precision_reasons[i]) : Json()},
               {"adjusted", or_null(component.adjusted)},
               {"adjusted_delta", or_null(component.adjusted_delta)},
               {"rho", or_null(component.rho)},
@@ -86,18 +86,18 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
               {"published_note", or_null(component.published_note)}};
   if (!one_line(kind)) {
     object["accuracy"] =
-        accuracy_json(i < answer.accuracy.size() ? answer.accuracy[i] : std::vector<engine::Accuracy>{});
+        accuracy_json(i < answer.planned.accuracy.size() ? answer.planned.accuracy[i] : std::vector<engine::Accuracy>{});
   }
-  add_values(object, answer.record.cells,
-             i < answer.component_values.size() ? answer.component_values[i] : std::vector<Rational>{},
-             answer.durable.has_value() && !*answer.durable);
+  add_values(object, answer.planned.record.cells,
+             i < answer.released.component_values.size() ? answer.released.component_values[i] : std::vector<Rational>{},
+             answer.recorded.durable.has_value() && !*answer.recorded.durable);
   return object;
 }
 
 /// The notes of all components, each once.
 std::string published_note(const engine::Answer& answer) {
   std::vector<std::string> notes;
-  for (const auto& component : answer.record.components) {
+  for (const auto& component : answer.planned.record.components) {
     if (component.published_note.empty()) continue;
     if (std::find(notes.begin(), notes.end(), component.published_note) == notes.end()) {
       notes.push_back(component.published_note);
@@ -110,76 +110,76 @@ std::string published_note(const engine::Answer& answer) {
 
 /// Whether it moves no balance: neither spent nor reserved.
 bool costs_nothing(const engine::Answer& answer) {
-  return answer.state != engine::RequestState::granted && answer.state != engine::RequestState::reserved &&
-         answer.state != engine::RequestState::forfeited;
+  return answer.recorded.state != engine::RequestState::granted && answer.recorded.state != engine::RequestState::reserved &&
+         answer.recorded.state != engine::RequestState::forfeited;
 }
 
 /// null when none are needed; a history does not look them up.
 Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
-  if (answer.approvals_required == 0) return nullptr;
+  if (answer.planned.approvals_required == 0) return nullptr;
   Json given = Json::array();
-  for (const engine::Approval& approval : answer.approvals) {
+  for (const engine::Approval& approval : answer.recorded.approvals) {
     given.push_back({{"by", approval.by}, {"at", approval.at}});
   }
-  return {{"required", answer.approvals_required},
+  return {{"required", answer.planned.approvals_required},
           {"given", kind == AnswerKind::history ? Json(nullptr) : std::move(given)}};
 }
 
 void add_waiting(Json& object, const engine::Answer& answer, AnswerKind kind) {
-  object["parent"] = or_null(answer.parent);
-  object["deadline"] = or_null(answer.deadline);
-  object["data_token"] = answer.holding == engine::Holding::reserved_against_token;
+  object["parent"] = or_null(answer.recorded.parent);
+  object["deadline"] = or_null(answer.recorded.deadline);
+  object["data_token"] = answer.asked.holding == engine::Holding::reserved_against_token;
   object["approvals"] = approvals_json(answer, kind);
-  object["token"] = or_null(answer.token);
-  object["ended_by"] = or_null(answer.ended_by);
-  object["why"] = or_null(answer.why);
+  object["token"] = or_null(answer.recorded.token);
+  object["ended_by"] = or_null(answer.recorded.ended_by);
+  object["why"] = or_null(answer.recorded.why);
 }
 
 /// A refusal charges nothing and proves no loss, also one that is planned; another plan says what would be
 /// charged.
 Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
   const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
-  Json object{{"requested", or_null(answer.record.requested)},
-              {"charged", nothing_charged ? Json("0") : or_null(answer.record.charged)},
-              {"adjusted", nothing_charged ? Json(nullptr) : or_null(answer.record.adjusted)},
-              {"published", nothing_charged ? Json(nullptr) : or_null(answer.record.published)}};
+  Json object{{"requested", or_null(answer.planned.record.requested)},
+              {"charged", nothing_charged ? Json("0") : or_null(answer.planned.record.charged)},
+              {"adjusted", nothing_charged ? Json(nullptr) : or_null(answer.planned.record.adjusted)},
+              {"published", nothing_charged ? Json(nullptr) : or_null(answer.planned.record.published)}};
   object["published_note"] = nothing_charged ? Json(nullptr) : or_null(published_note(answer));
   return object;
 }
 
 /// null for a pure mechanism.
 Json delta_json(const engine::Answer& answer, AnswerKind kind) {
-  if (!answer.delta) return nullptr;
+  if (!answer.planned.delta) return nullptr;
   const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
-  return {{"requested", answer.delta->requested},
-          {"charged", nothing_charged ? "0" : answer.delta->charged},
-          {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.delta->adjusted)}};
+  return {{"requested", answer.planned.delta->requested},
+          {"charged", nothing_charged ? "0" : answer.planned.delta->charged},
+          {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.planned.delta->adjusted)}};
 }
 
 /// Of a request that asked for it, and of no other.
 Json rho_json(const engine::Answer& answer, AnswerKind kind) {
   const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
-  return {{"requested", answer.rho->requested}, {"charged", nothing_charged ? "0" : answer.rho->charged}};
+  return {{"requested", answer.planned.rho->requested}, {"charged", nothing_charged ? "0" : answer.planned.rho->charged}};
 }
 
 /// The parameters of the only mechanism call; null or empty where a release has several.
 void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) {
-  const auto& components = answer.record.components;
+  const auto& components = answer.planned.record.components;
   const bool single = components.size() == 1;
   const ledger::ComponentRecord none;
   const ledger::ComponentRecord& only = single ? components[0] : none;
   const bool same_precision = std::all_of(components.begin(), components.end(), [&](const auto& component) {
     return component.precision == components[0].precision;
   });
-  object["mechanism"] = or_null(answer.record.mechanism);
-  object["arithmetic"] = or_null(answer.record.arithmetic);
+  object["mechanism"] = or_null(answer.planned.record.mechanism);
+  object["arithmetic"] = or_null(answer.planned.record.arithmetic);
   object["precision"] = !components.empty() && same_precision ? precision_json(components[0]) : Json(nullptr);
   object["sensitivity"] = or_null(only.sensitivity);
   object["bound"] = or_null(only.bound);
   object["lambda"] = or_null(only.lambda);
   object["grid"] = or_null(only.grid);
   if (!one_line(kind)) {
-    object["accuracy"] = accuracy_json(single && !answer.accuracy.empty() ? answer.accuracy[0]
+    object["accuracy"] = accuracy_json(single && !answer.planned.accuracy.empty() ? answer.planned.accuracy[0]
                                                                           : std::vector<engine::Accuracy>{});
   }
 }
@@ -192,13 +192,13 @@ Json program_json(const ledger::Program& program) {
 }  // namespace
 
 const char* decision_word(const engine::Answer& answer) {
-  switch (answer.state) {
+  switch (answer.recorded.state) {
     case engine::RequestState::granted:
     case engine::RequestState::approved:
     case engine::RequestState::token_issued:
       return "granted";
     case engine::RequestState::reserved:
-      return answer.holding == engine::Holding::none ? "pending" : "granted";
+      return answer.asked.holding == engine::Holding::none ? "pending" : "granted";
     case engine::RequestState::pending:
       return "pending";
     case engine::RequestState::refused:
@@ -213,42 +213,42 @@ const char* decision_word(const engine::Answer& answer) {
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   Json object{{"decision", decision_word(answer)},
-              {"state", engine::name(answer.state)},
-              {"decision_id", or_null(answer.decision_id)},
-              {"seq", answer.seq == 0 ? Json(nullptr) : Json(answer.seq)},
-              {"ledger_id", answer.ledger_id},
-              {"created_at", or_null(answer.created_at)},
-              {"replayed", answer.replayed},
-              {"durable", answer.durable ? Json(*answer.durable) : Json(nullptr)},
-              {"principal", answer.principal},
-              {"key", or_null(answer.key)},
-              {"policy_version", answer.policy_version},
-              {"decided_under", answer.decided_under == 0 ? Json(nullptr) : Json(answer.decided_under)},
-              {"rules", answer.seq == 0 ? Json(nullptr) : Json(static_cast<std::int64_t>(answer.rules))},
-              {"program", program_json(answer.program)},
-              {"dataset", answer.dataset},
-              {"statistic", answer.statistic},
-              {"by", or_null(answer.by)},
-              {"where", or_null(answer.where)},
-              {"purpose", or_null(answer.purpose)}};
-  add_values(object, answer.record.cells, answer.values, answer.durable.has_value() && !*answer.durable);
+              {"state", engine::name(answer.recorded.state)},
+              {"decision_id", or_null(answer.recorded.decision_id)},
+              {"seq", answer.recorded.seq == 0 ? Json(nullptr) : Json(answer.recorded.seq)},
+              {"ledger_id", answer.recorded.ledger_id},
+              {"created_at", or_null(answer.recorded.created_at)},
+              {"replayed", answer.recorded.replayed},
+              {"durable", answer.recorded.durable ? Json(*answer.recorded.durable) : Json(nullptr)},
+              {"principal", answer.asked.principal},
+              {"key", or_null(answer.asked.key)},
+              {"policy_version", answer.planned.policy_version},
+              {"decided_under", answer.recorded.decided_under == 0 ? Json(nullptr) : Json(answer.recorded.decided_under)},
+              {"rules", answer.recorded.seq == 0 ? Json(nullptr) : Json(static_cast<std::int64_t>(answer.recorded.rules))},
+              {"program", program_json(answer.recorded.program)},
+              {"dataset", answer.asked.dataset},
+              {"statistic", answer.asked.statistic},
+              {"by", or_null(answer.asked.by)},
+              {"where", or_null(answer.asked.where)},
+              {"purpose", or_null(answer.asked.purpose)}};
+  add_values(object, answer.planned.record.cells, answer.released.values, answer.recorded.durable.has_value() && !*answer.recorded.durable);
   object["epsilon"] = epsilon_json(answer, kind);
   object["delta"] = delta_json(answer, kind);
-  if (answer.rho) object["rho"] = rho_json(answer, kind);
+  if (answer.planned.rho) object["rho"] = rho_json(answer, kind);
   add_mechanism(object, answer, kind);
   object["components"] = Json::array();
-  for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
+  for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
     object["components"].push_back(component_json(answer, i, kind));
   }
-  object["unit"] = or_null(answer.record.unit);
-  object["relation"] = or_null(answer.record.relation);
-  object["accounts"] = accounts_json(answer.accounts);
-  object["post_processing"] = accounting::name(answer.post_processing);
-  object["notes"] = answer.notes;
-  if (kind == AnswerKind::plan) object["advice"] = answer.advice;
+  object["unit"] = or_null(answer.planned.record.unit);
+  object["relation"] = or_null(answer.planned.record.relation);
+  object["accounts"] = accounts_json(answer.recorded.accounts);
+  object["post_processing"] = accounting::name(answer.planned.post_processing);
+  object["notes"] = answer.planned.notes;
+  if (kind == AnswerKind::plan) object["advice"] = answer.planned.advice;
   object["reasons"] = reason_list(answer);
-  if (!one_line(kind)) object["same_question"] = or_null(answer.same_question);
-  if (answer.reasons_count > answer.reasons.size()) object["reasons_count"] = answer.reasons_count;
+  if (!one_line(kind)) object["same_question"] = or_null(answer.asked.same_question);
+  if (answer.recorded.reasons_count > answer.recorded.reasons.size()) object["reasons_count"] = answer.recorded.reasons_count;
   add_waiting(object, answer, kind);
   return object;
 }

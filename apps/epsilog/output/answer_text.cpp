@@ -22,9 +22,9 @@ std::string field(std::string_view name, const std::string& text) {
 }
 
 std::string subject(const engine::Answer& answer) {
-  std::string text = answer.statistic + " of " + answer.dataset;
-  if (!answer.by.empty()) text += " by " + answer.by;
-  if (!answer.where.empty()) text += " where " + answer.where;
+  std::string text = answer.asked.statistic + " of " + answer.asked.dataset;
+  if (!answer.asked.by.empty()) text += " by " + answer.asked.by;
+  if (!answer.asked.where.empty()) text += " where " + answer.asked.where;
   return printable(text);
 }
 
@@ -34,12 +34,12 @@ std::string confidence(const Rational& alpha) {
 }
 
 std::string accuracy_text(const engine::Answer& answer, const Style& style) {
-  const bool several = answer.accuracy.size() > 1;
-  const char* whom = answer.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
+  const bool several = answer.planned.accuracy.size() > 1;
+  const char* whom = answer.planned.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
   std::string text;
-  for (std::size_t i = 0; i < answer.accuracy.size(); ++i) {
-    for (const engine::Accuracy& one : answer.accuracy[i]) {
-      const std::string of = several ? " (" + answer.record.components[i].statistic + ")" : "";
+  for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
+    for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
+      const std::string of = several ? " (" + answer.planned.record.components[i].statistic + ")" : "";
       text += field(text.empty() ? "accuracy" : "",
                     fmt::format("with {} confidence within {} of {}{}", confidence(one.alpha),
                                 error_text(one.a, style), whom, of));
@@ -69,7 +69,7 @@ std::string parameters_text(const ledger::ComponentRecord& component) {
 }
 
 std::string rounded_text(const engine::Answer& answer) {
-  return answer.post_processing == accounting::PostProcessing::Kind::rounded ? ", rounded to whole numbers"
+  return answer.planned.post_processing == accounting::PostProcessing::Kind::rounded ? ", rounded to whole numbers"
                                                                              : "";
 }
 
@@ -79,65 +79,65 @@ enum class Detail { brief, with_reasons };
 std::string mechanism_text(const engine::Answer& answer, Detail detail, const Style& style) {
   std::string text;
   if (!style.verbose) return text;
-  for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
-    const ledger::ComponentRecord& component = answer.record.components[i];
+  for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
+    const ledger::ComponentRecord& component = answer.planned.record.components[i];
     text += field(i == 0 ? "mechanism" : "",
-                  fmt::format("{} of {}, {}{}{}", answer.record.mechanism, component.statistic,
-                              answer.record.arithmetic, precision_text(component), rounded_text(answer)));
+                  fmt::format("{} of {}, {}{}{}", answer.planned.record.mechanism, component.statistic,
+                              answer.planned.record.arithmetic, precision_text(component), rounded_text(answer)));
     text += field("", parameters_text(component));
-    if (detail == Detail::brief || i >= answer.precision_reasons.size() ||
-        answer.precision_reasons[i].empty())
+    if (detail == Detail::brief || i >= answer.planned.precision_reasons.size() ||
+        answer.planned.precision_reasons[i].empty())
       continue;
-    text += field("", "precision " + answer.precision_reasons[i]);
+    text += field("", "precision " + answer.planned.precision_reasons[i]);
   }
   return text;
 }
 
 /// "" for a pure mechanism.
 std::string delta_text(const engine::Answer& answer, const Style& style) {
-  if (!answer.delta) return "";
-  std::string text = "; delta " + answer.delta->charged;
-  if (answer.delta->requested != answer.delta->charged) text += ", asked " + answer.delta->requested;
-  return style.verbose ? text + ", proved " + short_text(answer.delta->adjusted) : text;
+  if (!answer.planned.delta) return "";
+  std::string text = "; delta " + answer.planned.delta->charged;
+  if (answer.planned.delta->requested != answer.planned.delta->charged) text += ", asked " + answer.planned.delta->requested;
+  return style.verbose ? text + ", proved " + short_text(answer.planned.delta->adjusted) : text;
 }
 
 /// "; proved loss ~0.0999…; published bound …".
 std::string loss_text(const engine::Answer& answer) {
   std::string text;
-  if (!answer.record.adjusted.empty()) text += "; proved loss " + short_text(answer.record.adjusted);
-  if (answer.record.published.empty()) return text;
-  const bool bound = std::all_of(answer.record.components.begin(), answer.record.components.end(),
+  if (!answer.planned.record.adjusted.empty()) text += "; proved loss " + short_text(answer.planned.record.adjusted);
+  if (answer.planned.record.published.empty()) return text;
+  const bool bound = std::all_of(answer.planned.record.components.begin(), answer.planned.record.components.end(),
                                  [](const auto& component) { return component.published_note.empty(); });
-  return text + (bound ? "; published bound " + short_text(answer.record.published)
+  return text + (bound ? "; published bound " + short_text(answer.planned.record.published)
                        : "; published form is not a bound here");
 }
 
 /// "epsilon 0.1"
 std::string cost_text(const engine::Answer& answer, const Style& style) {
-  std::string text = "epsilon " + answer.record.charged;
-  if (answer.record.requested != answer.record.charged) text += ", asked " + answer.record.requested;
+  std::string text = "epsilon " + answer.planned.record.charged;
+  if (answer.planned.record.requested != answer.planned.record.charged) text += ", asked " + answer.planned.record.requested;
   if (style.verbose) text += loss_text(answer);
   text += delta_text(answer, style);
-  if (!answer.rho) return text;
-  text += "; asked as rho " + answer.rho->requested;
-  return text + (answer.rho->charged == answer.rho->requested ? "" : ", on the grid " + answer.rho->charged);
+  if (!answer.planned.rho) return text;
+  text += "; asked as rho " + answer.planned.rho->requested;
+  return text + (answer.planned.rho->charged == answer.planned.rho->requested ? "" : ", on the grid " + answer.planned.rho->charged);
 }
 
 std::string approvals_needed(const engine::Answer& answer) {
-  return fmt::format("{} approval{}", answer.approvals_required, answer.approvals_required == 1 ? "" : "s");
+  return fmt::format("{} approval{}", answer.planned.approvals_required, answer.planned.approvals_required == 1 ? "" : "s");
 }
 
 std::string approvals_text(const engine::Answer& answer) {
-  std::string text = fmt::format("{} of {}", answer.approvals.size(), answer.approvals_required);
-  for (std::size_t i = 0; i < answer.approvals.size(); ++i) {
-    text += (i == 0 ? ": " : ", ") + answer.approvals[i].by;
+  std::string text = fmt::format("{} of {}", answer.recorded.approvals.size(), answer.planned.approvals_required);
+  for (std::size_t i = 0; i < answer.recorded.approvals.size(); ++i) {
+    text += (i == 0 ? ": " : ", ") + answer.recorded.approvals[i].by;
   }
   return text;
 }
 
 std::string state_text(const engine::Answer& answer, const Style& style) {
   const std::string nothing = "; nothing was charged";
-  switch (answer.state) {
+  switch (answer.recorded.state) {
     case engine::RequestState::granted:
       return style.good("granted");
     case engine::RequestState::refused:
@@ -147,7 +147,7 @@ std::string state_text(const engine::Answer& answer, const Style& style) {
     case engine::RequestState::reserved:
       return style.good("reserved");
     case engine::RequestState::approved:
-      return style.good("approved by " + printable(answer.principal));
+      return style.good("approved by " + printable(answer.asked.principal));
     case engine::RequestState::rejected:
       return style.bad("rejected") + nothing;
     case engine::RequestState::token_issued:
@@ -164,13 +164,13 @@ std::string state_text(const engine::Answer& answer, const Style& style) {
 
 /// The command that takes the request on; "" when there is none.
 std::string next_step(const engine::Answer& answer) {
-  if (answer.state == engine::RequestState::pending) return "epsilog approve " + answer.decision_id;
-  if (answer.state != engine::RequestState::reserved) return "";
-  if (answer.holding == engine::Holding::reserved_against_token && answer.token.empty()) {
-    return "epsilog token " + answer.decision_id;
+  if (answer.recorded.state == engine::RequestState::pending) return "epsilog approve " + answer.recorded.decision_id;
+  if (answer.recorded.state != engine::RequestState::reserved) return "";
+  if (answer.asked.holding == engine::Holding::reserved_against_token && answer.recorded.token.empty()) {
+    return "epsilog token " + answer.recorded.decision_id;
   }
-  const bool supplied = answer.statistic.starts_with("value:");
-  return "epsilog commit " + answer.decision_id + (supplied ? " --value -" : "");
+  const bool supplied = answer.asked.statistic.starts_with("value:");
+  return "epsilog commit " + answer.recorded.decision_id + (supplied ? " --value -" : "");
 }
 
 Rational largest(const std::vector<Rational>& values) {
@@ -179,11 +179,11 @@ Rational largest(const std::vector<Rational>& values) {
 }
 
 std::string cells_text(const engine::Answer& answer, const Style& style, unsigned bar_width) {
-  const Rational most = largest(answer.values);
-  Table table({{answer.by}, {"value", Table::Align::right}, {""}});
-  for (std::size_t i = 0; i < answer.values.size(); ++i) {
-    table.add({answer.record.cells[i], released_text(answer, i, style),
-               most > 0 && answer.values[i] > 0 ? bar(answer.values[i], most, bar_width, style) : ""});
+  const Rational most = largest(answer.released.values);
+  Table table({{answer.asked.by}, {"value", Table::Align::right}, {""}});
+  for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
+    table.add({answer.planned.record.cells[i], released_text(answer, i, style),
+               most > 0 && answer.released.values[i] > 0 ? bar(answer.released.values[i], most, bar_width, style) : ""});
   }
   return table.text(style);
 }
@@ -195,7 +195,7 @@ std::string cells_text(const engine::Answer& answer, const Style& style) {
 
 /// The accounts a request touched.
 std::string touched_text(const engine::Answer& answer, const Style& style) {
-  return scarcest_text(answer.accounts, style) + notes_text(answer.notes);
+  return scarcest_text(answer.recorded.accounts, style) + notes_text(answer.planned.notes);
 }
 
 }  // namespace
@@ -209,68 +209,68 @@ std::string cost_and_accuracy_text(const engine::Answer& answer, const Style& st
 }
 
 std::string plan_text(const engine::Answer& answer, const Style& style) {
-  std::string text = answer.granted ? style.good("would be granted") : style.bad("would be refused");
-  if (answer.state == engine::RequestState::pending) {
+  std::string text = answer.recorded.granted ? style.good("would be granted") : style.bad("would be refused");
+  if (answer.recorded.state == engine::RequestState::pending) {
     text = style.good(fmt::format("would wait for {}", approvals_needed(answer)));
   }
   text += ": " + subject(answer) + "\n";
-  if (!answer.record.components.empty()) {
+  if (!answer.planned.record.components.empty()) {
     text += cost_and_accuracy_text(answer, style) + mechanism_text(answer, Detail::with_reasons, style);
   }
-  for (const std::string& advice : answer.advice) text += field("advice", advice);
+  for (const std::string& advice : answer.planned.advice) text += field("advice", advice);
   text += "\n" + touched_text(answer, style);
-  if (!answer.granted) text += "\n" + refusal_text(answer, style);
+  if (!answer.recorded.granted) text += "\n" + refusal_text(answer, style);
   return text;
 }
 
 std::string release_text(const engine::Answer& answer, const Style& style) {
   std::string text;
-  if (answer.values.empty()) {
+  if (answer.released.values.empty()) {
     text += subject(answer) + ": withheld, because it is not known to be on the disk\n";
-  } else if (answer.record.cells.empty()) {
+  } else if (answer.planned.record.cells.empty()) {
     text += subject(answer) + ": " + style.bold(released_text(answer, 0, style)) + "\n";
   } else {
     text += subject(answer) + "\n\n" + cells_text(answer, style) + "\n";
   }
   text += accuracy_text(answer, style) + field("cost", cost_text(answer, style));
   text += mechanism_text(answer, Detail::brief, style);
-  text += field("decision", answer.decision_id + " at " + answer.created_at +
-                                (answer.replayed ? ", stored earlier and free now" : ""));
+  text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
+                                (answer.recorded.replayed ? ", stored earlier and free now" : ""));
   return text + "\n" + touched_text(answer, style);
 }
 
 std::string waiting_text(const engine::Answer& answer, const Style& style) {
   std::string text = state_text(answer, style) + ": " + subject(answer) + "\n";
   const bool open =
-      answer.state == engine::RequestState::pending || answer.state == engine::RequestState::reserved;
+      answer.recorded.state == engine::RequestState::pending || answer.recorded.state == engine::RequestState::reserved;
   if (open) {
     text += cost_and_accuracy_text(answer, style) + mechanism_text(answer, Detail::brief, style);
   }
-  if (answer.approvals_required > 0 && answer.ended_by.empty()) {
+  if (answer.planned.approvals_required > 0 && answer.recorded.ended_by.empty()) {
     text += field("approvals", approvals_text(answer));
   }
-  text += field("decision", answer.decision_id + " at " + answer.created_at +
-                                (answer.replayed ? ", recorded earlier under this key" : ""));
-  if (open) text += field("deadline", answer.deadline);
-  if (!answer.token.empty()) text += field("token", answer.token);
-  if (!answer.ended_by.empty()) text += field("ended by", answer.ended_by);
-  if (!answer.why.empty()) text += field("why", answer.why);
+  text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
+                                (answer.recorded.replayed ? ", recorded earlier under this key" : ""));
+  if (open) text += field("deadline", answer.recorded.deadline);
+  if (!answer.recorded.token.empty()) text += field("token", answer.recorded.token);
+  if (!answer.recorded.ended_by.empty()) text += field("ended by", answer.recorded.ended_by);
+  if (!answer.recorded.why.empty()) text += field("why", answer.recorded.why);
   const std::string next = next_step(answer);
   if (!next.empty()) text += field("next", next);
   return text + "\n" + touched_text(answer, style);
 }
 
 std::string decision_text(const engine::Answer& answer, const Style& style) {
-  if (answer.state == engine::RequestState::granted) return release_text(answer, style);
-  if (answer.state == engine::RequestState::refused) return refusal_text(answer, style);
+  if (answer.recorded.state == engine::RequestState::granted) return release_text(answer, style);
+  if (answer.recorded.state == engine::RequestState::refused) return refusal_text(answer, style);
   return waiting_text(answer, style);
 }
 
 std::string bare_values(const engine::Answer& answer) {
   std::string text;
-  for (std::size_t i = 0; i < answer.values.size(); ++i) {
-    if (i < answer.record.cells.size()) text += printable(answer.record.cells[i]) + "\t";
-    text += accounting::text(answer.values[i]) + "\n";
+  for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
+    if (i < answer.planned.record.cells.size()) text += printable(answer.planned.record.cells[i]) + "\t";
+    text += accounting::text(answer.released.values[i]) + "\n";
   }
   return text;
 }
@@ -285,10 +285,10 @@ std::string told(const engine::Reason& reason) {
 
 std::string refusal_text(const engine::Answer& answer, const Style& style) {
   std::string text;
-  if (!answer.decision_id.empty()) {
+  if (!answer.recorded.decision_id.empty()) {
     text += style.bad("refused") + ": " + subject(answer) + "; nothing was charged\n";
-    text += field("decision", answer.decision_id + " at " + answer.created_at +
-                                  (answer.replayed ? ", recorded earlier under this key" : ""));
+    text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
+                                  (answer.recorded.replayed ? ", recorded earlier under this key" : ""));
     text += "\n";
   }
   Table amounts({{"scope"},
@@ -298,18 +298,18 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
                  {"asked", Table::Align::right},
                  {"over by", Table::Align::right},
                  {"largest that fits", Table::Align::right}});
-  for (const engine::Reason& reason : answer.reasons) {
+  for (const engine::Reason& reason : answer.recorded.reasons) {
     const std::string when = engine::changes_at(answer, reason);
     text += "  " + std::string(engine::name(reason.code)) + ": " + printable(told(reason)) +
             (when.empty() ? "" : "; a new period begins at " + when) + "\n";
     if (reason.limit.empty() || !style.verbose) continue;
-    amounts.add({reason.scope.empty() ? answer.dataset : reason.scope, reason.measure, reason.limit,
+    amounts.add({reason.scope.empty() ? answer.asked.dataset : reason.scope, reason.measure, reason.limit,
                  reason.spent.empty() ? "-" : reason.spent, reason.asked, reason.over_by,
                  reason.fits.empty() ? "-" : reason.fits});
   }
-  if (answer.reasons_count > answer.reasons.size()) {
+  if (answer.recorded.reasons_count > answer.recorded.reasons.size()) {
     text += fmt::format("  and {} more; epsilog plan names all that stand against it now\n",
-                        answer.reasons_count - answer.reasons.size());
+                        answer.recorded.reasons_count - answer.recorded.reasons.size());
   }
   return amounts.empty() ? text : text + "\n" + amounts.text(style);
 }

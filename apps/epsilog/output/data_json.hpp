@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 
 namespace epsilog::command {
 

@@ -55,7 +55,7 @@ std::string rooms_text(const engine::Forecast& forecast, const Style& style) {
 
 std::string reasons_text(const engine::Forecast& forecast) {
   std::string text;
-  for (const engine::Reason& reason : forecast.each.reasons) {
+  for (const engine::Reason& reason : forecast.each.recorded.reasons) {
     if (engine::is_of_a_balance(reason.code)) continue;
     text += "  " + std::string(engine::name(reason.code)) + ": " + printable(told(reason)) + "\n";
   }
@@ -81,7 +81,7 @@ std::string nothing_text(const engine::Request& request, const ForecastGoal& goa
 
 Json binding_json(const engine::Forecast& forecast) {
   Json list = Json::array();
-  for (const engine::Reason& reason : forecast.each.reasons) {
+  for (const engine::Reason& reason : forecast.each.recorded.reasons) {
     if (reason.code == engine::RefusalCode::per_release_exceeded) {
       list.push_back({{"scope", reason.scope}, {"measure", reason.measure}});
     }
@@ -107,12 +107,12 @@ Json rooms_json(const engine::Forecast& forecast) {
 
 /// The accuracy of the only mechanism call; empty where there are several.
 Json accuracies_json(const engine::Answer& answer) {
-  return answer.accuracy.size() == 1 ? accuracy_json(answer.accuracy.front()) : Json::array();
+  return answer.planned.accuracy.size() == 1 ? accuracy_json(answer.planned.accuracy.front()) : Json::array();
 }
 
 /// What a forecast adds to a question: nothing found is all null and no releases.
 void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast) {
-  object["epsilon"] = forecast ? Json(forecast->each.record.charged) : Json(nullptr);
+  object["epsilon"] = forecast ? Json(forecast->each.planned.record.charged) : Json(nullptr);
   object["releases"] = forecast ? forecast->releases : 0;
   object["never"] = forecast && forecast->never;
   object["binding"] = forecast ? binding_json(*forecast) : Json::array();

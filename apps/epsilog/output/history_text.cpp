@@ -79,10 +79,10 @@ std::string history_word(engine::RequestState state) {
 
 /// "" where nothing was released.
 std::string value_text(const engine::Answer& answer, const Style& style) {
-  if (!answer.granted) return "";
-  if (answer.values.empty()) return "withheld";
-  if (answer.record.cells.empty()) return released_text(answer, 0, style);
-  const auto count = static_cast<std::int64_t>(answer.record.cells.size());
+  if (!answer.recorded.granted) return "";
+  if (answer.released.values.empty()) return "withheld";
+  if (answer.planned.record.cells.empty()) return released_text(answer, 0, style);
+  const auto count = static_cast<std::int64_t>(answer.planned.record.cells.size());
   return grouped(count) + (count == 1 ? " cell" : " cells");
 }
 
@@ -98,21 +98,21 @@ std::string history_heading(const Style& style) {
 }
 
 std::string history_line(const engine::Answer& answer, const Style& style) {
-  const bool charged = answer.granted || answer.state == engine::RequestState::forfeited;
-  const HistoryColumns of{answer.decision_id, second_of(answer.created_at), history_word(answer.state),
-                          charged ? answer.record.charged : "0"};
+  const bool charged = answer.recorded.granted || answer.recorded.state == engine::RequestState::forfeited;
+  const HistoryColumns of{answer.recorded.decision_id, second_of(answer.recorded.created_at), history_word(answer.recorded.state),
+                          charged ? answer.planned.record.charged : "0"};
   std::string columns = columns_of(of, style);
   const std::string value = value_text(answer, style);
   std::string what = without_column(of, style) + question_text(answer) +
-                     (answer.delta ? " with delta " + answer.delta->charged : "") + " for " +
-                     printable(answer.principal);
+                     (answer.planned.delta ? " with delta " + answer.planned.delta->charged : "") + " for " +
+                     printable(answer.asked.principal);
   if (has_value_column(style)) {
     columns += fmt::format("  {:>16}", value.empty() ? "-" : value);
   } else if (!value.empty()) {
     what += ": " + value;
   }
   const std::string text = row(columns, what, style);
-  return answer.granted ? text : style.faint(text.substr(0, text.size() - 1)) + "\n";
+  return answer.recorded.granted ? text : style.faint(text.substr(0, text.size() - 1)) + "\n";
 }
 
 std::string relocation_line(const ledger::Relocation& relocation, const Style& style) {
@@ -141,13 +141,13 @@ std::string pending_heading(const Style& style) {
 }
 
 std::string pending_line(const engine::Answer& answer, const Style& style) {
-  const bool reserved = answer.state == engine::RequestState::reserved;
-  return row(pending_columns(answer.decision_id,
+  const bool reserved = answer.recorded.state == engine::RequestState::reserved;
+  return row(pending_columns(answer.recorded.decision_id,
                              reserved ? "reserved"
-                                      : fmt::format("approved {} of {}", answer.approvals.size(),
-                                                    answer.approvals_required),
-                             second_of(answer.deadline), answer.record.charged),
-             question_text(answer) + " for " + printable(answer.principal), style);
+                                      : fmt::format("approved {} of {}", answer.recorded.approvals.size(),
+                                                    answer.planned.approvals_required),
+                             second_of(answer.recorded.deadline), answer.planned.record.charged),
+             question_text(answer) + " for " + printable(answer.asked.principal), style);
 }
 
 }  // namespace epsilog::command

@@ -40,7 +40,7 @@ Json accounts_json(const std::vector<ledger::AccountState>& accounts) {
 
 Json reason_list(const engine::Answer& answer) {
   Json list = Json::array();
-  for (const engine::Reason& reason : answer.reasons) {
+  for (const engine::Reason& reason : answer.recorded.reasons) {
     const std::string reserved = reason.reserved.empty() && !reason.limit.empty() ? "0" : reason.reserved;
     list.push_back({{"code", engine::name(reason.code)},
                     {"number", static_cast<int>(reason.code)},

@@ -23,7 +23,7 @@ std::optional<Rational> stored_number(const std::string& text) {
 /// The scale of the noise in one value. Of a quotient, that of its numerator over the noisy count: the count
 /// adds some, so that no digit is taken that is worth anything.
 std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i) {
-  const auto& components = answer.record.components;
+  const auto& components = answer.planned.record.components;
   if (components.empty()) return std::nullopt;
   std::optional<Rational> scale = stored_number(components.front().lambda);
   if (!scale) return scale;
@@ -32,10 +32,10 @@ std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i)
   if (bound && *bound > 0 && *bound < *scale) scale = bound;
   if (components.size() == 1) return scale;
   const bool by_count = components.back().statistic == "count" &&
-                        answer.component_values.size() == components.size() &&
-                        i < answer.component_values.back().size();
+                        answer.released.component_values.size() == components.size() &&
+                        i < answer.released.component_values.back().size();
   if (!by_count) return std::nullopt;
-  return Rational(*scale / std::max(Rational(1), answer.component_values.back()[i]));
+  return Rational(*scale / std::max(Rational(1), answer.released.component_values.back()[i]));
 }
 
 /// The largest k with 10^k <= value.
@@ -50,8 +50,8 @@ long order_of(const Rational& value) {
 }
 
 bool counts_in_whole_numbers(const engine::Answer& answer) {
-  if (answer.post_processing == accounting::PostProcessing::Kind::rounded) return true;
-  const auto& components = answer.record.components;
+  if (answer.planned.post_processing == accounting::PostProcessing::Kind::rounded) return true;
+  const auto& components = answer.planned.record.components;
   if (components.size() != 1) return false;
   const std::optional<Rational> grid = stored_number(components.front().grid);
   return grid && grid->get_den() == 1;
@@ -89,7 +89,7 @@ std::string grouped(std::int64_t count) {
 
 std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style) {
   constexpr long kFinestPlace = -12;
-  const Rational& value = answer.values.at(i);
+  const Rational& value = answer.released.values.at(i);
   const std::optional<Rational> scale = noise_scale(answer, i);
   if (style.verbose || !scale || *scale <= 0) return grouped(short_text(value));
   long place = order_of(*scale) - 1;

@@ -82,7 +82,7 @@ void Console::message_line(std::string_view line) {
   std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
 }
 
-engine::Progress Console::progress(const std::string& label) {
+accounting::Callback<void(double)> Console::progress(const std::string& label) {
   if (quiet_ || isatty(STDERR_FILENO) != 1) return {};
   const auto begin = std::chrono::steady_clock::now();
   return [this, label = printable(label), begin, shown = -1](double fraction) mutable {

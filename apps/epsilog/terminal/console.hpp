@@ -65,7 +65,7 @@ class Console final {
   [[nodiscard]] const Style& message_style() const { return message_style_; }  ///< of standard error
 
   /// Percentages on standard error once the work has taken 0.3 s; empty when that is no terminal.
-  [[nodiscard]] engine::Progress progress(const std::string& label);
+  [[nodiscard]] accounting::Callback<void(double)> progress(const std::string& label);
   /// Takes the percentage away again.
   void end_progress();
 

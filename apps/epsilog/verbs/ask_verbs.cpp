@@ -15,9 +15,9 @@ namespace {
 /// What is approved still waits, for its commit.
 ExitCode exit_of(const engine::Answer& answer) {
   if (withheld(answer)) return ExitCode::try_again;
-  if (answer.state == engine::RequestState::granted) return ExitCode::done;
+  if (answer.recorded.state == engine::RequestState::granted) return ExitCode::done;
   const bool waits =
-      answer.state == engine::RequestState::pending || answer.state == engine::RequestState::reserved;
+      answer.recorded.state == engine::RequestState::pending || answer.recorded.state == engine::RequestState::reserved;
   return waits ? ExitCode::pending : ExitCode::refused;
 }
 
@@ -41,8 +41,8 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
   engine::Answer answer = engine.plan(request, alphas);
-  answer.same_question = same_question(engine, request);
-  say_same_question(answer.same_question, console);
+  answer.asked.same_question = same_question(engine, request);
+  say_same_question(answer.asked.same_question, console);
   if (count && (console.json() || !console.quiet())) {
     const ForecastPlan forecast{answer, engine.forecast(request, alphas), *count,
                                 engine.forecast_of_count(request, *count, alphas)};
@@ -64,11 +64,11 @@ ExitCode release(const AskArguments& arguments, Console& console) {
   engine::Engine engine = engine::Engine::open(ledger, options);
 
   mechanisms::SystemBits bits;
-  const engine::Progress progress = console.progress("reading the source of " + request.dataset);
+  const accounting::Callback<void(double)> progress = console.progress("reading the source of " + request.dataset);
   const std::string same = same_question(engine, request);
   engine::Answer answer = engine.release(request, bits, alphas, progress);
   console.end_progress();
-  answer.same_question = same;
+  answer.asked.same_question = same;
   say_same_question(same, console);
   print_answer(answer, console);
   return exit_of(answer);

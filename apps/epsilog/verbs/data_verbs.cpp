@@ -60,7 +60,7 @@ ExitCode data_check(const DataArguments& arguments, Console& console) {
       without_source.push_back(dataset.name);
       continue;
     }
-    const engine::Progress progress = console.progress("checking " + printable(dataset.name));
+    const accounting::Callback<void(double)> progress = console.progress("checking " + printable(dataset.name));
     const engine::Dataset found = where_found(source, dataset);
     reports.push_back({dataset.name, source_of(found), engine::check_data(found, source.base_dir, progress)});
     console.end_progress();

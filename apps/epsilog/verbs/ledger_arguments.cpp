@@ -40,7 +40,7 @@ engine::EngineOptions engine_options(const LedgerArguments& arguments, const Con
   if (seconds < 0 || seconds > 86'400) {
     throw UsageError("--wait: '" + *arguments.wait + "' must be a number of seconds from 0 to 86400");
   }
-  options.wait = std::chrono::milliseconds(accounting::floor(seconds * 1000).get_si());
+  options.wait_ms = accounting::floor(seconds * 1000).get_si();
   return options;
 }
 

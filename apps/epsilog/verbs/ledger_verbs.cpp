@@ -82,7 +82,7 @@ ExitCode history(const BooksArguments& arguments, Console& console) {
   Relocations relocations(engine, arguments.dataset.value_or(""), console);
   engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
     head();
-    relocations.write_before(answer.seq, limit > 0);
+    relocations.write_before(answer.recorded.seq, limit > 0);
     console.write(console.json() ? answer_json(answer, AnswerKind::history) : history_line(answer, style));
   });
   head();
@@ -101,7 +101,7 @@ ExitCode show(const BooksArguments& arguments, Console& console) {
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
   } else {
-    const bool bare = console.quiet() && answer.granted;
+    const bool bare = console.quiet() && answer.recorded.granted;
     console.write(bare ? bare_values(answer) : decision_text(answer, console.style()));
   }
   return withheld(answer) ? ExitCode::try_again : ExitCode::done;

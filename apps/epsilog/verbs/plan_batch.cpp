@@ -94,9 +94,9 @@ bool concerns_the_row(const std::exception& error) {
 std::string codes(const engine::Answer& answer) {
   constexpr std::size_t kMost = 5;
   std::string text;
-  for (std::size_t i = 0; i < answer.reasons.size(); ++i) {
-    const engine::Reason& reason = answer.reasons[i];
-    if (i == kMost) return text + "; and " + std::to_string(answer.reasons.size() - kMost) + " more";
+  for (std::size_t i = 0; i < answer.recorded.reasons.size(); ++i) {
+    const engine::Reason& reason = answer.recorded.reasons[i];
+    if (i == kMost) return text + "; and " + std::to_string(answer.recorded.reasons.size() - kMost) + " more";
     text += (text.empty() ? "" : "; ") + std::string(engine::name(reason.code));
     if (!reason.scope.empty()) text += " " + reason.scope;
     if (!reason.measure.empty()) text += " " + reason.measure;
@@ -106,10 +106,10 @@ std::string codes(const engine::Answer& answer) {
 
 std::string row_csv(std::vector<std::string> cells, const engine::Answer& answer) {
   make_printable(cells);
-  const bool charged = answer.state == engine::RequestState::granted && !answer.replayed;
-  const std::string delta = answer.delta ? (charged ? answer.delta->charged : "0") : "";
-  cells.insert(cells.end(), {decision_word(answer), answer.replayed ? "true" : "false",
-                             charged ? answer.record.charged : "0", delta, codes(answer), ""});
+  const bool charged = answer.recorded.state == engine::RequestState::granted && !answer.recorded.replayed;
+  const std::string delta = answer.planned.delta ? (charged ? answer.planned.delta->charged : "0") : "";
+  cells.insert(cells.end(), {decision_word(answer), answer.recorded.replayed ? "true" : "false",
+                             charged ? answer.planned.record.charged : "0", delta, codes(answer), ""});
   return csv_line(cells);
 }
 
@@ -131,7 +131,7 @@ class PlannedTable {
       names.insert(names.end(), kResults.begin(), kResults.end());
       console_.write(csv_line(names));
     }
-    const engine::Progress progress = table.progress("planning");
+    const accounting::Callback<void(double)> progress = table.progress("planning");
     while (table.next()) {
       plan_row(table, targets);
       if (progress) progress(table.fraction_read());
@@ -147,7 +147,7 @@ class PlannedTable {
     try {
       table.check_row();
       const engine::Answer answer = sequence_.next(request_of_row(arguments_, targets, table.cells()), {});
-      ++(answer.granted ? summary_.granted : summary_.denied);
+      ++(answer.recorded.granted ? summary_.granted : summary_.denied);
       console_.write(console_.json() ? planned_row_json(table.line(), answer)
                                      : row_csv(table.cells(), answer));
     } catch (const std::exception& error) {

@@ -24,8 +24,8 @@ using engine::RequestState;
 
 /// What became of a request, on standard output whatever it is: whoever acts on it has asked just that.
 void print_standing(const Answer& answer, Console& console) {
-  console.made("what became of the request is on record: epsilog show " + answer.decision_id +
-               " prints it again" + (answer.token.empty() ? "" : "; its token is " + answer.token));
+  console.made("what became of the request is on record: epsilog show " + answer.recorded.decision_id +
+               " prints it again" + (answer.recorded.token.empty() ? "" : "; its token is " + answer.recorded.token));
   warn_if_withheld(answer, console);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
@@ -36,7 +36,7 @@ void print_standing(const Answer& answer, Console& console) {
 }
 
 bool open(const Answer& answer) {
-  return answer.state == RequestState::pending || answer.state == RequestState::reserved;
+  return answer.recorded.state == RequestState::pending || answer.recorded.state == RequestState::reserved;
 }
 
 ExitCode reserve(const AskArguments& arguments, Console& console) {
@@ -49,8 +49,8 @@ ExitCode reserve(const AskArguments& arguments, Console& console) {
   const Answer answer = engine.reserve(request, alphas);
   print_answer(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
-  if (answer.state == RequestState::pending) return ExitCode::pending;
-  return answer.granted || open(answer) ? ExitCode::done : ExitCode::refused;
+  if (answer.recorded.state == RequestState::pending) return ExitCode::pending;
+  return answer.recorded.granted || open(answer) ? ExitCode::done : ExitCode::refused;
 }
 
 ExitCode commit(const RequestArguments& arguments, Console& console) {
@@ -64,12 +64,12 @@ ExitCode commit(const RequestArguments& arguments, Console& console) {
   engine::Engine engine = engine::Engine::open(ledger, options);
 
   mechanisms::SystemBits bits;
-  const engine::Progress progress = console.progress("reading the source");
+  const accounting::Callback<void(double)> progress = console.progress("reading the source");
   const Answer answer = engine.commit(id, by, value, bits, alphas, progress);
   console.end_progress();
   print_answer(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
-  if (answer.granted) return ExitCode::done;
+  if (answer.recorded.granted) return ExitCode::done;
   return open(answer) ? ExitCode::pending : ExitCode::refused;
 }
 
@@ -82,7 +82,7 @@ ExitCode cancel(const RequestArguments& arguments, Console& console) {
   const Answer answer = engine.cancel(id, by);
   print_standing(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
-  return answer.granted ? ExitCode::refused : ExitCode::done;
+  return answer.recorded.granted ? ExitCode::refused : ExitCode::done;
 }
 
 ExitCode token(const RequestArguments& arguments, Console& console) {
@@ -92,11 +92,11 @@ ExitCode token(const RequestArguments& arguments, Console& console) {
   const std::string id = decision_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const Answer answer = engine.issue_token(id, by);
-  const bool issued = !answer.token.empty() && (answer.granted || open(answer));
-  if (console.quiet() && !console.json() && issued) console.write(answer.token + "\n");
+  const bool issued = !answer.recorded.token.empty() && (answer.recorded.granted || open(answer));
+  if (console.quiet() && !console.json() && issued) console.write(answer.recorded.token + "\n");
   print_standing(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
-  if (answer.state == RequestState::pending) return ExitCode::pending;
+  if (answer.recorded.state == RequestState::pending) return ExitCode::pending;
   return issued ? ExitCode::done : ExitCode::refused;
 }
 
@@ -109,7 +109,7 @@ ExitCode pending(const RequestArguments& arguments, Console& console) {
     if (console.json()) {
       console.write(answer_json(answer, AnswerKind::pending));
     } else {
-      console.write(console.quiet() ? answer.decision_id + "\n" : pending_line(answer, console.style()));
+      console.write(console.quiet() ? answer.recorded.decision_id + "\n" : pending_line(answer, console.style()));
     }
   });
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
@@ -124,7 +124,7 @@ ExitCode approve(const RequestArguments& arguments, Console& console) {
   const Answer answer = engine.approve(id, by);
   print_standing(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
-  return answer.granted || open(answer) ? ExitCode::done : ExitCode::refused;
+  return answer.recorded.granted || open(answer) ? ExitCode::done : ExitCode::refused;
 }
 
 ExitCode reject(const RequestArguments& arguments, Console& console) {
@@ -137,7 +137,7 @@ ExitCode reject(const RequestArguments& arguments, Console& console) {
   const Answer answer = engine.reject(id, by, why);
   print_standing(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
-  return answer.state == RequestState::rejected ? ExitCode::done : ExitCode::refused;
+  return answer.recorded.state == RequestState::rejected ? ExitCode::done : ExitCode::refused;
 }
 
 const Positional<RequestArguments> kRequestId{"ID", &RequestArguments::decision_id, true,

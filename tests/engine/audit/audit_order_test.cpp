@@ -57,7 +57,7 @@ void clocks(LivedHistory& history, Clocked clocked) {
 void acts(LivedHistory& history, Act act, const std::string& reservation) {
   switch (act) {
     case Act::release:
-      CHECK(history.release().granted);
+      CHECK(history.release().recorded.granted);
       return;
     case Act::raise:
       ++history.policy.budget;
@@ -203,7 +203,7 @@ TEST_CASE("audit: a version of schema 2 that changed no limit stands where the a
     for (const std::int64_t seconds : {0, 1}) {
       CAPTURE(changed_first, seconds);
       WaitingClinic waiting(approvals, budget("3"));
-      const std::string pending = waiting.reserve("count", "1").decision_id;
+      const std::string pending = waiting.reserve("count", "1").recorded.decision_id;
       const auto act = [&](bool change) {
         waiting.clock.pass_seconds(seconds);
         if (!change) {

@@ -24,22 +24,22 @@ class WaitingHistory {
       : waiting("{required: 2, by: {principals: [dave], roles: [custodian]}, above: {epsilon: 0.5}}",
                 "epsilon: 9") {
     engine::Engine& engine = waiting.engine;
-    const std::string first = release(engine, request("count", "1", "k1")).decision_id;
+    const std::string first = release(engine, request("count", "1", "k1")).recorded.decision_id;
     (void)engine.approve(first, "carol");
     (void)engine.approve(first, "dave");
-    CHECK(waiting.commit(first).granted);
-    (void)engine.reject(release(engine, request("count", "1", "k2")).decision_id, "dave", "no");
-    (void)engine.cancel(release(engine, request("count", "1")).decision_id, "alice");
-    (void)engine.cancel(waiting.reserve("count", "0.25").decision_id, "alice");
-    (void)engine.cancel(waiting.reserve("value:score", "0.25").decision_id, "alice");
+    CHECK(waiting.commit(first).recorded.granted);
+    (void)engine.reject(release(engine, request("count", "1", "k2")).recorded.decision_id, "dave", "no");
+    (void)engine.cancel(release(engine, request("count", "1")).recorded.decision_id, "alice");
+    (void)engine.cancel(waiting.reserve("count", "0.25").recorded.decision_id, "alice");
+    (void)engine.cancel(waiting.reserve("value:score", "0.25").recorded.decision_id, "alice");
     const Answer guarded = waiting.reserve("value:score", "0.25", Holding::reserved_against_token);
-    (void)engine.issue_token(guarded.decision_id, "alice");
-    CHECK(waiting.commit(guarded.decision_id, "3").granted);
+    (void)engine.issue_token(guarded.recorded.decision_id, "alice");
+    CHECK(waiting.commit(guarded.recorded.decision_id, "3").recorded.granted);
     (void)waiting.reserve("count", "0.25");
     (void)waiting.reserve("value:score", "0.25");
     waiting.clock.pass_seconds(3600);
-    CHECK(release(engine, request("count", "0.5")).granted);
-    (void)engine.approve(release(engine, request("count", "1")).decision_id, "carol");
+    CHECK(release(engine, request("count", "0.5")).recorded.granted);
+    (void)engine.approve(release(engine, request("count", "1")).recorded.decision_id, "carol");
     (void)waiting.reserve("count", "0.125");
   }
 

@@ -143,12 +143,12 @@ class DiscreteHistory {
       asked.delta = accounting::Rational(1, 4'000'000);
       return release(engine, asked);
     };
-    CHECK(gaussian("count", "k1", std::nullopt).granted);
-    CHECK(gaussian("mean:cost", "k2", "ward").granted);
-    CHECK(release(engine, request("units", "0.5")).granted);
+    CHECK(gaussian("count", "k1", std::nullopt).recorded.granted);
+    CHECK(gaussian("mean:cost", "k2", "ward").recorded.granted);
+    CHECK(release(engine, request("units", "0.5")).recorded.granted);
     engine::Request too_much = request("count", "0.25");
     too_much.delta = accounting::Rational(9, 10'000'000);
-    CHECK_FALSE(release(engine, too_much).granted);
+    CHECK_FALSE(release(engine, too_much).recorded.granted);
   }
 
   Clinic clinic;

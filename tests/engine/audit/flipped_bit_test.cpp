@@ -63,7 +63,7 @@ struct Released {
   std::vector<std::vector<accounting::Rational>> components;
 
   explicit Released(const Answer& answer)
-      : id(answer.decision_id), values(answer.values), components(answer.component_values) {}
+      : id(answer.recorded.decision_id), values(answer.released.values), components(answer.released.component_values) {}
   friend bool operator==(const Released&, const Released&) = default;
 };
 
@@ -85,9 +85,9 @@ class SmallLedger {
     const std::string posted = reserve(engine, "0.125");
     posted_id_ = posted;
     posted_ = Released(commit(engine, posted));
-    for (const char* name : {"daily", "parts"}) CHECK(release(engine, ask(name, "0.5")).granted);
-    CHECK_FALSE(release(engine, ask("plain", "2")).granted);
-    CHECK_FALSE(release(engine, ask("parts", "0.75", "conflict")).granted);
+    for (const char* name : {"daily", "parts"}) CHECK(release(engine, ask(name, "0.5")).recorded.granted);
+    CHECK_FALSE(release(engine, ask("plain", "2")).recorded.granted);
+    CHECK_FALSE(release(engine, ask("parts", "0.75", "conflict")).recorded.granted);
     { const Engine closed = std::move(engine); }
     std::ifstream file(path(), std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
@@ -136,7 +136,7 @@ class SmallLedger {
     place(bits());
     {
       Engine engine = open();
-      CHECK(release(engine, ask("plain", "0.25")).granted);
+      CHECK(release(engine, ask("plain", "0.25")).recorded.granted);
       CHECK(Released(release(engine, keyed())) == *keyed_);
     }
     place(bits());
@@ -157,7 +157,7 @@ class SmallLedger {
 
   [[nodiscard]] Engine open(std::int64_t seconds_later = 0) const {
     engine::EngineOptions options;
-    options.wait = std::chrono::seconds(1);
+    options.wait_ms = 1'000;
     options.clock = [reading = now_, seconds_later] {
       ledger::ClockReading later = reading;
       later.wall_ms += seconds_later * 1000;
@@ -178,7 +178,7 @@ class SmallLedger {
     engine::Request asked = ask("plain", epsilon);
     asked.supplied.reset();
     asked.holding = engine::Holding::reserved;
-    return engine.reserve(asked, {}).decision_id;
+    return engine.reserve(asked, {}).recorded.decision_id;
   }
   Answer commit(Engine& engine, const std::string& id) { return engine.commit(id, "alice", "3", noise_, {}); }
   Answer release(Engine& engine, const engine::Request& request) {
@@ -206,7 +206,7 @@ class SmallLedger {
   }
   bool grants(Engine& engine, const std::string& name, const std::string& epsilon) {
     const auto answer = tried([&] { return release(engine, ask(name, epsilon)); });
-    return answer && answer->granted;
+    return answer && answer->recorded.granted;
   }
 
   std::string beyond(const std::string& name, const std::string& epsilon, std::int64_t seconds_later) {
@@ -222,7 +222,7 @@ class SmallLedger {
   }
   std::string same(const std::optional<Answer>& answer, const Released& first, const std::string& what) {
     // A release that an index has lost is not shown, which is no other value.
-    if (!answer || !answer->granted || answer->values.empty() || Released(*answer) == first) return "";
+    if (!answer || !answer->recorded.granted || answer->released.values.empty() || Released(*answer) == first) return "";
     return what + " has a second value";
   }
   std::string retried() {
@@ -235,7 +235,7 @@ class SmallLedger {
   std::string committed() {
     return with_engine(0, [&](Engine& engine) {
       const auto first = tried([&] { return commit(engine, reserved_); });
-      if (!first || !first->granted) return std::string();
+      if (!first || !first->recorded.granted) return std::string();
       std::string wrong =
           same(tried([&] { return commit(engine, reserved_); }), Released(*first), "a reservation");
       if (grants(engine, "plain", "0.251")) wrong += " more was granted than was left after a commit";

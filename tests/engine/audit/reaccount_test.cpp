@@ -61,9 +61,9 @@ std::optional<Rational> bound(const Reaccount& answer, Accountant accountant) {
 
 /// The recorded law of a decision, as many times.
 KnownLoss recorded(const Answer& answer, std::uint64_t count) {
-  REQUIRE(answer.granted);
-  REQUIRE(answer.record.components.size() == 1);
-  KnownLoss loss = recorded_loss(answer.record.mechanism, answer.record.components[0]);
+  REQUIRE(answer.recorded.granted);
+  REQUIRE(answer.planned.record.components.size() == 1);
+  KnownLoss loss = recorded_loss(answer.planned.record.mechanism, answer.planned.record.components[0]);
   loss.count = count;
   return loss;
 }
@@ -90,7 +90,7 @@ TEST_CASE("reaccount: snapping releases cost what their recorded noise costs, le
   Engine engine = clinic.open();
   Answer last;
   for (int i = 0; i < 40; ++i) last = release(engine, request("count", "0.1"));
-  REQUIRE_FALSE(release(engine, request("count", "9")).granted);
+  REQUIRE_FALSE(release(engine, request("count", "9")).recorded.granted);
 
   const Reaccount answer = only(clinic, everything());
   CHECK(answer.dataset == "clinic");
@@ -106,8 +106,8 @@ TEST_CASE("reaccount: snapping releases cost what their recorded noise costs, le
   CHECK(bound(answer, Accountant::optimal).value() < 3);
   // Laplace noise of the recorded scale, but for the proved extra, which is below 2^-40 of epsilon.
   ComposedLaw laplace;
-  laplace.scale = number(last.record.components[0].lambda);
-  laplace.sensitivity = number(last.record.components[0].sensitivity);
+  laplace.scale = number(last.planned.record.components[0].lambda);
+  laplace.sensitivity = number(last.planned.record.components[0].sensitivity);
   laplace.count = 40;
   const Rational ideal = accounting::pld_epsilon_up({&laplace, 1}, *answer.delta).value();
   CHECK(bound(answer, Accountant::pld).value() >= ideal);
@@ -139,7 +139,7 @@ TEST_CASE("reaccount: every mechanism by its own law, equal ones counted togethe
   CHECK(exact.guarantee->epsilon == number("0.2"));
   const KnownLoss gaussian = recorded(units, 3);
   CHECK(gaussian.law->kind == ComposedLaw::Kind::discrete_gaussian);
-  CHECK(gaussian.rho == number(units.record.components[0].rho));
+  CHECK(gaussian.rho == number(units.planned.record.components[0].rho));
   const KnownLoss discrete = recorded(score, 3);
   CHECK(discrete.law->kind == ComposedLaw::Kind::discrete_laplace);
   CHECK(discrete.law->sensitivity == 1);
@@ -269,7 +269,7 @@ TEST_CASE("reaccount: a forfeited reservation counts as any mechanism of its cha
     Engine engine = clinic.open();
     for (int i = 0; i < 2; ++i) last = release(engine, request("count", "0.1"));
   }
-  const std::int64_t account = last.accounts.at(0).id;
+  const std::int64_t account = last.recorded.accounts.at(0).id;
   reserve(clinic, {{account, 250'000'000'000}}, true);
   reserve(clinic, {{account, 500'000'000'000}}, false);
   const Reaccount answer = only(clinic, everything());
@@ -283,7 +283,7 @@ TEST_CASE("reaccount: a forfeited reservation counts as any mechanism of its cha
 TEST_CASE("reaccount: charges in rho promise what they convert to", "[engine][reaccount]") {
   const Clinic clinic("measure: zcdp, rho: 0.5");
   Engine engine = clinic.open();
-  for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).granted);
+  for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).recorded.granted);
   const Reaccount answer = only(clinic, everything());
   CHECK(answer.charged == accounting::zcdp_epsilon_up(number("0.06"), number("1e-6")));
   CHECK(bound(answer, Accountant::zcdp).value() <= answer.charged.value());
@@ -293,7 +293,7 @@ TEST_CASE("reaccount: a renewing budget is one history, and each scope by itself
           "[engine][reaccount]") {
   const Clinic clinic("epsilon: 1, renew: month, accept_unbounded_lifetime: true");
   Engine engine = clinic.open();
-  for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).granted);
+  for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).recorded.granted);
   CHECK(only(clinic, everything()).charged == number("0.6"));
   ReaccountQuestion question = everything();
   question.scopes = true;

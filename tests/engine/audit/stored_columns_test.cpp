@@ -67,17 +67,17 @@ class FullLedger {
     {
       Engine engine = Engine::open(path(), options);
       pass(10);
-      CHECK(release(engine, request("count", "0.25", "k1")).granted);
+      CHECK(release(engine, request("count", "0.25", "k1")).recorded.granted);
       engine::Request mean = request("mean:cost", "0.25", "k2", "ward");
       mean.delta = accounting::Rational(1, 10'000'000);
-      CHECK(release(engine, mean).granted);
-      CHECK_FALSE(release(engine, request("count", "0.125", "k1")).granted);
-      CHECK(release(engine, request("units", "0.25")).granted);
+      CHECK(release(engine, mean).recorded.granted);
+      CHECK_FALSE(release(engine, request("count", "0.125", "k1")).recorded.granted);
+      CHECK(release(engine, request("units", "0.25")).recorded.granted);
       pass(10);
       folder_.write("raised.yaml", document("6"));
       (void)engine.apply_policy(folder_.path("raised.yaml"), "curator", "raise");
       pass(10);
-      CHECK(release(engine, supplied("3", "0.1")).granted);
+      CHECK(release(engine, supplied("3", "0.1")).recorded.granted);
       folder_.write("same.yaml", document("6") + "# reviewed\n");
       (void)engine.apply_policy(folder_.path("same.yaml"), "reviewer", "review");
       waits(engine, pass);
@@ -86,10 +86,10 @@ class FullLedger {
       (void)engine.relocate("clinic", folder_.path("moved.csv"), "mover", "moved");
       pass(10);
       reading->wall_ms += 3'600'000;  // set forth
-      CHECK(release(engine, supplied("3", "0.1")).granted);
+      CHECK(release(engine, supplied("3", "0.1")).recorded.granted);
       confirm();
       reading->wall_ms -= 3'600'000;  // put right
-      CHECK(release(engine, supplied("4", "0.1")).granted);
+      CHECK(release(engine, supplied("4", "0.1")).recorded.granted);
     }
     std::ifstream file(path(), std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
@@ -120,11 +120,11 @@ class FullLedger {
       asked.supplied.reset();
       asked.holding = holding;
       pass(1);
-      return engine.reserve(asked, {}).decision_id;
+      return engine.reserve(asked, {}).recorded.decision_id;
     };
     const std::string posted = held("0.1", engine::Holding::reserved_against_token);
     (void)engine.issue_token(posted, "alice");
-    CHECK(engine.commit(posted, "alice", "5", bits, {}).granted);
+    CHECK(engine.commit(posted, "alice", "5", bits, {}).recorded.granted);
     (void)engine.cancel(held("0.1", engine::Holding::reserved), "alice");
     const std::string forfeited = held("0.1", engine::Holding::reserved_against_token);
     (void)engine.issue_token(forfeited, "alice");
@@ -285,10 +285,10 @@ TEST_CASE("audit: no name of a trigger hides it, and no writer works under it", 
     const Clinic clinic;
     {
       Engine before = clinic.open();
-      CHECK(release(before, request("count", "1")).granted);
+      CHECK(release(before, request("count", "1")).recorded.granted);
     }
     Engine engine = clinic.open();
-    CHECK(release(engine, request("count", "1")).granted);
+    CHECK(release(engine, request("count", "1")).recorded.granted);
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(clinic.ledger().c_str(), &database) == SQLITE_OK);
     const std::string sql = "CREATE TRIGGER " + std::string(trigger) +
@@ -314,6 +314,6 @@ TEST_CASE("audit: SQLite's own statistics are no change of the schema", "[engine
   REQUIRE(sqlite3_exec(database, "ANALYZE", nullptr, nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(database);
   Engine engine = clinic.open();
-  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(release(engine, request("count", "1")).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }

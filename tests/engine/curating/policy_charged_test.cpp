@@ -231,7 +231,7 @@ TEST_CASE("policy apply: a charged dataset keeps what a row is, whichever way it
               at + "dataset 'clinic' was charged already: source.multiline may not change: what "
                    "was one row of one unit would be others"});
     // What is stored is never refused: it goes on.
-    CHECK(release(engine, request("count", "1")).granted);
+    CHECK(release(engine, request("count", "1")).recorded.granted);
     CHECK(apply(engine, clinic, policy(multiline) + "# once more\n").empty());
     CHECK(audit_verify(clinic.ledger()).ok);
   }
@@ -243,7 +243,7 @@ TEST_CASE("policy apply: a dataset whose budget is only held back keeps what a r
   Engine engine = clinic.open();
   Request held = request("count", "1");
   held.holding = Holding::reserved;
-  const std::string id = engine.reserve(held, {}).decision_id;
+  const std::string id = engine.reserve(held, {}).recorded.decision_id;
   const std::string changed =
       only_replaced(clinic_policy("epsilon: 3"), "{csv: visits.csv}", "{csv: visits.csv, delimiter: ';'}");
   CHECK(

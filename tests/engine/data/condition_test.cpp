@@ -219,7 +219,7 @@ TEST_CASE("condition: who asks is told before anything is recorded, by every way
   }
   CHECK(spent(engine) == "0");
   // The key is free still.
-  CHECK(release(engine, request("count", "0.1", "k")).granted);
+  CHECK(release(engine, request("count", "0.1", "k")).recorded.granted);
 }
 
 TEST_CASE("condition: what an older program recorded is replayed, committed and approved",
@@ -229,12 +229,12 @@ TEST_CASE("condition: what an older program recorded is replayed, committed and 
   const std::string before = "age > 5 and age < 9";
   const std::string after = "age > 5 and age < 3";
   Request answered = request("count", "0.1", "answered", std::nullopt, before);
-  REQUIRE(release(waiting.engine, answered).granted);
+  REQUIRE(release(waiting.engine, answered).recorded.granted);
   Request held = request("count", "0.1", "held", std::nullopt, before);
   held.holding = Holding::reserved;
   const Answer reserved = waiting.engine.reserve(held, {});
   const Answer pending = release(waiting.engine, request("count", "0.6", "pending", std::nullopt, before));
-  REQUIRE(pending.state == RequestState::pending);
+  REQUIRE(pending.recorded.state == RequestState::pending);
   std::string sql;
   auto opened = ledger::Ledger::open_read_only(waiting.clinic.ledger());
   opened.snapshot().each_decision("", 0, [&](const ledger::StoredDecision& stored) {
@@ -248,13 +248,13 @@ TEST_CASE("condition: what an older program recorded is replayed, committed and 
   tamper(waiting.clinic.ledger(), sql);
   Engine engine = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
   answered.question.where = Predicate::parse(after);
-  CHECK(release(engine, answered).replayed);
-  CHECK(engine.show(reserved.decision_id, {}).state == RequestState::reserved);
+  CHECK(release(engine, answered).recorded.replayed);
+  CHECK(engine.show(reserved.recorded.decision_id, {}).recorded.state == RequestState::reserved);
   mechanisms::SystemBits bits;
-  CHECK(engine.commit(reserved.decision_id, "alice", {}, bits, {}).granted);
-  (void)engine.approve(pending.decision_id, "carol");
-  (void)engine.approve(pending.decision_id, "dave");
-  CHECK(engine.commit(pending.decision_id, "alice", {}, bits, {}).granted);
+  CHECK(engine.commit(reserved.recorded.decision_id, "alice", {}, bits, {}).recorded.granted);
+  (void)engine.approve(pending.recorded.decision_id, "carol");
+  (void)engine.approve(pending.recorded.decision_id, "dave");
+  CHECK(engine.commit(pending.recorded.decision_id, "alice", {}, bits, {}).recorded.granted);
   CHECK(waiting.audit() == "");
   // Asked anew it is refused.
   answered.key = "another";

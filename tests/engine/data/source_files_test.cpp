@@ -61,7 +61,7 @@ TEST_CASE("source files: what belongs to a ledger is known as long as it is open
   {
     engine::Engine first = clinic.open();
     const engine::Engine second = clinic.open();
-    REQUIRE(release(first, request("count", "0.1")).granted);
+    REQUIRE(release(first, request("count", "0.1")).recorded.granted);
     clinic.folder.write("clinic.ledger.poisoned", "");
     std::vector<std::string> suffixes = kSuffixes;
     suffixes.emplace_back(".poisoned");
@@ -87,10 +87,10 @@ TEST_CASE("source files: no file of the ledger is read as a CSV file, and its lo
           "[engine][source_files][negative]") {
   const Clinic clinic;
   engine::Engine engine = clinic.open();
-  REQUIRE(release(engine, request("count", "0.1")).granted);
+  REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   engine::Request held = request("count", "0.1");
   held.holding = engine::Holding::reserved;
-  const std::string reserved = engine.reserve(held, {}).decision_id;
+  const std::string reserved = engine.reserve(held, {}).recorded.decision_id;
   for (const std::string& suffix : kSuffixes) {
     CAPTURE(suffix);
     lead_visits_to(clinic, clinic.ledger() + suffix);
@@ -106,7 +106,7 @@ TEST_CASE("source files: no file of the ledger is read as a CSV file, and its lo
   }
   CHECK(spent(engine) == "0.1");
   lead_visits_to(clinic, clinic.folder.write("true.csv", kVisits));
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
 }
 
 TEST_CASE("source files: neither an SQLite source nor what lies beside it is a file of the ledger",
@@ -124,7 +124,7 @@ TEST_CASE("source files: neither an SQLite source nor what lies beside it is a f
   engine::Engine::init(folder.path("policy.yaml"), ledger, "curator");
   engine::Engine engine = engine::Engine::open(ledger);
   std::filesystem::create_symlink(folder.path("visits.db"), folder.path("link.db"));
-  REQUIRE(release(engine, request("count", "0.1")).granted);
+  REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const auto check_refused = [&] {
     CHECK_THROWS_WITH(
         release(engine, request("count", "0.1")),
@@ -149,7 +149,7 @@ TEST_CASE("source files: the ledger is not read as a policy or for a draft eithe
           "[engine][source_files][negative]") {
   const Clinic clinic;
   engine::Engine engine = clinic.open();
-  REQUIRE(release(engine, request("count", "0.1")).granted);
+  REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   CHECK_THROWS_AS(engine.apply_policy(clinic.ledger(), "curator", "test"), PolicyError);
   CHECK_THROWS_AS(engine.apply_faults(clinic.ledger() + "-shm"), PolicyError);
   CHECK_THROWS_AS(engine::draft_from_csv(clinic.ledger() + "-shm", "data.csv", "clinic"), SourceError);
@@ -174,5 +174,5 @@ TEST_CASE("source files: a source that changes while it is read costs nothing",
   over = true;
   toucher.join();
   CHECK(spent(engine) == "0");
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
 }

@@ -96,22 +96,22 @@ TEST_CASE("refusal: of 4,096 blocks without room the first sixteen are stored, a
   Engine engine = wards.open();
   const Request asked = request("count", "2", "k");
   const Answer planned = engine.plan(asked, {});
-  CHECK(planned.reasons.size() == 4097);
-  CHECK(planned.reasons_count == 4097);
+  CHECK(planned.recorded.reasons.size() == 4097);
+  CHECK(planned.recorded.reasons_count == 4097);
   const Answer refused = release(engine, asked);
-  REQUIRE_FALSE(refused.granted);
-  CHECK(refused.reasons_count == 4097);
-  REQUIRE(refused.reasons.size() == 16);
-  CHECK(std::equal(refused.reasons.begin(), refused.reasons.end(), planned.reasons.begin()));
-  CHECK(refused.accounts.size() == 16);
-  CHECK(refused.accounts.front().scope == refused.reasons.front().scope);
+  REQUIRE_FALSE(refused.recorded.granted);
+  CHECK(refused.recorded.reasons_count == 4097);
+  REQUIRE(refused.recorded.reasons.size() == 16);
+  CHECK(std::equal(refused.recorded.reasons.begin(), refused.recorded.reasons.end(), planned.recorded.reasons.begin()));
+  CHECK(refused.recorded.accounts.size() == 16);
+  CHECK(refused.recorded.accounts.front().scope == refused.recorded.reasons.front().scope);
   CHECK(largest_decision(wards.ledger()) <= kBytesMax);
 
   const Answer again = release(engine, asked);
-  CHECK(again.replayed);
-  CHECK(again.reasons == refused.reasons);
-  CHECK(again.reasons_count == 4097);
-  CHECK(engine.show(refused.decision_id, {}).reasons == refused.reasons);
+  CHECK(again.recorded.replayed);
+  CHECK(again.recorded.reasons == refused.recorded.reasons);
+  CHECK(again.recorded.reasons_count == 4097);
+  CHECK(engine.show(refused.recorded.decision_id, {}).recorded.reasons == refused.recorded.reasons);
   CHECK(fault_codes(wards.ledger()).empty());
 }
 
@@ -120,14 +120,14 @@ TEST_CASE("refusal: what is stored names the accounts it refuses for, wherever t
   const Wards wards(40);
   Engine engine = wards.open();
   // Of the blocks each has room for the second, and the lifetime, which is asked last, has not.
-  CHECK(release(engine, request("count", "0.8", "", std::nullopt, "ward = '---0'")).granted);
-  CHECK(release(engine, request("count", "0.5", "", std::nullopt, "ward = '---1'")).granted);
+  CHECK(release(engine, request("count", "0.8", "", std::nullopt, "ward = '---0'")).recorded.granted);
+  CHECK(release(engine, request("count", "0.5", "", std::nullopt, "ward = '---1'")).recorded.granted);
   const Answer refused = release(engine, request("count", "0.5"));
-  REQUIRE_FALSE(refused.granted);
-  CHECK(refused.reasons_count == 2);  // block 0, lifetime
-  CHECK(refused.accounts.size() == 2);
-  for (const Reason& one : refused.reasons) {
-    CHECK(std::any_of(refused.accounts.begin(), refused.accounts.end(),
+  REQUIRE_FALSE(refused.recorded.granted);
+  CHECK(refused.recorded.reasons_count == 2);  // block 0, lifetime
+  CHECK(refused.recorded.accounts.size() == 2);
+  for (const Reason& one : refused.recorded.reasons) {
+    CHECK(std::any_of(refused.recorded.accounts.begin(), refused.recorded.accounts.end(),
                       [&](const ledger::AccountState& account) { return account.scope == one.scope; }));
   }
   CHECK(fault_codes(wards.ledger()).empty());
@@ -138,10 +138,10 @@ TEST_CASE("refusal: names of blocks as long as they may be do not make it larger
   const Wards wards(64, 1000);
   Engine engine = wards.open();
   const Answer refused = release(engine, request("count", "2"));
-  REQUIRE_FALSE(refused.granted);
-  CHECK(refused.reasons_count == 65);
-  CHECK(refused.reasons.size() >= 1);
-  CHECK(refused.reasons.size() < 16);
+  REQUIRE_FALSE(refused.recorded.granted);
+  CHECK(refused.recorded.reasons_count == 65);
+  CHECK(refused.recorded.reasons.size() >= 1);
+  CHECK(refused.recorded.reasons.size() < 16);
   CHECK(largest_decision(wards.ledger()) <= kBytesMax);
   CHECK(fault_codes(wards.ledger()).empty());
 }
@@ -151,8 +151,8 @@ TEST_CASE("refusal: what waits, and what is given back, is stored as briefly", "
     const Wards wards(300, 4, waiting_rules("{required: 1, by: {principals: [dave]}}"));
     Engine engine = wards.open();
     const Answer pending = release(engine, request("count", "0.5"));
-    REQUIRE(pending.state == RequestState::pending);
-    CHECK(pending.accounts.size() == 16);
+    REQUIRE(pending.recorded.state == RequestState::pending);
+    CHECK(pending.recorded.accounts.size() == 16);
     CHECK(largest_decision(wards.ledger()) <= kBytesMax);
     CHECK(fault_codes(wards.ledger()).empty());
   }
@@ -161,11 +161,11 @@ TEST_CASE("refusal: what waits, and what is given back, is stored as briefly", "
   Request held = request("count", "0.5");
   held.holding = Holding::reserved;
   const Answer reserved = engine.reserve(held, {});
-  CHECK(reserved.accounts.size() == 301);  // each of which it debits
-  const Answer cancelled = engine.cancel(reserved.decision_id, "alice");
-  CHECK(cancelled.state == RequestState::cancelled);
-  CHECK(cancelled.accounts.size() == 16);
-  CHECK(release(engine, request("count", "0.5")).accounts.size() == 301);
+  CHECK(reserved.recorded.accounts.size() == 301);  // each of which it debits
+  const Answer cancelled = engine.cancel(reserved.recorded.decision_id, "alice");
+  CHECK(cancelled.recorded.state == RequestState::cancelled);
+  CHECK(cancelled.recorded.accounts.size() == 16);
+  CHECK(release(engine, request("count", "0.5")).recorded.accounts.size() == 301);
   CHECK(fault_codes(wards.ledger()).empty());
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("refusal: a changed count, reason or balance is found", "[engine][refu
     const Wards wards(40);
     {
       Engine engine = wards.open();
-      REQUIRE_FALSE(release(engine, request("count", "2")).granted);
+      REQUIRE_FALSE(release(engine, request("count", "2")).recorded.granted);
     }
     tamper(wards.ledger(), sql);
     return fault_codes(wards.ledger());
@@ -267,7 +267,7 @@ TEST_CASE("policy: what is stored is not calibrated again, and never refused for
   tamper(clinic.folder.path("l"),
          "UPDATE policy_version SET yaml = '" + quoted + "', sha256 = '" + ledger::sha256_hex(beyond) + "'");
   Engine engine = Engine::open(clinic.folder.path("l"));
-  CHECK(release(engine, request("units", "1")).granted);
+  CHECK(release(engine, request("units", "1")).recorded.granted);
   CHECK(engine.active_policy().datasets().size() == 1);
   clinic.folder.write("fine.yaml", fine + "# again\n");
   CHECK(engine.apply_policy(clinic.folder.path("fine.yaml"), "curator", "test").changed);

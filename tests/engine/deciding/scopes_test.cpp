@@ -94,7 +94,7 @@ engine::Request asked_by(const std::string& who, const std::string& epsilon, con
 
 std::vector<std::pair<RefusalCode, std::string>> codes(const Answer& answer) {
   std::vector<std::pair<RefusalCode, std::string>> result;
-  for (const Reason& reason : answer.reasons) result.emplace_back(reason.code, reason.scope);
+  for (const Reason& reason : answer.recorded.reasons) result.emplace_back(reason.code, reason.scope);
   return result;
 }
 
@@ -120,9 +120,9 @@ TEST_CASE("One request debits dataset, lifetime, asker, each of her roles and th
              kPrincipals));
   Engine engine = clinic.open();
   const Answer answer = release(engine, asked_by("bob", "0.1", "planning"));
-  REQUIRE(answer.granted);
+  REQUIRE(answer.recorded.granted);
   std::vector<std::string> scopes;
-  for (const auto& account : answer.accounts) scopes.push_back(account.scope);
+  for (const auto& account : answer.recorded.accounts) scopes.push_back(account.scope);
   CHECK(scopes == std::vector<std::string>{"", "lifetime", "principal:bob", "role:research", "role:audit",
                                            "purpose:planning"});
   const Amounts spent = spent_by_scope(engine);
@@ -148,30 +148,30 @@ TEST_CASE("A refusal names every scope that does not hold the ask and debits non
              "      - {each: purpose, epsilon: 0.45}\n",
              kPrincipals));
   Engine engine = clinic.open();
-  REQUIRE(release(engine, asked_by("alice", "0.4", "planning")).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.4", "planning")).recorded.granted);
   const Amounts before = spent_by_scope(engine);
 
   const Answer refused = release(engine, asked_by("alice", "0.7", "planning"));
-  CHECK_FALSE(refused.granted);
+  CHECK_FALSE(refused.recorded.granted);
   CHECK(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
                               {RefusalCode::dataset_budget_exceeded, ""},
                               {RefusalCode::principal_limit_exceeded, "principal:alice"},
                               {RefusalCode::role_limit_exceeded, "role:research"},
                               {RefusalCode::purpose_limit_exceeded, "purpose:planning"}});
-  CHECK(refused.reasons[1].limit == "0.6");
-  CHECK(refused.reasons[1].spent == "0.4");
-  CHECK(refused.reasons[1].asked == "0.7");
-  CHECK(refused.reasons[1].over_by == "0.5");
-  CHECK(refused.reasons[1].fits == "0.2");
-  CHECK(refused.reasons[3].fits == "0.05");
+  CHECK(refused.recorded.reasons[1].limit == "0.6");
+  CHECK(refused.recorded.reasons[1].spent == "0.4");
+  CHECK(refused.recorded.reasons[1].asked == "0.7");
+  CHECK(refused.recorded.reasons[1].over_by == "0.5");
+  CHECK(refused.recorded.reasons[1].fits == "0.2");
+  CHECK(refused.recorded.reasons[3].fits == "0.05");
   CHECK(spent_by_scope(engine) == before);
 
   // Nothing is retired: the least of what fits passes, to the last unit, and then nothing more.
-  REQUIRE(release(engine, asked_by("alice", "0.05", "planning")).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.05", "planning")).recorded.granted);
   CHECK(codes(release(engine, asked_by("alice", "0.000000000001", "planning"))) ==
         std::vector<std::pair<RefusalCode, std::string>>{
             {RefusalCode::purpose_limit_exceeded, "purpose:planning"}});
-  REQUIRE(release(engine, asked_by("alice", "0.05", "quality")).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.05", "quality")).recorded.granted);
   // bob has the limit of each principal, not that of alice, and shares the role with her
   CHECK(codes(release(engine, asked_by("bob", "0.31", "planning"))) ==
         std::vector<std::pair<RefusalCode, std::string>>{
@@ -185,9 +185,9 @@ TEST_CASE("Each asker has an account of her own where no principals are declared
   const Scoped clinic(policy("    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 0.1}]\n"));
   Engine engine = clinic.open();
   CHECK_FALSE(spent_by_scope(engine).contains({"principal:dora", "epsilon"}));
-  CHECK(release(engine, asked_by("franz", "9")).accounts.size() == 1);  // of nobody else, and none for franz
-  REQUIRE(release(engine, asked_by("dora", "0.1")).granted);
-  REQUIRE(release(engine, asked_by("emil", "0.1")).granted);
+  CHECK(release(engine, asked_by("franz", "9")).recorded.accounts.size() == 1);  // of nobody else, and none for franz
+  REQUIRE(release(engine, asked_by("dora", "0.1")).recorded.granted);
+  REQUIRE(release(engine, asked_by("emil", "0.1")).recorded.granted);
   CHECK(codes(release(engine, asked_by("dora", "0.1"))) ==
         std::vector<std::pair<RefusalCode, std::string>>{
             {RefusalCode::principal_limit_exceeded, "principal:dora"}});
@@ -205,22 +205,22 @@ TEST_CASE("A request debits every block its condition covers, whether a row lies
              "    blocks: {by: visited, per: month, from: 2024-01, to: 2024-05}\n"));
   Engine engine = clinic.open();
   REQUIRE(release(engine, asked_by("alice", "0.1", "", "visited >= 2024-02-15 and visited < 2024-05-01"))
-              .granted);
+              .recorded.granted);
   CHECK(spent_by_scope(engine) == Amounts{{{"block:2024-01", "epsilon"}, 0},
                                           {{"block:2024-02", "epsilon"}, kTenth},
                                           {{"block:2024-03", "epsilon"}, kTenth},
                                           {{"block:2024-04", "epsilon"}, kTenth},
                                           {{"block:2024-05", "epsilon"}, 0},
                                           {{"lifetime", "epsilon"}, kTenth}});
-  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   const Answer refused = release(engine, asked_by("alice", "0.1"));
   CHECK(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
                               {RefusalCode::block_budget_exceeded, "block:2024-02"},
                               {RefusalCode::block_budget_exceeded, "block:2024-03"},
                               {RefusalCode::block_budget_exceeded, "block:2024-04"}});
-  REQUIRE(release(engine, asked_by("alice", "0.1", "", "visited = 2024-01-05")).granted);
-  REQUIRE(refused.notes.size() == 1);
-  CHECK(refused.notes[0].find("may lose j") != std::string::npos);
+  REQUIRE(release(engine, asked_by("alice", "0.1", "", "visited = 2024-01-05")).recorded.granted);
+  REQUIRE(refused.planned.notes.size() == 1);
+  CHECK(refused.planned.notes[0].find("may lose j") != std::string::npos);
   require_verified(clinic.ledger());
 }
 
@@ -231,13 +231,13 @@ TEST_CASE("A lifetime budget is never renewed by new blocks", "[engine][scopes][
   Scoped clinic(policy(range + "2024-01}\n"));
   {
     Engine engine = clinic.open();
-    REQUIRE(release(engine, asked_by("alice", "0.2")).granted);
-    CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+    REQUIRE(release(engine, asked_by("alice", "0.2")).recorded.granted);
+    CHECK_FALSE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   }
   clinic.apply(policy(range + "2024-02}\n"));
   Engine engine = clinic.open();
   const std::string february = "visited >= 2024-02-01";
-  REQUIRE(release(engine, asked_by("alice", "0.1", "", february)).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.1", "", february)).recorded.granted);
   const Answer refused = release(engine, asked_by("alice", "0.1", "", february));
   CHECK(codes(refused) ==
         std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::lifetime_exceeded, "lifetime"}});
@@ -280,22 +280,22 @@ TEST_CASE("A budget that renews starts anew with each period and says so on ever
   Clocks clocks;
   Engine engine = Engine::open(clinic.ledger(), clocks.options());
   CHECK(engine.budget("clinic").size() == 1);  // of today, though nobody opened it
-  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   const Answer refused = release(engine, asked_by("alice", "0.1"));
   REQUIRE(codes(refused).size() == 1);
-  CHECK(refused.reasons[0].code == RefusalCode::dataset_budget_exceeded);
-  CHECK(refused.reasons[0].scope.starts_with("period:2"));
-  const std::string when = engine::changes_at(refused.reasons[0]);
-  CHECK(when > refused.created_at);
+  CHECK(refused.recorded.reasons[0].code == RefusalCode::dataset_budget_exceeded);
+  CHECK(refused.recorded.reasons[0].scope.starts_with("period:2"));
+  const std::string when = engine::changes_at(refused.recorded.reasons[0]);
+  CHECK(when > refused.recorded.created_at);
   CHECK(when.ends_with("T00:00:00.000Z"));
-  REQUIRE(refused.notes.size() == 1);
-  CHECK(refused.notes[0].find("without limit") != std::string::npos);
+  REQUIRE(refused.planned.notes.size() == 1);
+  CHECK(refused.planned.notes[0].find("without limit") != std::string::npos);
 
   clocks.pass(kDayMs);
   const Answer next = release(engine, asked_by("alice", "0.1"));
-  CHECK(next.granted);
-  CHECK(next.created_at >= when);
-  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+  CHECK(next.recorded.granted);
+  CHECK(next.recorded.created_at >= when);
+  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   CHECK(engine.budget("clinic").size() == 2);
   require_verified(clinic.ledger());
 }
@@ -308,14 +308,14 @@ TEST_CASE("A smaller budget counts for the present period and rewrites none of t
   const Scoped clinic(daily("0.1"));
   Clocks clocks;
   Engine engine = Engine::open(clinic.ledger(), clocks.options());
-  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   clinic.folder.write("smaller.yaml", daily("0.05"));
   const std::string smaller = clinic.folder.path("smaller.yaml");
   CHECK_THROWS_AS(engine.apply_policy(smaller, "curator", "test"), PolicyError);  // of today, spent
   clocks.pass(kDayMs);
   REQUIRE(engine.apply_policy(smaller, "curator", "test").changed);
-  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
-  CHECK(release(engine, asked_by("alice", "0.05")).granted);
+  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).recorded.granted);
+  CHECK(release(engine, asked_by("alice", "0.05")).recorded.granted);
   std::vector<std::int64_t> limits;
   for (const auto& account : engine.budget("clinic")) limits.push_back(account.balance.limit);
   CHECK(limits == std::vector<std::int64_t>{kTenth, kTenth / 2});
@@ -326,11 +326,11 @@ TEST_CASE("A clock that somebody sets forward opens no new period", "[engine][sc
   const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day, accept_unbounded_lifetime: true}\n"));
   Clocks clocks;
   Engine engine = Engine::open(clinic.ledger(), clocks.options());
-  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   clocks.set_forward(3 * kDayMs);
-  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   clocks.set_forward(-3 * kDayMs);
-  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+  CHECK_FALSE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   require_verified(clinic.ledger());
 }
 
@@ -338,11 +338,11 @@ TEST_CASE("A lifetime beside a budget that renews bounds the sum", "[engine][sco
   const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day}\n    lifetime: {epsilon: 0.15}\n"));
   Clocks clocks;
   Engine engine = Engine::open(clinic.ledger(), clocks.options());
-  REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+  REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   clocks.pass(kDayMs);
   CHECK(codes(release(engine, asked_by("alice", "0.1"))) ==
         std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::lifetime_exceeded, "lifetime"}});
-  CHECK(release(engine, asked_by("alice", "0.05")).granted);
+  CHECK(release(engine, asked_by("alice", "0.05")).recorded.granted);
   require_verified(clinic.ledger());
 }
 
@@ -353,22 +353,22 @@ TEST_CASE("A zCDP budget is charged epsilon squared halves of a pure release and
              "    release: {units: {mechanism: discrete_gaussian}}\n"));
   Engine engine = clinic.open();
   const Answer pure = release(engine, asked_by("alice", "0.1"));
-  REQUIRE(pure.granted);
+  REQUIRE(pure.recorded.granted);
   CHECK(spent_by_scope(engine) == Amounts{{{"", "rho"}, 5'000'000'000'000}});
   engine::Request gaussian = request("units", "0.5");
   gaussian.delta = Rational(1, 1'000'000);
   const Answer answer = release(engine, gaussian);
-  REQUIRE(answer.granted);
-  const Rational rho = accounting::parse_rational(answer.record.components.at(0).rho, "rho");
+  REQUIRE(answer.recorded.granted);
+  const Rational rho = accounting::parse_rational(answer.planned.record.components.at(0).rho, "rho");
   const auto charged = accounting::Rho::from_rational_up(rho).units();
   CHECK(spent_by_scope(engine) == Amounts{{{"", "rho"}, 5'000'000'000'000 + charged}});
   const std::int64_t left = 30'000'000'000'000 - 5'000'000'000'000 - charged;
   for (std::int64_t i = 0; i < left / 5'000'000'000'000; ++i) {
-    REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+    REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   }
   const Answer refused = release(engine, asked_by("alice", "0.1"));
-  CHECK_FALSE(refused.granted);
-  CHECK(refused.reasons.at(0).fits == accounting::Rho::from_units(left % 5'000'000'000'000).text());
+  CHECK_FALSE(refused.recorded.granted);
+  CHECK(refused.recorded.reasons.at(0).fits == accounting::Rho::from_units(left % 5'000'000'000'000).text());
   require_verified(clinic.ledger());
 }
 
@@ -378,11 +378,11 @@ TEST_CASE("Every listed order of a Renyi budget must hold", "[engine][scopes][me
   Engine engine = clinic.open();
   int granted = 0;
   Answer last;
-  while ((last = release(engine, asked_by("alice", "0.1"))).granted) ++granted;
+  while ((last = release(engine, asked_by("alice", "0.1"))).recorded.granted) ++granted;
   CHECK(granted >= 1);
   CHECK(codes(last) ==
         std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::dataset_budget_exceeded, ""}});
-  CHECK(last.reasons[0].measure == "rdp(32)");
+  CHECK(last.recorded.reasons[0].measure == "rdp(32)");
   const Amounts spent = spent_by_scope(engine);
   CHECK(spent.at({"", "rdp(2)"}) > 0);
   CHECK(spent.at({"", "rdp(32)"}) % granted == 0);
@@ -401,9 +401,9 @@ TEST_CASE("A budget that cannot express a release refuses it by name, whichever 
   const Answer refused = release(engine, gaussian);
   REQUIRE(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
                                 {RefusalCode::measure_not_expressible, "lifetime"}});
-  CHECK(refused.reasons[0].message.find("discrete_gaussian") != std::string::npos);
-  CHECK(refused.reasons[0].message.find("pure") != std::string::npos);
-  CHECK(release(engine, asked_by("alice", "0.1")).granted);
+  CHECK(refused.recorded.reasons[0].message.find("discrete_gaussian") != std::string::npos);
+  CHECK(refused.recorded.reasons[0].message.find("pure") != std::string::npos);
+  CHECK(release(engine, asked_by("alice", "0.1")).recorded.granted);
   require_verified(clinic.ledger());
 }
 
@@ -427,12 +427,12 @@ TEST_CASE("Who is not declared, not admitted, or states no admitted purpose lear
   CHECK(codes(release(engine, asked_by("bob", "5", "gossip"))) == only(RefusalCode::purpose_not_allowed));
   const auto closed = {asked_by("mallory", "5", "planning"), asked_by("bob", "5", "quality")};
   for (const engine::Request& asked : closed) {
-    CHECK(release(engine, asked).accounts.empty());
-    CHECK(engine.plan(asked, {}).accounts.empty());
+    CHECK(release(engine, asked).recorded.accounts.empty());
+    CHECK(engine.plan(asked, {}).recorded.accounts.empty());
   }
   CHECK(codes(release(engine, asked_by("bob", "5", "planning"))) ==
         only(RefusalCode::dataset_budget_exceeded));
-  CHECK(release(engine, asked_by("bob", "0.1", "planning")).granted);
+  CHECK(release(engine, asked_by("bob", "0.1", "planning")).recorded.granted);
   require_verified(clinic.ledger());
 }
 
@@ -450,13 +450,13 @@ TEST_CASE("What is forbidden stays forbidden though everything else allows it",
     return asked;
   };
   CHECK(codes(release(engine, by("bob", request("sum:cost", "0.1"))))[0].first == RefusalCode::forbidden);
-  CHECK(release(engine, by("alice", request("sum:cost", "0.1"))).granted);
-  CHECK(release(engine, by("bob", request("count", "0.1"))).granted);
+  CHECK(release(engine, by("alice", request("sum:cost", "0.1"))).recorded.granted);
+  CHECK(release(engine, by("bob", request("count", "0.1"))).recorded.granted);
   const std::string in_a = "ward = 'A'";
   CHECK(codes(release(engine, by("alice", request("count", "0.1", "", std::nullopt, in_a))))[0].first ==
         RefusalCode::forbidden);
-  CHECK(release(engine, by("bob", request("count", "0.1", "", std::nullopt, in_a))).granted);
-  CHECK(release(engine, by("alice", request("units", "0.1", "", std::nullopt, in_a))).granted);
+  CHECK(release(engine, by("bob", request("count", "0.1", "", std::nullopt, in_a))).recorded.granted);
+  CHECK(release(engine, by("alice", request("units", "0.1", "", std::nullopt, in_a))).recorded.granted);
   require_verified(clinic.ledger());
 }
 
@@ -470,16 +470,16 @@ TEST_CASE("Who may not ask learns nothing of a key either, and the key stays wha
     return request;
   };
   const Answer first = release(engine, keyed("0.1", "planning"));
-  REQUIRE(first.granted);
+  REQUIRE(first.recorded.granted);
   for (const char* purpose : {"", "gossip"}) {
     CAPTURE(purpose);
     const Answer refused = release(engine, keyed("0.2", purpose));
-    REQUIRE(refused.reasons.size() == 1);
-    CHECK(refused.reasons[0].code == RefusalCode::purpose_not_allowed);
-    CHECK_FALSE(release(engine, keyed("0.2", purpose)).replayed);  // it is bound to the first
+    REQUIRE(refused.recorded.reasons.size() == 1);
+    CHECK(refused.recorded.reasons[0].code == RefusalCode::purpose_not_allowed);
+    CHECK_FALSE(release(engine, keyed("0.2", purpose)).recorded.replayed);  // it is bound to the first
   }
   CHECK(codes(release(engine, keyed("0.1", "quality")))[0].first == RefusalCode::key_conflict);
-  CHECK(release(engine, keyed("0.1", "planning")).decision_id == first.decision_id);
+  CHECK(release(engine, keyed("0.1", "planning")).recorded.decision_id == first.recorded.decision_id);
   require_verified(clinic.ledger());
 }
 
@@ -497,20 +497,20 @@ TEST_CASE("A limit that is taken away keeps what was spent under it, for when it
   Scoped clinic(with);
   {
     Engine engine = clinic.open();
-    REQUIRE(release(engine, asked_by("alice", "0.4")).granted);
+    REQUIRE(release(engine, asked_by("alice", "0.4")).recorded.granted);
   }
   clinic.apply(policy("    budget: {epsilon: 3}\n", kRoles));
   {
     Engine engine = clinic.open();
-    REQUIRE(release(engine, asked_by("alice", "1")).granted);
+    REQUIRE(release(engine, asked_by("alice", "1")).recorded.granted);
   }
   clinic.apply(with);
   Engine engine = clinic.open();
   const Answer refused = release(engine, asked_by("alice", "0.2"));
   REQUIRE(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
                                 {RefusalCode::principal_limit_exceeded, "principal:alice"}});
-  CHECK(refused.reasons[0].spent == "0.4");
-  CHECK(release(engine, asked_by("alice", "0.1")).granted);
+  CHECK(refused.recorded.reasons[0].spent == "0.4");
+  CHECK(release(engine, asked_by("alice", "0.1")).recorded.granted);
   require_verified(clinic.ledger());
 }
 
@@ -541,7 +541,7 @@ TEST_CASE("A charged dataset keeps its periods, blocks and the beginning of its 
     Scoped clinic(policy(row.before));
     {
       Engine engine = clinic.open();
-      REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+      REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
     }
     try {
       clinic.apply(policy(row.after));
@@ -575,7 +575,7 @@ TEST_CASE("audit: a charge of one scope that is missing, wrong or of another's i
                kRoles));
     {
       Engine engine = clinic.open();
-      REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+      REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
     }
     require_verified(clinic.ledger());
     tamper(clinic.ledger(), tampering);
@@ -592,9 +592,9 @@ TEST_CASE("audit: a jump of the clock that is no longer on record is found",
     Clocks clocks;
     {
       Engine engine = Engine::open(clinic.ledger(), clocks.options());
-      REQUIRE(release(engine, asked_by("alice", "0.1")).granted);
+      REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
       clocks.set_forward(3 * kDayMs);
-      REQUIRE_FALSE(release(engine, asked_by("alice", "0.1")).granted);
+      REQUIRE_FALSE(release(engine, asked_by("alice", "0.1")).recorded.granted);
     }
     require_verified(clinic.ledger());
     tamper(clinic.ledger(), tampering);

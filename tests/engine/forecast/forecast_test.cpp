@@ -116,9 +116,9 @@ TEST_CASE("forecast: as many releases as it says are granted, and one more is re
       INFO("seed " << kSeed << ": " << ward.budget << ", " << ward.statistic << " " << ward.where
                    << ", epsilon " << accounting::text(request.epsilon));
       REQUIRE(forecast.releases < 1000);
-      CHECK((forecast.releases > 0) == forecast.each.granted);
-      for (std::int64_t i = 0; i < forecast.releases; ++i) REQUIRE(release(engine, request).granted);
-      REQUIRE_FALSE(release(engine, request).granted);
+      CHECK((forecast.releases > 0) == forecast.each.recorded.granted);
+      for (std::int64_t i = 0; i < forecast.releases; ++i) REQUIRE(release(engine, request).recorded.granted);
+      REQUIRE_FALSE(release(engine, request).recorded.granted);
       CHECK(engine.forecast(asking_no_value(request), kAlphas).releases == 0);
       granted += forecast.releases;
     }
@@ -155,8 +155,8 @@ TEST_CASE("forecast: what no balance overcomes never fits", "[engine][forecast][
   const Forecast above = engine.forecast(asking_no_value(capped.request(Rational(3, 10), "alice")), kAlphas);
   CHECK(above.releases == 0);
   CHECK(above.never);
-  REQUIRE(above.each.reasons.size() == 1);
-  CHECK(above.each.reasons[0].code == RefusalCode::per_release_exceeded);
+  REQUIRE(above.each.recorded.reasons.size() == 1);
+  CHECK(above.each.recorded.reasons[0].code == RefusalCode::per_release_exceeded);
   REQUIRE(above.accounts.size() == 1);
   CHECK(above.accounts[0].releases == 3);
 
@@ -187,12 +187,12 @@ TEST_CASE("forecast: the largest epsilon for k more releases lets k pass, and on
     const auto best = engine.forecast_of_count(open_request, count, kAlphas);
     REQUIRE(best);
     CHECK(best->releases >= count);
-    CHECK(best->each.accuracy.front().front().a > 0);
+    CHECK(best->each.planned.accuracy.front().front().a > 0);
     const Forecast more =
         engine.forecast(asking_no_value(asked.request(best->epsilon + step, "alice")), kAlphas);
     CHECK(more.releases < count);
     const Request request = asked.request(best->epsilon, "alice");
-    for (std::int64_t i = 0; i < count; ++i) REQUIRE(release(engine, request).granted);
+    for (std::int64_t i = 0; i < count; ++i) REQUIRE(release(engine, request).recorded.granted);
   }
 }
 
@@ -250,10 +250,10 @@ TEST_CASE("forecast: the least epsilon for an accuracy has it, and one step less
     const Accuracy wanted{Rational(1, 20), accounting::parse_rational(c.accuracy, "accuracy")};
     const auto found = engine.forecast_of_accuracy(request, wanted, kAlphas);
     REQUIRE(found);
-    CHECK(found->each.accuracy.front().front().a <= wanted.a);
+    CHECK(found->each.planned.accuracy.front().front().a <= wanted.a);
     CHECK(found->releases > 0);
     request.epsilon = found->epsilon - step;
-    CHECK(engine.plan(request, kAlphas).accuracy.front().front().a > wanted.a);
+    CHECK(engine.plan(request, kAlphas).planned.accuracy.front().front().a > wanted.a);
   }
 }
 
@@ -300,15 +300,15 @@ TEST_CASE("plan sequence: in order it says of each request what releasing them i
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const Answer answer = release(engine, requests[i]);
       INFO("seed " << kSeed << ": " << ward.budget << ", request " << i);
-      REQUIRE(planned[i].granted == answer.granted);
-      REQUIRE(planned[i].replayed == answer.replayed);
-      REQUIRE(planned[i].reasons.size() == answer.reasons.size());
-      for (std::size_t r = 0; r < answer.reasons.size(); ++r) {
-        REQUIRE(planned[i].reasons[r].code == answer.reasons[r].code);
-        REQUIRE(planned[i].reasons[r].over_by == answer.reasons[r].over_by);
+      REQUIRE(planned[i].recorded.granted == answer.recorded.granted);
+      REQUIRE(planned[i].recorded.replayed == answer.recorded.replayed);
+      REQUIRE(planned[i].recorded.reasons.size() == answer.recorded.reasons.size());
+      for (std::size_t r = 0; r < answer.recorded.reasons.size(); ++r) {
+        REQUIRE(planned[i].recorded.reasons[r].code == answer.recorded.reasons[r].code);
+        REQUIRE(planned[i].recorded.reasons[r].over_by == answer.recorded.reasons[r].over_by);
       }
-      if (!answer.granted) ++refused;
-      if (answer.replayed) ++replayed;
+      if (!answer.recorded.granted) ++refused;
+      if (answer.recorded.replayed) ++replayed;
     }
     for (const ledger::AccountState& forecast : sequence.accounts()) {
       for (const ledger::AccountState& account : engine.budget("clinic")) {

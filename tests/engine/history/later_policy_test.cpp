@@ -40,7 +40,7 @@ void make_active(WaitingClinic& waiting, const std::string& yaml) {
 
 std::string codes(const Answer& answer) {
   std::string text;
-  for (const engine::Reason& reason : answer.reasons) {
+  for (const engine::Reason& reason : answer.recorded.reasons) {
     text += (text.empty() ? "" : ", ") + std::string(engine::name(reason.code));
   }
   return text;
@@ -149,16 +149,16 @@ TEST_CASE("later policy: the last approval decides under the one that is active 
     CAPTURE(later.what);
     WaitingClinic waiting;
     const Answer pending = release(waiting.engine, request("sum:cost", "1", "k"));
-    REQUIRE(text(pending.state) == "pending");
-    REQUIRE(text(waiting.engine.approve(pending.decision_id, "carol").state) == "pending");
+    REQUIRE(text(pending.recorded.state) == "pending");
+    REQUIRE(text(waiting.engine.approve(pending.recorded.decision_id, "carol").recorded.state) == "pending");
     make_active(waiting, changed(policy_of(), later.changes));
-    const Answer decided = waiting.engine.approve(pending.decision_id, "dave");
-    CHECK(text(decided.state) == later.state);
+    const Answer decided = waiting.engine.approve(pending.recorded.decision_id, "dave");
+    CHECK(text(decided.recorded.state) == later.state);
     CHECK(codes(decided) == later.reasons);
-    if (!decided.reasons.empty()) {
-      CHECK(decided.reasons[0].message.find(later.says) != std::string::npos);
+    if (!decided.recorded.reasons.empty()) {
+      CHECK(decided.recorded.reasons[0].message.find(later.says) != std::string::npos);
       // Its key stays bound.
-      CHECK(release(waiting.engine, request("sum:cost", "1", "k")).decision_id == decided.decision_id);
+      CHECK(release(waiting.engine, request("sum:cost", "1", "k")).recorded.decision_id == decided.recorded.decision_id);
       CHECK(waiting.balance() == "0/0");
     }
     CHECK(waiting.audit().empty());
@@ -172,9 +172,9 @@ TEST_CASE("later policy: of a dataset that is declared no more nothing is approv
   std::string yaml = policy_of();
   yaml.replace(yaml.find("  clinic:"), 9, "  other:");
   make_active(waiting, yaml);
-  CHECK_THROWS_AS(waiting.engine.approve(pending.decision_id, "dave"), engine::NotPermitted);
-  const Answer ended = waiting.commit(pending.decision_id);
-  CHECK(text(ended.state) == "denied");
+  CHECK_THROWS_AS(waiting.engine.approve(pending.recorded.decision_id, "dave"), engine::NotPermitted);
+  const Answer ended = waiting.commit(pending.recorded.decision_id);
+  CHECK(text(ended.recorded.state) == "denied");
   CHECK(codes(ended) == "policy_changed");
   CHECK(waiting.audit().empty());
 }
@@ -190,35 +190,35 @@ TEST_CASE(
   const Answer counted = waiting.reserve("count", "0.6");
   const Answer computed = waiting.reserve("value:score", "0.6");
   const Answer handed = waiting.reserve("value:score", "0.6", engine::Holding::reserved_against_token);
-  for (const Answer* each : {&counted, &computed, &handed}) REQUIRE(text(each->state) == "pending");
+  for (const Answer* each : {&counted, &computed, &handed}) REQUIRE(text(each->recorded.state) == "pending");
   apply("");
-  CHECK_THROWS_AS(waiting.commit(counted.decision_id, "1"), InvalidParameter);
-  CHECK_THROWS_AS(waiting.commit(computed.decision_id), InvalidParameter);
-  CHECK_THROWS_AS(waiting.commit(handed.decision_id), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(counted.recorded.decision_id, "1"), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(computed.recorded.decision_id), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(handed.recorded.decision_id), InvalidParameter);
   CHECK(waiting.balance() == "0/0");
   for (const Answer* each : {&counted, &computed, &handed})
-    CHECK(text(waiting.engine.show(each->decision_id, {}).state) == "pending");
+    CHECK(text(waiting.engine.show(each->recorded.decision_id, {}).recorded.state) == "pending");
 
-  CHECK(waiting.commit(counted.decision_id).granted);
-  CHECK(waiting.commit(computed.decision_id, "0.5").granted);
-  CHECK(text(waiting.commit(handed.decision_id, "0.5").state) == "reserved");
+  CHECK(waiting.commit(counted.recorded.decision_id).recorded.granted);
+  CHECK(waiting.commit(computed.recorded.decision_id, "0.5").recorded.granted);
+  CHECK(text(waiting.commit(handed.recorded.decision_id, "0.5").recorded.state) == "reserved");
   CHECK(waiting.balance() == "1.2/0.6");
-  CHECK_THROWS_AS(waiting.commit(handed.decision_id, "0.5"), InvalidParameter);
-  CHECK_FALSE(waiting.engine.issue_token(handed.decision_id, "alice").token.empty());
-  CHECK(waiting.commit(handed.decision_id, "0.5").granted);
+  CHECK_THROWS_AS(waiting.commit(handed.recorded.decision_id, "0.5"), InvalidParameter);
+  CHECK_FALSE(waiting.engine.issue_token(handed.recorded.decision_id, "alice").recorded.token.empty());
+  CHECK(waiting.commit(handed.recorded.decision_id, "0.5").recorded.granted);
   CHECK(waiting.audit().empty());
 }
 
 TEST_CASE("later policy: only votes of those who may approve under it count", "[engine][approvals][policy]") {
   WaitingClinic waiting;
   const Answer pending = release(waiting.engine, request("count", "1"));
-  (void)waiting.engine.approve(pending.decision_id, "carol");
+  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
   make_active(waiting, changed(policy_of(), {{"[dave, alice], roles: [custodian]", "[dave, eve]"}}));
-  CHECK_THROWS_AS(waiting.engine.approve(pending.decision_id, "carol"), engine::NotPermitted);
-  CHECK_THROWS_AS(waiting.engine.reject(pending.decision_id, "carol", ""), engine::NotPermitted);
-  CHECK(text(waiting.engine.approve(pending.decision_id, "dave").state) == "pending");
-  CHECK(text(waiting.commit(pending.decision_id).state) == "pending");
-  CHECK(text(waiting.engine.approve(pending.decision_id, "eve").state) == "reserved");
+  CHECK_THROWS_AS(waiting.engine.approve(pending.recorded.decision_id, "carol"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.reject(pending.recorded.decision_id, "carol", ""), engine::NotPermitted);
+  CHECK(text(waiting.engine.approve(pending.recorded.decision_id, "dave").recorded.state) == "pending");
+  CHECK(text(waiting.commit(pending.recorded.decision_id).recorded.state) == "pending");
+  CHECK(text(waiting.engine.approve(pending.recorded.decision_id, "eve").recorded.state) == "reserved");
   CHECK(waiting.audit().empty());
 }
 
@@ -231,13 +231,13 @@ TEST_CASE("later policy: when it wants no more votes than there are, the asker's
     CAPTURE(i);
     WaitingClinic waiting;
     const Answer pending = release(waiting.engine, request("count", "1"));
-    (void)waiting.engine.approve(pending.decision_id, "carol");
-    CHECK(text(waiting.commit(pending.decision_id).state) == "pending");
+    (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
+    CHECK(text(waiting.commit(pending.recorded.decision_id).recorded.state) == "pending");
     make_active(waiting, changed(policy_of(), enough[i]));
-    CHECK_THROWS_AS(waiting.commit(pending.decision_id, {}, "bob"), engine::NotPermitted);
-    const Answer granted = waiting.commit(pending.decision_id);
-    CHECK(granted.granted);
-    CHECK_FALSE(granted.replayed);
+    CHECK_THROWS_AS(waiting.commit(pending.recorded.decision_id, {}, "bob"), engine::NotPermitted);
+    const Answer granted = waiting.commit(pending.recorded.decision_id);
+    CHECK(granted.recorded.granted);
+    CHECK_FALSE(granted.recorded.replayed);
     CHECK(waiting.balance() == "1/0");
     CHECK(waiting.audit().empty());
   }
@@ -252,8 +252,8 @@ TEST_CASE("later policy: no account is opened with a limit that is not its own",
   const Answer pending = release(waiting.engine, request("count", "1"));
   make_active(waiting, renewing("2"));
   CHECK(limit_of(waiting, "period:", "epsilon") == "none");
-  (void)waiting.engine.approve(pending.decision_id, "carol");
-  CHECK(text(waiting.engine.approve(pending.decision_id, "dave").state) == "reserved");
+  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
+  CHECK(text(waiting.engine.approve(pending.recorded.decision_id, "dave").recorded.state) == "reserved");
   CHECK(limit_of(waiting, "period:", "epsilon") == "2");
   CHECK(waiting.audit().empty());
 }
@@ -280,15 +280,15 @@ TEST_CASE("later policy: a reservation that it forbids ends with its commit or t
       CAPTURE(what, row.statistic, row.token);
       WaitingClinic waiting;
       const Answer reserved = waiting.reserve(row.statistic, "0.25", row.holding);
-      REQUIRE(text(reserved.state) == "reserved");
+      REQUIRE(text(reserved.recorded.state) == "reserved");
       make_active(waiting, changed(policy_of(), changes));
       const bool value = row.statistic == std::string("value:score");
-      const Answer ended = row.token ? waiting.engine.issue_token(reserved.decision_id, "alice")
-                                     : waiting.commit(reserved.decision_id,
+      const Answer ended = row.token ? waiting.engine.issue_token(reserved.recorded.decision_id, "alice")
+                                     : waiting.commit(reserved.recorded.decision_id,
                                                       value ? std::optional<std::string>("3") : std::nullopt);
-      CHECK(text(ended.state) == row.ends);
-      CHECK(ended.why == "policy_changed");
-      CHECK(ended.values.empty());
+      CHECK(text(ended.recorded.state) == row.ends);
+      CHECK(ended.recorded.why == "policy_changed");
+      CHECK(ended.released.values.empty());
       CHECK(waiting.balance() == row.balance);
       CHECK(waiting.audit().empty());
     }
@@ -300,9 +300,9 @@ TEST_CASE("later policy: a reservation keeps its plan and reads the source of th
   WaitingClinic waiting;
   const Answer reserved = waiting.reserve("sum:cost", "0.25");
   make_active(waiting, changed(policy_of(), {{"[0, 5000]", "[0, 9000]"}, {"[A, B, C]", "[A, B, C, D]"}}));
-  const Answer granted = waiting.commit(reserved.decision_id);
-  REQUIRE(granted.granted);
-  CHECK(granted.record == reserved.record);
+  const Answer granted = waiting.commit(reserved.recorded.decision_id);
+  REQUIRE(granted.recorded.granted);
+  CHECK(granted.planned.record == reserved.planned.record);
   CHECK(waiting.audit().empty());
 }
 
@@ -336,9 +336,9 @@ TEST_CASE("audit: what was approved, decided or committed against the active pol
   WaitingClinic waiting;
   const Answer pending = release(waiting.engine, request("sum:cost", "1"));
   make_active(waiting, policy_of("epsilon: 4"));
-  (void)waiting.engine.approve(pending.decision_id, "carol");
-  (void)waiting.engine.approve(pending.decision_id, "dave");
-  REQUIRE(waiting.commit(pending.decision_id).granted);
+  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
+  (void)waiting.engine.approve(pending.recorded.decision_id, "dave");
+  REQUIRE(waiting.commit(pending.recorded.decision_id).recorded.granted);
   REQUIRE(faults_under(waiting, {{"epsilon: 4", "epsilon: 4"}}).empty());
   struct Row {
     const char* what;
@@ -370,7 +370,7 @@ TEST_CASE("audit: a reservation said to be planned under a version that is not t
           "[engine][audit][requests][policy][negative]") {
   WaitingClinic waiting;
   const Answer reserved = waiting.reserve("count", "0.25");
-  REQUIRE(waiting.commit(reserved.decision_id).granted);
+  REQUIRE(waiting.commit(reserved.recorded.decision_id).recorded.granted);
   tamper(waiting.clinic.ledger(), "UPDATE decision SET decided_under = 99 WHERE outcome = 'reserved'");
   CHECK(waiting.audit().find("is missing or invalid") != std::string::npos);
 }
@@ -380,10 +380,10 @@ TEST_CASE("audit: a reservation said to be forbidden must be",
   WaitingClinic waiting;
   const Answer reserved = waiting.reserve("count", "0.25");
   make_active(waiting, policy_of("epsilon: 4"));
-  (void)waiting.engine.cancel(reserved.decision_id, "alice");
+  (void)waiting.engine.cancel(reserved.recorded.decision_id, "alice");
   REQUIRE(waiting.audit().empty());
   const std::string act =
-      R"({"decision":")" + reserved.decision_id + R"(","verb":"cancel","why":"policy_changed"})";
+      R"({"decision":")" + reserved.recorded.decision_id + R"(","verb":"cancel","why":"policy_changed"})";
   tamper(waiting.clinic.ledger(), "UPDATE decision SET request = '" + act + "', request_digest = '" +
                                       ledger::sha256_hex(act) + "' WHERE seq = 2");
   CHECK(waiting.audit().find("act_changed") != std::string::npos);

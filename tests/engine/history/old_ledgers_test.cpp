@@ -35,7 +35,7 @@ std::string text(RequestState state) {
 }
 
 bool is_value(const Answer& answer) {
-  return answer.statistic.starts_with("value:");
+  return answer.asked.statistic.starts_with("value:");
 }
 
 std::optional<std::string> supplied_for(const Answer& answer) {
@@ -51,9 +51,9 @@ std::vector<Answer> waiting(const Engine& engine) {
 /// Whoever may approve does, until it is decided.
 Answer decided(Engine& engine, Answer answer) {
   for (const char* who : {"carol", "dave", "dora", "erin"}) {
-    if (answer.state != RequestState::pending) break;
+    if (answer.recorded.state != RequestState::pending) break;
     try {
-      answer = engine.approve(answer.decision_id, who);
+      answer = engine.approve(answer.recorded.decision_id, who);
     } catch (const NotPermitted&) {
       continue;
     }
@@ -67,19 +67,19 @@ RequestState finished(Engine& engine, const Answer& open) {
   Answer answer = decided(engine, open);
   mechanisms::SystemBits bits;
   try {
-    if (answer.state == RequestState::reserved) {
-      if (open.holding == Holding::reserved_against_token && open.token.empty()) {
-        static_cast<void>(engine.issue_token(open.decision_id, open.principal));
+    if (answer.recorded.state == RequestState::reserved) {
+      if (open.asked.holding == Holding::reserved_against_token && open.recorded.token.empty()) {
+        static_cast<void>(engine.issue_token(open.recorded.decision_id, open.asked.principal));
       }
-      answer = engine.commit(open.decision_id, open.principal, supplied_for(open), bits, {});
+      answer = engine.commit(open.recorded.decision_id, open.asked.principal, supplied_for(open), bits, {});
     }
   } catch (const NotPermitted&) {
   }
-  if (answer.state == RequestState::pending || answer.state == RequestState::reserved) {
-    answer = engine.cancel(open.decision_id, "carol");
+  if (answer.recorded.state == RequestState::pending || answer.recorded.state == RequestState::reserved) {
+    answer = engine.cancel(open.recorded.decision_id, "carol");
   }
-  if (answer.state == RequestState::granted) CHECK_FALSE(answer.values.empty());
-  return answer.state;
+  if (answer.recorded.state == RequestState::granted) CHECK_FALSE(answer.released.values.empty());
+  return answer.recorded.state;
 }
 
 /// Whether that must be granted: it waits under the active policy, or a later one touches none of it.
@@ -87,13 +87,13 @@ bool must_be_granted(const std::string& file, const Answer& open) {
   static const std::set<std::string> kUntouched{"nothing_relevant", "limits_compatible", "approver_removed"};
   if (file == "schema2/confirmed") return false;  // overdue
   if (file == "schema2/odd/limit_removed") return false;
-  return file != "schema2/later_version" || kUntouched.contains(open.dataset);
+  return file != "schema2/later_version" || kUntouched.contains(open.asked.dataset);
 }
 
 /// docs/reservations.md: given back only when nobody can have seen the data for it.
 std::string end_by_deadline(const Answer& open) {
-  const bool unguarded = is_value(open) && open.holding != Holding::reserved_against_token;
-  const bool may_have_been_seen = open.state == RequestState::reserved && (unguarded || !open.token.empty());
+  const bool unguarded = is_value(open) && open.asked.holding != Holding::reserved_against_token;
+  const bool may_have_been_seen = open.recorded.state == RequestState::reserved && (unguarded || !open.recorded.token.empty());
   return may_have_been_seen ? "forfeited" : "expired";
 }
 
@@ -110,9 +110,9 @@ TEST_CASE("old ledgers: each migrates with its balances, verifies, and every dec
     Engine engine = kept.open();
     std::int64_t decisions = 0;
     engine.history("", 0, [&](const Answer& told) {
-      CAPTURE(told.seq);
+      CAPTURE(told.recorded.seq);
       ++decisions;
-      CHECK(engine.show(told.decision_id, {}).seq >= told.seq);  // of what waited: how it ended
+      CHECK(engine.show(told.recorded.decision_id, {}).recorded.seq >= told.recorded.seq);  // of what waited: how it ended
     });
     CHECK(std::to_string(decisions) + "|\n" == rows_of(kept.path(), "SELECT decisions FROM meta"));
     CHECK(decisions > 0);
@@ -142,12 +142,12 @@ TEST_CASE("old ledgers: whatever was asked under a key has its stored answer aga
                          mechanisms::SystemBits bits;
                          const Answer again =
                              reserves ? engine.reserve(request, {}) : engine.release(request, bits, {});
-                         CHECK(again.replayed);
-                         CHECK(again.state == shown.state);
-                         CHECK(again.decision_id == shown.decision_id);
-                         CHECK(again.values == shown.values);
-                         CHECK(again.values.empty() == (again.state != RequestState::granted));
-                         ++(again.state == RequestState::granted ? granted : others);
+                         CHECK(again.recorded.replayed);
+                         CHECK(again.recorded.state == shown.recorded.state);
+                         CHECK(again.recorded.decision_id == shown.recorded.decision_id);
+                         CHECK(again.released.values == shown.released.values);
+                         CHECK(again.released.values.empty() == (again.recorded.state != RequestState::granted));
+                         ++(again.recorded.state == RequestState::granted ? granted : others);
                        },
                        {});
     CHECK(kept.balances() == kept.balances_before);
@@ -167,8 +167,8 @@ TEST_CASE("old ledgers: what waits in them can be approved and committed",
     // Reservations first: what is approved must fit beside them.
     for (const RequestState state : {RequestState::reserved, RequestState::pending}) {
       for (const Answer& open : waiting(engine)) {
-        if (open.state != state) continue;
-        CAPTURE(open.dataset, open.statistic, open.key, open.principal);
+        if (open.recorded.state != state) continue;
+        CAPTURE(open.asked.dataset, open.asked.statistic, open.asked.key, open.asked.principal);
         const RequestState end = finished(engine, open);
         if (must_be_granted(file, open)) CHECK(text(end) == "granted");
         granted += end == RequestState::granted ? 1 : 0;
@@ -190,12 +190,12 @@ TEST_CASE("old ledgers: what waits in them ends by its deadline, given back or c
     const std::vector<Answer> open = waiting(engine);
     kept.pass_seconds(std::int64_t{400} * 24 * 3600);
     for (const Answer& late : open) {
-      CAPTURE(late.dataset, late.statistic, late.key);
+      CAPTURE(late.asked.dataset, late.asked.statistic, late.asked.key);
       try {
-        static_cast<void>(engine.cancel(late.decision_id, late.principal));
+        static_cast<void>(engine.cancel(late.recorded.decision_id, late.asked.principal));
       } catch (const NotPermitted&) {  // whoever writes first ends them all
       }
-      const std::string end = text(engine.show(late.decision_id, {}).state);
+      const std::string end = text(engine.show(late.recorded.decision_id, {}).recorded.state);
       CHECK(end == end_by_deadline(late));
       ends.insert(end);
     }
@@ -214,7 +214,7 @@ TEST_CASE("old ledgers: what is still in time when its period is over can be fin
   const std::vector<Answer> open = waiting(engine);
   CHECK(open.size() == 10);
   for (const Answer& late : open) {
-    CAPTURE(late.dataset, late.statistic);
+    CAPTURE(late.asked.dataset, late.asked.statistic);
     static_cast<void>(finished(engine, late));
   }
   CHECK(waiting(engine).empty());

@@ -84,7 +84,7 @@ std::vector<std::string> whole_history(const std::string& path) {
   options.unreadable = [&](const engine::UnreadableDecision& one) { unreadable.push_back(one.message); };
   std::vector<std::string> ids;
   Engine::open(path, options).history("", 0, [&](const Answer& answer) {
-    ids.push_back(answer.decision_id);
+    ids.push_back(answer.recorded.decision_id);
   });
   CHECK(unreadable.empty());
   return ids;
@@ -96,7 +96,7 @@ void check_readable(const WaitingClinic& waiting, std::size_t records) {
   const std::vector<std::string> ids = whole_history(waiting.clinic.ledger());
   CHECK(ids.size() == records);
   const Engine fresh = Engine::open(waiting.clinic.ledger());
-  for (const std::string& id : ids) CHECK_FALSE(fresh.show(id, {}).decision_id.empty());
+  for (const std::string& id : ids) CHECK_FALSE(fresh.show(id, {}).recorded.decision_id.empty());
   engine::ReaccountQuestion question;
   question.accountants = {accounting::kAccountants.begin(), accounting::kAccountants.end()};
   for (const engine::Reaccount& answer : engine::reaccount(waiting.clinic.ledger(), question)) {
@@ -126,10 +126,10 @@ TEST_CASE("stored texts: a request with numbers of any length is released, repla
     CAPTURE(extreme.name);
     WaitingClinic waiting(kNoApprovals);
     const Answer granted = release(waiting.engine, request_of(extreme, "k"));
-    REQUIRE(granted.granted);
+    REQUIRE(granted.recorded.granted);
     const Answer again = release(waiting.engine, request_of(extreme, "k"));
-    CHECK(again.replayed);
-    CHECK(again.values == granted.values);
+    CHECK(again.recorded.replayed);
+    CHECK(again.released.values == granted.released.values);
     check_readable(waiting, 1);
   }
 }
@@ -139,14 +139,14 @@ TEST_CASE("stored texts: one that is refused, or asked by nobody the policy know
   for (const Extreme& extreme : extremes()) {
     CAPTURE(extreme.name);
     WaitingClinic waiting(kNoApprovals, "epsilon: 1e-7");
-    CHECK_FALSE(release(waiting.engine, request_of(extreme, "k")).granted);
+    CHECK_FALSE(release(waiting.engine, request_of(extreme, "k")).recorded.granted);
     Request stranger = request_of(extreme);
     stranger.principal = "mallory";
-    CHECK(release(waiting.engine, stranger).reasons.at(0).code == RefusalCode::principal_not_allowed);
-    CHECK(release(waiting.engine, request_of(extreme, "k")).replayed);
+    CHECK(release(waiting.engine, stranger).recorded.reasons.at(0).code == RefusalCode::principal_not_allowed);
+    CHECK(release(waiting.engine, request_of(extreme, "k")).recorded.replayed);
     Request conflicting = request_of(extreme, "k");
     conflicting.epsilon = 2;
-    CHECK(release(waiting.engine, conflicting).reasons.at(0).code == RefusalCode::key_conflict);
+    CHECK(release(waiting.engine, conflicting).recorded.reasons.at(0).code == RefusalCode::key_conflict);
     check_readable(waiting, 3);
   }
 }
@@ -156,16 +156,16 @@ TEST_CASE("stored texts: one that is reserved is listed, committed, cancelled an
   for (const Extreme& extreme : extremes()) {
     CAPTURE(extreme.name);
     WaitingClinic waiting(kNoApprovals);
-    const auto reserved = [&] { return waiting.engine.reserve(held(request_of(extreme)), {}).decision_id; };
-    CHECK(waiting.commit(reserved()).granted);
-    CHECK(text(waiting.engine.cancel(reserved(), "alice").state) == "cancelled");
+    const auto reserved = [&] { return waiting.engine.reserve(held(request_of(extreme)), {}).recorded.decision_id; };
+    CHECK(waiting.commit(reserved()).recorded.granted);
+    CHECK(text(waiting.engine.cancel(reserved(), "alice").recorded.state) == "cancelled");
     const std::string overdue = reserved();
     std::vector<std::string> pending;
-    waiting.engine.pending("", [&](const Answer& answer) { pending.push_back(answer.decision_id); });
+    waiting.engine.pending("", [&](const Answer& answer) { pending.push_back(answer.recorded.decision_id); });
     CHECK(pending == std::vector<std::string>{overdue});
     waiting.clock.pass_seconds(3600);
-    CHECK(release(waiting.engine, request("count", "0.1")).granted);
-    CHECK(text(waiting.engine.show(overdue, {}).state) == "expired");
+    CHECK(release(waiting.engine, request("count", "0.1")).recorded.granted);
+    CHECK(text(waiting.engine.show(overdue, {}).recorded.state) == "expired");
     check_readable(waiting, 8);  // reserved, token, granted; reserved, voided; reserved, voided, granted
   }
 }
@@ -185,14 +185,14 @@ TEST_CASE("stored texts: rows that the program wrote before the door had caps wo
     const std::string third = old.record(held(request_of(extreme)), ledger::Outcome::reserved);
 
     const Answer again = release(waiting.engine, request_of(extreme, "k"));
-    CHECK(again.replayed);
-    CHECK(again.decision_id == granted);
-    CHECK(waiting.engine.reserve(held(request_of(extreme, "r")), {}).decision_id == first);
-    CHECK(waiting.commit(first).granted);
-    CHECK(text(waiting.engine.cancel(second, "alice").state) == "cancelled");
+    CHECK(again.recorded.replayed);
+    CHECK(again.recorded.decision_id == granted);
+    CHECK(waiting.engine.reserve(held(request_of(extreme, "r")), {}).recorded.decision_id == first);
+    CHECK(waiting.commit(first).recorded.granted);
+    CHECK(text(waiting.engine.cancel(second, "alice").recorded.state) == "cancelled");
     waiting.clock.pass_seconds(3600);
-    CHECK(release(waiting.engine, request("count", "0.1")).granted);
-    CHECK(text(waiting.engine.show(third, {}).state) == "expired");
+    CHECK(release(waiting.engine, request("count", "0.1")).recorded.granted);
+    CHECK(text(waiting.engine.show(third, {}).recorded.state) == "expired");
     check_readable(waiting, 10);
   }
 }
@@ -203,8 +203,8 @@ TEST_CASE("stored texts: components of every precision are composed again", "[en
     const Clinic clinic("epsilon: 3",
                         std::string("    release:\n      default: {precision: ") + precision + "}\n");
     Engine engine = clinic.open();
-    REQUIRE(release(engine, request("count", "0.1")).granted);
-    REQUIRE(release(engine, request("mean:cost", "1/3")).granted);
+    REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
+    REQUIRE(release(engine, request("mean:cost", "1/3")).recorded.granted);
     engine::ReaccountQuestion question;
     question.accountants = {accounting::kAccountants.begin(), accounting::kAccountants.end()};
     const auto answers = engine::reaccount(clinic.ledger(), question);
@@ -248,10 +248,10 @@ TEST_CASE(
   check_readable(waiting, 0);
   // 400 characters, 65,536 bytes and a text as long as may be are taken.
   CHECK(release(waiting.engine, request("count", "0.1", "", std::nullopt, "age > 0." + std::string(398, '1')))
-            .granted);
+            .recorded.granted);
   CHECK(release(waiting.engine,
                 request("count", "0.1", "", std::nullopt, "age > " + std::string(65'529, ' ') + "1"))
-            .granted);
+            .recorded.granted);
   check_readable(waiting, 2);
 }
 
@@ -259,12 +259,12 @@ TEST_CASE("stored texts: the key is looked up before any cap", "[engine][texts]"
   WaitingClinic waiting(kNoApprovals);
   const Request typed = request("count", "0.1", "k", std::nullopt, "age > 1e-400");
   const Answer granted = release(waiting.engine, typed);
-  REQUIRE(granted.granted);
+  REQUIRE(granted.recorded.granted);
   // As `show` prints it: 402 characters, more than may be typed.
-  const Request printed = request("count", "0.1", "k", std::nullopt, granted.where);
+  const Request printed = request("count", "0.1", "k", std::nullopt, granted.asked.where);
   REQUIRE_FALSE(printed.question.where->too_long().empty());
-  CHECK(release(waiting.engine, printed).values == granted.values);
-  CHECK(waiting.engine.plan_sequence().next(printed, {}).replayed);
+  CHECK(release(waiting.engine, printed).released.values == granted.released.values);
+  CHECK(waiting.engine.plan_sequence().next(printed, {}).recorded.replayed);
   Request other_key = printed;
   other_key.key = "k2";
   CHECK_THROWS_AS(release(waiting.engine, other_key), InvalidParameter);
@@ -381,9 +381,9 @@ namespace {
 class Damaged {
  public:
   explicit Damaged(const std::string& sql) {
-    damaged = waiting.reserve("count", "0.25").decision_id;
-    sound = waiting.reserve("count", "0.125").decision_id;
-    REQUIRE(release(waiting.engine, request("count", "0.25", "k")).granted);
+    damaged = waiting.reserve("count", "0.25").recorded.decision_id;
+    sound = waiting.reserve("count", "0.125").recorded.decision_id;
+    REQUIRE(release(waiting.engine, request("count", "0.25", "k")).recorded.granted);
     tamper(waiting.clinic.ledger(), sql);
     engine::EngineOptions options = waiting.clock.options();
     options.unreadable = [this](const engine::UnreadableDecision& one) { told.push_back(one.decision_id); };
@@ -391,7 +391,7 @@ class Damaged {
   }
   [[nodiscard]] std::vector<std::string> open_ids() {
     std::vector<std::string> ids;
-    engine->pending("", [&](const Answer& answer) { ids.push_back(answer.decision_id); });
+    engine->pending("", [&](const Answer& answer) { ids.push_back(answer.recorded.decision_id); });
     return ids;
   }
 
@@ -438,17 +438,17 @@ TEST_CASE("stored texts: a row that cannot be read stays open, is named, and hid
 
     // Both are overdue: one ends, the other stays, and writers go on, again and again.
     ledger.waiting.clock.pass_seconds(3600);
-    CHECK(release(*ledger.engine, request("count", "0.1")).granted);
-    CHECK(release(*ledger.engine, request("count", "0.1", "k2")).granted);
-    CHECK(release(*ledger.engine, request("count", "0.25", "k")).replayed);
-    CHECK(text(ledger.engine->reserve(held(request("count", "0.1")), {}).state) == "reserved");
+    CHECK(release(*ledger.engine, request("count", "0.1")).recorded.granted);
+    CHECK(release(*ledger.engine, request("count", "0.1", "k2")).recorded.granted);
+    CHECK(release(*ledger.engine, request("count", "0.25", "k")).recorded.replayed);
+    CHECK(text(ledger.engine->reserve(held(request("count", "0.1")), {}).recorded.state) == "reserved");
     CHECK(ledger.waiting.balance() == "0.45/0.35");
     ledger.waiting.clinic.folder.write("policy.yaml",
                                        clinic_policy("epsilon: 4", waiting_rules(kNoApprovals)));
     CHECK(ledger.engine->apply_policy(ledger.waiting.clinic.folder.path("policy.yaml"), "curator", "test")
               .changed);
     CHECK(ledger.engine->forecast(request("count", "0.1"), {}).releases == 32);
-    CHECK(text(ledger.engine->show(ledger.sound, {}).state) == "expired");
+    CHECK(text(ledger.engine->show(ledger.sound, {}).recorded.state) == "expired");
     CHECK(listed_open(ledger.waiting.clinic.ledger(), ledger.damaged));
     CHECK(ledger.told.size() == 1);  // once, however often it is met
 
@@ -477,15 +477,15 @@ TEST_CASE(
     CAPTURE(sql);
     Damaged ledger(sql.c_str());
     ledger.waiting.clock.pass_seconds(3600);
-    CHECK(release(*ledger.engine, request("count", "0.1")).granted);
-    CHECK(release(*ledger.engine, request("count", "0.1", "k2")).granted);
+    CHECK(release(*ledger.engine, request("count", "0.1")).recorded.granted);
+    CHECK(release(*ledger.engine, request("count", "0.1", "k2")).recorded.granted);
     CHECK(listed_open(ledger.waiting.clinic.ledger(), ledger.damaged));
     CHECK(std::count(ledger.told.begin(), ledger.told.end(), ledger.damaged) == 1);
     CHECK_THROWS_AS(ledger.engine->cancel(ledger.damaged, "alice"), LedgerCorrupt);
-    CHECK(release(*ledger.engine, request("count", "0.1", "k3")).granted);
+    CHECK(release(*ledger.engine, request("count", "0.1", "k3")).recorded.granted);
     // What it holds is held: 3 - 0.55 spent - 0.25.
     const Answer all = release(*ledger.engine, request("count", "2.21"));
-    CHECK_FALSE(all.granted);
+    CHECK_FALSE(all.recorded.granted);
     CHECK_FALSE(engine::audit_verify(ledger.waiting.clinic.ledger()).ok);
   }
 }
@@ -495,24 +495,24 @@ TEST_CASE("stored texts: what the clock showed is no time, which the audit says 
   for (const char* shown : {"2026,03-10T12:00:00.000Z", "x"}) {
     CAPTURE(shown);
     WaitingClinic waiting(kNoApprovals);
-    REQUIRE(release(waiting.engine, request("count", "0.25")).granted);
+    REQUIRE(release(waiting.engine, request("count", "0.25")).recorded.granted);
     tamper(waiting.clinic.ledger(), "UPDATE meta SET wall_clock = '" + std::string(shown) + "'");
     CHECK(waiting.audit().find("which is no time") != std::string::npos);
     CHECK(waiting.balance() == "0.25/0");
-    CHECK(release(waiting.engine, request("count", "0.25")).granted);
+    CHECK(release(waiting.engine, request("count", "0.25")).recorded.granted);
     CHECK(waiting.audit().empty());
   }
   WaitingClinic waiting(kNoApprovals);
   tamper(waiting.clinic.ledger(), "UPDATE meta SET boot_offset = 9223372036854775807");
-  CHECK(release(waiting.engine, request("count", "0.25")).granted);
+  CHECK(release(waiting.engine, request("count", "0.25")).recorded.granted);
 }
 
 TEST_CASE("stored texts: more overdue rows than one transaction ends go by one that cannot be read",
           "[engine][texts][negative]") {
   Damaged ledger(kDamages[0]);
-  for (int i = 0; i < 70; ++i) REQUIRE(text(ledger.waiting.reserve("count", "0.01").state) == "reserved");
+  for (int i = 0; i < 70; ++i) REQUIRE(text(ledger.waiting.reserve("count", "0.01").recorded.state) == "reserved");
   ledger.waiting.clock.pass_seconds(3600);
-  CHECK(release(*ledger.engine, request("count", "0.1")).granted);
+  CHECK(release(*ledger.engine, request("count", "0.1")).recorded.granted);
   CHECK(ledger.open_ids().empty());
   CHECK(ledger.waiting.balance() == "0.35/0.25");
 }
@@ -520,8 +520,8 @@ TEST_CASE("stored texts: more overdue rows than one transaction ends go by one t
 TEST_CASE("stored texts: what an unreadable row cost is not known, so that nothing is composed without it",
           "[engine][texts][negative]") {
   WaitingClinic waiting(kNoApprovals);
-  REQUIRE(release(waiting.engine, request("count", "0.25")).granted);
-  REQUIRE(release(waiting.engine, request("count", "0.5")).granted);
+  REQUIRE(release(waiting.engine, request("count", "0.25")).recorded.granted);
+  REQUIRE(release(waiting.engine, request("count", "0.5")).recorded.granted);
   const std::string of_first = " WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)";
   SECTION("the row") {
     tamper(waiting.clinic.ledger(), "UPDATE release SET value = '[\"x\"]'" + of_first);

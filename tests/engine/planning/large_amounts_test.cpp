@@ -42,8 +42,8 @@ TEST_CASE("large amounts: a limit of somebody else plays no part, however it cou
     Engine engine = clinic.open();
     for (const char* epsilon : {"67", "68", "70", "400"}) {
       CAPTURE(epsilon);
-      CHECK(engine.plan(asked_by("alice", epsilon), {}).granted);
-      CHECK(release(engine, asked_by("alice", epsilon)).granted);
+      CHECK(engine.plan(asked_by("alice", epsilon), {}).recorded.granted);
+      CHECK(release(engine, asked_by("alice", epsilon)).recorded.granted);
     }
     CHECK(engine.forecast(asked_by("alice", "100"), {}).releases == 3);
     CHECK(engine::audit_verify(clinic.ledger()).ok);
@@ -58,9 +58,9 @@ TEST_CASE("large amounts: what is too large for a measure is refused with what f
     Engine engine = clinic.open();
     // rho = epsilon^2/2, rounded up to 10^-15.
     const Answer refused = release(engine, asked_by("bob", "70.000000000001", "k"));
-    CHECK_FALSE(refused.granted);
-    REQUIRE(refused.reasons.size() == 1);
-    const engine::Reason& reason = refused.reasons[0];
+    CHECK_FALSE(refused.recorded.granted);
+    REQUIRE(refused.recorded.reasons.size() == 1);
+    const engine::Reason& reason = refused.recorded.reasons[0];
     CHECK(reason.code == RefusalCode::principal_limit_exceeded);
     CHECK(reason.scope == "principal:bob");
     CHECK(reason.measure == "rho");
@@ -69,8 +69,8 @@ TEST_CASE("large amounts: what is too large for a measure is refused with what f
     CHECK(reason.over_by == (limit == "5" ? "2445.000000000070001" : "144.156990786376049"));
     CHECK(reason.fits == limit);
     CHECK(reason.message.find("asked 2450.000000000070001") != std::string::npos);
-    CHECK(release(engine, asked_by("bob", "70.000000000001", "k")).replayed);
-    CHECK(engine.plan(asked_by("bob", "68"), {}).reasons.at(0).asked == "2312");
+    CHECK(release(engine, asked_by("bob", "70.000000000001", "k")).recorded.replayed);
+    CHECK(engine.plan(asked_by("bob", "68"), {}).recorded.reasons.at(0).asked == "2312");
     CHECK(spent(engine) == "0");
     CHECK(engine::audit_verify(clinic.ledger()).ok);
   }
@@ -86,8 +86,8 @@ TEST_CASE("large amounts: the largest rho that an account can hold is granted, t
   CHECK(most->epsilon * most->epsilon / 2 <= accounting::parse_rational(kLargestRho, "rho"));
   const accounting::Rational next = most->epsilon + accounting::power_of_ten(-12);
   CHECK(next * next / 2 > accounting::parse_rational(kLargestRho, "rho"));
-  CHECK_FALSE(release(engine, asked_by("bob", accounting::text(next))).granted);
-  CHECK(release(engine, asked_by("bob", accounting::text(most->epsilon))).granted);
+  CHECK_FALSE(release(engine, asked_by("bob", accounting::text(next))).recorded.granted);
+  CHECK(release(engine, asked_by("bob", accounting::text(most->epsilon))).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -105,8 +105,8 @@ TEST_CASE("large amounts: a forecast says what each would ask and that none fits
   CHECK(forecast.accounts[1].releases == 0);
   CHECK(engine::amount_text("rho", forecast.accounts[1].asked) == "5000");
   auto sequence = engine.plan_sequence();
-  CHECK_FALSE(sequence.next(asked_by("bob", "100"), {}).granted);
-  CHECK(sequence.next(asked_by("bob", "3"), {}).granted);
+  CHECK_FALSE(sequence.next(asked_by("bob", "100"), {}).recorded.granted);
+  CHECK(sequence.next(asked_by("bob", "3"), {}).recorded.granted);
 }
 
 TEST_CASE("large amounts: their texts are those of the grid, below and above what an account can hold",

@@ -42,7 +42,7 @@ Request of_rho(const std::string& statistic, const std::string& rho, const std::
 /// "rho 0.02 over 0.01" for each reason.
 std::vector<std::string> over(const Answer& answer) {
   std::vector<std::string> texts;
-  for (const Reason& reason : answer.reasons) {
+  for (const Reason& reason : answer.recorded.reasons) {
     CHECK(reason.code == RefusalCode::per_release_exceeded);
     CHECK(reason.scope == "per_release");
     CHECK(reason.fits == reason.limit);
@@ -71,10 +71,10 @@ TEST_CASE("per_release: under zCDP and RDP no asker chooses a delta that makes e
       Engine engine = clinic.open();
       const Answer refused = release(engine, with_delta(request("count", "0.5"), "0.9"));
       CHECK(over(refused) == Texts{"delta 0.9 over 0.000001"});
-      CHECK(refused.reasons.at(0).message ==
+      CHECK(refused.recorded.reasons.at(0).message ==
             "delta of one release of 'clinic': limit 0.000001, spent 0, asked 0.9, over by 0.899999; at most "
             "0.000001 fits");
-      CHECK(release(engine, with_delta(request("count", "0.5"), "1e-6")).granted);
+      CHECK(release(engine, with_delta(request("count", "0.5"), "1e-6")).recorded.granted);
       CHECK(audit_verify(clinic.ledger()).ok);
     }
   }
@@ -82,22 +82,22 @@ TEST_CASE("per_release: under zCDP and RDP no asker chooses a delta that makes e
   Clinic clinic("measure: zcdp, rho: 10", kGaussian + per_release("epsilon: 5, delta: 0.95"));
   Engine engine = clinic.open();
   const Answer granted = release(engine, with_delta(request("count", "0.5"), "0.9"));
-  REQUIRE(granted.granted);
+  REQUIRE(granted.recorded.granted);
   const Answer large = engine.plan(with_delta(request("count", "5"), "1e-6"), {});
-  CHECK(accounting::parse_rational(granted.record.components.at(0).rho, "rho") >
-        accounting::parse_rational(large.record.components.at(0).rho, "rho"));
+  CHECK(accounting::parse_rational(granted.planned.record.components.at(0).rho, "rho") >
+        accounting::parse_rational(large.planned.record.components.at(0).rho, "rho"));
 }
 
 TEST_CASE("per_release: a delta that an account counts is bounded there alone", "[engine][caps]") {
   Clinic clinic("epsilon: 3, delta: 1e-3", kGaussian);
   Engine engine = clinic.open();
-  CHECK(release(engine, with_delta(request("count", "0.5"), "1e-4")).granted);
+  CHECK(release(engine, with_delta(request("count", "0.5"), "1e-4")).recorded.granted);
   // And where nothing can be lost of it, the refusal says so and no more.
   Clinic pure("epsilon: 3", kGaussian);
   Engine of_pure = pure.open();
   const Answer refused = release(of_pure, with_delta(request("count", "0.5"), "0.9"));
-  REQUIRE(refused.reasons.size() == 1);
-  CHECK(refused.reasons[0].code == RefusalCode::measure_not_expressible);
+  REQUIRE(refused.recorded.reasons.size() == 1);
+  CHECK(refused.recorded.reasons[0].code == RefusalCode::measure_not_expressible);
 }
 
 TEST_CASE("per_release: what no account counts is derived, and every measure that is exceeded is named",
@@ -105,7 +105,7 @@ TEST_CASE("per_release: what no account counts is derived, and every measure tha
   Clinic clinic("epsilon: 3", per_release("epsilon: 0.3, rho: 0.02, orders: {2: 0.04, 3/2: 1}"));
   Engine engine = clinic.open();
   // epsilon^2/2 is just 0.02; at order 2 a pure release of epsilon loses a little less than epsilon^2.
-  CHECK(release(engine, request("count", "0.2")).granted);
+  CHECK(release(engine, request("count", "0.2")).recorded.granted);
   CHECK(over(release(engine, request("count", "0.200000000001"))) ==
         Texts{"rho 0.020000000000201 over 0.02"});
   const Rational divergence = accounting::renyi_of_pure_up(Rational(2, 5), 2);
@@ -120,7 +120,7 @@ TEST_CASE("per_release: the losses of several components add in every measure", 
   Clinic clinic("epsilon: 3", per_release("rho: 0.01"));
   Engine engine = clinic.open();
   // A mean is two releases of half of epsilon each: 2 (0.1^2/2) = 0.01.
-  CHECK(release(engine, request("mean:cost", "0.2")).granted);
+  CHECK(release(engine, request("mean:cost", "0.2")).recorded.granted);
   CHECK(over(release(engine, request("mean:cost", "0.2000001"))).size() == 1);
   CHECK(over(release(engine, request("count", "0.2"))) == Texts{"rho 0.02 over 0.01"});
 }
@@ -132,7 +132,7 @@ TEST_CASE("approvals: a request is above if it is in any of the measures that ar
     Clinic clinic(budget,
                   more + waiting_rules("{required: 1, by: {principals: [dave]}, above: {" + above + "}}"));
     Engine engine = clinic.open();
-    return std::string(name(release(engine, asked).state));
+    return std::string(name(release(engine, asked).recorded.state));
   };
   const std::string zcdp = "measure: zcdp, rho: 10";
   CHECK(state("epsilon: 0.5, rho: 0.02", request("count", "0.2"), "epsilon: 3", "") == "granted");
@@ -192,10 +192,10 @@ TEST_CASE("multiline: every plan, release and budget of such a dataset carries a
   folder.write("policy.yaml", policy);
   (void)Engine::init(folder.path("policy.yaml"), folder.path("l"), "curator");
   Engine engine = Engine::open(folder.path("l"));
-  CHECK(engine.plan(request("count", "1"), {}).notes.size() == 1);
+  CHECK(engine.plan(request("count", "1"), {}).planned.notes.size() == 1);
   const Answer granted = release(engine, request("count", "1"));
-  CHECK(granted.notes.size() == 1);
-  CHECK(engine.show(granted.decision_id, {}).notes == granted.notes);
+  CHECK(granted.planned.notes.size() == 1);
+  CHECK(engine.show(granted.recorded.decision_id, {}).planned.notes == granted.planned.notes);
   CHECK(engine.notes("clinic").size() == 1);
 }
 
@@ -225,14 +225,14 @@ TEST_CASE("rho: asked in place of epsilon and delta it is charged exactly, and N
     const Rational epsilon = accounting::zcdp_epsilon_up(Rational(1, 50), Rational(1, 1'000'000));
     for (int i = 0; i < 4; ++i) {
       const Answer granted = release(engine, of_rho(i == 1 ? "mean:cost" : "count", "0.02"));
-      REQUIRE(granted.granted);
-      REQUIRE(granted.rho);
-      CHECK(granted.rho->requested == "0.02");
-      CHECK(granted.rho->charged == "0.02");
+      REQUIRE(granted.recorded.granted);
+      REQUIRE(granted.planned.rho);
+      CHECK(granted.planned.rho->requested == "0.02");
+      CHECK(granted.planned.rho->charged == "0.02");
       if (i == 1) continue;
-      CHECK(granted.record.charged == Epsilon::from_rational_up(epsilon).text());
-      CHECK(granted.delta->charged == "0.000001");
-      const Rational proved = accounting::parse_rational(granted.record.components.at(0).rho, "rho");
+      CHECK(granted.planned.record.charged == Epsilon::from_rational_up(epsilon).text());
+      CHECK(granted.planned.delta->charged == "0.000001");
+      const Rational proved = accounting::parse_rational(granted.planned.record.components.at(0).rho, "rho");
       CHECK(proved <= Rational(1, 50));
       CHECK(proved > Rational(1, 50) * (1 - accounting::power_of_two(-60)));
     }
@@ -241,14 +241,14 @@ TEST_CASE("rho: asked in place of epsilon and delta it is charged exactly, and N
     Request last = of_rho("units", "0.02", "k");
     last.holding = Holding::reserved;
     const Answer held = engine.reserve(last, {});
-    REQUIRE(held.state == RequestState::reserved);
-    CHECK(engine.reserve(last, {}).decision_id == held.decision_id);
+    REQUIRE(held.recorded.state == RequestState::reserved);
+    CHECK(engine.reserve(last, {}).recorded.decision_id == held.recorded.decision_id);
     mechanisms::SystemBits bits;
-    CHECK(engine.commit(held.decision_id, "alice", std::nullopt, bits, {}).granted);
-    CHECK(engine.show(held.decision_id, {}).rho->charged == "0.02");
+    CHECK(engine.commit(held.recorded.decision_id, "alice", std::nullopt, bits, {}).recorded.granted);
+    CHECK(engine.show(held.recorded.decision_id, {}).planned.rho->charged == "0.02");
     const Answer refused = release(engine, of_rho("count", "0.000000000000001"));
-    REQUIRE_FALSE(refused.granted);
-    CHECK(refused.reasons.at(0).fits == "0");
+    REQUIRE_FALSE(refused.recorded.granted);
+    CHECK(refused.recorded.reasons.at(0).fits == "0");
     CHECK(engine.forecast(of_rho("count", "0.02"), {}).releases == 0);
     CHECK(audit_verify(clinic.ledger()).faults.empty());
   }
@@ -303,7 +303,7 @@ TEST_CASE("rho: what it cannot be asked of is said before anything is recorded",
   // The least there is can be asked, and a mean of it cannot be split.
   Clinic clinic(zcdp, kGaussian);
   Engine engine = clinic.open();
-  CHECK(release(engine, of_rho("count", "1e-15")).granted);
+  CHECK(release(engine, of_rho("count", "1e-15")).recorded.granted);
   CHECK_THROWS_AS(release(engine, of_rho("mean:cost", "1e-15")), InvalidParameter);
   CHECK(audit_verify(clinic.ledger()).ok);
 }
@@ -312,9 +312,9 @@ TEST_CASE("rho: the delta at which it implies an epsilon is that of per_release"
   Clinic clinic("measure: zcdp, rho: 1", kGaussian + per_release("epsilon: 1, delta: 1e-9"));
   Engine engine = clinic.open();
   const Answer answer = release(engine, of_rho("count", "0.1"));
-  CHECK(over(answer) == Texts{"epsilon " + answer.record.charged + " over 1"});
-  CHECK(answer.record.charged ==
+  CHECK(over(answer) == Texts{"epsilon " + answer.planned.record.charged + " over 1"});
+  CHECK(answer.planned.record.charged ==
         Epsilon::from_rational_up(accounting::zcdp_epsilon_up(Rational(1, 10), Rational(1, 1'000'000'000)))
             .text());
-  CHECK(answer.delta->requested == "0.000000001");
+  CHECK(answer.planned.delta->requested == "0.000000001");
 }

@@ -48,7 +48,7 @@ int decisions(const Engine& engine) {
 
 std::vector<RefusalCode> codes(const Answer& answer) {
   std::vector<RefusalCode> result;
-  for (const auto& reason : answer.reasons) result.push_back(reason.code);
+  for (const auto& reason : answer.recorded.reasons) result.push_back(reason.code);
   return result;
 }
 
@@ -66,18 +66,18 @@ Rational number(const std::string& text) {
 
 /// What every discrete release states of itself, whatever was asked.
 void check_record(const Answer& answer, const std::string& mechanism) {
-  CHECK(answer.record.mechanism == mechanism);
-  CHECK(answer.record.arithmetic == "exact");
-  CHECK(answer.record.published.empty());
+  CHECK(answer.planned.record.mechanism == mechanism);
+  CHECK(answer.planned.record.arithmetic == "exact");
+  CHECK(answer.planned.record.published.empty());
   Rational epsilon = 0;
   Rational delta = 0;
-  for (std::size_t i = 0; i < answer.record.components.size(); ++i) {
-    const ledger::ComponentRecord& component = answer.record.components[i];
+  for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
+    const ledger::ComponentRecord& component = answer.planned.record.components[i];
     CAPTURE(component.statistic);
     CHECK(component.bound.empty());
     CHECK(component.centre.empty());
     CHECK(component.precision == 0);
-    for (const Rational& value : answer.component_values.at(i)) {
+    for (const Rational& value : answer.released.component_values.at(i)) {
       CHECK(Rational(value / number(component.grid)).get_den() == 1);
     }
     epsilon += number(component.epsilon);
@@ -96,15 +96,15 @@ void check_record(const Answer& answer, const std::string& mechanism) {
       CHECK(number(component.adjusted_delta) > 0);
     }
   }
-  CHECK(epsilon == number(answer.record.charged));
+  CHECK(epsilon == number(answer.planned.record.charged));
   if (mechanism == "discrete_laplace") {
-    CHECK_FALSE(answer.delta.has_value());
+    CHECK_FALSE(answer.planned.delta.has_value());
   } else {
-    REQUIRE(answer.delta.has_value());
-    CHECK(answer.delta->requested == "0.000001");
-    CHECK(delta == number(answer.delta->charged));
+    REQUIRE(answer.planned.delta.has_value());
+    CHECK(answer.planned.delta->requested == "0.000001");
+    CHECK(delta == number(answer.planned.delta->charged));
     CHECK(delta == Rational(1, 1'000'000));
-    CHECK(number(answer.delta->adjusted) <= delta);
+    CHECK(number(answer.planned.delta->adjusted) <= delta);
   }
 }
 
@@ -134,13 +134,13 @@ TEST_CASE("mechanism: each releases every statistic, states its parameters and p
     for (const engine::Request& question : questions) {
       CAPTURE(mechanism, question.question.statistic.text(), question.question.by.value_or(""));
       const Answer answer = release(engine, asked_of(mechanism, question));
-      REQUIRE(answer.granted);
-      CHECK(answer.values.size() == std::max<std::size_t>(answer.record.cells.size(), 1));
+      REQUIRE(answer.recorded.granted);
+      CHECK(answer.released.values.size() == std::max<std::size_t>(answer.planned.record.cells.size(), 1));
       check_record(answer, mechanism);
-      const Answer shown = engine.show(answer.decision_id, {});
-      CHECK(shown.record == answer.record);
-      CHECK(shown.values == answer.values);
-      CHECK(shown.delta.has_value() == answer.delta.has_value());
+      const Answer shown = engine.show(answer.recorded.decision_id, {});
+      CHECK(shown.planned.record == answer.planned.record);
+      CHECK(shown.released.values == answer.released.values);
+      CHECK(shown.planned.delta.has_value() == answer.planned.delta.has_value());
     }
     CHECK(spent(engine) == "6");
     CHECK(spent_units(engine, "delta") == (mechanism == "discrete_laplace" ? 0 : 12'000'000'000'000));
@@ -159,7 +159,7 @@ TEST_CASE("mechanism: whole numbers keep their step and cost no inflation, gauss
     CAPTURE(mechanism);
     for (const char* statistic : {"count", "units", "sum:age"}) {
       const auto component =
-          engine.plan(asked_of(mechanism, request(statistic, "0.5")), {}).record.components[0];
+          engine.plan(asked_of(mechanism, request(statistic, "0.5")), {}).planned.record.components[0];
       CAPTURE(statistic);
       if (mechanism == "gaussian") {
         CHECK(number(component.grid) < Rational(1, 16));
@@ -169,7 +169,7 @@ TEST_CASE("mechanism: whole numbers keep their step and cost no inflation, gauss
       CHECK(component.inflated ==
             (mechanism == "discrete_laplace" ? component.sensitivity : component.sensitivity_l2_squared));
     }
-    const auto cents = engine.plan(asked_of(mechanism, request("sum:cost", "0.5")), {}).record.components[0];
+    const auto cents = engine.plan(asked_of(mechanism, request("sum:cost", "0.5")), {}).planned.record.components[0];
     CHECK(number(cents.grid) != 1);
   }
 }
@@ -182,11 +182,11 @@ TEST_CASE("mechanism: a declared grid is the step of every release, but not of t
     CAPTURE(mechanism);
     for (const char* statistic : {"count", "sum:cost", "histogram:ward"}) {
       const Answer answer = release(engine, asked_of(mechanism, request(statistic, "0.5")));
-      CHECK(answer.record.components[0].grid == "8");
-      for (const Rational& value : answer.values) CHECK(Rational(value / 8).get_den() == 1);
+      CHECK(answer.planned.record.components[0].grid == "8");
+      for (const Rational& value : answer.released.values) CHECK(Rational(value / 8).get_den() == 1);
     }
     const Answer mean = release(engine, asked_of(mechanism, request("mean:cost", "0.5")));
-    CHECK(mean.record.components[1].grid != "8");
+    CHECK(mean.planned.record.components[1].grid != "8");
   }
 }
 
@@ -194,21 +194,21 @@ TEST_CASE("mechanism: a Gaussian spends both budgets to the last unit", "[engine
   Clinic clinic("epsilon: 1, delta: 1e-6", released_by("discrete_gaussian"));
   Engine engine = clinic.open();
   for (int i = 0; i < 10; ++i) {
-    CHECK(release(engine, with_delta(request("count", "0.1"), "1e-7")).granted);
+    CHECK(release(engine, with_delta(request("count", "0.1"), "1e-7")).recorded.granted);
   }
   const Answer refused = release(engine, with_delta(request("count", "1e-12"), "1e-18"));
-  CHECK_FALSE(refused.granted);
-  REQUIRE(refused.reasons.size() == 2);
+  CHECK_FALSE(refused.recorded.granted);
+  REQUIRE(refused.recorded.reasons.size() == 2);
   CHECK(codes(refused) == std::vector<RefusalCode>(2, RefusalCode::dataset_budget_exceeded));
-  CHECK(refused.reasons[0].measure == "delta");
-  CHECK(refused.reasons[0].limit == "0.000001");
-  CHECK(refused.reasons[0].spent == "0.000001");
-  CHECK(refused.reasons[0].asked == "0.000000000000000001");
-  CHECK(refused.reasons[0].over_by == "0.000000000000000001");
-  CHECK(refused.reasons[0].fits == "0");
-  CHECK(refused.reasons[1].measure == "epsilon");
-  CHECK(refused.reasons[1].spent == "1");
-  CHECK(refused.reasons[1].fits == "0");
+  CHECK(refused.recorded.reasons[0].measure == "delta");
+  CHECK(refused.recorded.reasons[0].limit == "0.000001");
+  CHECK(refused.recorded.reasons[0].spent == "0.000001");
+  CHECK(refused.recorded.reasons[0].asked == "0.000000000000000001");
+  CHECK(refused.recorded.reasons[0].over_by == "0.000000000000000001");
+  CHECK(refused.recorded.reasons[0].fits == "0");
+  CHECK(refused.recorded.reasons[1].measure == "epsilon");
+  CHECK(refused.recorded.reasons[1].spent == "1");
+  CHECK(refused.recorded.reasons[1].fits == "0");
   CHECK(spent(engine) == "1");
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
@@ -217,15 +217,15 @@ TEST_CASE("mechanism: the measure that runs out is named alone, and what fits st
           "[engine][mechanism][exact]") {
   Clinic clinic("epsilon: 1, delta: 1e-6", released_by("gaussian") + "    per_release: {epsilon: 0.5}\n");
   Engine engine = clinic.open();
-  CHECK(release(engine, with_delta(request("count", "0.1"), "9e-7")).granted);
+  CHECK(release(engine, with_delta(request("count", "0.1"), "9e-7")).recorded.granted);
   const Answer short_of_delta = release(engine, with_delta(request("count", "0.1"), "2e-7"));
-  REQUIRE(short_of_delta.reasons.size() == 1);
-  CHECK(short_of_delta.reasons[0].measure == "delta");
-  CHECK(short_of_delta.reasons[0].over_by == "0.0000001");
-  CHECK(short_of_delta.reasons[0].fits == "0.0000001");
+  REQUIRE(short_of_delta.recorded.reasons.size() == 1);
+  CHECK(short_of_delta.recorded.reasons[0].measure == "delta");
+  CHECK(short_of_delta.recorded.reasons[0].over_by == "0.0000001");
+  CHECK(short_of_delta.recorded.reasons[0].fits == "0.0000001");
   const Answer too_much = release(engine, with_delta(request("count", "0.6"), "1e-7"));
   CHECK(codes(too_much) == std::vector<RefusalCode>{RefusalCode::per_release_exceeded});
-  CHECK(release(engine, with_delta(request("count", "0.5"), short_of_delta.reasons[0].fits)).granted);
+  CHECK(release(engine, with_delta(request("count", "0.5"), short_of_delta.recorded.reasons[0].fits)).recorded.granted);
   CHECK(spent_units(engine, "delta") == accounting::Delta::parse_down("1e-6").units());
   CHECK(spent(engine) == "0.6");
 }
@@ -235,16 +235,16 @@ TEST_CASE("mechanism: delta is rounded down and split so that no unit is lost",
   Clinic clinic(kBoth, released_by("discrete_gaussian") + "    mean_split: 2/3\n");
   Engine engine = clinic.open();
   const Answer mean = release(engine, with_delta(request("mean:cost", "0.5"), "1.00000000000000799e-3"));
-  CHECK_FALSE(mean.granted);  // more than the budget, but planned
-  CHECK(mean.delta->requested == "0.00100000000000000799");
-  CHECK(mean.delta->charged == "0.001000000000000007");
-  CHECK(mean.record.components[0].delta == "0.000666666666666671");
-  CHECK(mean.record.components[1].delta == "0.000333333333333336");
+  CHECK_FALSE(mean.recorded.granted);  // more than the budget, but planned
+  CHECK(mean.planned.delta->requested == "0.00100000000000000799");
+  CHECK(mean.planned.delta->charged == "0.001000000000000007");
+  CHECK(mean.planned.record.components[0].delta == "0.000666666666666671");
+  CHECK(mean.planned.record.components[1].delta == "0.000333333333333336");
   const Answer variance = release(engine, with_delta(request("variance:age", "0.5", "", "ward"), "1e-7"));
-  REQUIRE(variance.granted);
-  CHECK(variance.record.components[0].delta == "0.000000033333333333");
-  CHECK(variance.record.components[1].delta == "0.000000033333333333");
-  CHECK(variance.record.components[2].delta == "0.000000033333333334");
+  REQUIRE(variance.recorded.granted);
+  CHECK(variance.planned.record.components[0].delta == "0.000000033333333333");
+  CHECK(variance.planned.record.components[1].delta == "0.000000033333333333");
+  CHECK(variance.planned.record.components[2].delta == "0.000000033333333334");
   CHECK(spent_units(engine, "delta") == 100'000'000'000);
   CHECK_THROWS_WITH(release(engine, with_delta(request("mean:cost", "0.5"), "1e-18")),
                     Catch::Matchers::StartsWith("delta: 0.000000000000000001 is too small to be split"));
@@ -259,9 +259,9 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     const engine::Request question = with_delta(request("count", "0.25", "k"), "1e-6");
     CHECK(codes(engine.plan(question, {})) == std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
     const Answer refused = release(engine, question);
-    CHECK_FALSE(refused.granted);
-    REQUIRE(refused.reasons.size() == 1);
-    const engine::Reason& reason = refused.reasons[0];
+    CHECK_FALSE(refused.recorded.granted);
+    REQUIRE(refused.recorded.reasons.size() == 1);
+    const engine::Reason& reason = refused.recorded.reasons[0];
     CHECK(reason.code == RefusalCode::measure_not_expressible);
     CHECK(static_cast<int>(reason.code) == 6);
     CHECK(engine::name(reason.code) == "measure_not_expressible");
@@ -271,8 +271,8 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
           std::string(mechanism) +
               " loses (epsilon, delta), which the budget of dataset 'clinic' cannot express: "
               "its measure is pure");
-    CHECK(refused.values.empty());
-    CHECK(release(engine, question).replayed);
+    CHECK(refused.released.values.empty());
+    CHECK(release(engine, question).recorded.replayed);
     CHECK(spent(engine) == "0");
     CHECK(decisions(engine) == 1);
     CHECK(codes(release(engine, with_delta(request("count", "2"), "1e-6"))) ==
@@ -285,7 +285,7 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     // No amount would pass, so none is said to.
     for (const Answer& told : {release(engine, with_delta(request("count", "3"), "1e-6")),
                                engine.plan(with_delta(request("count", "3"), "1e-6"), {})}) {
-      for (const engine::Reason& one : told.reasons) {
+      for (const engine::Reason& one : told.recorded.reasons) {
         CHECK(one.fits.empty());
         CHECK(one.message.find("fits") == std::string::npos);
       }
@@ -306,7 +306,7 @@ TEST_CASE("mechanism: a budget that gains or loses its delta changes what can be
   CHECK(apply("epsilon: 1"));
   CHECK(codes(release(engine, question)) == std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
   CHECK(apply("epsilon: 1, delta: 1e-7"));
-  CHECK(release(engine, question).granted);
+  CHECK(release(engine, question).recorded.granted);
   CHECK_THROWS_AS(apply("epsilon: 1"), PolicyError);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
@@ -338,10 +338,10 @@ TEST_CASE("mechanism: delta is part of the question that a key is bound to", "[e
   Engine engine = clinic.open();
   const Answer first = release(engine, with_delta(request("mean:cost", "0.5", "k"), "1e-6"));
   const Answer again = release(engine, with_delta(request("mean:cost", "0.5", "k"), "0.000001"));
-  CHECK(again.replayed);
-  CHECK(again.values == first.values);
-  CHECK(again.component_values == first.component_values);
-  CHECK(again.delta->charged == first.delta->charged);
+  CHECK(again.recorded.replayed);
+  CHECK(again.released.values == first.released.values);
+  CHECK(again.released.component_values == first.released.component_values);
+  CHECK(again.planned.delta->charged == first.planned.delta->charged);
   CHECK(codes(release(engine, with_delta(request("mean:cost", "0.5", "k"), "2e-6"))) ==
         std::vector<RefusalCode>{RefusalCode::key_conflict});
   CHECK(spent_units(engine, "delta") == 1'000'000'000'000);
@@ -355,13 +355,13 @@ TEST_CASE("mechanism: a change of mechanism leaves what was released as it was",
   for (const std::string& mechanism : kMechanisms) {
     clinic.folder.write("policy.yaml", clinic_policy(kBoth, released_by(mechanism)));
     CHECK(engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test").changed);
-    CHECK(release(engine, asked_of(mechanism, request("sum:cost", "0.5"))).record.mechanism == mechanism);
+    CHECK(release(engine, asked_of(mechanism, request("sum:cost", "0.5"))).planned.record.mechanism == mechanism);
     const Answer again = release(engine, request("sum:cost", "0.5", "k"));
-    CHECK(again.replayed);
-    CHECK(again.record == snapped.record);
-    CHECK(again.values == snapped.values);
+    CHECK(again.recorded.replayed);
+    CHECK(again.planned.record == snapped.planned.record);
+    CHECK(again.released.values == snapped.released.values);
   }
-  CHECK(engine.show(snapped.decision_id, {}).record.mechanism == "snapping");
+  CHECK(engine.show(snapped.recorded.decision_id, {}).planned.record.mechanism == "snapping");
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -382,14 +382,14 @@ TEST_CASE("mechanism: a batch of several mechanisms is decided in order within o
   };
   const auto answers = engine.release_many(requests, bits, {});
   REQUIRE(answers.size() == 6);
-  CHECK(answers[0].record.mechanism == "discrete_laplace");
-  CHECK(answers[1].granted);
-  CHECK_FALSE(answers[2].granted);
-  CHECK(answers[2].reasons.at(0).measure == "delta");
-  CHECK(answers[3].replayed);
-  CHECK(answers[3].values == answers[1].values);
-  CHECK(answers[4].granted);
-  CHECK(answers[5].record.mechanism == "snapping");
+  CHECK(answers[0].planned.record.mechanism == "discrete_laplace");
+  CHECK(answers[1].recorded.granted);
+  CHECK_FALSE(answers[2].recorded.granted);
+  CHECK(answers[2].recorded.reasons.at(0).measure == "delta");
+  CHECK(answers[3].recorded.replayed);
+  CHECK(answers[3].released.values == answers[1].released.values);
+  CHECK(answers[4].recorded.granted);
+  CHECK(answers[5].planned.record.mechanism == "snapping");
   CHECK(spent(engine) == "1");
   CHECK(spent_units(engine, "delta") == 1'000'000'000'000);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
@@ -402,7 +402,7 @@ TEST_CASE("mechanism: no answer and no error depends on a supplied value outside
     Engine engine = clinic.open();
     for (const char* value : {"1e300", "-1e300", "nan", "-inf", "0", "1/3", "1e99999"}) {
       CAPTURE(mechanism, value);
-      CHECK(release(engine, asked_of(mechanism, supplied(value, "0.1"))).granted);
+      CHECK(release(engine, asked_of(mechanism, supplied(value, "0.1"))).recorded.granted);
     }
   }
 }
@@ -421,7 +421,7 @@ TEST_CASE("mechanism: releases keep to the accuracy that was announced, and do n
     const auto answers = engine.release_many(std::vector<engine::Request>(2000, asked), bits, {alpha});
     int farther = 0;
     for (const Answer& answer : answers) {
-      if (abs(answer.values.at(0) - Rational(29, 4)) > answer.accuracy.at(0).at(0).a) ++farther;
+      if (abs(answer.released.values.at(0) - Rational(29, 4)) > answer.planned.accuracy.at(0).at(0).a) ++farther;
     }
     CAPTURE(mechanism);
     CHECK(farther < 185);
@@ -454,10 +454,10 @@ TEST_CASE("mechanism: accuracy is announced before spending and smaller for a la
     Engine engine = clinic.open();
     CAPTURE(mechanism);
     const Answer plan = engine.plan(asked_of(mechanism, request("mean:cost", "0.5")), alphas);
-    REQUIRE(plan.accuracy.size() == 2);
-    CHECK(plan.accuracy[0][0].a > 0);
-    CHECK(plan.accuracy[0][0].a < plan.accuracy[0][1].a);
-    CHECK(release(engine, asked_of(mechanism, request("mean:cost", "0.5"))).record == plan.record);
-    CHECK(plan.precision_reasons == std::vector<std::string>{"", ""});
+    REQUIRE(plan.planned.accuracy.size() == 2);
+    CHECK(plan.planned.accuracy[0][0].a > 0);
+    CHECK(plan.planned.accuracy[0][0].a < plan.planned.accuracy[0][1].a);
+    CHECK(release(engine, asked_of(mechanism, request("mean:cost", "0.5"))).planned.record == plan.planned.record);
+    CHECK(plan.planned.precision_reasons == std::vector<std::string>{"", ""});
   }
 }

@@ -166,14 +166,14 @@ TEST_CASE("whole answers: a rounded release is told, recorded and verified as su
     Engine engine = Engine::open(ledger);
     // With lambda = 1/40 another whole number than the true one has a probability below 10^-8.
     const Answer count = release(engine, request("count", "40", "k"));
-    CHECK(count.values == std::vector<Rational>{5});
-    CHECK(count.post_processing == PostProcessing::Kind::rounded);
-    CHECK(field(count.record.components.front().grid) == Rational(1, 32));
+    CHECK(count.released.values == std::vector<Rational>{5});
+    CHECK(count.planned.post_processing == PostProcessing::Kind::rounded);
+    CHECK(field(count.planned.record.components.front().grid) == Rational(1, 32));
     const Answer cells = release(engine, request("histogram:ward", "40"));
-    CHECK(cells.values == std::vector<Rational>{3, 1, 1});
-    CHECK(release(engine, request("count", "40", "k")).values == count.values);
-    CHECK(engine.show(count.decision_id, {Rational(1, 20)}).accuracy.front().front().a == 0);
-    CHECK(engine.show(count.decision_id, {}).post_processing == PostProcessing::Kind::rounded);
+    CHECK(cells.released.values == std::vector<Rational>{3, 1, 1});
+    CHECK(release(engine, request("count", "40", "k")).released.values == count.released.values);
+    CHECK(engine.show(count.recorded.decision_id, {Rational(1, 20)}).planned.accuracy.front().front().a == 0);
+    CHECK(engine.show(count.recorded.decision_id, {}).planned.post_processing == PostProcessing::Kind::rounded);
   }
   CHECK(audit_verify(ledger).ok);
   CHECK(rows_of(ledger, "SELECT DISTINCT post_processing FROM release") ==
@@ -203,25 +203,25 @@ TEST_CASE(
   std::vector<Answer> open;
   engine.pending("", [&](const Answer& answer) { open.push_back(answer); });
   for (const Answer& waiting : open) {
-    if (waiting.statistic.starts_with("value:")) continue;
+    if (waiting.asked.statistic.starts_with("value:")) continue;
     for (const char* who : {"carol", "dave"}) {
-      if (engine.show(waiting.decision_id, {}).state == RequestState::pending) {
-        (void)engine.approve(waiting.decision_id, who);
+      if (engine.show(waiting.recorded.decision_id, {}).recorded.state == RequestState::pending) {
+        (void)engine.approve(waiting.recorded.decision_id, who);
       }
     }
-    const Answer answer = engine.commit(waiting.decision_id, waiting.principal, std::nullopt, bits, {});
-    CAPTURE(waiting.key);
-    REQUIRE(answer.state == RequestState::granted);
-    CHECK(answer.rules == ledger::Rules::first_use);  // its ending is a decision of today
-    CHECK(answer.post_processing == PostProcessing::Kind::none);
-    CHECK(answer.values == answer.component_values.front());
+    const Answer answer = engine.commit(waiting.recorded.decision_id, waiting.asked.principal, std::nullopt, bits, {});
+    CAPTURE(waiting.asked.key);
+    REQUIRE(answer.recorded.state == RequestState::granted);
+    CHECK(answer.recorded.rules == ledger::Rules::first_use);  // its ending is a decision of today
+    CHECK(answer.planned.post_processing == PostProcessing::Kind::none);
+    CHECK(answer.released.values == answer.released.component_values.front());
     ++drawn;
   }
   CHECK(drawn == 5);
   Request fresh = request("count", "3.5");
   const Answer answer = release(engine, fresh);
-  CHECK(answer.post_processing == PostProcessing::Kind::rounded);
-  CHECK(answer.values.front().get_den() == 1);
+  CHECK(answer.planned.post_processing == PostProcessing::Kind::rounded);
+  CHECK(answer.released.values.front().get_den() == 1);
   CHECK(kept.faults().empty());
 }
 
@@ -234,16 +234,16 @@ TEST_CASE("whole answers: the least epsilon for an accuracy is that of the round
   const Accuracy wanted{Rational(1, 20), Rational(1, 2)};
   const auto found = engine.forecast_of_accuracy(request("count", "1"), wanted, {Rational(1, 20)});
   REQUIRE(found);
-  CHECK(found->each.accuracy.front().front().a == 0);
+  CHECK(found->each.planned.accuracy.front().front().a == 0);
   Request less = request("count", "1");
   less.epsilon = found->epsilon - accounting::power_of_two(-30);
-  CHECK(engine.plan(less, {Rational(1, 20)}).accuracy.front().front().a > wanted.a);
+  CHECK(engine.plan(less, {Rational(1, 20)}).planned.accuracy.front().front().a > wanted.a);
 }
 
 TEST_CASE("whole answers: a plan advises discrete Laplace where it is more accurate", "[engine][whole]") {
   Clinic clinic;
   const Engine engine = clinic.open();
-  const auto advice = [&](const Request& asked) { return engine.plan(asked, {Rational(1, 20)}).advice; };
+  const auto advice = [&](const Request& asked) { return engine.plan(asked, {Rational(1, 20)}).planned.advice; };
   CHECK(advice(request("count", "0.3")) ==
         std::vector<std::string>{"discrete_laplace is within 30 at this cost (policy: release.count)"});
   CHECK(advice(request("sum:age", "1")).size() == 1);
@@ -251,10 +251,10 @@ TEST_CASE("whole answers: a plan advises discrete Laplace where it is more accur
   CHECK(advice(request("sum:cost", "1")).empty());
   CHECK(advice(supplied("1", "1")).empty());
   PlanSequence sequence = engine.plan_sequence();
-  CHECK(sequence.next(request("units", "0.3"), {}).advice.size() == 1);
+  CHECK(sequence.next(request("units", "0.3"), {}).planned.advice.size() == 1);
 
   Clinic discrete("epsilon: 3", "    release: {default: {mechanism: discrete_laplace}}\n");
-  CHECK(discrete.open().plan(request("count", "0.3"), {}).advice.empty());
+  CHECK(discrete.open().plan(request("count", "0.3"), {}).planned.advice.empty());
 }
 
 namespace {
@@ -301,9 +301,9 @@ TEST_CASE("whole answers: how many rows there are is no question where the polic
   CHECK_THROWS_WITH(engine.release_many(std::vector<Request>{stated}, bits, {}), message);
   CHECK(spent(engine) == "0");
   // A condition, groups and patients are no public numbers.
-  CHECK(release(engine, request("count", "0.5", "", std::nullopt, "age > 3")).granted);
-  CHECK(release(engine, request("count", "0.5", "", "ward")).granted);
-  CHECK(release(engine, request("units", "0.5")).granted);
+  CHECK(release(engine, request("count", "0.5", "", std::nullopt, "age > 3")).recorded.granted);
+  CHECK(release(engine, request("count", "0.5", "", "ward")).recorded.granted);
+  CHECK(release(engine, request("units", "0.5")).recorded.granted);
 
   folder.write("rows.yaml", six_rows("row"));
   Engine::init(folder.path("rows.yaml"), folder.path("rows.ledger"), "curator");

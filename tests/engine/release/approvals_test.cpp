@@ -18,19 +18,19 @@ using engine::RequestState;
 TEST_CASE("approval: a request above the threshold waits, debits nothing and is not released",
           "[engine][approvals]") {
   WaitingClinic waiting;
-  CHECK(release(waiting.engine, request("count", "0.5")).granted);
+  CHECK(release(waiting.engine, request("count", "0.5")).recorded.granted);
   const Answer pending = release(waiting.engine, request("count", "0.50000000001"));
-  CHECK(text(pending.state) == "pending");
-  CHECK_FALSE(pending.granted);
-  CHECK(pending.values.empty());
-  CHECK(pending.approvals_required == 2);
+  CHECK(text(pending.recorded.state) == "pending");
+  CHECK_FALSE(pending.recorded.granted);
+  CHECK(pending.released.values.empty());
+  CHECK(pending.planned.approvals_required == 2);
   CHECK(waiting.balance() == "0.5/0");
   // What would be refused now is refused at once.
-  CHECK(text(release(waiting.engine, request("count", "2.6")).state) == "denied");
+  CHECK(text(release(waiting.engine, request("count", "2.6")).recorded.state) == "denied");
   const Answer plan = waiting.engine.plan(request("count", "1"), {});
-  CHECK(plan.granted);
-  CHECK(text(plan.state) == "pending");
-  CHECK(text(waiting.engine.plan(request("count", "0.25"), {}).state) == "granted");
+  CHECK(plan.recorded.granted);
+  CHECK(text(plan.recorded.state) == "pending");
+  CHECK(text(waiting.engine.plan(request("count", "0.25"), {}).recorded.state) == "granted");
   CHECK(waiting.audit().empty());
 }
 
@@ -39,30 +39,30 @@ TEST_CASE("approval: the second of two distinct approvers reserves, and the aske
   for (const bool by_root : {true, false}) {
     WaitingClinic waiting;
     const Answer pending = release(waiting.engine, request("mean:cost", "1", "k"));
-    const Answer first = waiting.engine.approve(pending.decision_id, "carol");
-    CHECK(text(first.state) == "pending");
-    REQUIRE(first.approvals.size() == 1);
-    CHECK(first.approvals[0].by == "carol");
+    const Answer first = waiting.engine.approve(pending.recorded.decision_id, "carol");
+    CHECK(text(first.recorded.state) == "pending");
+    REQUIRE(first.recorded.approvals.size() == 1);
+    CHECK(first.recorded.approvals[0].by == "carol");
     // Once more by the same says the same.
-    CHECK(waiting.engine.approve(pending.decision_id, "carol").approvals == first.approvals);
-    CHECK(text(waiting.commit(pending.decision_id).state) == "pending");
-    const Answer second = waiting.engine.approve(pending.decision_id, "dave");
-    CHECK(text(second.state) == "reserved");
-    CHECK(second.parent == pending.decision_id);
-    CHECK(second.approvals.size() == 2);
+    CHECK(waiting.engine.approve(pending.recorded.decision_id, "carol").recorded.approvals == first.recorded.approvals);
+    CHECK(text(waiting.commit(pending.recorded.decision_id).recorded.state) == "pending");
+    const Answer second = waiting.engine.approve(pending.recorded.decision_id, "dave");
+    CHECK(text(second.recorded.state) == "reserved");
+    CHECK(second.recorded.parent == pending.recorded.decision_id);
+    CHECK(second.recorded.approvals.size() == 2);
     CHECK(waiting.balance() == "0/1");
     const Answer asked_again = release(waiting.engine, request("mean:cost", "1", "k"));
-    CHECK(asked_again.replayed);
-    CHECK(text(asked_again.state) == "reserved");
-    CHECK(asked_again.decision_id == second.decision_id);
-    const Answer granted = waiting.commit(by_root ? pending.decision_id : second.decision_id);
-    CHECK(granted.granted);
+    CHECK(asked_again.recorded.replayed);
+    CHECK(text(asked_again.recorded.state) == "reserved");
+    CHECK(asked_again.recorded.decision_id == second.recorded.decision_id);
+    const Answer granted = waiting.commit(by_root ? pending.recorded.decision_id : second.recorded.decision_id);
+    CHECK(granted.recorded.granted);
     CHECK(waiting.balance() == "1/0");
     const Answer replayed = release(waiting.engine, request("mean:cost", "1", "k"));
-    CHECK(replayed.granted);
-    CHECK(replayed.replayed);
-    CHECK(replayed.values == granted.values);
-    CHECK(waiting.engine.show(pending.decision_id, {}).values == granted.values);
+    CHECK(replayed.recorded.granted);
+    CHECK(replayed.recorded.replayed);
+    CHECK(replayed.released.values == granted.released.values);
+    CHECK(waiting.engine.show(pending.recorded.decision_id, {}).released.values == granted.released.values);
     CHECK(waiting.audit().empty());
   }
 }
@@ -73,43 +73,43 @@ TEST_CASE("approval: nobody else may give one, and nobody to a request of their 
   const Answer pending = release(waiting.engine, request("count", "1"));
   for (const char* who : {"alice", "bob", "eve", "nobody"}) {
     CAPTURE(who);
-    CHECK_THROWS_AS(waiting.engine.approve(pending.decision_id, who), engine::NotPermitted);
-    CHECK_THROWS_AS(waiting.engine.reject(pending.decision_id, who, ""), engine::NotPermitted);
+    CHECK_THROWS_AS(waiting.engine.approve(pending.recorded.decision_id, who), engine::NotPermitted);
+    CHECK_THROWS_AS(waiting.engine.reject(pending.recorded.decision_id, who, ""), engine::NotPermitted);
   }
   // alice is an approver of others.
   engine::Request of_bob = request("count", "1");
   of_bob.principal = "bob";
   const Answer other = release(waiting.engine, of_bob);
-  CHECK(waiting.engine.approve(other.decision_id, "alice").approvals.size() == 1);
-  CHECK(waiting.engine.show(pending.decision_id, {}).approvals.empty());
+  CHECK(waiting.engine.approve(other.recorded.decision_id, "alice").recorded.approvals.size() == 1);
+  CHECK(waiting.engine.show(pending.recorded.decision_id, {}).recorded.approvals.empty());
   CHECK(waiting.audit().empty());
 }
 
 TEST_CASE("approval: the last one refuses what no longer fits", "[engine][approvals][negative]") {
   WaitingClinic waiting;
   const Answer pending = release(waiting.engine, request("count", "1", "k"));
-  (void)waiting.engine.approve(pending.decision_id, "carol");
-  for (int i = 0; i < 5; ++i) REQUIRE(release(waiting.engine, request("count", "0.45")).granted);
-  const Answer refused = waiting.engine.approve(pending.decision_id, "dave");
-  CHECK(text(refused.state) == "denied");
-  REQUIRE(refused.reasons.size() == 1);
-  CHECK(refused.reasons[0].fits == "0.75");
-  CHECK(refused.parent == pending.decision_id);
+  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
+  for (int i = 0; i < 5; ++i) REQUIRE(release(waiting.engine, request("count", "0.45")).recorded.granted);
+  const Answer refused = waiting.engine.approve(pending.recorded.decision_id, "dave");
+  CHECK(text(refused.recorded.state) == "denied");
+  REQUIRE(refused.recorded.reasons.size() == 1);
+  CHECK(refused.recorded.reasons[0].fits == "0.75");
+  CHECK(refused.recorded.parent == pending.recorded.decision_id);
   CHECK(waiting.balance() == "2.25/0");
-  CHECK(text(waiting.commit(pending.decision_id).state) == "denied");
-  CHECK(text(release(waiting.engine, request("count", "1", "k")).state) == "denied");
+  CHECK(text(waiting.commit(pending.recorded.decision_id).recorded.state) == "denied");
+  CHECK(text(release(waiting.engine, request("count", "1", "k")).recorded.state) == "denied");
   CHECK(waiting.audit().empty());
 }
 
 TEST_CASE("approval: one rejection ends it, with its reason", "[engine][approvals]") {
   WaitingClinic waiting;
   const Answer pending = release(waiting.engine, request("count", "1", "k"));
-  (void)waiting.engine.approve(pending.decision_id, "carol");
-  CHECK_THROWS_AS(waiting.engine.reject(pending.decision_id, "carol", ""), InvalidParameter);
-  const Answer rejected = waiting.engine.reject(pending.decision_id, "dave", "too fine");
-  CHECK(text(rejected.state) == "rejected");
-  CHECK(rejected.why == "too fine");
-  CHECK(text(release(waiting.engine, request("count", "1", "k")).state) == "rejected");
+  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
+  CHECK_THROWS_AS(waiting.engine.reject(pending.recorded.decision_id, "carol", ""), InvalidParameter);
+  const Answer rejected = waiting.engine.reject(pending.recorded.decision_id, "dave", "too fine");
+  CHECK(text(rejected.recorded.state) == "rejected");
+  CHECK(rejected.recorded.why == "too fine");
+  CHECK(text(release(waiting.engine, request("count", "1", "k")).recorded.state) == "rejected");
   CHECK(waiting.balance() == "0/0");
   CHECK(waiting.audit().empty());
 }
@@ -119,13 +119,13 @@ TEST_CASE("approval: the values of a request that waits are kept nowhere and giv
   WaitingClinic waiting;
   const Answer pending = release(waiting.engine, supplied("7.123456789", "1"));
   const Answer without = release(waiting.engine, request("value:score", "1"));
-  CHECK(text(without.state) == "pending");
+  CHECK(text(without.recorded.state) == "pending");
   // What is no number is undefined, and waits like any other value.
-  CHECK(text(release(waiting.engine, supplied("seven", "1")).state) == "pending");
-  (void)waiting.engine.approve(pending.decision_id, "carol");
-  (void)waiting.engine.approve(pending.decision_id, "dave");
-  CHECK_THROWS_AS(waiting.commit(pending.decision_id), InvalidParameter);
-  CHECK(waiting.commit(pending.decision_id, "7.123456789").granted);
+  CHECK(text(release(waiting.engine, supplied("seven", "1")).recorded.state) == "pending");
+  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
+  (void)waiting.engine.approve(pending.recorded.decision_id, "dave");
+  CHECK_THROWS_AS(waiting.commit(pending.recorded.decision_id), InvalidParameter);
+  CHECK(waiting.commit(pending.recorded.decision_id, "7.123456789").recorded.granted);
   for (const char* suffix : {"", "-wal"}) {
     std::ifstream file(waiting.clinic.ledger() + suffix, std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -141,14 +141,14 @@ TEST_CASE("approval: several in one batch wait each", "[engine][approvals]") {
   const std::vector<engine::Request> requests = {request("count", "1", "a"), request("count", "0.25"),
                                                  request("count", "1", "a"), request("units", "5")};
   const auto answers = waiting.engine.release_many(requests, bits, {});
-  CHECK(text(answers[0].state) == "pending");
-  CHECK(text(answers[1].state) == "granted");
-  CHECK(answers[2].replayed);
-  CHECK(answers[2].decision_id == answers[0].decision_id);
-  CHECK(text(answers[3].state) == "denied");
+  CHECK(text(answers[0].recorded.state) == "pending");
+  CHECK(text(answers[1].recorded.state) == "granted");
+  CHECK(answers[2].recorded.replayed);
+  CHECK(answers[2].recorded.decision_id == answers[0].recorded.decision_id);
+  CHECK(text(answers[3].recorded.state) == "denied");
   std::vector<std::string> waits;
-  waiting.engine.pending("clinic", [&](const Answer& answer) { waits.push_back(answer.decision_id); });
-  CHECK(waits == std::vector{answers[0].decision_id});
+  waiting.engine.pending("clinic", [&](const Answer& answer) { waits.push_back(answer.recorded.decision_id); });
+  CHECK(waits == std::vector{answers[0].recorded.decision_id});
   CHECK(waiting.audit().empty());
 }
 
@@ -158,10 +158,10 @@ TEST_CASE("approval: eight threads that approve as two reserve once", "[engine][
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back(
-        [&, i] { (void)waiting.engine.approve(pending.decision_id, i % 2 == 0 ? "carol" : "dave"); });
+        [&, i] { (void)waiting.engine.approve(pending.recorded.decision_id, i % 2 == 0 ? "carol" : "dave"); });
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(text(waiting.engine.show(pending.decision_id, {}).state) == "reserved");
+  CHECK(text(waiting.engine.show(pending.recorded.decision_id, {}).recorded.state) == "reserved");
   CHECK(waiting.balance() == "0/1");
   CHECK(waiting.audit().empty());
 }
@@ -184,7 +184,7 @@ std::string approved(WaitingClinic& waiting, const std::string& id) {
 /// Of a statistic computed here; `reserve` puts it into the state.
 std::vector<State> states() {
   const auto pending = [](WaitingClinic& waiting) {
-    return waiting.reserve("count", "1", Holding::reserved, "k").decision_id;
+    return waiting.reserve("count", "1", Holding::reserved, "k").recorded.decision_id;
   };
   const auto reserved = [pending](WaitingClinic& waiting) { return approved(waiting, pending(waiting)); };
   const auto read = [reserved](WaitingClinic& waiting) {
@@ -203,13 +203,13 @@ std::vector<State> states() {
       {"granted",
        [reserved](WaitingClinic& waiting) {
          const std::string id = reserved(waiting);
-         REQUIRE(waiting.commit(id).granted);
+         REQUIRE(waiting.commit(id).recorded.granted);
          return id;
        }},
       {"denied",
        [pending](WaitingClinic& waiting) {
          const std::string id = pending(waiting);
-         for (int i = 0; i < 5; ++i) REQUIRE(release(waiting.engine, request("count", "0.45")).granted);
+         for (int i = 0; i < 5; ++i) REQUIRE(release(waiting.engine, request("count", "0.45")).recorded.granted);
          return approved(waiting, id);
        }},
       {"rejected",
@@ -296,11 +296,11 @@ TEST_CASE("requests: every act in every state leaves the state that the table sa
       CAPTURE(state.name, verb.name);
       const Answer answer = verb.act(waiting, id);
       const std::string expected = becomes(state.name, verb.name);
-      CHECK(text(answer.state) == expected);
+      CHECK(text(answer.recorded.state) == expected);
       const Answer shown = waiting.engine.show(id, {});
-      CHECK(text(shown.state) == expected);
-      CHECK(answer.granted == (expected == "granted"));
-      CHECK(answer.values.size() == (expected == "granted" ? 1U : 0U));
+      CHECK(text(shown.recorded.state) == expected);
+      CHECK(answer.recorded.granted == (expected == "granted"));
+      CHECK(answer.released.values.size() == (expected == "granted" ? 1U : 0U));
       const std::string other = verb.name == std::string("write something else") ? ".000001" : "";
       const std::string spent = expected == "denied"                               ? "2.25"
                                 : expected == "granted" || expected == "forfeited" ? "1"
@@ -310,7 +310,7 @@ TEST_CASE("requests: every act in every state leaves the state that the table sa
       // Again changes nothing more.
       const std::string balance = waiting.balance();
       if (other.empty() && verb.name != std::string("approve")) {
-        CHECK(text(verb.act(waiting, id).state) == expected);
+        CHECK(text(verb.act(waiting, id).recorded.state) == expected);
         CHECK(waiting.balance() == balance);
       }
       INFO(waiting.audit());
@@ -329,22 +329,22 @@ TEST_CASE("requests: the token is only for a reservation that was made against o
     if (stands == "pending" || stands == "reserved" || stands == "granted") {
       CHECK_THROWS_AS(waiting.engine.issue_token(id, "alice"), InvalidParameter);
     } else {  // what has ended, or is overdue, says so whatever else is wrong
-      CHECK(text(waiting.engine.issue_token(id, "alice").state) == stands);
+      CHECK(text(waiting.engine.issue_token(id, "alice").recorded.state) == stands);
     }
   }
   WaitingClinic waiting;
   const Answer pending = waiting.reserve("value:score", "1", Holding::reserved_against_token);
-  const auto state = [&] { return text(waiting.engine.issue_token(pending.decision_id, "alice").state); };
+  const auto state = [&] { return text(waiting.engine.issue_token(pending.recorded.decision_id, "alice").recorded.state); };
   CHECK(state() == "pending");
-  CHECK_THROWS_AS(waiting.engine.issue_token(pending.decision_id, "carol"), engine::NotPermitted);
-  approved(waiting, pending.decision_id);
+  CHECK_THROWS_AS(waiting.engine.issue_token(pending.recorded.decision_id, "carol"), engine::NotPermitted);
+  approved(waiting, pending.recorded.decision_id);
   CHECK(state() == "reserved");
-  CHECK(waiting.commit(pending.decision_id, "3").granted);
+  CHECK(waiting.commit(pending.recorded.decision_id, "3").recorded.granted);
   CHECK(state() == "granted");
   const Answer second = waiting.reserve("value:score", "0.25", Holding::reserved_against_token);
-  (void)waiting.engine.cancel(second.decision_id, "alice");
-  const Answer late = waiting.engine.issue_token(second.decision_id, "alice");
-  CHECK(text(late.state) == "cancelled");
-  CHECK(late.token.empty());
+  (void)waiting.engine.cancel(second.recorded.decision_id, "alice");
+  const Answer late = waiting.engine.issue_token(second.recorded.decision_id, "alice");
+  CHECK(text(late.recorded.state) == "cancelled");
+  CHECK(late.recorded.token.empty());
   CHECK(waiting.audit().empty());
 }

@@ -83,7 +83,7 @@ class CopiedLedger {
   [[nodiscard]] engine::EngineOptions options() {
     engine::EngineOptions options;
     options.clock = clock.clock();
-    options.wait = wait;
+    options.wait_ms = wait.count();
     options.unreadable = [this](const engine::UnreadableDecision&) { named_unreadable = true; };
     return options;
   }
@@ -93,14 +93,14 @@ class CopiedLedger {
   /// The word of an answer; what it tells is kept for require_kept().
   std::string word(const engine::Answer& answer) {
     using engine::RequestState;
-    if (!answer.values.empty()) told.push_back({answer.decision_id, answer.values});
-    if (answer.durable && !*answer.durable) return answer.values.empty() ? "withholds" : "?";
-    switch (answer.state) {
+    if (!answer.released.values.empty()) told.push_back({answer.recorded.decision_id, answer.released.values});
+    if (answer.recorded.durable && !*answer.recorded.durable) return answer.released.values.empty() ? "withholds" : "?";
+    switch (answer.recorded.state) {
       case RequestState::granted:
-        if (answer.values.empty()) return "?";
-        return answer.replayed || answer.seq <= recorded ? "replays" : "releases";
+        if (answer.released.values.empty()) return "?";
+        return answer.recorded.replayed || answer.recorded.seq <= recorded ? "replays" : "releases";
       case RequestState::refused:
-        for (const engine::Reason& reason : answer.reasons) {
+        for (const engine::Reason& reason : answer.recorded.reasons) {
           if (reason.code == engine::RefusalCode::policy_changed) return "differs";
         }
         return "refuses";
@@ -112,7 +112,7 @@ class CopiedLedger {
         return "rejects";
       case RequestState::cancelled:
       case RequestState::expired:
-        return answer.why == "policy_changed" ? "ends" : "returns";
+        return answer.recorded.why == "policy_changed" ? "ends" : "returns";
       case RequestState::forfeited:
         return "forfeits";
       case RequestState::approved:

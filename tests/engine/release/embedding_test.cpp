@@ -7,6 +7,7 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"
+#include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "support/catch.hpp"
 #include "support/no_randomness.hpp"
@@ -39,10 +40,10 @@ TEST_CASE("embedding: an epsilon of any form is the number it denotes", "[engine
   engine::Request asked = request("count", "0.1", "k");
   asked.epsilon = Rational(2, 20);
   const engine::Answer first = release(engine, asked);
-  REQUIRE(first.granted);
-  CHECK(first.record.requested == "0.1");
+  REQUIRE(first.recorded.granted);
+  CHECK(first.planned.record.requested == "0.1");
   asked.epsilon = Rational(-1, -10);
-  CHECK(release(engine, asked).decision_id == first.decision_id);
+  CHECK(release(engine, asked).recorded.decision_id == first.recorded.decision_id);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -81,9 +82,9 @@ TEST_CASE("embedding: an engine is moved by construction and by assignment, and 
   engine::PlanSequence sequence = assigned.plan_sequence();
   assigned = std::move(built);
   CHECK(assigned.ledger_id() == id);
-  CHECK(release(assigned, request("count", "0.1")).granted);
+  CHECK(release(assigned, request("count", "0.1")).recorded.granted);
   // What was begun with the engine that was there before goes on.
-  CHECK(sequence.next(request("count", "4"), {}).granted);
+  CHECK(sequence.next(request("count", "4"), {}).recorded.granted);
 
   mechanisms::SystemBits bits;
   const engine::Request asked = request("count", "0.1");
@@ -152,7 +153,7 @@ TEST_CASE("embedding: an alpha no accuracy can be told at is refused before anyt
   CHECK_THROWS_AS(Alphas({Rational(1, 0)}), InvalidParameter);
   CHECK(spent(engine) == "0");
   const auto least = engine.release(request("count", "0.1"), bits, {accounting::power_of_two(-16'384)});
-  CHECK(least.accuracy.at(0).at(0).a > 0);
+  CHECK(least.planned.accuracy.at(0).at(0).a > 0);
 }
 
 TEST_CASE("embedding: alphas are taken from any range of exact numbers, in canonical form",
@@ -162,7 +163,7 @@ TEST_CASE("embedding: alphas are taken from any range of exact numbers, in canon
   const auto told = [&](const Alphas& alphas) {
     std::vector<Rational> result;
     const engine::Answer plan = engine.plan(request("count", "0.1"), alphas);
-    for (const Accuracy& accuracy : plan.accuracy.at(0)) {
+    for (const Accuracy& accuracy : plan.planned.accuracy.at(0)) {
       result.push_back(accuracy.alpha);
     }
     return result;
@@ -208,7 +209,7 @@ TEST_CASE("embedding: a name or a reason that is not UTF-8 changes nothing of wh
   Engine engine = clinic.open();
   engine::Request asked = request("count", "0.1");
   asked.holding = engine::Holding::reserved;
-  const std::string id = engine.reserve(asked, {}).decision_id;
+  const std::string id = engine.reserve(asked, {}).recorded.decision_id;
   mechanisms::SystemBits bits;
   CHECK_THROWS_AS(engine.reject(id, "curator", kNotUtf8), InvalidParameter);
   CHECK_THROWS_AS(engine.reject(id, kNotUtf8, ""), InvalidParameter);
@@ -222,7 +223,7 @@ TEST_CASE("embedding: a name or a reason that is not UTF-8 changes nothing of wh
   CHECK_THROWS_AS(Engine::init(clinic.folder.path("policy.yaml"), clinic.folder.path("new"), kNotUtf8),
                   InvalidParameter);
   CHECK(decisions(engine) == 1);
-  CHECK(engine.show(id, {}).state == engine::RequestState::reserved);
+  CHECK(engine.show(id, {}).recorded.state == engine::RequestState::reserved);
 }
 
 TEST_CASE("embedding: a stored policy that cannot be parsed is said each time it is asked for",
@@ -231,7 +232,7 @@ TEST_CASE("embedding: a stored policy that cannot be parsed is said each time it
   std::string id;
   {
     Engine engine = clinic.open();
-    id = release(engine, request("count", "0.1")).decision_id;
+    id = release(engine, request("count", "0.1")).recorded.decision_id;
   }
   tamper(clinic.ledger(), "UPDATE policy_version SET yaml = 'version: 1\ndatasets: none\n'");
   const Engine engine = clinic.open();
@@ -250,7 +251,7 @@ TEST_CASE("embedding: threads that parse the same policy at once plan the same",
     std::vector<std::thread> threads;
     for (std::string& own : adjusted) {
       threads.emplace_back([&engine, &own] {
-        own = engine.plan(request("mean:cost", "0.5"), {Rational(1, 20)}).record.adjusted;
+        own = engine.plan(request("mean:cost", "0.5"), {Rational(1, 20)}).planned.record.adjusted;
       });
     }
     for (std::thread& thread : threads) thread.join();

@@ -10,6 +10,7 @@
 #include "column_cell.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "support/catch.hpp"
@@ -65,14 +66,14 @@ engine::Request ask(const std::string& statistic, const std::optional<std::strin
 }
 
 std::string shown(const Answer& answer) {
-  std::string text = answer.record.charged + " " + answer.record.adjusted;
-  for (const ledger::ComponentRecord& component : answer.record.components) {
+  std::string text = answer.planned.record.charged + " " + answer.planned.record.adjusted;
+  for (const ledger::ComponentRecord& component : answer.planned.record.components) {
     text += " " + component.lambda + " " + component.grid;
   }
-  for (const auto& component : answer.accuracy) {
+  for (const auto& component : answer.planned.accuracy) {
     for (const engine::Accuracy& accuracy : component) text += " " + accounting::text(accuracy.a);
   }
-  for (const Rational& value : answer.values) text += " = " + value.get_str();
+  for (const Rational& value : answer.released.values) text += " = " + value.get_str();
   return text;
 }
 

@@ -96,7 +96,7 @@ class JointsWalk final {
     std::int64_t rows = 0;
     engine.history("", 0, [&](const Answer& answer) {
       ++rows;
-      if (random_.chance(8)) (void)engine.show(answer.decision_id, {});
+      if (random_.chance(8)) (void)engine.show(answer.recorded.decision_id, {});
     });
     require(rows == last_seq_, "the history has other decisions than were recorded");
     engine.pending("", [](const Answer&) {});
@@ -223,11 +223,11 @@ class JointsWalk final {
       require(check({.asked = asked}) > 0, "answered and not recorded");
       count("asked");
       if (asked.may_be_too_long) count("long conditions");
-      if (!answer.granted && asked.request.epsilon >= 68) count("too large and refused");
+      if (!answer.recorded.granted && asked.request.epsilon >= 68) count("too large and refused");
       if (earlier != keys_.end()) {
-        require(answer.state == RequestState::refused, "a key with two answers");
+        require(answer.recorded.state == RequestState::refused, "a key with two answers");
       } else if (!key.empty()) {
-        keys_[bound] = {asked, root_, answer.values};
+        keys_[bound] = {asked, root_, answer.released.values};
       }
       if (model_.waiting_of.contains(root_)) recent_.push_back(root_);
     } catch (const InvalidParameter& error) {
@@ -247,8 +247,8 @@ class JointsWalk final {
     const Answer answer = put(*engine_, asked.request, bits_);
     (void)check();  // at most what was overdue
     const Bound& first = keys_.at(bound);
-    require(answer.replayed, "a retry was no replay");
-    require(answer.values == first.values, "one key, two answers");
+    require(answer.recorded.replayed, "a retry was no replay");
+    require(answer.released.values == first.values, "one key, two answers");
     count("retries");
   }
   void retry() {
@@ -311,9 +311,9 @@ class JointsWalk final {
   }
   static void require_consistent(const Answer& answer, const JointsWaiting& one) {
     using State = JointsWaiting::State;
-    const bool open = answer.state == RequestState::pending || answer.state == RequestState::reserved;
+    const bool open = answer.recorded.state == RequestState::pending || answer.recorded.state == RequestState::reserved;
     require(open == (one.state != State::over), "the answer says otherwise than the record");
-    require(answer.granted == !answer.values.empty(), "values without a grant, or the reverse");
+    require(answer.recorded.granted == !answer.released.values.empty(), "values without a grant, or the reverse");
   }
 
   // ---- policies

@@ -67,7 +67,7 @@ struct LivedLedger {
       const engine::Request asked = lived_request(key);
       const engine::Answer answer =
           asked.holding == engine::Holding::none ? release(engine, asked) : engine.reserve(asked, {});
-      ids[key] = answer.decision_id;
+      ids[key] = answer.recorded.decision_id;
     }
     for (const auto& [name, epsilon] :
          {std::pair("again", "3"), std::pair("larger", "4"), std::pair("less", "1")}) {
@@ -79,8 +79,8 @@ struct LivedLedger {
     mechanisms::SystemBits bits;
     (void)engine.commit(ids["committed"], "alice", {}, bits, {});
     engine.history("", 0, [this](const engine::Answer& answer) {
-      decisions = answer.seq;
-      if (!answer.values.empty()) values[answer.decision_id] = answer.values;
+      decisions = answer.recorded.seq;
+      if (!answer.released.values.empty()) values[answer.recorded.decision_id] = answer.released.values;
     });
   }
 

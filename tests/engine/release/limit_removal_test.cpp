@@ -28,7 +28,7 @@ struct Removed : LivedHistory {
   Removed() {
     policy.budget = 30;
     (void)apply();
-    CHECK(release("bob", "0.3").granted);
+    CHECK(release("bob", "0.3").recorded.granted);
     policy.limit_of_bob = false;
     report = apply();
   }
@@ -48,7 +48,7 @@ TEST_CASE("limits: one that is removed binds nobody, and counts on when it is de
   CHECK(history.report.limit_removals[0].by == "curator");
   CHECK(history.report.limit_removals[0].why == "test");
   CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.5, inactive");
-  CHECK(history.release("bob", "0.4").granted);
+  CHECK(history.release("bob", "0.4").recorded.granted);
   CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.5, inactive");
   CHECK(history.audit().empty());
 
@@ -58,8 +58,8 @@ TEST_CASE("limits: one that is removed binds nobody, and counts on when it is de
   CHECK(again.limit_changes.empty());
   CHECK(again.limit_removals.empty());
   CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.5");
-  CHECK_FALSE(history.release("bob", "0.3").granted);  // what was charged meanwhile is not in it
-  CHECK(history.release("bob", "0.2").granted);
+  CHECK_FALSE(history.release("bob", "0.3").recorded.granted);  // what was charged meanwhile is not in it
+  CHECK(history.release("bob", "0.2").recorded.granted);
   CHECK(balance(account(history.engine(), kBob)) == "0.5+0 of 0.5");
   CHECK(history.audit().empty());
 }
@@ -75,15 +75,15 @@ TEST_CASE("limits: one that is declared again with another number is changed, an
     clinic.folder.write("next.yaml", policy(limits));
     return engine.apply_policy(clinic.folder.path("next.yaml"), "curator", "test");
   };
-  CHECK(release(engine, request("count", "0.3")).granted);
+  CHECK(release(engine, request("count", "0.3")).recorded.granted);
   CHECK(apply("").limit_removals.size() == 1);
   CHECK_THROWS_AS(apply("{each: principal, epsilon: 0.2}"), PolicyError);
   const auto again = apply("{each: principal, epsilon: 0.4}");
   REQUIRE(again.limit_changes.size() == 1);
   CHECK(again.limit_changes[0].old_limit == 500'000'000'000);
   CHECK(again.limit_changes[0].new_limit == 400'000'000'000);
-  CHECK_FALSE(release(engine, request("count", "0.2")).granted);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK_FALSE(release(engine, request("count", "0.2")).recorded.granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -97,10 +97,10 @@ TEST_CASE("limits: removed measures, lifetimes and datasets end likewise", "[eng
   CHECK(apply(clinic_policy("epsilon: 3", "    lifetime: {epsilon: 4}\n")).limit_removals.size() == 2);
   CHECK_FALSE(account(engine, "", "delta").active);
   CHECK_FALSE(account(engine, "lifetime", "delta").active);
-  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(release(engine, request("count", "1")).recorded.granted);
   CHECK(apply(clinic_policy("epsilon: 3")).limit_removals.size() == 1);  // of a charged dataset
   CHECK(balance(account(engine, "lifetime")) == "1+0 of 4, inactive");
-  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(release(engine, request("count", "1")).recorded.granted);
   CHECK(balance(account(engine, "lifetime")) == "1+0 of 4, inactive");
   CHECK_THROWS_AS(apply(clinic_policy("epsilon: 3", "    lifetime: {epsilon: 4}\n")), PolicyError);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
@@ -130,14 +130,14 @@ TEST_CASE("limits: a reservation that holds a removed one is committed, given ba
     CHECK(balance(account(history.engine(), kBob)) == "0+0.3 of 0.5, inactive");
     if (end == "commit") {
       mechanisms::SystemBits bits;
-      CHECK(history.engine().commit(id, "bob", {}, bits, {}).granted);
+      CHECK(history.engine().commit(id, "bob", {}, bits, {}).recorded.granted);
       CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.5, inactive");
     } else if (end == "cancel") {
       (void)history.engine().cancel(id, "bob");
       CHECK(balance(account(history.engine(), kBob)) == "0+0 of 0.5, inactive");
     } else {
       history.pass(3 * kDayOfMs);
-      CHECK(history.release().granted);
+      CHECK(history.release().recorded.granted);
       CHECK(balance(account(history.engine(), kBob)) == "0+0 of 0.5, inactive");
     }
     CHECK(history.audit().empty());
@@ -157,7 +157,7 @@ TEST_CASE("limits: an account of a period follows what its dataset becomes", "[e
   engine::Engine engine = engine::Engine::open(clinic.ledger(), options);
   engine::Request held = request("count", "1");
   held.holding = engine::Holding::reserved;
-  (void)engine.cancel(engine.reserve(held, {}).decision_id, "alice");  // opens it, and charges nothing
+  (void)engine.cancel(engine.reserve(held, {}).recorded.decision_id, "alice");  // opens it, and charges nothing
   int revision = 0;
   const auto removals = [&](const std::string& renew) {
     clinic.folder.write("next.yaml", policy(renew) + "# " + std::to_string(++revision) + "\n");
@@ -195,12 +195,12 @@ TEST_CASE("limits: a removal of schema 2, a limit lowered to what was used, veri
     if (!old_program) continue;
     CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.3, inactive");
     CHECK(history.apply().limit_removals.empty());
-    CHECK(history.release("bob", "0.4").granted);
+    CHECK(history.release("bob", "0.4").recorded.granted);
     history.policy.limit_of_bob = true;
     const auto again = history.apply();
     REQUIRE(again.limit_changes.size() == 1);
     CHECK(again.limit_changes[0].old_limit == 300'000'000'000);
-    CHECK(history.release("bob", "0.2").granted);
+    CHECK(history.release("bob", "0.2").recorded.granted);
     history.policy.limit_of_bob = false;
     CHECK(history.apply().limit_removals.size() == 1);
     CHECK(history.audit().empty());
@@ -237,8 +237,8 @@ TEST_CASE("audit: a removal hidden, made up, moved or restated is named",
 TEST_CASE("policy diff: what is overdue counts as ended, as apply ends it, and nothing is recorded",
           "[engine][policy][limits]") {
   WaitingClinic waiting("");
-  CHECK_FALSE(waiting.reserve("count", "0.6").decision_id.empty());
-  CHECK_FALSE(waiting.reserve("value:score", "0.25").decision_id.empty());  // spent when it expires
+  CHECK_FALSE(waiting.reserve("count", "0.6").recorded.decision_id.empty());
+  CHECK_FALSE(waiting.reserve("value:score", "0.25").recorded.decision_id.empty());  // spent when it expires
   const auto faults = [&](const std::string& epsilon) {
     waiting.clinic.folder.write("next.yaml", clinic_policy("epsilon: " + epsilon, waiting_rules("")));
     return waiting.engine.apply_faults(waiting.clinic.folder.path("next.yaml")).size();

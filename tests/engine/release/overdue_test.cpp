@@ -23,7 +23,7 @@ std::size_t records(const WaitingClinic& waiting) {
 
 /// What each account holds, as told with an answer: "spent/reserved".
 std::string told(const Answer& answer) {
-  const ledger::AccountState& account = answer.accounts.at(0);
+  const ledger::AccountState& account = answer.recorded.accounts.at(0);
   return accounting::Epsilon::from_units(account.balance.spent).text() + "/" +
          accounting::Epsilon::from_units(account.balance.reserved).text();
 }
@@ -35,11 +35,11 @@ TEST_CASE("overdue: a request answers that it expired, whatever else is wrong wi
   const auto state_after = [](Holding holding, const std::string& statistic, const auto& call) {
     WaitingClinic waiting;
     const Answer reserved = waiting.reserve(statistic, "0.25", holding);
-    CHECK_THROWS(call(waiting, reserved.decision_id));  // while it waits, it is a mistake
+    CHECK_THROWS(call(waiting, reserved.recorded.decision_id));  // while it waits, it is a mistake
     waiting.clock.pass_seconds(kHour);                  // the deadline itself is too late
-    const std::string state = text(call(waiting, reserved.decision_id).state);
+    const std::string state = text(call(waiting, reserved.recorded.decision_id).recorded.state);
     CHECK(records(waiting) == 2);
-    CHECK(text(call(waiting, reserved.decision_id).state) == state);  // and stays so
+    CHECK(text(call(waiting, reserved.recorded.decision_id).recorded.state) == state);  // and stays so
     CHECK(records(waiting) == 2);
     CHECK(waiting.audit().empty());
     return state;
@@ -63,7 +63,7 @@ TEST_CASE("overdue: a request answers that it expired, whatever else is wrong wi
 TEST_CASE("overdue: who may not touch a request is told so, and ends nothing",
           "[engine][requests][overdue][negative]") {
   WaitingClinic waiting;
-  const std::string id = waiting.reserve("count", "0.25").decision_id;
+  const std::string id = waiting.reserve("count", "0.25").recorded.decision_id;
   waiting.clock.pass_seconds(2 * kHour);
   CHECK_THROWS_AS(waiting.commit(id, {}, "bob"), engine::NotPermitted);
   CHECK_THROWS_AS(waiting.engine.issue_token(id, "bob"), engine::NotPermitted);
@@ -72,26 +72,26 @@ TEST_CASE("overdue: who may not touch a request is told so, and ends nothing",
 
 TEST_CASE("overdue: plans and forecasts show what a release would do", "[engine][requests][overdue]") {
   WaitingClinic waiting("", "epsilon: 1");
-  REQUIRE(text(waiting.reserve("count", "0.5").state) == "reserved");
-  REQUIRE(text(waiting.reserve("value:score", "0.25").state) == "reserved");
+  REQUIRE(text(waiting.reserve("count", "0.5").recorded.state) == "reserved");
+  REQUIRE(text(waiting.reserve("value:score", "0.25").recorded.state) == "reserved");
   const engine::Request asked = request("count", "0.75");
-  CHECK_FALSE(waiting.engine.plan(asked, {}).granted);
+  CHECK_FALSE(waiting.engine.plan(asked, {}).recorded.granted);
   waiting.clock.pass_seconds(2 * kHour);
 
   const Answer plan = waiting.engine.plan(asked, {});
-  CHECK(plan.granted);
+  CHECK(plan.recorded.granted);
   CHECK(told(plan) == "0.25/0");  // who reserved a value may have seen it
   const engine::Forecast forecast = waiting.engine.forecast(request("count", "0.25"), {});
   CHECK(forecast.releases == 3);
   auto sequence = waiting.engine.plan_sequence();
-  CHECK(sequence.next(asked, {}).granted);
-  CHECK_FALSE(sequence.next(asked, {}).granted);
-  CHECK_FALSE(waiting.engine.plan(request("count", "0.8"), {}).granted);
+  CHECK(sequence.next(asked, {}).recorded.granted);
+  CHECK_FALSE(sequence.next(asked, {}).recorded.granted);
+  CHECK_FALSE(waiting.engine.plan(request("count", "0.8"), {}).recorded.granted);
 
   CHECK(records(waiting) == 2);          // nothing was recorded,
   CHECK(waiting.balance() == "0/0.75");  // and `budget` shows what is on record
   const Answer granted = release(waiting.engine, asked);
-  CHECK(granted.granted);
+  CHECK(granted.recorded.granted);
   CHECK(told(granted) == "1/0");
   CHECK(waiting.audit().empty());
 }

@@ -30,8 +30,8 @@ class RenewingClinic : public WaitingClinic {
   RenewingClinic(const std::string& period, std::int64_t before, const std::string& approvals = "")
       : WaitingClinic(approvals, renewing(period)) {
     const Answer probe = engine.plan(request("count", "2"), {});
-    REQUIRE(probe.reasons.size() == 1);
-    end = engine::changes_at(probe.reasons[0]);
+    REQUIRE(probe.recorded.reasons.size() == 1);
+    end = engine::changes_at(probe.recorded.reasons[0]);
     clock.pass_seconds(seconds_to(end) - before);
   }
 
@@ -64,13 +64,13 @@ TEST_CASE("period: a reservation ends when the period of its budget does, of wha
     CAPTURE(period);
     RenewingClinic waiting(period, 7 * kMinute);
     const Answer reserved = waiting.reserve("count", "1");
-    REQUIRE(text(reserved.state) == "reserved");
-    CHECK(reserved.deadline == waiting.end);
+    REQUIRE(text(reserved.recorded.state) == "reserved");
+    CHECK(reserved.recorded.deadline == waiting.end);
     waiting.clock.pass_seconds(8 * kMinute);
-    CHECK(text(waiting.commit(reserved.decision_id).state) == "expired");
+    CHECK(text(waiting.commit(reserved.recorded.decision_id).recorded.state) == "expired");
     // The next period has its own budget, and no more than that.
-    CHECK(release(waiting.engine, request("count", "1")).granted);
-    CHECK_FALSE(release(waiting.engine, request("count", "1")).granted);
+    CHECK(release(waiting.engine, request("count", "1")).recorded.granted);
+    CHECK_FALSE(release(waiting.engine, request("count", "1")).recorded.granted);
     CHECK(waiting.periods() == "0/0, 1/0");
     CHECK(waiting.audit().empty());
   }
@@ -81,8 +81,8 @@ TEST_CASE("period: what may have been seen is forfeited to the period it was res
   RenewingClinic waiting("day", 7 * kMinute);
   const Answer reserved = waiting.reserve("value:score", "1");
   waiting.clock.pass_seconds(8 * kMinute);
-  CHECK(text(waiting.commit(reserved.decision_id, "3").state) == "forfeited");
-  CHECK(release(waiting.engine, request("count", "1")).granted);
+  CHECK(text(waiting.commit(reserved.recorded.decision_id, "3").recorded.state) == "forfeited");
+  CHECK(release(waiting.engine, request("count", "1")).recorded.granted);
   CHECK(waiting.periods() == "1/0, 1/0");
   CHECK(waiting.audit().empty());
 }
@@ -103,11 +103,11 @@ TEST_CASE("period: a commit that is still reading when it ends releases nothing"
     };
     engine::Engine engine = engine::Engine::open(waiting.clinic.ledger(), options);
     mechanisms::SystemBits bits;
-    const Answer ended = engine.commit(reserved.decision_id, "alice", std::nullopt, bits, {});
-    const bool forfeited = text(ended.state) == "forfeited";
-    ends.insert(text(ended.state));
-    CHECK(waiting.periods() == (ended.granted || forfeited ? "1/0" : "0/0"));
-    CHECK(ended.values.empty() != ended.granted);
+    const Answer ended = engine.commit(reserved.recorded.decision_id, "alice", std::nullopt, bits, {});
+    const bool forfeited = text(ended.recorded.state) == "forfeited";
+    ends.insert(text(ended.recorded.state));
+    CHECK(waiting.periods() == (ended.recorded.granted || forfeited ? "1/0" : "0/0"));
+    CHECK(ended.released.values.empty() != ended.recorded.granted);
     CHECK(waiting.audit().empty());
   }
   CHECK(ends == std::set<std::string>{"expired", "forfeited", "granted"});
@@ -121,24 +121,24 @@ TEST_CASE("period: a commit whose token was issued before its end is forfeited a
   class Slow final : public mechanisms::BitSource {
     void fill(std::span<std::byte>) override { throw EntropyUnavailable("died after its token"); }
   } died;
-  CHECK_THROWS_AS(waiting.engine.commit(reserved.decision_id, "alice", std::nullopt, died, {}),
+  CHECK_THROWS_AS(waiting.engine.commit(reserved.recorded.decision_id, "alice", std::nullopt, died, {}),
                   EntropyUnavailable);
   waiting.clock.pass_seconds(8 * kMinute);
-  CHECK(text(waiting.commit(reserved.decision_id).state) == "forfeited");
+  CHECK(text(waiting.commit(reserved.recorded.decision_id).recorded.state) == "forfeited");
   CHECK(waiting.periods() == "1/0");
   CHECK(waiting.audit().empty());
 }
 
 TEST_CASE("period: an approval after midnight reserves in the new period", "[engine][approvals][renewal]") {
   RenewingClinic waiting("day", 30 * kMinute, kTwoApprovals);
-  CHECK(release(waiting.engine, request("count", "0.5")).granted);
-  CHECK_FALSE(release(waiting.engine, request("count", "1")).granted);
+  CHECK(release(waiting.engine, request("count", "0.5")).recorded.granted);
+  CHECK_FALSE(release(waiting.engine, request("count", "1")).recorded.granted);
   waiting.clock.pass_seconds(31 * kMinute);
   const Answer pending = release(waiting.engine, request("count", "1"));
-  REQUIRE(text(pending.state) == "pending");
-  (void)waiting.engine.approve(pending.decision_id, "carol");
+  REQUIRE(text(pending.recorded.state) == "pending");
+  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
   waiting.clock.pass_seconds(30 * kMinute);
-  CHECK(text(waiting.engine.approve(pending.decision_id, "dave").state) == "reserved");
+  CHECK(text(waiting.engine.approve(pending.recorded.decision_id, "dave").recorded.state) == "reserved");
   CHECK(waiting.periods() == "0.5/0, 0/1");
   CHECK(waiting.audit().empty());
 }
@@ -163,21 +163,21 @@ TEST_CASE("period: while the calendar is held nothing ends with it, and once con
   REQUIRE(engine.apply_policy(waiting.clinic.folder.path("long.yaml"), "curator", "longer").changed);
   *jumped = 2 * kDay * 1000;
   const Answer held = engine.reserve(asked, {});
-  REQUIRE(text(held.state) == "reserved");
-  CHECK(held.deadline.substr(11) != "00:00:00.000Z");  // nobody knows when the period ends
+  REQUIRE(text(held.recorded.state) == "reserved");
+  CHECK(held.recorded.deadline.substr(11) != "00:00:00.000Z");  // nobody knows when the period ends
   // Nor when a refusal of it will stand no more: plans, decisions and those on record say so.
   const engine::Request beyond = request("count", "0.5");
   const auto said = [](const Answer& answer) {
-    REQUIRE(answer.reasons.size() == 1);
-    CHECK_FALSE(engine::changes_at(answer.reasons[0]).empty());
-    return engine::changes_at(answer, answer.reasons[0]).empty();
+    REQUIRE(answer.recorded.reasons.size() == 1);
+    CHECK_FALSE(engine::changes_at(answer.recorded.reasons[0]).empty());
+    return engine::changes_at(answer, answer.recorded.reasons[0]).empty();
   };
   CHECK(said(engine.plan(beyond, {})));
   CHECK(said(engine.forecast(beyond, {}).each));
   CHECK(said(engine.plan_sequence().next(beyond, {})));
   const Answer refused = release(engine, beyond);
   CHECK(said(refused));
-  CHECK(said(engine.show(refused.decision_id, {})));
+  CHECK(said(engine.show(refused.recorded.decision_id, {})));
   mechanisms::SystemBits bits;
   {
     auto ledger = ledger::Ledger::open(waiting.clinic.ledger(), {.clock = options.clock});
@@ -185,8 +185,8 @@ TEST_CASE("period: while the calendar is held nothing ends with it, and once con
     transaction.confirm_clock("curator");
     (void)ledger.commit(std::move(transaction));
   }
-  CHECK(text(engine.commit(held.decision_id, "alice", std::nullopt, bits, {}).state) == "expired");
-  CHECK_FALSE(said(engine.show(refused.decision_id, {})));
+  CHECK(text(engine.commit(held.recorded.decision_id, "alice", std::nullopt, bits, {}).recorded.state) == "expired");
+  CHECK_FALSE(said(engine.show(refused.recorded.decision_id, {})));
   CHECK(waiting.audit().empty());
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("audit: a reservation that outlived its period is named, by rules 1 in
           "[engine][audit][requests][renewal]") {
   RenewingClinic waiting("day", 7 * kMinute);
   const Answer reserved = waiting.reserve("value:score", "1");
-  REQUIRE(waiting.commit(reserved.decision_id, "3").granted);
+  REQUIRE(waiting.commit(reserved.recorded.decision_id, "3").recorded.granted);
   REQUIRE(waiting.audit().empty());
   const std::string after = waiting.end.substr(0, 11) + "00:05:00.000Z";
   tamper(waiting.clinic.ledger(), "UPDATE decision SET created_at = '" + after +

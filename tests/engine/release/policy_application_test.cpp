@@ -59,8 +59,8 @@ TEST_CASE("policy apply: a fault names the place and the figures", "[engine][pol
 TEST_CASE("policy apply: a raise is recorded with who and why, and opens the budget", "[engine][policy]") {
   Clinic clinic("epsilon: 1");
   Engine engine = clinic.open();
-  CHECK(release(engine, request("count", "1")).granted);
-  CHECK_FALSE(release(engine, request("count", "1")).granted);
+  CHECK(release(engine, request("count", "1")).recorded.granted);
+  CHECK_FALSE(release(engine, request("count", "1")).recorded.granted);
   clinic.folder.write("raised.yaml", clinic_policy("epsilon: 2"));
   const auto report = engine.apply_policy(clinic.folder.path("raised.yaml"), "bob", "second year of data");
   CHECK(report.changed);
@@ -68,7 +68,7 @@ TEST_CASE("policy apply: a raise is recorded with who and why, and opens the bud
   REQUIRE(report.limit_changes.size() == 1);
   CHECK(report.limit_changes[0].by == "bob");
   CHECK(report.limit_changes[0].why == "second year of data");
-  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(release(engine, request("count", "1")).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("policy apply: an uncharged dataset may go and come back", "[engine][p
   CHECK_THROWS_AS(release(engine, request("count", "1")), NotFound);
   clinic.folder.write("back.yaml", policy + "# back\n");
   CHECK(engine.apply_policy(clinic.folder.path("back.yaml"), "curator", "test").changed);
-  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(release(engine, request("count", "1")).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 

@@ -43,8 +43,8 @@ struct Acknowledged {
 void acknowledge(int pipe, const std::string& key, const Answer& answer) {
   Acknowledged line{};
   key.copy(line.key, sizeof line.key - 1);
-  answer.decision_id.copy(line.decision_id, sizeof line.decision_id - 1);
-  accounting::text(answer.values.at(0)).copy(line.value, sizeof line.value - 1);
+  answer.recorded.decision_id.copy(line.decision_id, sizeof line.decision_id - 1);
+  accounting::text(answer.released.values.at(0)).copy(line.value, sizeof line.value - 1);
   if (write(pipe, &line, sizeof line) != static_cast<ssize_t>(sizeof line)) _exit(98);
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("processes: eight times two hundred releases against room for a thousa
     children.push_back(in_child([&] {
       Engine engine = clinic.open();
       int granted = 0;
-      for (int i = 0; i < 200; ++i) granted += release(engine, supplied("5", "0.001")).granted ? 1 : 0;
+      for (int i = 0; i < 200; ++i) granted += release(engine, supplied("5", "0.001")).recorded.granted ? 1 : 0;
       return write(results[1], &granted, sizeof granted) == static_cast<ssize_t>(sizeof granted) ? 0 : 1;
     }));
   }
@@ -124,12 +124,12 @@ TEST_CASE(
   REQUIRE(acknowledged.size() >= 150);
   for (const auto& [key, line] : acknowledged) {
     const Answer again = release(engine, supplied("5", "0.001", key));
-    CHECK(again.replayed);
-    CHECK(again.decision_id == line.decision_id);
-    CHECK(accounting::text(again.values.at(0)) == line.value);
+    CHECK(again.recorded.replayed);
+    CHECK(again.recorded.decision_id == line.decision_id);
+    CHECK(accounting::text(again.released.values.at(0)) == line.value);
   }
   std::int64_t granted = 0;
-  engine.history("", 0, [&granted](const Answer& answer) { granted += answer.granted ? 1 : 0; });
+  engine.history("", 0, [&granted](const Answer& answer) { granted += answer.recorded.granted ? 1 : 0; });
   CHECK(granted >= static_cast<std::int64_t>(acknowledged.size()));
   CHECK(engine.budget("clinic").at(0).balance.spent ==
         granted * accounting::Epsilon::parse_down("0.001").units());
@@ -143,7 +143,7 @@ TEST_CASE("threads: one engine serves eight threads without overspending", "[eng
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      for (int k = 0; k < 20; ++k) granted += release(engine, supplied("5", "0.01")).granted ? 1 : 0;
+      for (int k = 0; k < 20; ++k) granted += release(engine, supplied("5", "0.01")).recorded.granted ? 1 : 0;
     });
   }
   for (std::thread& thread : threads) thread.join();

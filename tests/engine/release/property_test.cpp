@@ -105,7 +105,7 @@ class World final {
     return [this] { return ledger::ClockReading{.wall_ms = wall_ms_, .boot_ms = boot_ms_, .boot_id = "w"}; };
   }
   void reopen() {
-    engine_.emplace(Engine::open(ledger(), {.wait = std::chrono::seconds(30), .clock = clock()}));
+    engine_.emplace(Engine::open(ledger(), {.wait_ms = 30'000, .clock = clock()}));
   }
 
   // ---- policies
@@ -291,8 +291,8 @@ class World final {
         FAIL("the model is wrong about what is left of '" << dataset.name << "'");
       const std::string fits = accounting::Epsilon::from_units(left).text();
       const Answer refused = engine_->plan(more.request, {});
-      CHECK_FALSE(refused.granted);
-      CHECK(std::any_of(refused.reasons.begin(), refused.reasons.end(),
+      CHECK_FALSE(refused.recorded.granted);
+      CHECK(std::any_of(refused.recorded.reasons.begin(), refused.recorded.reasons.end(),
                         [&fits](const engine::Reason& reason) { return reason.fits == fits; }));
       carry_out({more, all});
       tally_.exact_fits += 2;
@@ -306,19 +306,19 @@ class World final {
     (expected.replayed ? tally_.replayed : expected.decision.granted ? tally_.granted : tally_.refused) += 1;
     tally_.conflicts += expected.decision.key_conflict ? 1 : 0;
     const ModelDecision& decision = expected.decision;
-    bool same = answer.granted == decision.granted && answer.replayed == expected.replayed &&
-                answer.seq == decision.number && answer.values.size() == (decision.granted ? 1U : 0U);
+    bool same = answer.recorded.granted == decision.granted && answer.recorded.replayed == expected.replayed &&
+                answer.recorded.seq == decision.number && answer.released.values.size() == (decision.granted ? 1U : 0U);
     std::vector<std::string> rules;
     std::vector<ModelShortfall> shortfalls;
     bool conflict = false;
-    for (const engine::Reason& reason : answer.reasons) {
+    for (const engine::Reason& reason : answer.recorded.reasons) {
       if (reason.code == RefusalCode::key_conflict) {
         conflict = true;
       } else if (reason.limit.empty()) {
         rules.emplace_back(name(reason.code));
       } else {
         shortfalls.push_back(
-            {.account = {answer.dataset, reason.scope, reason.measure},
+            {.account = {answer.asked.dataset, reason.scope, reason.measure},
              .limit = units(reason.measure, reason.limit),
              .spent = units(reason.measure, reason.spent),
              .reserved = reason.reserved.empty() ? 0 : units(reason.measure, reason.reserved),
@@ -334,9 +334,9 @@ class World final {
     same = same && conflict == decision.key_conflict && sorted(rules) == sorted(decision.broken_rules) &&
            sorted(shortfalls) == sorted(decision.shortfalls);
     if (!same) {
-      FAIL("answer " << answer.seq << " to '" << request.question << "' of " << request.principal << " (key '"
-                     << request.key << "') granted " << answer.granted << ", replayed " << answer.replayed
-                     << ", reasons " << engine::reasons_json(answer.reasons) << "; the model says number "
+      FAIL("answer " << answer.recorded.seq << " to '" << request.question << "' of " << request.principal << " (key '"
+                     << request.key << "') granted " << answer.recorded.granted << ", replayed " << answer.recorded.replayed
+                     << ", reasons " << engine::reasons_json(answer.recorded.reasons) << "; the model says number "
                      << decision.number << ", granted " << decision.granted << ", replayed "
                      << expected.replayed << ", conflict " << decision.key_conflict << ", "
                      << decision.shortfalls.size() << " shortfalls, " << decision.broken_rules.size()
@@ -375,16 +375,16 @@ class World final {
       const auto found = model_.accounts().find(debit.account);
       if (found != model_.accounts().end()) expected.insert(*found);
     }
-    const bool closed = std::any_of(answer.reasons.begin(), answer.reasons.end(), [](const auto& reason) {
+    const bool closed = std::any_of(answer.recorded.reasons.begin(), answer.recorded.reasons.end(), [](const auto& reason) {
       return reason.code == engine::RefusalCode::principal_not_allowed ||
              reason.code == engine::RefusalCode::purpose_not_allowed;
     });
     if (closed) expected.clear();
     std::map<AccountKey, ModelAccount> shown;
-    for (const ledger::AccountState& state : answer.accounts)
+    for (const ledger::AccountState& state : answer.recorded.accounts)
       shown[{state.dataset, state.scope, state.measure}] = model_account(state);
     if (shown != expected) {
-      FAIL("answer " << answer.seq << " to '" << request.question << "' shows accounts " << text_of(shown)
+      FAIL("answer " << answer.recorded.seq << " to '" << request.question << "' shows accounts " << text_of(shown)
                      << ", and it touches " << text_of(expected));
     }
   }

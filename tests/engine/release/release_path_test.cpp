@@ -38,18 +38,18 @@ TEST_CASE("release: a granted value is a multiple of the grid within the bound, 
   Clinic clinic;
   Engine engine = clinic.open();
   const Answer answer = release(engine, request("count", "0.1"));
-  REQUIRE(answer.granted);
-  REQUIRE(answer.values.size() == 1);
-  REQUIRE(answer.record.components.size() == 1);
-  const Rational grid = accounting::parse_rational(answer.record.components[0].grid, "grid");
-  const Rational centre = accounting::parse_rational(answer.record.components[0].centre, "centre");
-  const Rational bound = accounting::parse_rational(answer.record.components[0].bound, "bound");
-  CHECK((Rational((answer.values[0] - centre) / grid).get_den() == 1 ||
-         abs(answer.values[0] - centre) == bound));
-  CHECK(answer.record.charged == "0.1");
-  CHECK(accounting::parse_rational(answer.record.adjusted, "adjusted") <= Rational(1, 10));
-  CHECK(answer.decision_id.size() == 26);
-  CHECK(answer.ledger_id == clinic.report.ledger_id);
+  REQUIRE(answer.recorded.granted);
+  REQUIRE(answer.released.values.size() == 1);
+  REQUIRE(answer.planned.record.components.size() == 1);
+  const Rational grid = accounting::parse_rational(answer.planned.record.components[0].grid, "grid");
+  const Rational centre = accounting::parse_rational(answer.planned.record.components[0].centre, "centre");
+  const Rational bound = accounting::parse_rational(answer.planned.record.components[0].bound, "bound");
+  CHECK((Rational((answer.released.values[0] - centre) / grid).get_den() == 1 ||
+         abs(answer.released.values[0] - centre) == bound));
+  CHECK(answer.planned.record.charged == "0.1");
+  CHECK(accounting::parse_rational(answer.planned.record.adjusted, "adjusted") <= Rational(1, 10));
+  CHECK(answer.recorded.decision_id.size() == 26);
+  CHECK(answer.recorded.ledger_id == clinic.report.ledger_id);
   CHECK(spent(engine) == "0.1");
 }
 
@@ -57,17 +57,17 @@ TEST_CASE("release: a tenth of the budget passes ten times and the eleventh is r
           "[engine][release][exact]") {
   Clinic clinic("epsilon: 1");
   Engine engine = clinic.open();
-  for (int i = 0; i < 10; ++i) CHECK(release(engine, request("count", "0.1")).granted);
+  for (int i = 0; i < 10; ++i) CHECK(release(engine, request("count", "0.1")).recorded.granted);
   const Answer refused = release(engine, request("count", "0.1"));
-  CHECK_FALSE(refused.granted);
-  REQUIRE(refused.reasons.size() == 1);
-  CHECK(refused.reasons[0].code == RefusalCode::dataset_budget_exceeded);
-  CHECK(refused.reasons[0].limit == "1");
-  CHECK(refused.reasons[0].spent == "1");
-  CHECK(refused.reasons[0].asked == "0.1");
-  CHECK(refused.reasons[0].over_by == "0.1");
-  CHECK(refused.reasons[0].fits == "0");
-  CHECK(refused.values.empty());
+  CHECK_FALSE(refused.recorded.granted);
+  REQUIRE(refused.recorded.reasons.size() == 1);
+  CHECK(refused.recorded.reasons[0].code == RefusalCode::dataset_budget_exceeded);
+  CHECK(refused.recorded.reasons[0].limit == "1");
+  CHECK(refused.recorded.reasons[0].spent == "1");
+  CHECK(refused.recorded.reasons[0].asked == "0.1");
+  CHECK(refused.recorded.reasons[0].over_by == "0.1");
+  CHECK(refused.recorded.reasons[0].fits == "0");
+  CHECK(refused.released.values.empty());
   CHECK(spent(engine) == "1");
 }
 
@@ -75,22 +75,22 @@ TEST_CASE("release: a third asked as a fraction passes three times", "[engine][r
   Clinic clinic("epsilon: 1");
   Engine engine = clinic.open();
   for (int i = 0; i < 3; ++i)
-    CHECK(release(engine, request("count", "1/3")).record.charged == "0.333333333333");
+    CHECK(release(engine, request("count", "1/3")).planned.record.charged == "0.333333333333");
   const Answer refused = release(engine, request("count", "1/3"));
-  CHECK_FALSE(refused.granted);
-  CHECK(refused.reasons[0].fits == "0.000000000001");
-  CHECK(release(engine, request("count", "1e-12")).granted);
+  CHECK_FALSE(refused.recorded.granted);
+  CHECK(refused.recorded.reasons[0].fits == "0.000000000001");
+  CHECK(release(engine, request("count", "1e-12")).recorded.granted);
 }
 
 TEST_CASE("release: a refusal is recorded, costs nothing, and a smaller ask may still pass",
           "[engine][release]") {
   Clinic clinic("epsilon: 1");
   Engine engine = clinic.open();
-  CHECK_FALSE(release(engine, request("count", "1.5")).granted);
+  CHECK_FALSE(release(engine, request("count", "1.5")).recorded.granted);
   CHECK(spent(engine) == "0");
-  CHECK(release(engine, request("count", "1")).granted);
+  CHECK(release(engine, request("count", "1")).recorded.granted);
   std::vector<bool> history;
-  engine.history("clinic", 0, [&history](const Answer& answer) { history.push_back(answer.granted); });
+  engine.history("clinic", 0, [&history](const Answer& answer) { history.push_back(answer.recorded.granted); });
   CHECK(history == std::vector<bool>{false, true});
 }
 
@@ -101,14 +101,14 @@ TEST_CASE("release: a retry with its key gets the same stored answer and costs n
   const Answer first = release(engine, request("mean:cost", "0.5", "k1"));
   for (int i = 0; i < 5; ++i) {
     const Answer again = release(engine, request("mean:cost", "0.5", "k1"));
-    CHECK(again.replayed);
-    CHECK(again.decision_id == first.decision_id);
-    CHECK(again.values == first.values);
-    CHECK(again.component_values == first.component_values);
-    CHECK(again.record == first.record);
+    CHECK(again.recorded.replayed);
+    CHECK(again.recorded.decision_id == first.recorded.decision_id);
+    CHECK(again.released.values == first.released.values);
+    CHECK(again.released.component_values == first.released.component_values);
+    CHECK(again.planned.record == first.planned.record);
   }
   CHECK(spent(engine) == "0.5");
-  CHECK(release(engine, request("mean:cost", "1/2", "k1")).decision_id == first.decision_id);
+  CHECK(release(engine, request("mean:cost", "1/2", "k1")).recorded.decision_id == first.recorded.decision_id);
 }
 
 TEST_CASE("release: a key replays with another supplied value and with none", "[engine][release][key]") {
@@ -116,9 +116,9 @@ TEST_CASE("release: a key replays with another supplied value and with none", "[
   Engine engine = clinic.open();
   const Answer first = release(engine, supplied("3", "0.5", "k"));
   const Answer other = release(engine, supplied("9", "0.5", "k"));
-  CHECK(other.replayed);
-  CHECK(other.values == first.values);
-  CHECK(release(engine, request("value:score", "0.5", "k")).replayed);
+  CHECK(other.recorded.replayed);
+  CHECK(other.released.values == first.released.values);
+  CHECK(release(engine, request("value:score", "0.5", "k")).recorded.replayed);
   CHECK(spent(engine) == "0.5");
 }
 
@@ -128,11 +128,11 @@ TEST_CASE("release: a key bound to another request is refused and stays bound",
   Engine engine = clinic.open();
   const Answer first = release(engine, request("count", "0.5", "k"));
   const Answer conflict = release(engine, request("count", "0.25", "k"));
-  CHECK_FALSE(conflict.granted);
-  REQUIRE(conflict.reasons.size() == 1);
-  CHECK(conflict.reasons[0].code == RefusalCode::key_conflict);
+  CHECK_FALSE(conflict.recorded.granted);
+  REQUIRE(conflict.recorded.reasons.size() == 1);
+  CHECK(conflict.recorded.reasons[0].code == RefusalCode::key_conflict);
   CHECK(spent(engine) == "0.5");
-  CHECK(release(engine, request("count", "0.5", "k")).decision_id == first.decision_id);
+  CHECK(release(engine, request("count", "0.5", "k")).recorded.decision_id == first.recorded.decision_id);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -143,20 +143,20 @@ TEST_CASE("release: keys of different principals are different keys", "[engine][
   engine::Request by_bob = request("count", "0.5", "k");
   by_bob.principal = "bob";
   const Answer of_bob = release(engine, by_bob);
-  CHECK_FALSE(of_bob.replayed);
-  CHECK(of_bob.decision_id != of_alice.decision_id);
+  CHECK_FALSE(of_bob.recorded.replayed);
+  CHECK(of_bob.recorded.decision_id != of_alice.recorded.decision_id);
 }
 
 TEST_CASE("release: a refused key stays refused after the budget is raised", "[engine][release][key]") {
   Clinic clinic("epsilon: 1");
   Engine engine = clinic.open();
-  CHECK_FALSE(release(engine, request("count", "2", "k")).granted);
+  CHECK_FALSE(release(engine, request("count", "2", "k")).recorded.granted);
   clinic.folder.write("policy.yaml", clinic_policy("epsilon: 3"));
   CHECK(engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "more data").changed);
   const Answer again = release(engine, request("count", "2", "k"));
-  CHECK_FALSE(again.granted);
-  CHECK(again.replayed);
-  CHECK(release(engine, request("count", "2", "k2")).granted);
+  CHECK_FALSE(again.recorded.granted);
+  CHECK(again.recorded.replayed);
+  CHECK(release(engine, request("count", "2", "k2")).recorded.granted);
 }
 
 TEST_CASE("release: a retry is answered even when the policy no longer admits the question",
@@ -169,7 +169,7 @@ TEST_CASE("release: a retry is answered even when the policy no longer admits th
   clinic.folder.write("policy.yaml", policy);
   (void)engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test");
   const Answer again = release(engine, request("sum:age", "0.5", "k"));
-  CHECK(again.values == first.values);
+  CHECK(again.released.values == first.released.values);
   CHECK_THROWS_AS(release(engine, request("sum:age", "0.5")), NotFound);
 }
 
@@ -177,12 +177,12 @@ TEST_CASE("release: a mean of private size is charged once and follows from its 
   Clinic clinic;
   Engine engine = clinic.open();
   const Answer answer = release(engine, request("mean:cost", "0.5"));
-  REQUIRE(answer.component_values.size() == 2);
-  const Rational sum = answer.component_values[0][0];
-  const Rational count = answer.component_values[1][0];
+  REQUIRE(answer.released.component_values.size() == 2);
+  const Rational sum = answer.released.component_values[0][0];
+  const Rational count = answer.released.component_values[1][0];
   const Rational mean = 2500 + Rational(sum / std::max(count, Rational(1)));
-  CHECK(answer.values[0] == std::clamp(mean, Rational(0), Rational(5000)));
-  CHECK(answer.record.charged == "0.5");
+  CHECK(answer.released.values[0] == std::clamp(mean, Rational(0), Rational(5000)));
+  CHECK(answer.planned.record.charged == "0.5");
   CHECK(spent(engine) == "0.5");
 }
 
@@ -191,8 +191,8 @@ TEST_CASE("release: an odd grid unit is not lost when a mean splits its epsilon"
   Clinic clinic;
   Engine engine = clinic.open();
   const Answer answer = release(engine, request("mean:cost", "0.333333333333"));
-  CHECK(answer.record.components[0].epsilon == "0.166666666666");
-  CHECK(answer.record.components[1].epsilon == "0.166666666667");
+  CHECK(answer.planned.record.components[0].epsilon == "0.166666666666");
+  CHECK(answer.planned.record.components[1].epsilon == "0.166666666667");
   CHECK(spent(engine) == "0.333333333333");
 }
 
@@ -200,10 +200,10 @@ TEST_CASE("release: a histogram has one value for each declared cell and one cha
   Clinic clinic;
   Engine engine = clinic.open();
   const Answer answer = release(engine, request("histogram:ward", "0.5"));
-  CHECK(answer.record.cells == std::vector<std::string>{"A", "B", "C"});
-  CHECK(answer.values.size() == 3);
+  CHECK(answer.planned.record.cells == std::vector<std::string>{"A", "B", "C"});
+  CHECK(answer.released.values.size() == 3);
   CHECK(spent(engine) == "0.5");
-  CHECK(release(engine, request("mean:cost", "0.5", "", "ward", "age > 20")).values.size() == 3);
+  CHECK(release(engine, request("mean:cost", "0.5", "", "ward", "age > 20")).released.values.size() == 3);
 }
 
 TEST_CASE("release: no answer and no error depends on a value outside the bounds", "[engine][release]") {
@@ -211,7 +211,7 @@ TEST_CASE("release: no answer and no error depends on a value outside the bounds
   Engine engine = clinic.open();
   for (const char* value : {"1e300", "-1e300", "nan", "-inf", "0", "-0.0", "1e99999", "", "twelve", "NA"}) {
     CAPTURE(value);
-    CHECK(release(engine, supplied(value, "0.1")).granted);
+    CHECK(release(engine, supplied(value, "0.1")).recorded.granted);
   }
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("release: a refusal does not need the source", "[engine][release]") {
   Clinic clinic("epsilon: 1");
   std::filesystem::remove(clinic.folder.path("visits.csv"));
   Engine engine = clinic.open();
-  CHECK_FALSE(release(engine, request("count", "2")).granted);
+  CHECK_FALSE(release(engine, request("count", "2")).recorded.granted);
 }
 
 TEST_CASE("release: without entropy nothing is charged and nothing leaves", "[engine][release][negative]") {
@@ -268,14 +268,14 @@ TEST_CASE("release: every rule that fails is named, in order of precedence", "[e
                 "    allow: {statistics: [count, sum], columns: [cost], by: [], where: [age]}\n");
   Engine engine = clinic.open();
   const Answer answer = release(engine, request("mean:age", "2", "", "ward", "ward = 'A' and ward != 'B'"));
-  CHECK_FALSE(answer.granted);
+  CHECK_FALSE(answer.recorded.granted);
   std::vector<RefusalCode> codes;
-  for (const auto& reason : answer.reasons) codes.push_back(reason.code);
+  for (const auto& reason : answer.recorded.reasons) codes.push_back(reason.code);
   CHECK(codes == std::vector<RefusalCode>{RefusalCode::statistic_not_allowed, RefusalCode::column_not_allowed,
                                           RefusalCode::column_not_allowed, RefusalCode::column_not_allowed,
                                           RefusalCode::per_release_exceeded,
                                           RefusalCode::dataset_budget_exceeded});
-  CHECK(release(engine, request("sum:cost", "0.5", "", std::nullopt, "age > 30")).granted);
+  CHECK(release(engine, request("sum:cost", "0.5", "", std::nullopt, "age > 30")).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -288,13 +288,13 @@ TEST_CASE("release: a batch is decided in order within one transaction", "[engin
       request("sum:cost", "0.4", "c"), request("count", "0.4", "a")};
   const auto answers = engine.release_many(requests, bits, {});
   REQUIRE(answers.size() == 5);
-  CHECK(answers[0].granted);
-  CHECK_FALSE(answers[1].granted);
-  CHECK(answers[2].replayed);
-  CHECK(answers[2].decision_id == answers[0].decision_id);
-  CHECK(answers[2].values == answers[0].values);
-  CHECK(answers[3].granted);
-  CHECK(answers[4].reasons.at(0).code == RefusalCode::key_conflict);
+  CHECK(answers[0].recorded.granted);
+  CHECK_FALSE(answers[1].recorded.granted);
+  CHECK(answers[2].recorded.replayed);
+  CHECK(answers[2].recorded.decision_id == answers[0].recorded.decision_id);
+  CHECK(answers[2].released.values == answers[0].released.values);
+  CHECK(answers[3].recorded.granted);
+  CHECK(answers[4].recorded.reasons.at(0).code == RefusalCode::key_conflict);
   CHECK(spent(engine) == "1");
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
@@ -302,7 +302,7 @@ TEST_CASE("release: a batch is decided in order within one transaction", "[engin
 TEST_CASE("release: with a delta budget a pure release charges epsilon only", "[engine][release]") {
   Clinic clinic("epsilon: 1, delta: 1e-6");
   Engine engine = clinic.open();
-  CHECK(release(engine, request("count", "0.25")).granted);
+  CHECK(release(engine, request("count", "0.25")).recorded.granted);
   const auto accounts = engine.budget("clinic");
   REQUIRE(accounts.size() == 2);
   CHECK(accounts[0].measure == "delta");
@@ -316,12 +316,12 @@ TEST_CASE("plan: shows cost and accuracy, spends nothing and records nothing", "
   Engine engine = clinic.open();
   const std::vector<Rational> alphas = {Rational(1, 20), Rational(1, 100)};
   const Answer plan = engine.plan(request("count", "0.5"), alphas);
-  CHECK(plan.granted);
-  CHECK(plan.values.empty());
-  REQUIRE(plan.accuracy.size() == 1);
-  REQUIRE(plan.accuracy[0].size() == 2);
-  CHECK(plan.accuracy[0][0].a < plan.accuracy[0][1].a);
-  CHECK_FALSE(engine.plan(request("count", "2"), alphas).granted);
+  CHECK(plan.recorded.granted);
+  CHECK(plan.released.values.empty());
+  REQUIRE(plan.planned.accuracy.size() == 1);
+  REQUIRE(plan.planned.accuracy[0].size() == 2);
+  CHECK(plan.planned.accuracy[0][0].a < plan.planned.accuracy[0][1].a);
+  CHECK_FALSE(engine.plan(request("count", "2"), alphas).recorded.granted);
   int decisions = 0;
   engine.history("", 0, [&decisions](const Answer&) { ++decisions; });
   CHECK(decisions == 0);
@@ -332,10 +332,10 @@ TEST_CASE("show: gives back a decision exactly as it was answered", "[engine][sh
   Engine engine = clinic.open();
   const Answer released = release(engine, request("mean:cost", "0.5", "", "ward"));
   (void)release(engine, request("count", "0.3"));
-  const Answer shown = engine.show(released.decision_id, {});
-  CHECK(shown.values == released.values);
-  CHECK(shown.record == released.record);
-  CHECK(shown.accounts.at(0).balance.spent == released.accounts.at(0).balance.spent);
+  const Answer shown = engine.show(released.recorded.decision_id, {});
+  CHECK(shown.released.values == released.released.values);
+  CHECK(shown.planned.record == released.planned.record);
+  CHECK(shown.recorded.accounts.at(0).balance.spent == released.recorded.accounts.at(0).balance.spent);
   CHECK_THROWS_AS(engine.show("00000000000000000000000000", {}), NotFound);
 }
 
@@ -348,11 +348,11 @@ TEST_CASE("same question: the last answer to exactly this request of this asker,
     const auto asked = request("count", "0.1");
     CHECK(engine.same_question(asked).empty());
     for (int i = 0; i < 2; ++i) {
-      ids.push_back(release(engine, asked).decision_id);
+      ids.push_back(release(engine, asked).recorded.decision_id);
       CHECK(engine.same_question(asked) == ids.back());
     }
     // A refusal is no answer, and other words are another request.
-    CHECK_FALSE(release(engine, request("count", "9")).granted);
+    CHECK_FALSE(release(engine, request("count", "9")).recorded.granted);
     CHECK(engine.same_question(request("count", "9")).empty());
     CHECK(engine.same_question(request("count", "0.2")).empty());
     CHECK(engine.same_question(request("count", "0.10")) == ids.back());

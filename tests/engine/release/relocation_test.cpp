@@ -80,7 +80,7 @@ TEST_CASE(
     "[engine][relocate]") {
   const Clinic clinic;
   Engine engine = clinic.open();
-  REQUIRE(release(engine, request("count", "0.1")).granted);
+  REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const std::string before = clinic.folder.path("visits.csv");
   const std::string path = moved(clinic);
   CHECK_THROWS_AS(release(engine, request("count", "0.1")), SourceError);
@@ -91,11 +91,11 @@ TEST_CASE(
   CHECK(report.from == before);
   CHECK(report.to == path);
   CHECK(engine.source_of("clinic") == path);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
   Engine other = clinic.open();
   mechanisms::SystemBits bits;
   const std::vector<engine::Request> both{request("count", "0.1"), request("units", "0.1")};
-  CHECK(other.release_many(both, bits, {}).at(1).granted);
+  CHECK(other.release_many(both, bits, {}).at(1).recorded.granted);
 
   const engine::AuditReport audit = engine::audit_verify(clinic.ledger());
   CHECK(audit.ok);
@@ -117,7 +117,7 @@ TEST_CASE(
   const std::string last = clinic.folder.path("last.csv");
   std::filesystem::rename(path, last);
   CHECK(engine.relocate("clinic", last, "dave", "tidied up").from == path);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
   CHECK(faults_of(clinic.ledger()) == "");
 }
 
@@ -128,14 +128,14 @@ TEST_CASE("relocate: a relative path is relative to the working directory", "[en
   const std::string here = std::filesystem::relative(path).string();
   REQUIRE(here.front() != '/');
   CHECK(engine.relocate("clinic", here, "carol", "test").to == path);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
 }
 
 TEST_CASE("relocate: what is no such source is refused, and nothing is recorded",
           "[engine][relocate][negative]") {
   const Clinic clinic;
   Engine engine = clinic.open();
-  REQUIRE(release(engine, request("count", "0.1")).granted);
+  REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const auto& folder = clinic.folder;
   const auto relocate = [&](const std::string& path, const std::string& why = "test") {
     return engine.relocate("clinic", path, "carol", why);
@@ -187,14 +187,14 @@ TEST_CASE("relocate: an SQLite source moves with its table, and not to a CSV fil
                replaced(clinic_policy("epsilon: 3"), "{csv: visits.csv}", "{sqlite: a.db, table: visits}"));
   (void)Engine::init(folder.path("policy.yaml"), folder.path("L"), "curator");
   Engine engine = Engine::open(folder.path("L"));
-  REQUIRE(release(engine, request("count", "0.1")).granted);
+  REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const std::string csv = folder.write("visits.csv", kVisits);
   CHECK_THROWS_AS(engine.relocate("clinic", csv, "carol", "test"), SourceError);
   const std::string another = fill("c.db", "others");
   CHECK(contains(message_of([&] { (void)engine.relocate("clinic", another, "carol", "test"); }), "visits"));
   CHECK(engine.relocate("clinic", fill("b.db", "visits"), "carol", "test").changed);
   std::filesystem::remove(folder.path("a.db"));
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
   // Another table is another source, whatever the path.
   const std::string other = folder.write(
       "other.yaml",
@@ -206,14 +206,14 @@ TEST_CASE("relocate: what waits is committed from the newest place", "[engine][r
   WaitingClinic waiting;
   const auto reserved = waiting.reserve("count", "0.1");
   const auto pending = waiting.reserve("count", "0.6");
-  REQUIRE(pending.state == RequestState::pending);
+  REQUIRE(pending.recorded.state == RequestState::pending);
   const std::string path = moved(waiting.clinic);
-  CHECK_THROWS_AS(waiting.commit(reserved.decision_id), SourceError);
+  CHECK_THROWS_AS(waiting.commit(reserved.recorded.decision_id), SourceError);
   CHECK(waiting.engine.relocate("clinic", path, "carol", "test").changed);
-  CHECK(waiting.commit(reserved.decision_id).granted);
-  (void)waiting.engine.approve(pending.decision_id, "carol");
-  (void)waiting.engine.approve(pending.decision_id, "dave");
-  CHECK(waiting.commit(pending.decision_id).granted);
+  CHECK(waiting.commit(reserved.recorded.decision_id).recorded.granted);
+  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
+  (void)waiting.engine.approve(pending.recorded.decision_id, "dave");
+  CHECK(waiting.commit(pending.recorded.decision_id).recorded.granted);
   CHECK(waiting.audit() == "");
 }
 
@@ -230,12 +230,12 @@ TEST_CASE("relocate: whoever read the old place while it was relocated reads the
       if (++reads == 1) CHECK(other.relocate("clinic", path, "carol", "test").changed);
     };
   };
-  CHECK(waiting.engine.release(request("count", "0.1"), bits, {}, relocating_to(next)).granted);
+  CHECK(waiting.engine.release(request("count", "0.1"), bits, {}, relocating_to(next)).recorded.granted);
   const std::size_t of_release = reads;
   CHECK(of_release > 1);  // once more, from there
   const auto reserved = waiting.reserve("count", "0.1");
   reads = 0;
-  CHECK(waiting.engine.commit(reserved.decision_id, "alice", {}, bits, {}, relocating_to(last)).granted);
+  CHECK(waiting.engine.commit(reserved.recorded.decision_id, "alice", {}, bits, {}, relocating_to(last)).recorded.granted);
   CHECK(reads == of_release);
   CHECK(waiting.balance() == "0.2/0");
   CHECK(waiting.audit() == "");
@@ -245,14 +245,14 @@ TEST_CASE("relocate: a policy that writes the source as before keeps its place, 
           "[engine][relocate][policy]") {
   const Clinic clinic;
   Engine engine = clinic.open();
-  REQUIRE(release(engine, request("count", "0.1")).granted);
+  REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const std::string path = moved(clinic);
   REQUIRE(engine.relocate("clinic", path, "carol", "moved").changed);
 
   const std::string policy = clinic_policy("epsilon: 2");
   CHECK(refused(engine, clinic.folder.write("tighter.yaml", policy)).empty());
   CHECK(engine.source_of("clinic") == path);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
   // It is written down, so that a reader needs the newest version and what came after it only.
   REQUIRE(engine.relocations("").size() == 2);
   CHECK(engine.relocations("")[1].path == path);
@@ -261,7 +261,7 @@ TEST_CASE("relocate: a policy that writes the source as before keeps its place, 
   const TemporaryFolder elsewhere;
   CHECK(refused(engine, elsewhere.write("policy.yaml", policy + "# from elsewhere\n")).empty());
   CHECK(engine.source_of("clinic") == path);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
 
   // Written so that it leads there, it needs nothing more.
   const auto named = [&](const std::string& file) {
@@ -275,7 +275,7 @@ TEST_CASE("relocate: a policy that writes the source as before keeps its place, 
   CHECK(refused(engine, direct).empty());
   CHECK(engine.relocations("").size() == recorded);
   CHECK(engine.source_of("clinic") == path);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
 
   // And any other path names another source: also the one it had at first.
   const std::string first = clinic.folder.write("first.yaml", named("visits.csv"));
@@ -290,7 +290,7 @@ TEST_CASE("relocate: a project that was moved with its policy is applied from it
   const Clinic clinic;
   const TemporaryFolder elsewhere;
   Engine engine = clinic.open();
-  REQUIRE(release(engine, request("count", "0.1")).granted);
+  REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const std::string visits = elsewhere.write("visits.csv", kVisits);
   std::filesystem::remove(clinic.folder.path("visits.csv"));
   const std::string policy = elsewhere.write("policy.yaml", clinic_policy("epsilon: 3"));
@@ -301,7 +301,7 @@ TEST_CASE("relocate: a project that was moved with its policy is applied from it
   CHECK(refused(engine, elsewhere.write("policy.yaml", clinic_policy("epsilon: 3") + "# moved\n")).empty());
   CHECK(engine.relocations("").size() == 1);  // from there it leads there
   CHECK(engine.source_of("clinic") == visits);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
   CHECK(faults_of(clinic.ledger()) == "");
 }
 
@@ -310,14 +310,14 @@ TEST_CASE("relocate: a ledger of older rules, whose versions have no place among
   const Clinic clinic;
   {
     Engine engine = clinic.open();
-    REQUIRE(release(engine, request("count", "0.1")).granted);
+    REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   }
   tamper(clinic.ledger(), kRowsOfRulesOne);
   Engine engine = clinic.open();
   const std::string path = moved(clinic);
   CHECK(engine.relocate("clinic", path, "carol", "moved").changed);
   CHECK(engine.source_of("clinic") == path);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
   CHECK(faults_of(clinic.ledger()) == "");
 }
 
@@ -330,7 +330,7 @@ TEST_CASE("relocate: an uncharged dataset goes where a policy writes another pat
   const std::string policy = replaced(clinic_policy("epsilon: 3"), "visits.csv", "other.csv");
   CHECK(refused(engine, clinic.folder.write("other.yaml", policy)).empty());
   CHECK(engine.source_of("clinic") == other);
-  CHECK(release(engine, request("count", "0.1")).granted);
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
   CHECK(faults_of(clinic.ledger()) == "");
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("relocate: a forged relocation is found", "[engine][relocate][audit][n
   const Clinic clinic;
   {
     Engine engine = clinic.open();
-    REQUIRE(release(engine, request("count", "0.1")).granted);
+    REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   }
   const std::string forged =
       "INSERT INTO relocation SELECT 1, 2, 1, 'clinic', '/etc/passwd', last_time, 'eve', 'x' FROM meta;";

@@ -64,7 +64,7 @@ TEST_CASE("processes: a commit killed between reading and COMMIT leaves a reserv
     std::string id;
     {
       Engine first = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
-      id = first.reserve(held("count", "0.5"), {}).decision_id;
+      id = first.reserve(held("count", "0.5"), {}).recorded.decision_id;
     }
     CHECK(killed(in_child([&] {
       Engine engine = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
@@ -72,17 +72,17 @@ TEST_CASE("processes: a commit killed between reading and COMMIT leaves a reserv
       (void)engine.commit(id, "alice", std::nullopt, bits, {});
     })));
     const Answer open = waiting.engine.show(id, {});
-    CHECK(text(open.state) == "reserved");
-    CHECK_FALSE(open.token.empty());
+    CHECK(text(open.recorded.state) == "reserved");
+    CHECK_FALSE(open.recorded.token.empty());
     CHECK(waiting.balance() == "0/0.5");
     if (after == std::string("cancel")) {
-      CHECK(text(waiting.engine.cancel(id, "alice").state) == "forfeited");
+      CHECK(text(waiting.engine.cancel(id, "alice").recorded.state) == "forfeited");
     } else if (after == std::string("expire")) {
       waiting.clock.pass_seconds(3600);
-      REQUIRE(release(waiting.engine, request("count", "0.25")).granted);
-      CHECK(text(waiting.engine.show(id, {}).state) == "forfeited");
+      REQUIRE(release(waiting.engine, request("count", "0.25")).recorded.granted);
+      CHECK(text(waiting.engine.show(id, {}).recorded.state) == "forfeited");
     } else {
-      CHECK(waiting.commit(id).granted);
+      CHECK(waiting.commit(id).recorded.granted);
     }
     CHECK(waiting.balance() == (after == std::string("expire") ? "0.75/0" : "0.5/0"));
     CHECK(waiting.audit().empty());
@@ -106,7 +106,7 @@ TEST_CASE(
       for (int i = 0;; ++i) {
         const std::string key = std::to_string(round) + "-" + std::to_string(i);
         const std::string statistic = i % 2 == 0 ? "count" : "value:score";
-        const std::string id = engine.reserve(held(statistic, "0.001", key), {}).decision_id;
+        const std::string id = engine.reserve(held(statistic, "0.001", key), {}).recorded.decision_id;
         if (i % 3 == 2) {
           (void)engine.cancel(id, "alice");
         } else {
@@ -133,9 +133,9 @@ TEST_CASE(
     for (int i = 0; i <= done; ++i) {
       const std::string key = std::to_string(round) + "-" + std::to_string(i);
       const Answer again = engine.reserve(held(i % 2 == 0 ? "count" : "value:score", "0.001", key), {});
-      REQUIRE(again.replayed);
+      REQUIRE(again.recorded.replayed);
       const RequestState cancelled = i % 2 == 0 ? RequestState::cancelled : RequestState::forfeited;
-      CHECK(again.state == (i % 3 == 2 ? cancelled : RequestState::granted));
+      CHECK(again.recorded.state == (i % 3 == 2 ? cancelled : RequestState::granted));
     }
   }
   CHECK(rounds_acknowledged >= 75);
@@ -145,13 +145,13 @@ TEST_CASE(
   // What a dead process left open is still reserved, and ends as the rule says.
   Engine engine = clinic.open();
   std::vector<std::string> open;
-  engine.pending("", [&](const Answer& answer) { open.push_back(answer.decision_id); });
+  engine.pending("", [&](const Answer& answer) { open.push_back(answer.recorded.decision_id); });
   CHECK(engine.budget("clinic").at(0).balance.reserved ==
         static_cast<std::int64_t>(open.size()) * accounting::Epsilon::parse_down("0.001").units());
   for (const std::string& id : open) {
     const Answer answer = engine.show(id, {});
-    const bool seen = !answer.token.empty() || answer.statistic == "value:score";
-    CHECK(engine.cancel(id, "alice").state == (seen ? RequestState::forfeited : RequestState::cancelled));
+    const bool seen = !answer.recorded.token.empty() || answer.asked.statistic == "value:score";
+    CHECK(engine.cancel(id, "alice").recorded.state == (seen ? RequestState::forfeited : RequestState::cancelled));
   }
   CHECK(engine.budget("clinic").at(0).balance.reserved == 0);
   CHECK(engine::audit_verify(clinic.ledger()).ok);

@@ -23,7 +23,7 @@ std::size_t records(const WaitingClinic& waiting) {
 std::string last(const WaitingClinic& waiting) {
   std::string line;
   waiting.engine.history(
-      "", 1, [&line](const Answer& answer) { line = text(answer.state) + " by " + answer.principal; });
+      "", 1, [&line](const Answer& answer) { line = text(answer.recorded.state) + " by " + answer.asked.principal; });
   return line;
 }
 
@@ -33,15 +33,15 @@ TEST_CASE("reservation: holds what the release costs until it is committed, and 
           "[engine][requests]") {
   WaitingClinic waiting;
   const Answer reserved = waiting.reserve("mean:cost", "0.5");
-  CHECK(text(reserved.state) == "reserved");
-  CHECK_FALSE(reserved.granted);
-  CHECK(reserved.values.empty());
-  CHECK(reserved.deadline > reserved.created_at);
+  CHECK(text(reserved.recorded.state) == "reserved");
+  CHECK_FALSE(reserved.recorded.granted);
+  CHECK(reserved.released.values.empty());
+  CHECK(reserved.recorded.deadline > reserved.recorded.created_at);
   CHECK(waiting.balance() == "0/0.5");
-  const Answer granted = waiting.commit(reserved.decision_id);
-  CHECK(granted.granted);
-  CHECK(granted.values.size() == 1);
-  CHECK(granted.parent == reserved.decision_id);
+  const Answer granted = waiting.commit(reserved.recorded.decision_id);
+  CHECK(granted.recorded.granted);
+  CHECK(granted.released.values.size() == 1);
+  CHECK(granted.recorded.parent == reserved.recorded.decision_id);
   CHECK(waiting.balance() == "0.5/0");
   CHECK(records(waiting) == 3);  // reserved, token, granted
   CHECK(waiting.audit().empty());
@@ -49,13 +49,13 @@ TEST_CASE("reservation: holds what the release costs until it is committed, and 
 
 TEST_CASE("reservation: what is reserved is not there for others", "[engine][requests][negative]") {
   WaitingClinic waiting("", "epsilon: 1");
-  REQUIRE(text(waiting.reserve("count", "0.75").state) == "reserved");
+  REQUIRE(text(waiting.reserve("count", "0.75").recorded.state) == "reserved");
   const Answer refused = release(waiting.engine, request("count", "0.5"));
-  REQUIRE(refused.reasons.size() == 1);
-  CHECK(refused.reasons[0].reserved == "0.75");
-  CHECK(refused.reasons[0].fits == "0.25");
-  CHECK(release(waiting.engine, request("count", "0.25")).granted);
-  CHECK(text(waiting.reserve("count", "0.25").state) == "denied");
+  REQUIRE(refused.recorded.reasons.size() == 1);
+  CHECK(refused.recorded.reasons[0].reserved == "0.75");
+  CHECK(refused.recorded.reasons[0].fits == "0.25");
+  CHECK(release(waiting.engine, request("count", "0.25")).recorded.granted);
+  CHECK(text(waiting.reserve("count", "0.25").recorded.state) == "denied");
   CHECK(waiting.audit().empty());
 }
 
@@ -63,18 +63,18 @@ TEST_CASE("reservation: the same key replays it, whatever became of it", "[engin
   WaitingClinic waiting;
   const Answer first = waiting.reserve("count", "0.5", Holding::reserved, "k");
   const Answer again = waiting.reserve("count", "0.5", Holding::reserved, "k");
-  CHECK(again.replayed);
-  CHECK(again.decision_id == first.decision_id);
-  CHECK(again.deadline == first.deadline);
+  CHECK(again.recorded.replayed);
+  CHECK(again.recorded.decision_id == first.recorded.decision_id);
+  CHECK(again.recorded.deadline == first.recorded.deadline);
   CHECK(waiting.balance() == "0/0.5");
   // A release asks something else than a reservation, and a guarded one something else than a plain one.
-  CHECK(release(waiting.engine, request("count", "0.5", "k")).reasons.at(0).code ==
+  CHECK(release(waiting.engine, request("count", "0.5", "k")).recorded.reasons.at(0).code ==
         engine::RefusalCode::key_conflict);
-  const Answer granted = waiting.commit(first.decision_id);
+  const Answer granted = waiting.commit(first.recorded.decision_id);
   const Answer after = waiting.reserve("count", "0.5", Holding::reserved, "k");
-  CHECK(after.replayed);
-  CHECK(after.values == granted.values);
-  CHECK(after.decision_id == granted.decision_id);
+  CHECK(after.recorded.replayed);
+  CHECK(after.released.values == granted.released.values);
+  CHECK(after.recorded.decision_id == granted.recorded.decision_id);
   CHECK(waiting.balance() == "0.5/0");
   CHECK(waiting.audit().empty());
 }
@@ -85,17 +85,17 @@ TEST_CASE("commit: a second one returns the stored answer and costs nothing", "[
     const bool computed = *value == '\0';
     const Answer reserved = waiting.reserve(computed ? "count" : "value:score", "0.5");
     const auto supplied = computed ? std::nullopt : std::optional<std::string>(value);
-    const Answer granted = waiting.commit(reserved.decision_id, supplied);
-    CHECK_FALSE(granted.replayed);
+    const Answer granted = waiting.commit(reserved.recorded.decision_id, supplied);
+    CHECK_FALSE(granted.recorded.replayed);
     const std::string balance = waiting.balance();
-    const Answer again = waiting.commit(reserved.decision_id, computed ? supplied : "1.5");
-    CHECK(again.replayed);
-    CHECK(again.decision_id == granted.decision_id);
-    CHECK(again.values == granted.values);
+    const Answer again = waiting.commit(reserved.recorded.decision_id, computed ? supplied : "1.5");
+    CHECK(again.recorded.replayed);
+    CHECK(again.recorded.decision_id == granted.recorded.decision_id);
+    CHECK(again.released.values == granted.released.values);
     CHECK(waiting.balance() == balance);
     // Any decision of the family names it.
-    CHECK(waiting.commit(granted.decision_id, supplied).decision_id == granted.decision_id);
-    CHECK(waiting.commit(granted.token.empty() ? reserved.decision_id : granted.token, supplied).replayed);
+    CHECK(waiting.commit(granted.recorded.decision_id, supplied).recorded.decision_id == granted.recorded.decision_id);
+    CHECK(waiting.commit(granted.recorded.token.empty() ? reserved.recorded.decision_id : granted.recorded.token, supplied).recorded.replayed);
   }
   CHECK(waiting.audit().empty());
 }
@@ -112,10 +112,10 @@ TEST_CASE("reservation: keeps its plan when another policy is applied meanwhile"
   REQUIRE(apply(wider).changed);
   CHECK_THROWS_AS(apply(clinic_policy("epsilon: 0.25", waiting_rules(""))), PolicyError);
   REQUIRE(apply(clinic_policy("epsilon: 0.5", waiting_rules(""))).changed);
-  const Answer granted = waiting.commit(reserved.decision_id);
-  REQUIRE(granted.granted);
-  CHECK(granted.policy_version == 1);
-  CHECK(granted.record == reserved.record);
+  const Answer granted = waiting.commit(reserved.recorded.decision_id);
+  REQUIRE(granted.recorded.granted);
+  CHECK(granted.planned.policy_version == 1);
+  CHECK(granted.planned.record == reserved.planned.record);
   CHECK(waiting.balance() == "0.5/0");
   CHECK(waiting.audit().empty());
 }
@@ -136,26 +136,26 @@ TEST_CASE("cancel: every row of the table of who may have seen the data", "[engi
       CAPTURE(row.statistic, row.issue, row.state, expire);
       WaitingClinic waiting;
       const Answer reserved = waiting.reserve(row.statistic, "0.5", row.holding);
-      if (row.issue) CHECK_FALSE(waiting.engine.issue_token(reserved.decision_id, "alice").token.empty());
+      if (row.issue) CHECK_FALSE(waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token.empty());
       Answer ended;
       if (expire) {
         waiting.clock.pass_seconds(3599);
-        REQUIRE(release(waiting.engine, request("count", "0.25")).granted);
-        CHECK(text(waiting.engine.show(reserved.decision_id, {}).state) == "reserved");
+        REQUIRE(release(waiting.engine, request("count", "0.25")).recorded.granted);
+        CHECK(text(waiting.engine.show(reserved.recorded.decision_id, {}).recorded.state) == "reserved");
         waiting.clock.pass_seconds(1);
-        REQUIRE(release(waiting.engine, request("count", "0.25")).granted);
-        ended = waiting.engine.show(reserved.decision_id, {});
+        REQUIRE(release(waiting.engine, request("count", "0.25")).recorded.granted);
+        ended = waiting.engine.show(reserved.recorded.decision_id, {});
       } else {
-        ended = waiting.engine.cancel(reserved.decision_id, "alice");
+        ended = waiting.engine.cancel(reserved.recorded.decision_id, "alice");
       }
-      CHECK(text(ended.state) == (std::string(row.state) == "cancelled" && expire ? "expired" : row.state));
-      CHECK_FALSE(ended.ended_by.empty());
+      CHECK(text(ended.recorded.state) == (std::string(row.state) == "cancelled" && expire ? "expired" : row.state));
+      CHECK_FALSE(ended.recorded.ended_by.empty());
       if (!expire) CHECK(waiting.balance() == row.balance);
       if (expire) CHECK(waiting.balance() == (std::string(row.state) == "forfeited" ? "1/0" : "0.5/0"));
       // Said again, it says what became of it, and costs nothing more.
       const std::string balance = waiting.balance();
       const std::size_t count = records(waiting);
-      CHECK(text(waiting.engine.cancel(reserved.decision_id, "alice").state) == text(ended.state));
+      CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) == text(ended.recorded.state));
       CHECK(waiting.balance() == balance);
       CHECK(records(waiting) == count);
       CHECK(waiting.audit().empty());
@@ -167,13 +167,13 @@ TEST_CASE("commit: a value against a token is refused before the token was issue
           "[engine][requests][negative]") {
   WaitingClinic waiting;
   const Answer reserved = waiting.reserve("value:score", "0.5", Holding::reserved_against_token);
-  CHECK_THROWS_AS(waiting.commit(reserved.decision_id, "3"), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(reserved.recorded.decision_id, "3"), InvalidParameter);
   CHECK(records(waiting) == 1);
-  const Answer issued = waiting.engine.issue_token(reserved.decision_id, "alice");
+  const Answer issued = waiting.engine.issue_token(reserved.recorded.decision_id, "alice");
   CHECK(last(waiting) == "token_issued by alice");
-  CHECK(waiting.engine.issue_token(reserved.decision_id, "alice").token == issued.token);
+  CHECK(waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token == issued.recorded.token);
   CHECK(records(waiting) == 2);
-  CHECK(waiting.commit(reserved.decision_id, "3").granted);
+  CHECK(waiting.commit(reserved.recorded.decision_id, "3").recorded.granted);
   CHECK(waiting.audit().empty());
 }
 
@@ -184,12 +184,12 @@ TEST_CASE("requests: what does not fit them changes nothing", "[engine][requests
   const Answer plain = release(waiting.engine, request("count", "0.25"));
   const std::string balance = waiting.balance();
   const std::size_t before = records(waiting);
-  CHECK_THROWS_AS(waiting.commit(count.decision_id, "3"), InvalidParameter);
-  CHECK_THROWS_AS(waiting.commit(value.decision_id), InvalidParameter);
-  CHECK_THROWS_AS(waiting.commit(plain.decision_id), NotFound);
-  CHECK_THROWS_AS(waiting.engine.cancel(plain.decision_id, "alice"), NotFound);
+  CHECK_THROWS_AS(waiting.commit(count.recorded.decision_id, "3"), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(value.recorded.decision_id), InvalidParameter);
+  CHECK_THROWS_AS(waiting.commit(plain.recorded.decision_id), NotFound);
+  CHECK_THROWS_AS(waiting.engine.cancel(plain.recorded.decision_id, "alice"), NotFound);
   CHECK_THROWS_AS(waiting.commit("00000000000000000000000000"), NotFound);
-  CHECK_THROWS_AS(waiting.engine.issue_token(value.decision_id, "alice"), InvalidParameter);
+  CHECK_THROWS_AS(waiting.engine.issue_token(value.recorded.decision_id, "alice"), InvalidParameter);
   CHECK_THROWS_AS(waiting.reserve("count", "0.25", Holding::reserved_against_token), InvalidParameter);
   CHECK_THROWS_AS(waiting.reserve("count", "0.25", Holding::none), InvalidParameter);
   engine::Request with_value = supplied("3", "0.25");
@@ -198,11 +198,11 @@ TEST_CASE("requests: what does not fit them changes nothing", "[engine][requests
   engine::Request held = request("count", "0.25");
   held.holding = Holding::reserved;
   CHECK_THROWS_AS(release(waiting.engine, held), InvalidParameter);
-  CHECK_THROWS_AS(waiting.commit(count.decision_id, {}, "bob"), engine::NotPermitted);
-  CHECK_THROWS_AS(waiting.engine.cancel(count.decision_id, "bob"), engine::NotPermitted);
-  CHECK_THROWS_AS(waiting.engine.cancel(count.decision_id, "eve"), engine::NotPermitted);
-  CHECK_THROWS_AS(waiting.engine.approve(count.decision_id, "eve"), engine::NotPermitted);
-  CHECK_THROWS_AS(waiting.engine.reject(count.decision_id, "bob", ""), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.commit(count.recorded.decision_id, {}, "bob"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.cancel(count.recorded.decision_id, "bob"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.cancel(count.recorded.decision_id, "eve"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.approve(count.recorded.decision_id, "eve"), engine::NotPermitted);
+  CHECK_THROWS_AS(waiting.engine.reject(count.recorded.decision_id, "bob", ""), engine::NotPermitted);
   CHECK(waiting.balance() == balance);
   CHECK(records(waiting) == before);
   CHECK(waiting.audit().empty());
@@ -216,11 +216,11 @@ TEST_CASE("requests: without declared principals whoever can write the ledger ma
   asked.holding = Holding::reserved;
   const Answer first = engine.reserve(asked, {});
   mechanisms::SystemBits bits;
-  const Answer granted = engine.commit(first.decision_id, "mallory", std::nullopt, bits, {});
-  CHECK(granted.granted);
-  CHECK(granted.principal == "alice");
+  const Answer granted = engine.commit(first.recorded.decision_id, "mallory", std::nullopt, bits, {});
+  CHECK(granted.recorded.granted);
+  CHECK(granted.asked.principal == "alice");
   const Answer second = engine.reserve(asked, {});
-  CHECK(text(engine.cancel(second.decision_id, "mallory").state) == "cancelled");
+  CHECK(text(engine.cancel(second.recorded.decision_id, "mallory").recorded.state) == "cancelled");
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -229,10 +229,10 @@ TEST_CASE("commit: a source that is missing is found before the data may have be
   WaitingClinic waiting;
   const Answer reserved = waiting.reserve("count", "0.5");
   std::filesystem::rename(waiting.clinic.folder.path("visits.csv"), waiting.clinic.folder.path("away.csv"));
-  CHECK_THROWS_AS(waiting.commit(reserved.decision_id), SourceError);
+  CHECK_THROWS_AS(waiting.commit(reserved.recorded.decision_id), SourceError);
   CHECK(records(waiting) == 1);
   std::filesystem::rename(waiting.clinic.folder.path("away.csv"), waiting.clinic.folder.path("visits.csv"));
-  CHECK(text(waiting.engine.cancel(reserved.decision_id, "alice").state) == "cancelled");
+  CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) == "cancelled");
   CHECK(waiting.balance() == "0/0");
 }
 
@@ -253,19 +253,19 @@ TEST_CASE("commit: one that broke off after it may have read the data can be rep
     WaitingClinic waiting;
     const Answer reserved = waiting.reserve("count", "0.5");
     NoBits none;
-    CHECK_THROWS_AS(waiting.engine.commit(reserved.decision_id, "alice", std::nullopt, none, {}),
+    CHECK_THROWS_AS(waiting.engine.commit(reserved.recorded.decision_id, "alice", std::nullopt, none, {}),
                     EntropyUnavailable);
-    const Answer open = waiting.engine.show(reserved.decision_id, {});
-    CHECK(text(open.state) == "reserved");
-    CHECK_FALSE(open.token.empty());
+    const Answer open = waiting.engine.show(reserved.recorded.decision_id, {});
+    CHECK(text(open.recorded.state) == "reserved");
+    CHECK_FALSE(open.recorded.token.empty());
     CHECK(waiting.balance() == "0/0.5");
     if (how == std::string("commit")) {
-      CHECK(waiting.commit(reserved.decision_id).granted);
+      CHECK(waiting.commit(reserved.recorded.decision_id).recorded.granted);
     } else if (how == std::string("cancel")) {
-      CHECK(text(waiting.engine.cancel(reserved.decision_id, "alice").state) == "forfeited");
+      CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) == "forfeited");
     } else {
       waiting.clock.pass_seconds(3600);
-      CHECK(text(waiting.commit(reserved.decision_id).state) == "forfeited");
+      CHECK(text(waiting.commit(reserved.recorded.decision_id).recorded.state) == "forfeited");
     }
     CHECK(waiting.balance() == "0.5/0");
     CHECK(waiting.audit().empty());
@@ -284,12 +284,12 @@ TEST_CASE("commit: one that began in time may end after the deadline, unless it 
       if (passed) return;
       passed = true;
       waiting.clock.pass_seconds(3600);
-      if (ended) CHECK(release(other, request("count", "0.25")).granted);
+      if (ended) CHECK(release(other, request("count", "0.25")).recorded.granted);
     };
     const Answer answer =
-        waiting.engine.commit(reserved.decision_id, "alice", std::nullopt, bits, {}, while_reading);
+        waiting.engine.commit(reserved.recorded.decision_id, "alice", std::nullopt, bits, {}, while_reading);
     REQUIRE(passed);
-    CHECK(text(answer.state) == (ended ? "forfeited" : "granted"));
+    CHECK(text(answer.recorded.state) == (ended ? "forfeited" : "granted"));
     CHECK(waiting.balance() == (ended ? "0.75/0" : "0.5/0"));
     CHECK(waiting.audit().empty());
   }
@@ -299,18 +299,18 @@ TEST_CASE("expiry: a backlog ends in order of deadlines before whoever writes ne
           "[engine][requests]") {
   WaitingClinic waiting("", "epsilon: 3");
   for (int i = 0; i < 150; ++i) {
-    REQUIRE(text(waiting.reserve("count", "0.02").state) == "reserved");
+    REQUIRE(text(waiting.reserve("count", "0.02").recorded.state) == "reserved");
     waiting.clock.pass_seconds(1);
   }
-  CHECK(text(waiting.reserve("count", "0.02").state) == "denied");
+  CHECK(text(waiting.reserve("count", "0.02").recorded.state) == "denied");
   waiting.clock.pass_seconds(3600);
   // More than one transaction ends, and yet it all fits at once.
-  CHECK(release(waiting.engine, request("count", "3")).granted);
+  CHECK(release(waiting.engine, request("count", "3")).recorded.granted);
   std::string deadline;
   int expired = 0;
   waiting.engine.history("", 0, [&](const Answer& answer) {
-    if (answer.state != engine::RequestState::expired) return;
-    const std::string of_this = waiting.engine.show(answer.parent, {}).deadline;
+    if (answer.recorded.state != engine::RequestState::expired) return;
+    const std::string of_this = waiting.engine.show(answer.recorded.parent, {}).recorded.deadline;
     CHECK(deadline <= of_this);
     deadline = of_this;
     ++expired;
@@ -322,7 +322,7 @@ TEST_CASE("expiry: a backlog ends in order of deadlines before whoever writes ne
 
 TEST_CASE("expiry: a policy may take back what nobody holds any more", "[engine][requests]") {
   WaitingClinic waiting("");
-  REQUIRE(text(waiting.reserve("count", "2").state) == "reserved");
+  REQUIRE(text(waiting.reserve("count", "2").recorded.state) == "reserved");
   waiting.clinic.folder.write("less.yaml", clinic_policy("epsilon: 1", waiting_rules("")));
   const auto apply = [&] {
     return waiting.engine.apply_policy(waiting.clinic.folder.path("less.yaml"), "curator", "less");
@@ -343,14 +343,14 @@ TEST_CASE("requests: of a commit and a cancel at once one wins, and both say whi
     Engine other = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
     Answer first;
     Answer second;
-    std::thread commits([&] { first = waiting.commit(reserved.decision_id, "5"); });
-    std::thread cancels([&] { second = other.cancel(reserved.decision_id, "alice"); });
+    std::thread commits([&] { first = waiting.commit(reserved.recorded.decision_id, "5"); });
+    std::thread cancels([&] { second = other.cancel(reserved.recorded.decision_id, "alice"); });
     commits.join();
     cancels.join();
-    CHECK(first.state == second.state);
-    const bool won = first.state == engine::RequestState::granted;
-    CHECK((won || first.state == engine::RequestState::forfeited));
-    CHECK(first.values.size() == (won ? 1U : 0U));
+    CHECK(first.recorded.state == second.recorded.state);
+    const bool won = first.recorded.state == engine::RequestState::granted;
+    CHECK((won || first.recorded.state == engine::RequestState::forfeited));
+    CHECK(first.released.values.size() == (won ? 1U : 0U));
     committed += won ? 1 : 0;
   }
   INFO(committed);
@@ -365,14 +365,14 @@ TEST_CASE("requests: eight threads that commit one reservation get one answer",
   std::vector<Answer> answers(8);
   std::vector<std::thread> threads;
   for (Answer& answer : answers) {
-    threads.emplace_back([&answer, &waiting, &reserved] { answer = waiting.commit(reserved.decision_id); });
+    threads.emplace_back([&answer, &waiting, &reserved] { answer = waiting.commit(reserved.recorded.decision_id); });
   }
   for (std::thread& thread : threads) thread.join();
   int fresh = 0;
   for (const Answer& answer : answers) {
-    CHECK(answer.granted);
-    CHECK(answer.values == answers[0].values);
-    fresh += answer.replayed ? 0 : 1;
+    CHECK(answer.recorded.granted);
+    CHECK(answer.released.values == answers[0].released.values);
+    fresh += answer.recorded.replayed ? 0 : 1;
   }
   CHECK(fresh == 1);
   CHECK(waiting.balance() == "0.5/0");

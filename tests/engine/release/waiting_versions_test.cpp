@@ -101,9 +101,9 @@ struct Prepared {
         CAPTURE(waiting.key);
         const Request asked = request_of(waiting);
         const Answer answer = held ? engine.reserve(asked, {}) : release(engine, asked);
-        REQUIRE(answer.state == (held ? engine::RequestState::reserved : engine::RequestState::pending));
-        ids[waiting.key] = answer.decision_id;
-        if (waiting.token) (void)engine.issue_token(answer.decision_id, "alice");
+        REQUIRE(answer.recorded.state == (held ? engine::RequestState::reserved : engine::RequestState::pending));
+        ids[waiting.key] = answer.recorded.decision_id;
+        if (waiting.token) (void)engine.issue_token(answer.recorded.decision_id, "alice");
       }
     }
     if (rules == ledger::Rules::first) tamper(path, kRowsOfRulesOne);

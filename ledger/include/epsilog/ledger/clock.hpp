@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
+
+#include "epsilog/accounting/callback.hpp"
 
 namespace epsilog::ledger {
 
@@ -14,7 +15,7 @@ struct ClockReading {
   std::string boot_id;       ///< of the kernel; "" if unknown, and then the two are not compared
 };
 
-using Clock = std::function<ClockReading()>;
+using Clock = accounting::Callback<ClockReading()>;
 
 /// The system's clocks. Never fails: what cannot be read is left unknown. The wall clock is given as
 /// the nearest instant from 1970 to 9999.

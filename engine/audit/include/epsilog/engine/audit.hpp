@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +41,7 @@ struct ReplayedDecision {
 
 /// As audit_verify, telling of each decision in order. What is wrong elsewhere is in the report only.
 AuditReport audit_replay(const std::string& ledger_path,
-                         const std::function<void(const ReplayedDecision&)>& visit,
+                         accounting::CallbackRef<void(const ReplayedDecision&)> visit,
                          const Progress& progress = {});
 
 /// Recomputes everything from the charges up and re-decides every decision. Trusts no balance. That the

@@ -67,6 +67,6 @@ struct Reaccount {
 /// Throws    NotFound for an unknown dataset; InvalidParameter; LedgerUnusable, LedgerCorrupt, LedgerIo.
 [[nodiscard]] std::vector<Reaccount> reaccount(
     const std::string& ledger_path, const ReaccountQuestion& question, const Progress& progress = {},
-    const std::function<void(const UnreadableDecision&)>& unreadable = {});
+    accounting::CallbackRef<void(const UnreadableDecision&)> unreadable = {});
 
 }  // namespace epsilog::engine

@@ -3,12 +3,15 @@
 // Thread-safety: values. What is handed in is called on the thread that makes the call.
 #pragma once
 
-#include <chrono>
-#include <functional>
+#include <cstdint>
 #include <string>
 
+#include "epsilog/accounting/callback.hpp"
 #include "epsilog/ledger/clock.hpp"
-#include "epsilog/ledger/ledger.hpp"
+
+namespace epsilog::ledger {
+struct Options;
+}  // namespace epsilog::ledger
 
 namespace epsilog::engine {
 
@@ -19,20 +22,19 @@ struct UnreadableDecision {
 };
 
 struct EngineOptions {
-  std::chrono::milliseconds wait{30'000};
+  /// For the ledger's turn, milliseconds >= 0; then LedgerBusy. 0: does not wait.
+  std::int64_t wait_ms = 30'000;
   /// Told of each once, by whatever meets it beside what it was called for.
-  std::function<void(const UnreadableDecision&)> unreadable = {};
+  accounting::Callback<void(const UnreadableDecision&)> unreadable = {};
   ledger::Clock clock = ledger::system_clock_reading;  ///< another one only in tests
   /// Called right before each COMMIT: from here on what is asked may be on record. Must not throw.
-  std::function<void()> before_commit = {};
+  accounting::Callback<void()> before_commit = {};
   /// Told of what failed without harm to what was recorded.
-  std::function<void(const std::string&)> warn = {};
+  accounting::Callback<void(const std::string&)> warn = {};
   /// Told, only after a second, who it is that a call waits for.
-  std::function<void(const std::string&)> waiting = {};
+  accounting::Callback<void(const std::string&)> waiting = {};
 
-  [[nodiscard]] ledger::Options ledger_options() const {
-    return {.wait = wait, .clock = clock, .before_commit = before_commit, .warn = warn, .waiting = waiting};
-  }
+  [[nodiscard]] ledger::Options ledger_options() const;
 };
 
 }  // namespace epsilog::engine

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <optional>
-#include <ranges>
+#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,9 +57,12 @@ class Alphas final {
     for (const accounting::Exact& value : values) add(value);
   }
   /// Of any range of exact numbers: std::vector<Rational>, std::array<Rational, 2>, …
-  template <std::ranges::input_range Range>
+  template <class Range>
   requires(!std::same_as<Range, Alphas> &&
-           std::convertible_to<std::ranges::range_reference_t<const Range>, accounting::Exact>)
+           requires(const Range& values) {
+             { *std::begin(values) } -> std::convertible_to<accounting::Exact>;
+             { std::begin(values) != std::end(values) } -> std::convertible_to<bool>;
+           })
       Alphas(const Range& values) {  // NOLINT(google-explicit-constructor)
     for (const auto& value : values) add(value);
   }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,19 +11,19 @@
 #include <utility>
 #include <vector>
 
+#include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/answer.hpp"
 #include "epsilog/engine/engine_options.hpp"
-#include "epsilog/engine/exact_answer.hpp"
-#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/progress.hpp"
 #include "epsilog/engine/request.hpp"
-#include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 
 namespace epsilog::engine {
 
 struct Forecast;      // forecast.hpp
+class Policy;         // policy.hpp
 struct PolicyChange;  // policy_diff.hpp
 class PlanSequence;   // forecast.hpp
 struct EngineState;   // internal to the engine
@@ -96,9 +95,10 @@ class Engine final {
   /// that waits for approvals.
   [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
                                const Progress& progress = {});
-  /// All in one transaction, decided in order.
+  /// All in one transaction, decided in order. Progress is over all sources that are read, each an equal part.
   [[nodiscard]] std::vector<Answer> release_many(std::span<const Request> requests,
-                                                 mechanisms::BitSource& bits, const Alphas& alphas);
+                                                 mechanisms::BitSource& bits, const Alphas& alphas,
+                                                 const Progress& progress = {});
 
   // Reservations and approvals (docs/reservations.md). The id is that of the reservation, of the request that
   // waits for approvals, or of any decision about them. The answer is how the request stands afterwards,
@@ -116,20 +116,20 @@ class Engine final {
                               const Alphas& alphas, const Progress& progress = {});
   /// Ends what waits: given back when nobody can have seen the data, else charged in full.
   Answer cancel(const std::string& id, const std::string& by);
-  /// Answer::token is the data token of a reservation that was made against one.
+  /// Answer::recorded.token is the data token of a reservation that was made against one.
   Answer issue_token(const std::string& id, const std::string& by);
   /// The last one that is needed decides the request again, on the balances of that moment.
   Answer approve(const std::string& id, const std::string& by);
   Answer reject(const std::string& id, const std::string& by, const std::string& why);
   /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
   /// to EngineOptions::unreadable, here and in history().
-  void pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const;
+  void pending(const std::string& dataset, accounting::CallbackRef<void(const Answer&)> visit) const;
 
   [[nodiscard]] std::vector<BudgetAccount> budget(const std::string& dataset) const;  ///< "" = all
   /// What every report says about the budgets of a dataset, "" = of all, each sentence named after its own.
   [[nodiscard]] std::vector<std::string> notes(const std::string& dataset) const;
   void history(const std::string& dataset, std::int64_t limit,
-               const std::function<void(const Answer&)>& visit) const;
+               accounting::CallbackRef<void(const Answer&)> visit) const;
   /// Throws  NotFound.
   [[nodiscard]] Answer show(const std::string& decision_id, const Alphas& alphas) const;
   [[nodiscard]] Policy active_policy() const;

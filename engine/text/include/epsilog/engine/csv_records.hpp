@@ -8,11 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "epsilog/accounting/callback.hpp"
 #include "epsilog/engine/source_dialect.hpp"
 
 namespace epsilog::engine {
@@ -27,7 +27,7 @@ class CsvRecords final {
     Encoding encoding = Encoding::utf_8;
   };
   /// Puts up to `size` bytes at `data`, returns how many; 0 at the end.
-  using Read = std::function<std::size_t(char* data, std::size_t size)>;
+  using Read = accounting::Callback<std::size_t(char* data, std::size_t size)>;
 
   CsvRecords(Dialect dialect, Read read);
 

@@ -1,11 +1,11 @@
 // How far long work is.
 #pragma once
 
-#include <functional>
+#include "epsilog/accounting/callback.hpp"
 
 namespace epsilog::engine {
 
 /// Called now and then with the fraction read, 0..1; empty: no progress.
-using Progress = std::function<void(double)>;
+using Progress = accounting::CallbackRef<void(double)>;
 
 }  // namespace epsilog::engine

@@ -1,0 +1,30 @@
+#include "judgement.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+RequestState state_after(ledger::Outcome outcome) {
+  switch (outcome) {
+    case ledger::Outcome::granted:
+      return RequestState::granted;
+    case ledger::Outcome::reserved:
+      return RequestState::reserved;
+    case ledger::Outcome::pending:
+      return RequestState::pending;
+    default:
+      return RequestState::refused;
+  }
+}
+
+}  // namespace
+
+Judgement judged(const PlannedRequest& planned, const std::vector<Debit>& debits,
+                 const std::optional<KeyConflict>& conflict, std::size_t told) {
+  const auto& [policy, dataset, request, plan] = planned;
+  Judgement result{decide(policy, dataset, request, plan, debits, conflict, told)};
+  result.outcome = outcome_of(result.decision, request, plan);
+  result.state = state_after(result.outcome);
+  return result;
+}
+
+}  // namespace epsilog::engine
