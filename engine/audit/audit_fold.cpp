@@ -224,8 +224,8 @@ std::vector<ledger::AccountName> AuditFold::check_decided_on(const ledger::Store
 
 namespace {
 
-/// What a request comes to that nothing stands against (docs/reservations.md). Of the audit's own: the writer's
-/// table is what it checks.
+/// What a request comes to that nothing stands against (docs/reservations.md). Of the audit's own: the
+/// writer's table is what it checks.
 ledger::Outcome outcome_if_granted(const Request& request, std::uint64_t approvals_required) {
   if (approvals_required != 0) return ledger::Outcome::pending;
   switch (request.holding) {
@@ -263,8 +263,8 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   if (debited && plan.approvals_required > 0) {
     fault(stored.id, "approval_missing", "its policy asks for approvals, and there was none");
   }
-  const std::vector<ledger::AccountName> recorded =
-      check_decided_on(stored, request, asked, outcome_if_granted(request, plan.approvals_required), conflict);
+  const std::vector<ledger::AccountName> recorded = check_decided_on(
+      stored, request, asked, outcome_if_granted(request, plan.approvals_required), conflict);
   if (outcome == ledger::Outcome::granted) {
     check_release(stored, plan);
   } else if (stored.release) {

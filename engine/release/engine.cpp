@@ -44,9 +44,9 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   Answer answer = state_->described(request, *plan, applied->version.version, alphas);
   answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
   const PlannedRequest planned{applied->policy, dataset, request, *plan};
-  const std::vector<Debit> standing =
-      debits_of(planned, view.calendar_time(),
-                [&view](const auto& names) { return after_expiries(view, view.accounts(names)); });
+  const std::vector<Debit> standing = debits_of(planned, view.calendar_time(), [&view](const auto& names) {
+    return after_expiries(view, view.accounts(names));
+  });
   add_judgement(answer, judged(planned, standing, std::nullopt), standing);
   note_held_calendar(answer, view.calendar_held_at().has_value());
   return answer;

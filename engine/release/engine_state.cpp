@@ -82,7 +82,7 @@ void EngineState::remember_policies(ledger::Snapshot& view) {
 }
 
 Answer EngineState::described(const Request& request, const Plan& plan, std::int64_t policy_version,
-                                std::span<const Rational> alphas) const {
+                              std::span<const Rational> alphas) const {
   Answer answer;
   answer.recorded.ledger_id = ledger_id;
   answer.asked.principal = request.principal;
@@ -108,7 +108,7 @@ Answer EngineState::described(const Request& request, const Plan& plan, std::int
 }
 
 Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
-                               std::span<const Rational> alphas) {
+                             std::span<const Rational> alphas) {
   const ledger::StoredDecision root = asked_by(view, stored);
   Request request = parse_stored_request(root.draft.request).request;
   request.principal = stored.draft.principal;
@@ -131,7 +131,7 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
 }
 
 Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot& view,
-                                    std::span<const Rational> alphas) {
+                                  std::span<const Rational> alphas) {
   const RequestState state = family.state();
   const bool told_by_end = state == RequestState::granted || state == RequestState::refused;
   Answer answer = recalled(told_by_end ? *family.end : family.holder(), view, alphas);
@@ -152,7 +152,7 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
 }
 
 Answer EngineState::replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
-                               std::span<const Rational> alphas) {
+                             std::span<const Rational> alphas) {
   const auto family = family_of(view, stored.id);
   Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
   answer.recorded.replayed = true;

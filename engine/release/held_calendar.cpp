@@ -11,7 +11,8 @@ void note_held_calendar(Answer& answer, bool held) {
 }
 
 std::string changes_at(const Answer& answer, const Reason& reason) {
-  const bool held = std::find(answer.planned.notes.begin(), answer.planned.notes.end(), kCalendarHeld) != answer.planned.notes.end();
+  const bool held = std::find(answer.planned.notes.begin(), answer.planned.notes.end(), kCalendarHeld) !=
+                    answer.planned.notes.end();
   return held ? "" : changes_at(reason);
 }
 

@@ -6,8 +6,8 @@
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "expiry.hpp"
-#include "later_policy.hpp"
 #include "judgement.hpp"
+#include "later_policy.hpp"
 #include "open_source.hpp"
 #include "recordable.hpp"
 #include "release_path.hpp"
@@ -161,9 +161,9 @@ void decide_approved(EngineState& state, ledger::Transaction& transaction, const
     return refuse(transaction, step, Decision({*changed}, 1), {});
   }
   const PlannedRequest planned{step.active->policy, *now.dataset, step.request, *now.plan};
-  std::vector<Debit> owed = debits_of(planned, transaction.calendar_time(), [&transaction](const auto& names) {
-    return transaction.accounts(names);
-  });
+  std::vector<Debit> owed =
+      debits_of(planned, transaction.calendar_time(),
+                [&transaction](const auto& names) { return transaction.accounts(names); });
   const Decision decision = judged(planned, owed, std::nullopt, reasons_told(ledger::kRules)).decision;
   if (!decision.granted()) {
     return refuse(transaction, step, decision,

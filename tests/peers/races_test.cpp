@@ -25,7 +25,8 @@ int granted_to_threads(Engine& engine, const std::string& who) {
       const std::vector<engine::Request> batch(3, asked);
       for (int round = 0; round < 10; ++round) {
         granted += engine.release(asked, bits, {}).recorded.granted ? 1 : 0;
-        for (const Answer& answer : engine.release_many(batch, bits, {})) granted += answer.recorded.granted ? 1 : 0;
+        for (const Answer& answer : engine.release_many(batch, bits, {}))
+          granted += answer.recorded.granted ? 1 : 0;
       }
     });
   }

@@ -70,7 +70,8 @@ void BatchTable::check_row() const {
 
 accounting::Callback<void(double)> BatchTable::progress(const std::string& label) {
   const bool rows_on_the_terminal = isatty(STDOUT_FILENO) == 1;
-  return input_.has_size() && !rows_on_the_terminal ? console_.progress(label) : accounting::Callback<void(double)>{};
+  return input_.has_size() && !rows_on_the_terminal ? console_.progress(label)
+                                                    : accounting::Callback<void(double)>{};
 }
 
 void make_printable(std::vector<std::string>& cells) {

@@ -65,31 +65,33 @@ Json precision_json(const ledger::ComponentRecord& component) {
 
 Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind) {
   const ledger::ComponentRecord& component = answer.planned.record.components[i];
-  Json object{{"statistic", component.statistic},
-              {"epsilon", or_null(component.epsilon)},
-              {"delta", or_null(component.delta)},
-              {"sensitivity", or_null(component.sensitivity)},
-              {"sensitivity_l2_squared", or_null(component.sensitivity_l2_squared)},
-              {"inflated", or_null(component.inflated)},
-              {"coordinates", component.coordinates},
-              {"bound", or_null(component.bound)},
-              {"centre", or_null(component.centre)},
-              {"lambda", or_null(component.lambda)},
-              {"grid", or_null(component.grid)},
-              {"precision", precision_json(component)},
-              {"precision_reason",
-               i < answer.planned.precision_reasons.size() ? or_null(answer.planned.precision_reasons[i]) : Json()},
-              {"adjusted", or_null(component.adjusted)},
-              {"adjusted_delta", or_null(component.adjusted_delta)},
-              {"rho", or_null(component.rho)},
-              {"published", or_null(component.published)},
-              {"published_note", or_null(component.published_note)}};
+  Json object{
+      {"statistic", component.statistic},
+      {"epsilon", or_null(component.epsilon)},
+      {"delta", or_null(component.delta)},
+      {"sensitivity", or_null(component.sensitivity)},
+      {"sensitivity_l2_squared", or_null(component.sensitivity_l2_squared)},
+      {"inflated", or_null(component.inflated)},
+      {"coordinates", component.coordinates},
+      {"bound", or_null(component.bound)},
+      {"centre", or_null(component.centre)},
+      {"lambda", or_null(component.lambda)},
+      {"grid", or_null(component.grid)},
+      {"precision", precision_json(component)},
+      {"precision_reason",
+       i < answer.planned.precision_reasons.size() ? or_null(answer.planned.precision_reasons[i]) : Json()},
+      {"adjusted", or_null(component.adjusted)},
+      {"adjusted_delta", or_null(component.adjusted_delta)},
+      {"rho", or_null(component.rho)},
+      {"published", or_null(component.published)},
+      {"published_note", or_null(component.published_note)}};
   if (!one_line(kind)) {
-    object["accuracy"] =
-        accuracy_json(i < answer.planned.accuracy.size() ? answer.planned.accuracy[i] : std::vector<engine::Accuracy>{});
+    object["accuracy"] = accuracy_json(i < answer.planned.accuracy.size() ? answer.planned.accuracy[i]
+                                                                          : std::vector<engine::Accuracy>{});
   }
   add_values(object, answer.planned.record.cells,
-             i < answer.released.component_values.size() ? answer.released.component_values[i] : std::vector<Rational>{},
+             i < answer.released.component_values.size() ? answer.released.component_values[i]
+                                                         : std::vector<Rational>{},
              answer.recorded.durable.has_value() && !*answer.recorded.durable);
   return object;
 }
@@ -110,7 +112,8 @@ std::string published_note(const engine::Answer& answer) {
 
 /// Whether it moves no balance: neither spent nor reserved.
 bool costs_nothing(const engine::Answer& answer) {
-  return answer.recorded.state != engine::RequestState::granted && answer.recorded.state != engine::RequestState::reserved &&
+  return answer.recorded.state != engine::RequestState::granted &&
+         answer.recorded.state != engine::RequestState::reserved &&
          answer.recorded.state != engine::RequestState::forfeited;
 }
 
@@ -159,7 +162,8 @@ Json delta_json(const engine::Answer& answer, AnswerKind kind) {
 /// Of a request that asked for it, and of no other.
 Json rho_json(const engine::Answer& answer, AnswerKind kind) {
   const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
-  return {{"requested", answer.planned.rho->requested}, {"charged", nothing_charged ? "0" : answer.planned.rho->charged}};
+  return {{"requested", answer.planned.rho->requested},
+          {"charged", nothing_charged ? "0" : answer.planned.rho->charged}};
 }
 
 /// The parameters of the only mechanism call; null or empty where a release has several.
@@ -179,8 +183,9 @@ void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) 
   object["lambda"] = or_null(only.lambda);
   object["grid"] = or_null(only.grid);
   if (!one_line(kind)) {
-    object["accuracy"] = accuracy_json(single && !answer.planned.accuracy.empty() ? answer.planned.accuracy[0]
-                                                                          : std::vector<engine::Accuracy>{});
+    object["accuracy"] =
+        accuracy_json(single && !answer.planned.accuracy.empty() ? answer.planned.accuracy[0]
+                                                                 : std::vector<engine::Accuracy>{});
   }
 }
 
@@ -223,15 +228,18 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
               {"principal", answer.asked.principal},
               {"key", or_null(answer.asked.key)},
               {"policy_version", answer.planned.policy_version},
-              {"decided_under", answer.recorded.decided_under == 0 ? Json(nullptr) : Json(answer.recorded.decided_under)},
-              {"rules", answer.recorded.seq == 0 ? Json(nullptr) : Json(static_cast<std::int64_t>(answer.recorded.rules))},
+              {"decided_under",
+               answer.recorded.decided_under == 0 ? Json(nullptr) : Json(answer.recorded.decided_under)},
+              {"rules", answer.recorded.seq == 0 ? Json(nullptr)
+                                                 : Json(static_cast<std::int64_t>(answer.recorded.rules))},
               {"program", program_json(answer.recorded.program)},
               {"dataset", answer.asked.dataset},
               {"statistic", answer.asked.statistic},
               {"by", or_null(answer.asked.by)},
               {"where", or_null(answer.asked.where)},
               {"purpose", or_null(answer.asked.purpose)}};
-  add_values(object, answer.planned.record.cells, answer.released.values, answer.recorded.durable.has_value() && !*answer.recorded.durable);
+  add_values(object, answer.planned.record.cells, answer.released.values,
+             answer.recorded.durable.has_value() && !*answer.recorded.durable);
   object["epsilon"] = epsilon_json(answer, kind);
   object["delta"] = delta_json(answer, kind);
   if (answer.planned.rho) object["rho"] = rho_json(answer, kind);
@@ -248,7 +256,8 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   if (kind == AnswerKind::plan) object["advice"] = answer.planned.advice;
   object["reasons"] = reason_list(answer);
   if (!one_line(kind)) object["same_question"] = or_null(answer.asked.same_question);
-  if (answer.recorded.reasons_count > answer.recorded.reasons.size()) object["reasons_count"] = answer.recorded.reasons_count;
+  if (answer.recorded.reasons_count > answer.recorded.reasons.size())
+    object["reasons_count"] = answer.recorded.reasons_count;
   add_waiting(object, answer, kind);
   return object;
 }

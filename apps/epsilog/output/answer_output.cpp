@@ -6,18 +6,19 @@
 namespace epsilog::command {
 
 void print_answer(const engine::Answer& answer, Console& console) {
-  const bool waits =
-      answer.recorded.state == engine::RequestState::pending || answer.recorded.state == engine::RequestState::reserved;
+  const bool waits = answer.recorded.state == engine::RequestState::pending ||
+                     answer.recorded.state == engine::RequestState::reserved;
   console.made("decision " + answer.recorded.decision_id +
-               (answer.recorded.granted ? " is charged and its value stored: " : " is recorded: ") + "epsilog show " +
-               answer.recorded.decision_id + " prints it again");
+               (answer.recorded.granted ? " is charged and its value stored: " : " is recorded: ") +
+               "epsilog show " + answer.recorded.decision_id + " prints it again");
   warn_if_withheld(answer, console);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::release));
   } else if (answer.recorded.granted) {
     console.write(console.quiet() ? bare_values(answer) : release_text(answer, console.style()));
   } else if (waits) {
-    console.write(console.quiet() ? answer.recorded.decision_id + "\n" : waiting_text(answer, console.style()));
+    console.write(console.quiet() ? answer.recorded.decision_id + "\n"
+                                  : waiting_text(answer, console.style()));
   } else {
     console.message_line("epsilog: " + decision_text(answer, console.message_style()));
   }

@@ -35,7 +35,8 @@ std::string confidence(const Rational& alpha) {
 
 std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   const bool several = answer.planned.accuracy.size() > 1;
-  const char* whom = answer.planned.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
+  const char* whom =
+      answer.planned.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
   std::string text;
   for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
     for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
@@ -69,8 +70,9 @@ std::string parameters_text(const ledger::ComponentRecord& component) {
 }
 
 std::string rounded_text(const engine::Answer& answer) {
-  return answer.planned.post_processing == accounting::PostProcessing::Kind::rounded ? ", rounded to whole numbers"
-                                                                             : "";
+  return answer.planned.post_processing == accounting::PostProcessing::Kind::rounded
+             ? ", rounded to whole numbers"
+             : "";
 }
 
 enum class Detail { brief, with_reasons };
@@ -81,9 +83,10 @@ std::string mechanism_text(const engine::Answer& answer, Detail detail, const St
   if (!style.verbose) return text;
   for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
     const ledger::ComponentRecord& component = answer.planned.record.components[i];
-    text += field(i == 0 ? "mechanism" : "",
-                  fmt::format("{} of {}, {}{}{}", answer.planned.record.mechanism, component.statistic,
-                              answer.planned.record.arithmetic, precision_text(component), rounded_text(answer)));
+    text +=
+        field(i == 0 ? "mechanism" : "",
+              fmt::format("{} of {}, {}{}{}", answer.planned.record.mechanism, component.statistic,
+                          answer.planned.record.arithmetic, precision_text(component), rounded_text(answer)));
     text += field("", parameters_text(component));
     if (detail == Detail::brief || i >= answer.planned.precision_reasons.size() ||
         answer.planned.precision_reasons[i].empty())
@@ -97,17 +100,20 @@ std::string mechanism_text(const engine::Answer& answer, Detail detail, const St
 std::string delta_text(const engine::Answer& answer, const Style& style) {
   if (!answer.planned.delta) return "";
   std::string text = "; delta " + answer.planned.delta->charged;
-  if (answer.planned.delta->requested != answer.planned.delta->charged) text += ", asked " + answer.planned.delta->requested;
+  if (answer.planned.delta->requested != answer.planned.delta->charged)
+    text += ", asked " + answer.planned.delta->requested;
   return style.verbose ? text + ", proved " + short_text(answer.planned.delta->adjusted) : text;
 }
 
 /// "; proved loss ~0.0999…; published bound …".
 std::string loss_text(const engine::Answer& answer) {
   std::string text;
-  if (!answer.planned.record.adjusted.empty()) text += "; proved loss " + short_text(answer.planned.record.adjusted);
+  if (!answer.planned.record.adjusted.empty())
+    text += "; proved loss " + short_text(answer.planned.record.adjusted);
   if (answer.planned.record.published.empty()) return text;
-  const bool bound = std::all_of(answer.planned.record.components.begin(), answer.planned.record.components.end(),
-                                 [](const auto& component) { return component.published_note.empty(); });
+  const bool bound =
+      std::all_of(answer.planned.record.components.begin(), answer.planned.record.components.end(),
+                  [](const auto& component) { return component.published_note.empty(); });
   return text + (bound ? "; published bound " + short_text(answer.planned.record.published)
                        : "; published form is not a bound here");
 }
@@ -115,20 +121,25 @@ std::string loss_text(const engine::Answer& answer) {
 /// "epsilon 0.1"
 std::string cost_text(const engine::Answer& answer, const Style& style) {
   std::string text = "epsilon " + answer.planned.record.charged;
-  if (answer.planned.record.requested != answer.planned.record.charged) text += ", asked " + answer.planned.record.requested;
+  if (answer.planned.record.requested != answer.planned.record.charged)
+    text += ", asked " + answer.planned.record.requested;
   if (style.verbose) text += loss_text(answer);
   text += delta_text(answer, style);
   if (!answer.planned.rho) return text;
   text += "; asked as rho " + answer.planned.rho->requested;
-  return text + (answer.planned.rho->charged == answer.planned.rho->requested ? "" : ", on the grid " + answer.planned.rho->charged);
+  return text + (answer.planned.rho->charged == answer.planned.rho->requested
+                     ? ""
+                     : ", on the grid " + answer.planned.rho->charged);
 }
 
 std::string approvals_needed(const engine::Answer& answer) {
-  return fmt::format("{} approval{}", answer.planned.approvals_required, answer.planned.approvals_required == 1 ? "" : "s");
+  return fmt::format("{} approval{}", answer.planned.approvals_required,
+                     answer.planned.approvals_required == 1 ? "" : "s");
 }
 
 std::string approvals_text(const engine::Answer& answer) {
-  std::string text = fmt::format("{} of {}", answer.recorded.approvals.size(), answer.planned.approvals_required);
+  std::string text =
+      fmt::format("{} of {}", answer.recorded.approvals.size(), answer.planned.approvals_required);
   for (std::size_t i = 0; i < answer.recorded.approvals.size(); ++i) {
     text += (i == 0 ? ": " : ", ") + answer.recorded.approvals[i].by;
   }
@@ -164,7 +175,8 @@ std::string state_text(const engine::Answer& answer, const Style& style) {
 
 /// The command that takes the request on; "" when there is none.
 std::string next_step(const engine::Answer& answer) {
-  if (answer.recorded.state == engine::RequestState::pending) return "epsilog approve " + answer.recorded.decision_id;
+  if (answer.recorded.state == engine::RequestState::pending)
+    return "epsilog approve " + answer.recorded.decision_id;
   if (answer.recorded.state != engine::RequestState::reserved) return "";
   if (answer.asked.holding == engine::Holding::reserved_against_token && answer.recorded.token.empty()) {
     return "epsilog token " + answer.recorded.decision_id;
@@ -183,7 +195,9 @@ std::string cells_text(const engine::Answer& answer, const Style& style, unsigne
   Table table({{answer.asked.by}, {"value", Table::Align::right}, {""}});
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     table.add({answer.planned.record.cells[i], released_text(answer, i, style),
-               most > 0 && answer.released.values[i] > 0 ? bar(answer.released.values[i], most, bar_width, style) : ""});
+               most > 0 && answer.released.values[i] > 0
+                   ? bar(answer.released.values[i], most, bar_width, style)
+                   : ""});
   }
   return table.text(style);
 }
@@ -241,8 +255,8 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
 
 std::string waiting_text(const engine::Answer& answer, const Style& style) {
   std::string text = state_text(answer, style) + ": " + subject(answer) + "\n";
-  const bool open =
-      answer.recorded.state == engine::RequestState::pending || answer.recorded.state == engine::RequestState::reserved;
+  const bool open = answer.recorded.state == engine::RequestState::pending ||
+                    answer.recorded.state == engine::RequestState::reserved;
   if (open) {
     text += cost_and_accuracy_text(answer, style) + mechanism_text(answer, Detail::brief, style);
   }

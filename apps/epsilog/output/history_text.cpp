@@ -99,8 +99,8 @@ std::string history_heading(const Style& style) {
 
 std::string history_line(const engine::Answer& answer, const Style& style) {
   const bool charged = answer.recorded.granted || answer.recorded.state == engine::RequestState::forfeited;
-  const HistoryColumns of{answer.recorded.decision_id, second_of(answer.recorded.created_at), history_word(answer.recorded.state),
-                          charged ? answer.planned.record.charged : "0"};
+  const HistoryColumns of{answer.recorded.decision_id, second_of(answer.recorded.created_at),
+                          history_word(answer.recorded.state), charged ? answer.planned.record.charged : "0"};
   std::string columns = columns_of(of, style);
   const std::string value = value_text(answer, style);
   std::string what = without_column(of, style) + question_text(answer) +

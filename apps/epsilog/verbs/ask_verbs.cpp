@@ -16,8 +16,8 @@ namespace {
 ExitCode exit_of(const engine::Answer& answer) {
   if (withheld(answer)) return ExitCode::try_again;
   if (answer.recorded.state == engine::RequestState::granted) return ExitCode::done;
-  const bool waits =
-      answer.recorded.state == engine::RequestState::pending || answer.recorded.state == engine::RequestState::reserved;
+  const bool waits = answer.recorded.state == engine::RequestState::pending ||
+                     answer.recorded.state == engine::RequestState::reserved;
   return waits ? ExitCode::pending : ExitCode::refused;
 }
 
@@ -64,7 +64,8 @@ ExitCode release(const AskArguments& arguments, Console& console) {
   engine::Engine engine = engine::Engine::open(ledger, options);
 
   mechanisms::SystemBits bits;
-  const accounting::Callback<void(double)> progress = console.progress("reading the source of " + request.dataset);
+  const accounting::Callback<void(double)> progress =
+      console.progress("reading the source of " + request.dataset);
   const std::string same = same_question(engine, request);
   engine::Answer answer = engine.release(request, bits, alphas, progress);
   console.end_progress();

@@ -29,7 +29,8 @@ struct Declared {
 Declared declared(const DataArguments& arguments) {
   if (arguments.policy) {
     const std::string path = policy_path(arguments);
-    return {std::nullopt, engine::checked_policy_file(path), std::filesystem::path(path).parent_path().string()};
+    return {std::nullopt, engine::checked_policy_file(path),
+            std::filesystem::path(path).parent_path().string()};
   }
   auto engine = engine::Engine::open(ledger_path(arguments));
   engine::Policy policy = engine.active_policy();
@@ -60,7 +61,8 @@ ExitCode data_check(const DataArguments& arguments, Console& console) {
       without_source.push_back(dataset.name);
       continue;
     }
-    const accounting::Callback<void(double)> progress = console.progress("checking " + printable(dataset.name));
+    const accounting::Callback<void(double)> progress =
+        console.progress("checking " + printable(dataset.name));
     const engine::Dataset found = where_found(source, dataset);
     reports.push_back({dataset.name, source_of(found), engine::check_data(found, source.base_dir, progress)});
     console.end_progress();

@@ -25,7 +25,8 @@ using engine::RequestState;
 /// What became of a request, on standard output whatever it is: whoever acts on it has asked just that.
 void print_standing(const Answer& answer, Console& console) {
   console.made("what became of the request is on record: epsilog show " + answer.recorded.decision_id +
-               " prints it again" + (answer.recorded.token.empty() ? "" : "; its token is " + answer.recorded.token));
+               " prints it again" +
+               (answer.recorded.token.empty() ? "" : "; its token is " + answer.recorded.token));
   warn_if_withheld(answer, console);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
@@ -109,7 +110,8 @@ ExitCode pending(const RequestArguments& arguments, Console& console) {
     if (console.json()) {
       console.write(answer_json(answer, AnswerKind::pending));
     } else {
-      console.write(console.quiet() ? answer.recorded.decision_id + "\n" : pending_line(answer, console.style()));
+      console.write(console.quiet() ? answer.recorded.decision_id + "\n"
+                                    : pending_line(answer, console.style()));
     }
   });
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;

@@ -63,7 +63,9 @@ struct Released {
   std::vector<std::vector<accounting::Rational>> components;
 
   explicit Released(const Answer& answer)
-      : id(answer.recorded.decision_id), values(answer.released.values), components(answer.released.component_values) {}
+      : id(answer.recorded.decision_id),
+        values(answer.released.values),
+        components(answer.released.component_values) {}
   friend bool operator==(const Released&, const Released&) = default;
 };
 
@@ -222,7 +224,8 @@ class SmallLedger {
   }
   std::string same(const std::optional<Answer>& answer, const Released& first, const std::string& what) {
     // A release that an index has lost is not shown, which is no other value.
-    if (!answer || !answer->recorded.granted || answer->released.values.empty() || Released(*answer) == first) return "";
+    if (!answer || !answer->recorded.granted || answer->released.values.empty() || Released(*answer) == first)
+      return "";
     return what + " has a second value";
   }
   std::string retried() {

@@ -102,7 +102,8 @@ TEST_CASE("refusal: of 4,096 blocks without room the first sixteen are stored, a
   REQUIRE_FALSE(refused.recorded.granted);
   CHECK(refused.recorded.reasons_count == 4097);
   REQUIRE(refused.recorded.reasons.size() == 16);
-  CHECK(std::equal(refused.recorded.reasons.begin(), refused.recorded.reasons.end(), planned.recorded.reasons.begin()));
+  CHECK(std::equal(refused.recorded.reasons.begin(), refused.recorded.reasons.end(),
+                   planned.recorded.reasons.begin()));
   CHECK(refused.recorded.accounts.size() == 16);
   CHECK(refused.recorded.accounts.front().scope == refused.recorded.reasons.front().scope);
   CHECK(largest_decision(wards.ledger()) <= kBytesMax);

@@ -185,7 +185,8 @@ TEST_CASE("Each asker has an account of her own where no principals are declared
   const Scoped clinic(policy("    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 0.1}]\n"));
   Engine engine = clinic.open();
   CHECK_FALSE(spent_by_scope(engine).contains({"principal:dora", "epsilon"}));
-  CHECK(release(engine, asked_by("franz", "9")).recorded.accounts.size() == 1);  // of nobody else, and none for franz
+  CHECK(release(engine, asked_by("franz", "9")).recorded.accounts.size() ==
+        1);  // of nobody else, and none for franz
   REQUIRE(release(engine, asked_by("dora", "0.1")).recorded.granted);
   REQUIRE(release(engine, asked_by("emil", "0.1")).recorded.granted);
   CHECK(codes(release(engine, asked_by("dora", "0.1"))) ==

@@ -158,7 +158,8 @@ TEST_CASE("later policy: the last approval decides under the one that is active 
     if (!decided.recorded.reasons.empty()) {
       CHECK(decided.recorded.reasons[0].message.find(later.says) != std::string::npos);
       // Its key stays bound.
-      CHECK(release(waiting.engine, request("sum:cost", "1", "k")).recorded.decision_id == decided.recorded.decision_id);
+      CHECK(release(waiting.engine, request("sum:cost", "1", "k")).recorded.decision_id ==
+            decided.recorded.decision_id);
       CHECK(waiting.balance() == "0/0");
     }
     CHECK(waiting.audit().empty());

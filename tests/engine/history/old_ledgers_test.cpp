@@ -93,7 +93,8 @@ bool must_be_granted(const std::string& file, const Answer& open) {
 /// docs/reservations.md: given back only when nobody can have seen the data for it.
 std::string end_by_deadline(const Answer& open) {
   const bool unguarded = is_value(open) && open.asked.holding != Holding::reserved_against_token;
-  const bool may_have_been_seen = open.recorded.state == RequestState::reserved && (unguarded || !open.recorded.token.empty());
+  const bool may_have_been_seen =
+      open.recorded.state == RequestState::reserved && (unguarded || !open.recorded.token.empty());
   return may_have_been_seen ? "forfeited" : "expired";
 }
 
@@ -112,7 +113,8 @@ TEST_CASE("old ledgers: each migrates with its balances, verifies, and every dec
     engine.history("", 0, [&](const Answer& told) {
       CAPTURE(told.recorded.seq);
       ++decisions;
-      CHECK(engine.show(told.recorded.decision_id, {}).recorded.seq >= told.recorded.seq);  // of what waited: how it ended
+      CHECK(engine.show(told.recorded.decision_id, {}).recorded.seq >=
+            told.recorded.seq);  // of what waited: how it ended
     });
     CHECK(std::to_string(decisions) + "|\n" == rows_of(kept.path(), "SELECT decisions FROM meta"));
     CHECK(decisions > 0);
@@ -129,27 +131,27 @@ TEST_CASE("old ledgers: whatever was asked under a key has its stored answer aga
     Engine engine = kept.open();
     auto ledger = ledger::Ledger::open_read_only(kept.path());
     ledger::Snapshot view = ledger.snapshot();
-    view.each_decision("", 0,
-                       [&](const ledger::StoredDecision& stored) {
-                         if (!stored.draft.parent.empty() || stored.draft.key.empty()) return;
-                         CAPTURE(stored.seq, stored.draft.request);
-                         Request request = parse_stored_request(stored.draft.request).request;
-                         request.principal = stored.draft.principal;
-                         request.key = stored.draft.key;
-                         const bool reserves = request.holding != Holding::none;
-                         const Answer shown = engine.show(stored.id, {});
-                         if (!reserves) request.supplied = supplied_for(shown);
-                         mechanisms::SystemBits bits;
-                         const Answer again =
-                             reserves ? engine.reserve(request, {}) : engine.release(request, bits, {});
-                         CHECK(again.recorded.replayed);
-                         CHECK(again.recorded.state == shown.recorded.state);
-                         CHECK(again.recorded.decision_id == shown.recorded.decision_id);
-                         CHECK(again.released.values == shown.released.values);
-                         CHECK(again.released.values.empty() == (again.recorded.state != RequestState::granted));
-                         ++(again.recorded.state == RequestState::granted ? granted : others);
-                       },
-                       {});
+    view.each_decision(
+        "", 0,
+        [&](const ledger::StoredDecision& stored) {
+          if (!stored.draft.parent.empty() || stored.draft.key.empty()) return;
+          CAPTURE(stored.seq, stored.draft.request);
+          Request request = parse_stored_request(stored.draft.request).request;
+          request.principal = stored.draft.principal;
+          request.key = stored.draft.key;
+          const bool reserves = request.holding != Holding::none;
+          const Answer shown = engine.show(stored.id, {});
+          if (!reserves) request.supplied = supplied_for(shown);
+          mechanisms::SystemBits bits;
+          const Answer again = reserves ? engine.reserve(request, {}) : engine.release(request, bits, {});
+          CHECK(again.recorded.replayed);
+          CHECK(again.recorded.state == shown.recorded.state);
+          CHECK(again.recorded.decision_id == shown.recorded.decision_id);
+          CHECK(again.released.values == shown.released.values);
+          CHECK(again.released.values.empty() == (again.recorded.state != RequestState::granted));
+          ++(again.recorded.state == RequestState::granted ? granted : others);
+        },
+        {});
     CHECK(kept.balances() == kept.balances_before);
     CHECK(ledger.snapshot().decisions() == view.decisions());
   }

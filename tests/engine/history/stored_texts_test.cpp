@@ -142,7 +142,8 @@ TEST_CASE("stored texts: one that is refused, or asked by nobody the policy know
     CHECK_FALSE(release(waiting.engine, request_of(extreme, "k")).recorded.granted);
     Request stranger = request_of(extreme);
     stranger.principal = "mallory";
-    CHECK(release(waiting.engine, stranger).recorded.reasons.at(0).code == RefusalCode::principal_not_allowed);
+    CHECK(release(waiting.engine, stranger).recorded.reasons.at(0).code ==
+          RefusalCode::principal_not_allowed);
     CHECK(release(waiting.engine, request_of(extreme, "k")).recorded.replayed);
     Request conflicting = request_of(extreme, "k");
     conflicting.epsilon = 2;
@@ -156,7 +157,9 @@ TEST_CASE("stored texts: one that is reserved is listed, committed, cancelled an
   for (const Extreme& extreme : extremes()) {
     CAPTURE(extreme.name);
     WaitingClinic waiting(kNoApprovals);
-    const auto reserved = [&] { return waiting.engine.reserve(held(request_of(extreme)), {}).recorded.decision_id; };
+    const auto reserved = [&] {
+      return waiting.engine.reserve(held(request_of(extreme)), {}).recorded.decision_id;
+    };
     CHECK(waiting.commit(reserved()).recorded.granted);
     CHECK(text(waiting.engine.cancel(reserved(), "alice").recorded.state) == "cancelled");
     const std::string overdue = reserved();
@@ -510,7 +513,8 @@ TEST_CASE("stored texts: what the clock showed is no time, which the audit says 
 TEST_CASE("stored texts: more overdue rows than one transaction ends go by one that cannot be read",
           "[engine][texts][negative]") {
   Damaged ledger(kDamages[0]);
-  for (int i = 0; i < 70; ++i) REQUIRE(text(ledger.waiting.reserve("count", "0.01").recorded.state) == "reserved");
+  for (int i = 0; i < 70; ++i)
+    REQUIRE(text(ledger.waiting.reserve("count", "0.01").recorded.state) == "reserved");
   ledger.waiting.clock.pass_seconds(3600);
   CHECK(release(*ledger.engine, request("count", "0.1")).recorded.granted);
   CHECK(ledger.open_ids().empty());

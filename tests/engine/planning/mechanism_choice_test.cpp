@@ -169,7 +169,8 @@ TEST_CASE("mechanism: whole numbers keep their step and cost no inflation, gauss
       CHECK(component.inflated ==
             (mechanism == "discrete_laplace" ? component.sensitivity : component.sensitivity_l2_squared));
     }
-    const auto cents = engine.plan(asked_of(mechanism, request("sum:cost", "0.5")), {}).planned.record.components[0];
+    const auto cents =
+        engine.plan(asked_of(mechanism, request("sum:cost", "0.5")), {}).planned.record.components[0];
     CHECK(number(cents.grid) != 1);
   }
 }
@@ -225,7 +226,8 @@ TEST_CASE("mechanism: the measure that runs out is named alone, and what fits st
   CHECK(short_of_delta.recorded.reasons[0].fits == "0.0000001");
   const Answer too_much = release(engine, with_delta(request("count", "0.6"), "1e-7"));
   CHECK(codes(too_much) == std::vector<RefusalCode>{RefusalCode::per_release_exceeded});
-  CHECK(release(engine, with_delta(request("count", "0.5"), short_of_delta.recorded.reasons[0].fits)).recorded.granted);
+  CHECK(release(engine, with_delta(request("count", "0.5"), short_of_delta.recorded.reasons[0].fits))
+            .recorded.granted);
   CHECK(spent_units(engine, "delta") == accounting::Delta::parse_down("1e-6").units());
   CHECK(spent(engine) == "0.6");
 }
@@ -355,7 +357,8 @@ TEST_CASE("mechanism: a change of mechanism leaves what was released as it was",
   for (const std::string& mechanism : kMechanisms) {
     clinic.folder.write("policy.yaml", clinic_policy(kBoth, released_by(mechanism)));
     CHECK(engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test").changed);
-    CHECK(release(engine, asked_of(mechanism, request("sum:cost", "0.5"))).planned.record.mechanism == mechanism);
+    CHECK(release(engine, asked_of(mechanism, request("sum:cost", "0.5"))).planned.record.mechanism ==
+          mechanism);
     const Answer again = release(engine, request("sum:cost", "0.5", "k"));
     CHECK(again.recorded.replayed);
     CHECK(again.planned.record == snapped.planned.record);
@@ -421,7 +424,8 @@ TEST_CASE("mechanism: releases keep to the accuracy that was announced, and do n
     const auto answers = engine.release_many(std::vector<engine::Request>(2000, asked), bits, {alpha});
     int farther = 0;
     for (const Answer& answer : answers) {
-      if (abs(answer.released.values.at(0) - Rational(29, 4)) > answer.planned.accuracy.at(0).at(0).a) ++farther;
+      if (abs(answer.released.values.at(0) - Rational(29, 4)) > answer.planned.accuracy.at(0).at(0).a)
+        ++farther;
     }
     CAPTURE(mechanism);
     CHECK(farther < 185);
@@ -457,7 +461,8 @@ TEST_CASE("mechanism: accuracy is announced before spending and smaller for a la
     REQUIRE(plan.planned.accuracy.size() == 2);
     CHECK(plan.planned.accuracy[0][0].a > 0);
     CHECK(plan.planned.accuracy[0][0].a < plan.planned.accuracy[0][1].a);
-    CHECK(release(engine, asked_of(mechanism, request("mean:cost", "0.5"))).planned.record == plan.planned.record);
+    CHECK(release(engine, asked_of(mechanism, request("mean:cost", "0.5"))).planned.record ==
+          plan.planned.record);
     CHECK(plan.planned.precision_reasons == std::vector<std::string>{"", ""});
   }
 }

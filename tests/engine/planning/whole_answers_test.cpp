@@ -173,7 +173,8 @@ TEST_CASE("whole answers: a rounded release is told, recorded and verified as su
     CHECK(cells.released.values == std::vector<Rational>{3, 1, 1});
     CHECK(release(engine, request("count", "40", "k")).released.values == count.released.values);
     CHECK(engine.show(count.recorded.decision_id, {Rational(1, 20)}).planned.accuracy.front().front().a == 0);
-    CHECK(engine.show(count.recorded.decision_id, {}).planned.post_processing == PostProcessing::Kind::rounded);
+    CHECK(engine.show(count.recorded.decision_id, {}).planned.post_processing ==
+          PostProcessing::Kind::rounded);
   }
   CHECK(audit_verify(ledger).ok);
   CHECK(rows_of(ledger, "SELECT DISTINCT post_processing FROM release") ==
@@ -209,7 +210,8 @@ TEST_CASE(
         (void)engine.approve(waiting.recorded.decision_id, who);
       }
     }
-    const Answer answer = engine.commit(waiting.recorded.decision_id, waiting.asked.principal, std::nullopt, bits, {});
+    const Answer answer =
+        engine.commit(waiting.recorded.decision_id, waiting.asked.principal, std::nullopt, bits, {});
     CAPTURE(waiting.asked.key);
     REQUIRE(answer.recorded.state == RequestState::granted);
     CHECK(answer.recorded.rules == ledger::Rules::first_use);  // its ending is a decision of today
@@ -243,7 +245,9 @@ TEST_CASE("whole answers: the least epsilon for an accuracy is that of the round
 TEST_CASE("whole answers: a plan advises discrete Laplace where it is more accurate", "[engine][whole]") {
   Clinic clinic;
   const Engine engine = clinic.open();
-  const auto advice = [&](const Request& asked) { return engine.plan(asked, {Rational(1, 20)}).planned.advice; };
+  const auto advice = [&](const Request& asked) {
+    return engine.plan(asked, {Rational(1, 20)}).planned.advice;
+  };
   CHECK(advice(request("count", "0.3")) ==
         std::vector<std::string>{"discrete_laplace is within 30 at this cost (policy: release.count)"});
   CHECK(advice(request("sum:age", "1")).size() == 1);

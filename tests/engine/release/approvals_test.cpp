@@ -44,7 +44,8 @@ TEST_CASE("approval: the second of two distinct approvers reserves, and the aske
     REQUIRE(first.recorded.approvals.size() == 1);
     CHECK(first.recorded.approvals[0].by == "carol");
     // Once more by the same says the same.
-    CHECK(waiting.engine.approve(pending.recorded.decision_id, "carol").recorded.approvals == first.recorded.approvals);
+    CHECK(waiting.engine.approve(pending.recorded.decision_id, "carol").recorded.approvals ==
+          first.recorded.approvals);
     CHECK(text(waiting.commit(pending.recorded.decision_id).recorded.state) == "pending");
     const Answer second = waiting.engine.approve(pending.recorded.decision_id, "dave");
     CHECK(text(second.recorded.state) == "reserved");
@@ -55,7 +56,8 @@ TEST_CASE("approval: the second of two distinct approvers reserves, and the aske
     CHECK(asked_again.recorded.replayed);
     CHECK(text(asked_again.recorded.state) == "reserved");
     CHECK(asked_again.recorded.decision_id == second.recorded.decision_id);
-    const Answer granted = waiting.commit(by_root ? pending.recorded.decision_id : second.recorded.decision_id);
+    const Answer granted =
+        waiting.commit(by_root ? pending.recorded.decision_id : second.recorded.decision_id);
     CHECK(granted.recorded.granted);
     CHECK(waiting.balance() == "1/0");
     const Answer replayed = release(waiting.engine, request("mean:cost", "1", "k"));
@@ -147,7 +149,8 @@ TEST_CASE("approval: several in one batch wait each", "[engine][approvals]") {
   CHECK(answers[2].recorded.decision_id == answers[0].recorded.decision_id);
   CHECK(text(answers[3].recorded.state) == "denied");
   std::vector<std::string> waits;
-  waiting.engine.pending("clinic", [&](const Answer& answer) { waits.push_back(answer.recorded.decision_id); });
+  waiting.engine.pending("clinic",
+                         [&](const Answer& answer) { waits.push_back(answer.recorded.decision_id); });
   CHECK(waits == std::vector{answers[0].recorded.decision_id});
   CHECK(waiting.audit().empty());
 }
@@ -157,8 +160,9 @@ TEST_CASE("approval: eight threads that approve as two reserve once", "[engine][
   const Answer pending = release(waiting.engine, request("count", "1"));
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
-    threads.emplace_back(
-        [&, i] { (void)waiting.engine.approve(pending.recorded.decision_id, i % 2 == 0 ? "carol" : "dave"); });
+    threads.emplace_back([&, i] {
+      (void)waiting.engine.approve(pending.recorded.decision_id, i % 2 == 0 ? "carol" : "dave");
+    });
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(text(waiting.engine.show(pending.recorded.decision_id, {}).recorded.state) == "reserved");
@@ -209,7 +213,8 @@ std::vector<State> states() {
       {"denied",
        [pending](WaitingClinic& waiting) {
          const std::string id = pending(waiting);
-         for (int i = 0; i < 5; ++i) REQUIRE(release(waiting.engine, request("count", "0.45")).recorded.granted);
+         for (int i = 0; i < 5; ++i)
+           REQUIRE(release(waiting.engine, request("count", "0.45")).recorded.granted);
          return approved(waiting, id);
        }},
       {"rejected",
@@ -334,7 +339,9 @@ TEST_CASE("requests: the token is only for a reservation that was made against o
   }
   WaitingClinic waiting;
   const Answer pending = waiting.reserve("value:score", "1", Holding::reserved_against_token);
-  const auto state = [&] { return text(waiting.engine.issue_token(pending.recorded.decision_id, "alice").recorded.state); };
+  const auto state = [&] {
+    return text(waiting.engine.issue_token(pending.recorded.decision_id, "alice").recorded.state);
+  };
   CHECK(state() == "pending");
   CHECK_THROWS_AS(waiting.engine.issue_token(pending.recorded.decision_id, "carol"), engine::NotPermitted);
   approved(waiting, pending.recorded.decision_id);

@@ -93,8 +93,10 @@ class CopiedLedger {
   /// The word of an answer; what it tells is kept for require_kept().
   std::string word(const engine::Answer& answer) {
     using engine::RequestState;
-    if (!answer.released.values.empty()) told.push_back({answer.recorded.decision_id, answer.released.values});
-    if (answer.recorded.durable && !*answer.recorded.durable) return answer.released.values.empty() ? "withholds" : "?";
+    if (!answer.released.values.empty())
+      told.push_back({answer.recorded.decision_id, answer.released.values});
+    if (answer.recorded.durable && !*answer.recorded.durable)
+      return answer.released.values.empty() ? "withholds" : "?";
     switch (answer.recorded.state) {
       case RequestState::granted:
         if (answer.released.values.empty()) return "?";

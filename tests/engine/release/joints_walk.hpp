@@ -311,9 +311,11 @@ class JointsWalk final {
   }
   static void require_consistent(const Answer& answer, const JointsWaiting& one) {
     using State = JointsWaiting::State;
-    const bool open = answer.recorded.state == RequestState::pending || answer.recorded.state == RequestState::reserved;
+    const bool open =
+        answer.recorded.state == RequestState::pending || answer.recorded.state == RequestState::reserved;
     require(open == (one.state != State::over), "the answer says otherwise than the record");
-    require(answer.recorded.granted == !answer.released.values.empty(), "values without a grant, or the reverse");
+    require(answer.recorded.granted == !answer.released.values.empty(),
+            "values without a grant, or the reverse");
   }
 
   // ---- policies

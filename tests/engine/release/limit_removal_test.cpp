@@ -157,7 +157,8 @@ TEST_CASE("limits: an account of a period follows what its dataset becomes", "[e
   engine::Engine engine = engine::Engine::open(clinic.ledger(), options);
   engine::Request held = request("count", "1");
   held.holding = engine::Holding::reserved;
-  (void)engine.cancel(engine.reserve(held, {}).recorded.decision_id, "alice");  // opens it, and charges nothing
+  (void)engine.cancel(engine.reserve(held, {}).recorded.decision_id,
+                      "alice");  // opens it, and charges nothing
   int revision = 0;
   const auto removals = [&](const std::string& renew) {
     clinic.folder.write("next.yaml", policy(renew) + "# " + std::to_string(++revision) + "\n");

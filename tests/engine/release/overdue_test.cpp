@@ -36,7 +36,7 @@ TEST_CASE("overdue: a request answers that it expired, whatever else is wrong wi
     WaitingClinic waiting;
     const Answer reserved = waiting.reserve(statistic, "0.25", holding);
     CHECK_THROWS(call(waiting, reserved.recorded.decision_id));  // while it waits, it is a mistake
-    waiting.clock.pass_seconds(kHour);                  // the deadline itself is too late
+    waiting.clock.pass_seconds(kHour);                           // the deadline itself is too late
     const std::string state = text(call(waiting, reserved.recorded.decision_id).recorded.state);
     CHECK(records(waiting) == 2);
     CHECK(text(call(waiting, reserved.recorded.decision_id).recorded.state) == state);  // and stays so

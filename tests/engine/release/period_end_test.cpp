@@ -185,7 +185,8 @@ TEST_CASE("period: while the calendar is held nothing ends with it, and once con
     transaction.confirm_clock("curator");
     (void)ledger.commit(std::move(transaction));
   }
-  CHECK(text(engine.commit(held.recorded.decision_id, "alice", std::nullopt, bits, {}).recorded.state) == "expired");
+  CHECK(text(engine.commit(held.recorded.decision_id, "alice", std::nullopt, bits, {}).recorded.state) ==
+        "expired");
   CHECK_FALSE(said(engine.show(refused.recorded.decision_id, {})));
   CHECK(waiting.audit().empty());
 }

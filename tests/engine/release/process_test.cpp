@@ -60,7 +60,8 @@ TEST_CASE("processes: eight times two hundred releases against room for a thousa
     children.push_back(in_child([&] {
       Engine engine = clinic.open();
       int granted = 0;
-      for (int i = 0; i < 200; ++i) granted += release(engine, supplied("5", "0.001")).recorded.granted ? 1 : 0;
+      for (int i = 0; i < 200; ++i)
+        granted += release(engine, supplied("5", "0.001")).recorded.granted ? 1 : 0;
       return write(results[1], &granted, sizeof granted) == static_cast<ssize_t>(sizeof granted) ? 0 : 1;
     }));
   }

@@ -104,9 +104,7 @@ class World final {
   [[nodiscard]] ledger::Clock clock() const {
     return [this] { return ledger::ClockReading{.wall_ms = wall_ms_, .boot_ms = boot_ms_, .boot_id = "w"}; };
   }
-  void reopen() {
-    engine_.emplace(Engine::open(ledger(), {.wait_ms = 30'000, .clock = clock()}));
-  }
+  void reopen() { engine_.emplace(Engine::open(ledger(), {.wait_ms = 30'000, .clock = clock()})); }
 
   // ---- policies
 
@@ -306,8 +304,9 @@ class World final {
     (expected.replayed ? tally_.replayed : expected.decision.granted ? tally_.granted : tally_.refused) += 1;
     tally_.conflicts += expected.decision.key_conflict ? 1 : 0;
     const ModelDecision& decision = expected.decision;
-    bool same = answer.recorded.granted == decision.granted && answer.recorded.replayed == expected.replayed &&
-                answer.recorded.seq == decision.number && answer.released.values.size() == (decision.granted ? 1U : 0U);
+    bool same = answer.recorded.granted == decision.granted &&
+                answer.recorded.replayed == expected.replayed && answer.recorded.seq == decision.number &&
+                answer.released.values.size() == (decision.granted ? 1U : 0U);
     std::vector<std::string> rules;
     std::vector<ModelShortfall> shortfalls;
     bool conflict = false;
@@ -334,9 +333,10 @@ class World final {
     same = same && conflict == decision.key_conflict && sorted(rules) == sorted(decision.broken_rules) &&
            sorted(shortfalls) == sorted(decision.shortfalls);
     if (!same) {
-      FAIL("answer " << answer.recorded.seq << " to '" << request.question << "' of " << request.principal << " (key '"
-                     << request.key << "') granted " << answer.recorded.granted << ", replayed " << answer.recorded.replayed
-                     << ", reasons " << engine::reasons_json(answer.recorded.reasons) << "; the model says number "
+      FAIL("answer " << answer.recorded.seq << " to '" << request.question << "' of " << request.principal
+                     << " (key '" << request.key << "') granted " << answer.recorded.granted << ", replayed "
+                     << answer.recorded.replayed << ", reasons "
+                     << engine::reasons_json(answer.recorded.reasons) << "; the model says number "
                      << decision.number << ", granted " << decision.granted << ", replayed "
                      << expected.replayed << ", conflict " << decision.key_conflict << ", "
                      << decision.shortfalls.size() << " shortfalls, " << decision.broken_rules.size()
@@ -375,17 +375,18 @@ class World final {
       const auto found = model_.accounts().find(debit.account);
       if (found != model_.accounts().end()) expected.insert(*found);
     }
-    const bool closed = std::any_of(answer.recorded.reasons.begin(), answer.recorded.reasons.end(), [](const auto& reason) {
-      return reason.code == engine::RefusalCode::principal_not_allowed ||
-             reason.code == engine::RefusalCode::purpose_not_allowed;
-    });
+    const bool closed =
+        std::any_of(answer.recorded.reasons.begin(), answer.recorded.reasons.end(), [](const auto& reason) {
+          return reason.code == engine::RefusalCode::principal_not_allowed ||
+                 reason.code == engine::RefusalCode::purpose_not_allowed;
+        });
     if (closed) expected.clear();
     std::map<AccountKey, ModelAccount> shown;
     for (const ledger::AccountState& state : answer.recorded.accounts)
       shown[{state.dataset, state.scope, state.measure}] = model_account(state);
     if (shown != expected) {
-      FAIL("answer " << answer.recorded.seq << " to '" << request.question << "' shows accounts " << text_of(shown)
-                     << ", and it touches " << text_of(expected));
+      FAIL("answer " << answer.recorded.seq << " to '" << request.question << "' shows accounts "
+                     << text_of(shown) << ", and it touches " << text_of(expected));
     }
   }
 

@@ -90,7 +90,8 @@ TEST_CASE("release: a refusal is recorded, costs nothing, and a smaller ask may 
   CHECK(spent(engine) == "0");
   CHECK(release(engine, request("count", "1")).recorded.granted);
   std::vector<bool> history;
-  engine.history("clinic", 0, [&history](const Answer& answer) { history.push_back(answer.recorded.granted); });
+  engine.history("clinic", 0,
+                 [&history](const Answer& answer) { history.push_back(answer.recorded.granted); });
   CHECK(history == std::vector<bool>{false, true});
 }
 
@@ -108,7 +109,8 @@ TEST_CASE("release: a retry with its key gets the same stored answer and costs n
     CHECK(again.planned.record == first.planned.record);
   }
   CHECK(spent(engine) == "0.5");
-  CHECK(release(engine, request("mean:cost", "1/2", "k1")).recorded.decision_id == first.recorded.decision_id);
+  CHECK(release(engine, request("mean:cost", "1/2", "k1")).recorded.decision_id ==
+        first.recorded.decision_id);
 }
 
 TEST_CASE("release: a key replays with another supplied value and with none", "[engine][release][key]") {
@@ -297,6 +299,21 @@ TEST_CASE("release: a batch is decided in order within one transaction", "[engin
   CHECK(answers[4].recorded.reasons.at(0).code == RefusalCode::key_conflict);
   CHECK(spent(engine) == "1");
   CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
+TEST_CASE("release: a batch tells how far all its sources are read, each an equal part",
+          "[engine][release][batch]") {
+  Clinic clinic("epsilon: 1");
+  Engine engine = clinic.open();
+  mechanisms::SystemBits bits;
+  const std::vector<engine::Request> asked = {request("count", "0.1", "a"), request("units", "0.1"),
+                                              request("sum:cost", "0.1")};
+  CHECK(release(engine, asked[0]).recorded.granted);
+  std::vector<double> told;
+  const auto answers =
+      engine.release_many(asked, bits, {}, [&](double fraction) { told.push_back(fraction); });
+  CHECK(answers.at(0).recorded.replayed);  // whose source is not read again
+  CHECK(told == std::vector<double>{2.0 / 3, 1.0});
 }
 
 TEST_CASE("release: with a delta budget a pure release charges epsilon only", "[engine][release]") {

@@ -235,7 +235,8 @@ TEST_CASE("relocate: whoever read the old place while it was relocated reads the
   CHECK(of_release > 1);  // once more, from there
   const auto reserved = waiting.reserve("count", "0.1");
   reads = 0;
-  CHECK(waiting.engine.commit(reserved.recorded.decision_id, "alice", {}, bits, {}, relocating_to(last)).recorded.granted);
+  CHECK(waiting.engine.commit(reserved.recorded.decision_id, "alice", {}, bits, {}, relocating_to(last))
+            .recorded.granted);
   CHECK(reads == of_release);
   CHECK(waiting.balance() == "0.2/0");
   CHECK(waiting.audit() == "");

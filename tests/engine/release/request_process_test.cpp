@@ -151,7 +151,8 @@ TEST_CASE(
   for (const std::string& id : open) {
     const Answer answer = engine.show(id, {});
     const bool seen = !answer.recorded.token.empty() || answer.asked.statistic == "value:score";
-    CHECK(engine.cancel(id, "alice").recorded.state == (seen ? RequestState::forfeited : RequestState::cancelled));
+    CHECK(engine.cancel(id, "alice").recorded.state ==
+          (seen ? RequestState::forfeited : RequestState::cancelled));
   }
   CHECK(engine.budget("clinic").at(0).balance.reserved == 0);
   CHECK(engine::audit_verify(clinic.ledger()).ok);

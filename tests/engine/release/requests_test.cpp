@@ -22,8 +22,9 @@ std::size_t records(const WaitingClinic& waiting) {
 /// The last record, as "state by principal".
 std::string last(const WaitingClinic& waiting) {
   std::string line;
-  waiting.engine.history(
-      "", 1, [&line](const Answer& answer) { line = text(answer.recorded.state) + " by " + answer.asked.principal; });
+  waiting.engine.history("", 1, [&line](const Answer& answer) {
+    line = text(answer.recorded.state) + " by " + answer.asked.principal;
+  });
   return line;
 }
 
@@ -94,8 +95,12 @@ TEST_CASE("commit: a second one returns the stored answer and costs nothing", "[
     CHECK(again.released.values == granted.released.values);
     CHECK(waiting.balance() == balance);
     // Any decision of the family names it.
-    CHECK(waiting.commit(granted.recorded.decision_id, supplied).recorded.decision_id == granted.recorded.decision_id);
-    CHECK(waiting.commit(granted.recorded.token.empty() ? reserved.recorded.decision_id : granted.recorded.token, supplied).recorded.replayed);
+    CHECK(waiting.commit(granted.recorded.decision_id, supplied).recorded.decision_id ==
+          granted.recorded.decision_id);
+    CHECK(waiting
+              .commit(granted.recorded.token.empty() ? reserved.recorded.decision_id : granted.recorded.token,
+                      supplied)
+              .recorded.replayed);
   }
   CHECK(waiting.audit().empty());
 }
@@ -136,7 +141,9 @@ TEST_CASE("cancel: every row of the table of who may have seen the data", "[engi
       CAPTURE(row.statistic, row.issue, row.state, expire);
       WaitingClinic waiting;
       const Answer reserved = waiting.reserve(row.statistic, "0.5", row.holding);
-      if (row.issue) CHECK_FALSE(waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token.empty());
+      if (row.issue)
+        CHECK_FALSE(
+            waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token.empty());
       Answer ended;
       if (expire) {
         waiting.clock.pass_seconds(3599);
@@ -148,14 +155,16 @@ TEST_CASE("cancel: every row of the table of who may have seen the data", "[engi
       } else {
         ended = waiting.engine.cancel(reserved.recorded.decision_id, "alice");
       }
-      CHECK(text(ended.recorded.state) == (std::string(row.state) == "cancelled" && expire ? "expired" : row.state));
+      CHECK(text(ended.recorded.state) ==
+            (std::string(row.state) == "cancelled" && expire ? "expired" : row.state));
       CHECK_FALSE(ended.recorded.ended_by.empty());
       if (!expire) CHECK(waiting.balance() == row.balance);
       if (expire) CHECK(waiting.balance() == (std::string(row.state) == "forfeited" ? "1/0" : "0.5/0"));
       // Said again, it says what became of it, and costs nothing more.
       const std::string balance = waiting.balance();
       const std::size_t count = records(waiting);
-      CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) == text(ended.recorded.state));
+      CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) ==
+            text(ended.recorded.state));
       CHECK(waiting.balance() == balance);
       CHECK(records(waiting) == count);
       CHECK(waiting.audit().empty());
@@ -171,7 +180,8 @@ TEST_CASE("commit: a value against a token is refused before the token was issue
   CHECK(records(waiting) == 1);
   const Answer issued = waiting.engine.issue_token(reserved.recorded.decision_id, "alice");
   CHECK(last(waiting) == "token_issued by alice");
-  CHECK(waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token == issued.recorded.token);
+  CHECK(waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token ==
+        issued.recorded.token);
   CHECK(records(waiting) == 2);
   CHECK(waiting.commit(reserved.recorded.decision_id, "3").recorded.granted);
   CHECK(waiting.audit().empty());
@@ -262,7 +272,8 @@ TEST_CASE("commit: one that broke off after it may have read the data can be rep
     if (how == std::string("commit")) {
       CHECK(waiting.commit(reserved.recorded.decision_id).recorded.granted);
     } else if (how == std::string("cancel")) {
-      CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) == "forfeited");
+      CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) ==
+            "forfeited");
     } else {
       waiting.clock.pass_seconds(3600);
       CHECK(text(waiting.commit(reserved.recorded.decision_id).recorded.state) == "forfeited");
@@ -365,7 +376,8 @@ TEST_CASE("requests: eight threads that commit one reservation get one answer",
   std::vector<Answer> answers(8);
   std::vector<std::thread> threads;
   for (Answer& answer : answers) {
-    threads.emplace_back([&answer, &waiting, &reserved] { answer = waiting.commit(reserved.recorded.decision_id); });
+    threads.emplace_back(
+        [&answer, &waiting, &reserved] { answer = waiting.commit(reserved.recorded.decision_id); });
   }
   for (std::thread& thread : threads) thread.join();
   int fresh = 0;

@@ -106,7 +106,8 @@ std::string after_deadlines(StateCell& cell, Engine& engine) {
   for (const char* key : kLivedKeys) {
     if (key == std::string("unreadable")) continue;  // stays as it is where it cannot be read
     const Answer ended = engine.show(cell.ids.at(key), {});
-    if (ended.recorded.state == engine::RequestState::reserved || ended.recorded.state == engine::RequestState::pending)
+    if (ended.recorded.state == engine::RequestState::reserved ||
+        ended.recorded.state == engine::RequestState::pending)
       return wrote;
   }
   return "ends";
@@ -122,16 +123,19 @@ std::vector<Path> paths() {
       reads("plan",
             [](StateCell& cell, Engine& engine) {
               const Answer plan = engine.plan(request("count", "0.1"), {});
-              return plan.recorded.state == engine::RequestState::granted ? std::string("tells") : cell.word(plan);
+              return plan.recorded.state == engine::RequestState::granted ? std::string("tells")
+                                                                          : cell.word(plan);
             }),
       reads("plan of a bound key",
             [](StateCell&, Engine& engine) {
-              return std::string(engine.plan(lived_request("granted"), {}).released.values.empty() ? "tells" : "?");
+              return std::string(engine.plan(lived_request("granted"), {}).released.values.empty() ? "tells"
+                                                                                                   : "?");
             }),
       reads("plan of a batch",
             [](StateCell&, Engine& engine) {
-              return std::string(
-                  engine.plan_sequence().next(request("count", "0.1"), {}).recorded.granted ? "tells" : "refuses");
+              return std::string(engine.plan_sequence().next(request("count", "0.1"), {}).recorded.granted
+                                     ? "tells"
+                                     : "refuses");
             }),
       reads("forecast",
             [](StateCell&, Engine& engine) {

@@ -101,7 +101,8 @@ struct Prepared {
         CAPTURE(waiting.key);
         const Request asked = request_of(waiting);
         const Answer answer = held ? engine.reserve(asked, {}) : release(engine, asked);
-        REQUIRE(answer.recorded.state == (held ? engine::RequestState::reserved : engine::RequestState::pending));
+        REQUIRE(answer.recorded.state ==
+                (held ? engine::RequestState::reserved : engine::RequestState::pending));
         ids[waiting.key] = answer.recorded.decision_id;
         if (waiting.token) (void)engine.issue_token(answer.recorded.decision_id, "alice");
       }

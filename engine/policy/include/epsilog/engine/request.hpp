@@ -5,8 +5,8 @@
 
 #include <concepts>
 #include <initializer_list>
-#include <optional>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,12 +58,10 @@ class Alphas final {
   }
   /// Of any range of exact numbers: std::vector<Rational>, std::array<Rational, 2>, …
   template <class Range>
-  requires(!std::same_as<Range, Alphas> &&
-           requires(const Range& values) {
-             { *std::begin(values) } -> std::convertible_to<accounting::Exact>;
-             { std::begin(values) != std::end(values) } -> std::convertible_to<bool>;
-           })
-      Alphas(const Range& values) {  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<Range, Alphas> && requires(const Range& values) {
+    { *std::begin(values) } -> std::convertible_to<accounting::Exact>;
+    { std::begin(values) != std::end(values) } -> std::convertible_to<bool>;
+  }) Alphas(const Range& values) {  // NOLINT(google-explicit-constructor)
     for (const auto& value : values) add(value);
   }
 

@@ -95,7 +95,8 @@ class Engine final {
   /// that waits for approvals.
   [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
                                const Progress& progress = {});
-  /// All in one transaction, decided in order. Progress is over all sources that are read, each an equal part.
+  /// All in one transaction, decided in order. Progress is over all sources that are read, each an equal
+  /// part.
   [[nodiscard]] std::vector<Answer> release_many(std::span<const Request> requests,
                                                  mechanisms::BitSource& bits, const Alphas& alphas,
                                                  const Progress& progress = {});
