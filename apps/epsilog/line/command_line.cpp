@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "help.hpp"
 #include "usage_error.hpp"
 

@@ -6,6 +6,7 @@
 #include "console.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/request_state.hpp"
+#include "epsilog/engine/source_io.hpp"
 #include "out_of_memory.hpp"
 #include "usage_error.hpp"
 

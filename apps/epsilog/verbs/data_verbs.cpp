@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "ledger_arguments.hpp"
 #include "printable.hpp"
 #include "report_json.hpp"
@@ -28,7 +29,7 @@ struct Declared {
 Declared declared(const DataArguments& arguments) {
   if (arguments.policy) {
     const std::string path = policy_path(arguments);
-    return {std::nullopt, engine::Policy::read(path), std::filesystem::path(path).parent_path().string()};
+    return {std::nullopt, engine::checked_policy_file(path), std::filesystem::path(path).parent_path().string()};
   }
   auto engine = engine::Engine::open(ledger_path(arguments));
   engine::Policy policy = engine.active_policy();

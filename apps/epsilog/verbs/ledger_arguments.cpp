@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "checked_arguments.hpp"
-#include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/utf8.hpp"
 #include "printable.hpp"
 #include "usage_error.hpp"
 

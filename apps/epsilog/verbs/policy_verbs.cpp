@@ -3,6 +3,7 @@
 
 #include "accounts_text.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
@@ -45,7 +46,7 @@ std::string warning_text(PolicyFault warning) {
 ExitCode policy_check(const PolicyArguments& arguments, Console& console) {
   const std::string path = policy_path(arguments);
   try {
-    const engine::Policy policy = engine::Policy::read(path);
+    const engine::Policy policy = engine::checked_policy_file(path);
     const std::vector<PolicyFault> warnings = engine::policy_warnings(policy, path);
     if (!console.quiet()) {
       for (const PolicyFault& warning : warnings) console.message_line(printable(warning_text(warning)));
