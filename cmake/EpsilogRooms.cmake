@@ -5,6 +5,7 @@
 # <target> is found (tests/compile). That no room is reached in a circle follows from each being declared after
 # those it may include. Files are named from the room; HEADERS are public: they lie under <room>/include and are
 # installed with <target>. No two headers have the same name, so that an include names one file wherever it stands.
+# The folders of all are in the property EPSILOG_ROOMS, for tests, which may look into each.
 function(epsilog_room target room)
   cmake_parse_arguments(ARG "" "" "MAY_INCLUDE;HEADERS;SOURCES;LINK" ${ARGN})
   set(objects ${target}_${room})
@@ -24,6 +25,7 @@ function(epsilog_room target room)
   endforeach()
   target_link_libraries(${objects} PRIVATE ${ARG_LINK} epsilog_flags)
   epsilog_hide_build_paths(${objects})
+  set_property(TARGET ${target} APPEND PROPERTY EPSILOG_ROOMS "${CMAKE_CURRENT_SOURCE_DIR}/${room}")
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
   if(ARG_HEADERS)
     set(folder "${CMAKE_CURRENT_SOURCE_DIR}/${room}/include")

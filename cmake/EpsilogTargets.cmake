@@ -28,16 +28,18 @@ endfunction()
 # epsilog_library(<layer> HEADERS … SOURCES … PUBLIC … PRIVATE … HEADER_ONLY …)
 #
 # One target a folder, an archive unless BUILD_SHARED_LIBS. Its public headers live under <layer>/include, which
-# only targets that link the layer can see: an include against the arrows of ARCHITECTURE.md does not compile.
+# only targets that link the layer can see: an include against the arrows of ARCHITECTURE.md does not compile. A
+# layer of rooms has neither headers nor sources of its own (EpsilogRooms.cmake).
 # What is HEADER_ONLY and private is compiled in, and nobody who links the layer is asked for it.
 function(epsilog_library layer)
   cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE;HEADER_ONLY" ${ARGN})
   set(target epsilog_${layer})
   add_library(${target})
   add_library(epsilog::${layer} ALIAS ${target})
-  target_sources(${target}
-    PRIVATE ${ARG_SOURCES}
-    PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${ARG_HEADERS})
+  target_sources(${target} PRIVATE ${ARG_SOURCES})
+  if(ARG_HEADERS)
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${ARG_HEADERS})
+  endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:epsilog_flags>)
   foreach(library IN LISTS ARG_HEADER_ONLY)
@@ -56,5 +58,7 @@ function(epsilog_library layer)
   if(BUILD_SHARED_LIBS AND NOT EPSILOG_SANITIZERS)
     target_link_options(${target} PRIVATE LINKER:-z,defs)  # each names all that it needs
   endif()
-  install(TARGETS ${target} EXPORT epsilog-${layer}-targets FILE_SET HEADERS)
+  # At the end of the folder, when rooms have added their headers; evaluated now, because ${layer} is gone then.
+  cmake_language(EVAL CODE
+    "cmake_language(DEFER CALL install TARGETS ${target} EXPORT epsilog-${layer}-targets FILE_SET HEADERS)")
 endfunction()

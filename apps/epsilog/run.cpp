@@ -2,87 +2,27 @@
 
 #include <algorithm>
 
+#include "calculator_verbs.hpp"
 #include "command_line.hpp"
 #include "console.hpp"
 #include "failure.hpp"
 #include "failure_json.hpp"
 #include "out_of_memory.hpp"
 #include "printable.hpp"
-#include "verb_functions.hpp"
+#include "verbs.hpp"
+#include "version_text.hpp"
 
 namespace epsilog::command {
 namespace {
 
-ExitCode run_verb(const Arguments& arguments, Console& console) {
-  switch (arguments.verb) {
-    case Verb::init:
-      return init(arguments, console);
-    case Verb::policy_check:
-      return policy_check(arguments, console);
-    case Verb::policy_show:
-      return policy_show(arguments, console);
-    case Verb::policy_apply:
-      return policy_apply(arguments, console);
-    case Verb::policy_diff:
-      return policy_diff(arguments, console);
-    case Verb::policy_import:
-      return policy_import(arguments, console);
-    case Verb::policy_draft:
-      return policy_draft(arguments, console);
-    case Verb::data_check:
-      return data_check(arguments, console);
-    case Verb::plan:
-      return plan(arguments, console);
-    case Verb::forecast:
-      return forecast(arguments, console);
-    case Verb::release:
-      return release(arguments, console);
-    case Verb::reserve:
-      return reserve(arguments, console);
-    case Verb::commit:
-      return commit(arguments, console);
-    case Verb::cancel:
-      return cancel(arguments, console);
-    case Verb::token:
-      return token(arguments, console);
-    case Verb::pending:
-      return pending(arguments, console);
-    case Verb::approve:
-      return approve(arguments, console);
-    case Verb::reject:
-      return reject(arguments, console);
-    case Verb::budget:
-      return budget(arguments, console);
-    case Verb::history:
-      return history(arguments, console);
-    case Verb::show:
-      return show(arguments, console);
-    case Verb::audit_replay:
-      return audit_replay(arguments, console);
-    case Verb::audit_verify:
-      return audit_verify(arguments, console);
-    case Verb::audit_reaccount:
-      return audit_reaccount(arguments, console);
-    case Verb::recover:
-      return recover(arguments, console);
-    case Verb::migrate:
-      return migrate(arguments, console);
-    case Verb::clock_confirm:
-      return clock_confirm(arguments, console);
-    case Verb::relocate:
-      return relocate(arguments, console);
-    case Verb::accuracy_snapping:
-    case Verb::accuracy_discrete_gaussian:
-    case Verb::accuracy_discrete_laplace:
-    case Verb::calibrate_snapping:
-    case Verb::calibrate_gaussian:
-    case Verb::tolerance_laplace:
-    case Verb::tolerance_gaussian:
-    case Verb::tolerance_mean:
-    case Verb::compose:
-      return calculate(arguments, console);
+/// In the order in which the help shows them.
+std::vector<VerbSpec> all_verbs() {
+  std::vector<VerbSpec> verbs;
+  for (auto* group : {&policy_verbs, &policy_draft_verbs, &data_verbs, &ask_verbs, &request_verbs,
+                      &ledger_verbs, &audit_verbs, &upkeep_verbs, &calculator_verbs}) {
+    for (VerbSpec& verb : group()) verbs.push_back(std::move(verb));
   }
-  return ExitCode::internal;
+  return verbs;
 }
 
 /// Whether failures to understand the command line are to be said in JSON too.
@@ -132,15 +72,16 @@ ExitCode guarded(Console& console, const Work& work) {
 ExitCode run_words(const std::vector<std::string>& words) {
   Console plain(asks_for_json(words), false);
   return guarded(plain, [&] {
-    const auto parsed = parse_command_line(words, plain.style().width);
-    if (const auto* text = std::get_if<TextRequest>(&parsed)) {
-      plain.write(text->text);
-      return ExitCode::done;
+    const std::vector<VerbSpec> verbs = all_verbs();
+    const auto parsed = parse_command_line(verbs, words, plain.style().width);
+    if (const auto* line = std::get_if<CommandLine>(&parsed)) {
+      Console console(line->has("--json"), line->has("--quiet"),
+                      line->has("--verbose") ? Console::Detail::verbose : Console::Detail::brief);
+      return guarded(console, [&] { return line->verb->run(*line, console); });
     }
-    const Arguments& arguments = std::get<Arguments>(parsed);
-    Console console(arguments.json, arguments.quiet,
-                    arguments.verbose ? Console::Detail::verbose : Console::Detail::brief);
-    return guarded(console, [&] { return run_verb(arguments, console); });
+    const auto* text = std::get_if<TextRequest>(&parsed);
+    plain.write(text != nullptr ? text->text : version_text());
+    return ExitCode::done;
   });
 }
 

@@ -6,7 +6,6 @@
 #include <sodium.h>
 #include <sqlite3.h>
 
-#include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
@@ -37,8 +36,7 @@ std::string version_text() {
       fmt::format("libsodium {}", sodium_version_string()),
       fmt::format("fmt {}", fmt_version()),
       fmt::format("nlohmann_json {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                  NLOHMANN_JSON_VERSION_PATCH),
-      fmt::format("CLI11 {}", CLI11_VERSION)};
+                  NLOHMANN_JSON_VERSION_PATCH)};
   constexpr std::size_t kWidth = 80;
   std::string list;
   std::size_t used = kLabel.size();

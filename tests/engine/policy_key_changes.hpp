@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/engine/checked_policy.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
 
@@ -234,7 +235,7 @@ inline engine::Policy parsed(const std::string& yaml) {
   CAPTURE(yaml);
   const std::vector<std::string> faults = faults_of(yaml);
   REQUIRE(faults == std::vector<std::string>{});
-  return engine::Policy::parse(yaml, "p.yaml");
+  return engine::checked_policy(yaml, "p.yaml");
 }
 
 }  // namespace epsilog::test

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy.hpp"
 
 namespace epsilog::test {
@@ -39,7 +40,7 @@ struct PolicyText {
 
   /// Throws  PolicyError.
   [[nodiscard]] engine::Dataset dataset() const {
-    return engine::Policy::parse(yaml(), "p.yaml").dataset("clinic");
+    return engine::checked_policy(yaml(), "p.yaml").dataset("clinic");
   }
 };
 
@@ -47,7 +48,7 @@ struct PolicyText {
 [[nodiscard]] inline std::vector<std::string> faults_of(const std::string& yaml) {
   std::vector<std::string> texts;
   try {
-    static_cast<void>(engine::Policy::parse(yaml, "p.yaml"));
+    static_cast<void>(engine::checked_policy(yaml, "p.yaml"));
   } catch (const PolicyError& error) {
     for (const PolicyFault& fault : error.faults())
       texts.push_back(fault.text().substr(std::string("p.yaml:").size()));

@@ -1,0 +1,86 @@
+#include "batch_table.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "printable.hpp"
+#include "usage_error.hpp"
+
+namespace epsilog::command {
+namespace {
+
+/// Read at once: little, so that how far the reading is tells how far the rows are.
+constexpr std::size_t kPieceMax = 4096;
+
+std::string quoted_if_needed(std::string_view cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(cell);
+  std::string quoted = "\"";
+  for (const char c : cell) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+BatchTable::BatchTable(const std::string& file, Console& console)
+    : console_(console), input_(file), records_({}, [this](char* data, std::size_t size) {
+        console_.flush();
+        return input_.read(data, std::min(size, kPieceMax));
+      }) {
+  if (!records_.next()) throw UsageError("--batch: the table is empty; its first line must name options");
+  if (records_.malformed()) {
+    throw UsageError("--batch: the first line must name the columns, in UTF-8 and correctly quoted");
+  }
+  for (const std::string_view field : records_.fields()) {
+    if (std::find(names_.begin(), names_.end(), field) != names_.end()) {
+      throw UsageError("--batch: the column '" + std::string(field.substr(0, 60)) + "' is there twice");
+    }
+    names_.emplace_back(field);
+  }
+}
+
+bool BatchTable::next() {
+  // An empty line where several cells are expected is no row.
+  const auto is_empty = [this] {
+    return !records_.malformed() && names_.size() > 1 && records_.fields().size() == 1 &&
+           records_.fields()[0].empty();
+  };
+  do {
+    if (!records_.next()) return false;
+    ++line_;
+  } while (is_empty());
+  return true;
+}
+
+std::vector<std::string> BatchTable::cells() const {
+  std::vector<std::string> cells(names_.size());
+  if (records_.malformed()) return cells;
+  const auto& fields = records_.fields();
+  for (std::size_t i = 0; i < std::min(fields.size(), cells.size()); ++i) cells[i] = fields[i];
+  return cells;
+}
+
+void BatchTable::check_row() const {
+  if (records_.malformed()) throw UsageError("not a record of CSV: check its quotes and that it is UTF-8");
+  const std::size_t found = records_.fields().size();
+  if (found != names_.size()) {
+    throw UsageError("has " + std::to_string(found) + " cells, the header " + std::to_string(names_.size()));
+  }
+}
+
+engine::Progress BatchTable::progress(const std::string& label) {
+  const bool rows_on_the_terminal = isatty(STDOUT_FILENO) == 1;
+  return input_.has_size() && !rows_on_the_terminal ? console_.progress(label) : engine::Progress{};
+}
+
+void make_printable(std::vector<std::string>& cells) {
+  for (std::string& cell : cells) cell = printable(cell);
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + quoted_if_needed(cells[i]);
+  return line + "\n";
+}
+
+}  // namespace epsilog::command

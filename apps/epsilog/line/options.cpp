@@ -1,0 +1,76 @@
+#include "options.hpp"
+
+#include <algorithm>
+
+namespace epsilog::command {
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"--ledger", "FILE", "the ledger (default: the environment variable EPSILOG_LEDGER)"},
+    {"--policy", "FILE", "the policy file"},
+    {"--epsilon", "E", "privacy loss, a positive number: 0.1, 1e-3 or 1/3"},
+    {"--delta", "D", "probability in (0,1) left to (epsilon, delta), such as 1e-6"},
+    {"--rho", "R", "in place of --epsilon and --delta: a Gaussian release of that zCDP loss"},
+    {"--by", "COLUMN", "one answer for each declared value of the column"},
+    {"--where", "PREDICATE", "only these rows: \"age > 65 and ward in ('A','B')\""},
+    {"--as", "WHO", "who asks (default: the name of the operating system's user)"},
+    {"--purpose", "P", "what the answer is for, where the dataset declares purposes"},
+    {"--key", "K", "idempotency key: asking again with it returns the stored answer, free"},
+    {"--value", "V|-", "the answer to value:NAME; better -, which reads it from standard input"},
+    {"--data-token", "", "the data are handed out only against a token of `epsilog token`; value:NAME only"},
+    {"--alpha", "A", "probability in (0,1) that the error is larger (default 0.05); repeatable", true},
+    {"--sensitivity", "D", "largest L1 change of the answer by one unit"},
+    {"--bound", "B", "releases lie in [-B, B]"},
+    {"--coordinates", "M", "how many coordinates one unit can change (default 1)"},
+    {"--arithmetic", "mpfr|exact", "arithmetic of the mechanism (default mpfr)"},
+    {"--precision", "P", "auto, binary64 or a number of bits >= 118 (default auto)"},
+    {"--at", "Y", "a hypothetical true answer that you make up"},
+    {"--accuracy", "a", "largest error to be exceeded with probability at most alpha"},
+    {"--scale", "S", "scale of the noise"},
+    {"--lambda", "L", "noise scale of the mechanism"},
+    {"--sigma", "S", "standard deviation of the noise"},
+    {"--l1", "S", "L1 sensitivity: the largest L1 change by one unit"},
+    {"--l2", "S", "L2 sensitivity: the largest L2 change by one unit"},
+    {"--flakiness", "K", "a correct mechanism fails with probability at most 10^-K"},
+    {"--integer", "", "the noise is rounded to the nearest integer"},
+    {"--partitions", "P", "number of partitions (default 1)"},
+    {"--lower", "L", "lower bound of the values"},
+    {"--upper", "U", "upper bound of the values"},
+    {"--sum", "S", "sum of the values"},
+    {"--count", "N", "number of the values"},
+    {"--max-rows", "C", "values one unit can add to a partition (default 1)"},
+    {"--mechanism", "TEXT", "NAME KEY=VALUE...: \"laplace scale=1 sensitivity=1 count=100\"; repeatable",
+     true},
+    {"--batch", "FILE|-", "one calculation for each row of a CSV table; - reads standard input"},
+    {"--accountant", "NAME", "pure, approximate, advanced, optimal, zcdp, rdp, pld, or all (the default)"},
+    {"--scopes", "", "each scope of the accounts by itself too"},
+    {"--limit", "N", "only the last N decisions"},
+    {"--why", "TEXT", "the reason, kept with every changed limit; what is looser needs one"},
+    {"--source", "PATH", "where the data stand now"},
+    {"--from", "smartnoise|lomas", "the format of the metadata (default: recognised)"},
+    {"--from-csv", "FILE", "the CSV file to begin from"},
+    {"--dataset", "NAME", "the name of the dataset (default: from the table or file)"},
+    {"--output", "FILE", "a new file for the policy; nothing is overwritten (default: standard output)"},
+    {"--wait", "S", "seconds to wait for the ledger's lock (default 30)"},
+    {"--json", "", "JSON on standard output"},
+    {"--quiet", "", "nothing but the answer itself, exact"},
+    {"--verbose", "", "also the mechanism, the loss proved, and more digits"},
+};
+
+}  // namespace
+
+std::span<const OptionSpec> all_options() {
+  return kOptions;
+}
+
+const OptionSpec* find_option(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                         [&](const OptionSpec& option) { return option.name == name; });
+  return found == std::end(kOptions) ? nullptr : found;
+}
+
+std::array<std::string_view, 3> options_of_every_verb() {
+  return {"--json", "--quiet", "--verbose"};
+}
+
+}  // namespace epsilog::command

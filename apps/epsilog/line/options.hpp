@@ -1,0 +1,25 @@
+// The options of the command: one meaning for each, whichever verb takes it.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace epsilog::command {
+
+struct OptionSpec {
+  std::string_view name;     ///< "--epsilon"
+  std::string_view metavar;  ///< "E"; "" for a flag
+  std::string_view help;
+  bool repeatable = false;
+
+  [[nodiscard]] bool takes_value() const { return !metavar.empty(); }
+};
+
+[[nodiscard]] std::span<const OptionSpec> all_options();
+/// nullptr when there is none of that name.
+[[nodiscard]] const OptionSpec* find_option(std::string_view name);
+/// Those that every verb takes: how it prints.
+[[nodiscard]] std::array<std::string_view, 3> options_of_every_verb();
+
+}  // namespace epsilog::command

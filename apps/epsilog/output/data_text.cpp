@@ -1,0 +1,92 @@
+#include "data_text.hpp"
+
+#include <fmt/format.h>
+
+#include "printable.hpp"
+#include "released_text.hpp"
+#include "table_output.hpp"
+
+namespace epsilog::command {
+namespace {
+
+constexpr const char* kColumnsExplained =
+    "  null: empty or said to be missing\n"
+    "  unreadable: not of the type, so missing\n"
+    "  out of bounds: clamped when summed\n"
+    "  undeclared: the row is dropped when grouped by it\n";
+
+/// "lines 4, 17 and 23", the last of them "…" where there are more.
+std::string places_text(const engine::Dataset& dataset, const std::vector<std::uint64_t>& places,
+                        std::uint64_t count) {
+  const bool more = places.size() < count;
+  std::string text = dataset.csv ? "line" : "row";
+  if (count > 1) text += 's';
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const bool last = i > 0 && !more && i + 1 == places.size();
+    text += (i == 0 ? " " : last ? " and " : ", ") + std::to_string(places[i]);
+  }
+  return more ? text + ", …" : text;
+}
+
+/// What makes answers other than the curator may expect, a sentence each.
+std::string advice_text(const DatasetReport& report, const engine::Dataset& dataset) {
+  const engine::DataReport& data = report.data;
+  std::string text;
+  if (data.malformed > 0) {
+    text += fmt::format("  malformed: {}\n", places_text(dataset, data.malformed_at, data.malformed));
+  }
+  for (const auto& column : data.columns) {
+    if (column.unreadable == 0) continue;
+    text +=
+        fmt::format("  {}: no {} in {}\n", column.column, engine::name(dataset.column(column.column)->type),
+                    places_text(dataset, column.unreadable_at, column.unreadable));
+  }
+  if (data.declared.exact && data.rows != data.declared.count) {
+    text += fmt::format("  rows: {{exact: {}}}, but there are {}: every release ends with an error\n",
+                        data.declared.count, data.rows);
+  } else if (!data.declared.exact && data.beyond_rows_max > 0) {
+    text += fmt::format(
+        "  rows: {{max: {}}} is below the {} rows kept: answers are clamped to what {} rows can give, and "
+        "large "
+        "counts cut. Raise it to a number you are sure of\n",
+        data.declared.count, data.kept, data.declared.count);
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+}  // namespace
+
+std::string data_check_text(const DatasetReport& report, const engine::Dataset& dataset, const Style& style) {
+  const engine::DataReport& data = report.data;
+  std::string text = fmt::format("{}: {}\n", printable(report.dataset), printable(report.source));
+  const auto line = [&](std::uint64_t count, std::string_view what) {
+    text += fmt::format("  {:>12}  {}\n", grouped(static_cast<std::int64_t>(count)), what);
+  };
+  line(data.rows, "rows read");
+  line(data.units, "units");
+  line(data.malformed, dataset.csv
+                           ? fmt::format("malformed rows (ragged, badly quoted or not {}): their cells "
+                                         "are missing",
+                                         engine::name(dataset.csv->encoding))
+                           : "malformed rows: their cells are missing");
+  if (data.outside_blocks) line(*data.outside_blocks, "rows in no block: dropped");
+  line(data.without_unit, "rows without unit id: dropped");
+  line(data.over_max_rows, "rows beyond max_rows of their unit: dropped");
+  line(data.kept, "rows kept");
+  line(data.beyond_rows_max, dataset.rows.exact ? "rows more than rows.exact: releases fail"
+                                                : "rows beyond rows.max: only the clamp meets them");
+  if (data.columns.empty()) return text + advice_text(report, dataset);
+  Table table({{"column"},
+               {"null", Table::Align::right},
+               {"unreadable", Table::Align::right},
+               {"out of bounds", Table::Align::right},
+               {"undeclared", Table::Align::right}});
+  for (const auto& column : data.columns) {
+    const auto shown = [](std::uint64_t count) { return grouped(static_cast<std::int64_t>(count)); };
+    table.add({column.column, shown(column.nulls), shown(column.unreadable), shown(column.out_of_bounds),
+               shown(column.undeclared)});
+  }
+  return text + "\n" + table.text(style) + kColumnsExplained + advice_text(report, dataset);
+}
+
+}  // namespace epsilog::command

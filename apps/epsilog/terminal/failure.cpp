@@ -1,0 +1,58 @@
+#include "failure.hpp"
+
+#include <new>
+#include <tuple>
+
+#include "console.hpp"
+#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/request_state.hpp"
+#include "epsilog/engine/source_io.hpp"
+#include "out_of_memory.hpp"
+#include "usage_error.hpp"
+
+namespace epsilog::command {
+namespace {
+
+/// Only what tells callers apart what they can do about it has a code of its own.
+template <class Exception>
+bool is(const std::exception& error) {
+  return dynamic_cast<const Exception*>(&error) != nullptr;
+}
+
+std::pair<ExitCode, const char*> classify(const std::exception& error) {
+  if (is<UsageError>(error)) return {ExitCode::usage, "usage"};
+  if (is<InvalidParameter>(error)) return {ExitCode::usage, "invalid_parameter"};
+  if (is<engine::NotPermitted>(error)) return {ExitCode::invalid, "not_permitted"};
+  if (is<NotFound>(error)) return {ExitCode::invalid, "not_found"};
+  if (is<Underivable>(error)) return {ExitCode::invalid, "underivable"};
+  if (is<PolicyError>(error)) return {ExitCode::invalid, "policy_error"};
+  if (is<SourceError>(error)) return {ExitCode::invalid, "source_error"};
+  if (is<engine::SourceIo>(error)) return {ExitCode::try_again, "source_io"};
+  if (is<InputError>(error)) return {ExitCode::try_again, "input"};
+  if (is<LedgerUnusable>(error)) return {ExitCode::invalid, "ledger_unusable"};
+  if (is<LedgerBusy>(error)) return {ExitCode::try_again, "ledger_busy"};
+  if (is<LedgerIo>(error)) return {ExitCode::try_again, "ledger_io"};
+  if (is<LedgerCorrupt>(error)) return {ExitCode::not_verified, "ledger_corrupt"};
+  if (is<EntropyUnavailable>(error)) return {ExitCode::try_again, "entropy_unavailable"};
+  if (is<OutputError>(error)) return {ExitCode::internal, "output"};
+  if (is<std::bad_alloc>(error)) return {ExitCode::try_again, "out_of_memory"};
+  return {ExitCode::internal, "internal"};
+}
+
+}  // namespace
+
+Failure describe(const std::exception& error) {
+  Failure failure;
+  std::tie(failure.exit, failure.code) = classify(error);
+  failure.message = is<std::bad_alloc>(error) ? std::string(kOutOfMemory) : error.what();
+  if (failure.code == "internal") failure.message = "internal error: " + failure.message;
+  if (const auto* policy = dynamic_cast<const PolicyError*>(&error)) {
+    failure.faults = policy->faults();
+    const std::size_t count = failure.faults.size();
+    failure.message = "the policy has " + (count == 1 ? "a fault" : std::to_string(count) + " faults") +
+                      ": " + failure.faults.front().text();
+  }
+  return failure;
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,132 @@
+#include "ask_arguments.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "checked_arguments.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
+#include "epsilog/engine/csv_records.hpp"
+#include "usage_error.hpp"
+
+namespace epsilog::command {
+namespace {
+
+constexpr std::size_t kShownMax = 60;
+constexpr std::size_t kNumberMax = 400;  // as parse_rational
+
+/// A number of a request, as typed or as it is recorded. One longer than may be typed is noted in `too_long`:
+/// it is taken from whoever repeats what is on record, and the key says who does.
+Rational request_number(const std::string& text, const std::string& option, std::string& too_long) {
+  if (text.size() <= kNumberMax) return number_argument(text, option);
+  Rational value;
+  try {
+    value = accounting::parse_stored_rational(text, option);
+  } catch (const LedgerCorrupt&) {
+    return number_argument(text, option);  // which says why not
+  }
+  if (too_long.empty()) {
+    too_long = option + ": '" + text.substr(0, kShownMax) + "…' is too long: at most " +
+               std::to_string(kNumberMax) + " characters";
+  }
+  return value;
+}
+
+Rational rho_argument(const std::string& text) {
+  const Rational value = positive_argument(text, "--rho");
+  accounting::Rho on_grid;
+  try {
+    on_grid = accounting::Rho::from_rational_down(value);
+  } catch (const InvalidParameter& error) {
+    throw UsageError(std::string("--") + error.what());
+  }
+  if (on_grid.units() == 0) {
+    throw UsageError("--rho: '" + text + "' is smaller than the smallest loss kept, 0.000000000000001");
+  }
+  return value;
+}
+
+/// What it may lose: epsilon, with or without delta, or rho. A forecast may seek it.
+void set_loss(const AskArguments& arguments, Asking asking, engine::Request& request) {
+  if (arguments.rho && (arguments.epsilon || arguments.delta)) {
+    throw UsageError("--rho: stands in place of --epsilon and --delta; give either");
+  }
+  if (!arguments.rho && !arguments.epsilon && asking != Asking::forecast) {
+    throw UsageError("--epsilon is required, or --rho in its place");
+  }
+  if (arguments.rho) request.rho = rho_argument(*arguments.rho);
+  if (arguments.epsilon) {
+    const std::string& text = *arguments.epsilon;
+    request.epsilon = checked_epsilon(request_number(text, "--epsilon", request.too_long), text);
+  }
+  if (arguments.delta) {
+    const std::string& text = *arguments.delta;
+    request.delta = checked_delta(request_number(text, "--delta", request.too_long), text);
+  }
+}
+
+/// All of standard input, of which no more is kept than a value may have and one byte. Whatever it holds is
+/// a value; that it cannot be read is the only thing that can be wrong with it.
+std::string value_from_standard_input() {
+  std::string text;
+  std::array<char, 65'536> piece;
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (got == 0) return text;
+    if (got > 0) {
+      const std::size_t room = engine::kSuppliedSizeMax + 1 - text.size();
+      text.append(piece.data(), std::min(room, static_cast<std::size_t>(got)));
+    } else if (errno != EINTR) {
+      throw InputError("--value -: standard input could not be read; nothing was asked");
+    }
+  }
+}
+
+std::optional<std::string> supplied_value(const AskArguments& arguments, Asking asking,
+                                          const engine::Question& question) {
+  const bool takes_value = question.statistic.kind == engine::StatisticKind::value;
+  if (!arguments.value) {
+    if (takes_value && asking == Asking::release) {
+      throw UsageError("--value is required: " + question.statistic.text() + " is computed elsewhere");
+    }
+    return std::nullopt;
+  }
+  if (!takes_value) {
+    throw UsageError("--value: only value:NAME takes it; " + question.statistic.text() +
+                     " is computed from the data source");
+  }
+  return value_argument(*arguments.value);
+}
+
+}  // namespace
+
+std::vector<Positional<AskArguments>> what_is_asked() {
+  return {{"DATASET", &AskArguments::dataset, true, "name of a dataset in the policy"},
+          {"STAT[:COLUMN]", &AskArguments::statistic, true,
+           "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), value:NAME"}};
+}
+
+std::string value_argument(const std::string& given) {
+  return given == "-" ? value_from_standard_input() : given;
+}
+
+engine::Request request_of(const AskArguments& arguments, Asking asking) {
+  engine::Request request;
+  request.dataset = *arguments.dataset;
+  set_loss(arguments, asking, request);
+  request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
+  request.principal = principal_argument(arguments);
+  if (arguments.purpose) request.purpose = name_argument(*arguments.purpose, "--purpose");
+  if (arguments.key) request.key = name_argument(*arguments.key, "--key");
+  request.supplied = supplied_value(arguments, asking, request.question);
+  if (asking == Asking::reserve) {
+    request.holding =
+        arguments.data_token ? engine::Holding::reserved_against_token : engine::Holding::reserved;
+  }
+  return request;
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,43 @@
+// What plan, forecast, release and reserve take, and the request it makes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ledger_arguments.hpp"
+
+namespace epsilog::command {
+
+struct AskArguments : LedgerArguments {
+  std::optional<std::string> dataset;
+  std::optional<std::string> statistic;
+  std::optional<std::string> by;
+  std::optional<std::string> where;
+  std::optional<std::string> epsilon;
+  std::optional<std::string> delta;
+  std::optional<std::string> rho;
+  std::optional<std::string> purpose;
+  std::optional<std::string> key;
+  std::optional<std::string> value;
+  std::vector<std::string> alphas;
+  bool data_token = false;
+  std::optional<std::string> count;     ///< of plan and forecast
+  std::optional<std::string> accuracy;  ///< of forecast
+  std::optional<std::string> batch;     ///< of plan
+};
+
+/// DATASET and STAT[:COLUMN].
+[[nodiscard]] std::vector<Positional<AskArguments>> what_is_asked();
+
+enum class Asking { plan, forecast, release, reserve };
+
+/// Epsilon is 0 where none was given. `supplied` comes from --value, whatever it says. Throws  UsageError
+/// (--value absent or out of place among others), InvalidParameter (statistic, predicate), InputError.
+[[nodiscard]] engine::Request request_of(const AskArguments& arguments, Asking asking);
+
+/// The text of --value; "-" reads all of standard input.
+/// Throws  InputError.
+[[nodiscard]] std::string value_argument(const std::string& given);
+
+}  // namespace epsilog::command

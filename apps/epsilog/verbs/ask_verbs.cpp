@@ -1,0 +1,150 @@
+// plan and release.
+#include "answer_json.hpp"
+#include "answer_output.hpp"
+#include "answer_text.hpp"
+#include "ask_arguments.hpp"
+#include "checked_arguments.hpp"
+#include "forecast_output.hpp"
+#include "opened_ledger.hpp"
+#include "plan_batch.hpp"
+#include "verbs.hpp"
+
+namespace epsilog::command {
+namespace {
+
+/// What is approved still waits, for its commit.
+ExitCode exit_of(const engine::Answer& answer) {
+  if (withheld(answer)) return ExitCode::try_again;
+  if (answer.state == engine::RequestState::granted) return ExitCode::done;
+  const bool waits =
+      answer.state == engine::RequestState::pending || answer.state == engine::RequestState::reserved;
+  return waits ? ExitCode::pending : ExitCode::refused;
+}
+
+/// The id of an earlier answer to just this, "" if there is none or the request has a key, which says what a
+/// retry is. Who asks is told, and nothing else follows from it.
+std::string same_question(const engine::Engine& engine, const engine::Request& request) {
+  return request.key.empty() ? engine.same_question(request) : "";
+}
+
+void say_same_question(const std::string& id, Console& console) {
+  if (id.empty() || console.json() || console.quiet()) return;
+  console.message("note: the same question was answered as " + id + "; 'epsilog show " + id + "' is free");
+}
+
+ExitCode plan(const AskArguments& arguments, Console& console) {
+  if (arguments.batch) return plan_batch(arguments, console);
+  std::optional<std::int64_t> count;
+  if (arguments.count) count = count_argument(*arguments.count);
+  const engine::Request request = request_of(arguments, Asking::plan);
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+
+  engine::Answer answer = engine.plan(request, alphas);
+  answer.same_question = same_question(engine, request);
+  say_same_question(answer.same_question, console);
+  if (count && (console.json() || !console.quiet())) {
+    const ForecastPlan forecast{answer, engine.forecast(request, alphas), *count,
+                                engine.forecast_of_count(request, *count, alphas)};
+    console.write(console.json() ? forecast_plan_json(forecast)
+                                 : forecast_plan_text(request, forecast, console.style()));
+  } else if (console.json()) {
+    console.write(answer_json(answer, AnswerKind::plan));
+  } else if (!console.quiet()) {
+    console.write(plan_text(answer, console.style()));
+  }
+  return exit_of(answer);
+}
+
+ExitCode release(const AskArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const engine::Request request = request_of(arguments, Asking::release);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+
+  mechanisms::SystemBits bits;
+  const engine::Progress progress = console.progress("reading the source of " + request.dataset);
+  const std::string same = same_question(engine, request);
+  engine::Answer answer = engine.release(request, bits, alphas, progress);
+  console.end_progress();
+  answer.same_question = same;
+  say_same_question(same, console);
+  print_answer(answer, console);
+  return exit_of(answer);
+}
+
+VerbSpec plan_verb() {
+  return Verb<AskArguments>{
+      .words = "plan",
+      .summary = "what a release would cost and how accurate it would be; spends nothing",
+      .examples =
+          "epsilog plan clinic count --epsilon 0.1\n"
+          "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
+          "epsilog plan clinic count --epsilon 0.1 --count 52\n"
+          "epsilog plan --batch requests.csv --as alice",
+      .details =
+          "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused;\n"
+          "5: it would wait for approvals.\n"
+          "  --count  also how many more of exactly this fit, and what each of K more could have.\n"
+          "  --batch  a table of requests, planned in order, each against the balances as those before\n"
+          "           it would leave them. Its columns: dataset, statistic, epsilon, delta, rho, by,\n"
+          "           where, as, purpose, key; what it lacks is taken from the command line. Exit code\n"
+          "           0: all would be granted.",
+      .positionals = what_is_asked(),
+      .options = {{"--epsilon", &AskArguments::epsilon},
+                  {"--delta", &AskArguments::delta},
+                  {"--rho", &AskArguments::rho},
+                  {"--by", &AskArguments::by},
+                  {"--where", &AskArguments::where},
+                  {"--alpha", &AskArguments::alphas},
+                  {"--as", &AskArguments::principal},
+                  {"--purpose", &AskArguments::purpose},
+                  {"--count", &AskArguments::count, false, "also what each of K more releases could have"},
+                  {"--batch", &AskArguments::batch, false,
+                   "plan a CSV table of requests in order; - reads standard input"},
+                  {"--ledger", &AskArguments::ledger}},
+      .run = &plan};
+}
+
+VerbSpec release_verb() {
+  return Verb<AskArguments>{
+      .words = "release",
+      .summary = "charge the budget and release a noisy answer, or refuse",
+      .examples =
+          "epsilog release clinic count --epsilon 0.1\n"
+          "epsilog release clinic mean:cost --by ward --where \"age > 65 and ward in ('A','B')\" --epsilon "
+          "0.2\n"
+          "epsilog release clinic sum:cost --epsilon 1/3 --key monthly-report-2024-03\n"
+          "epsilog release clinic units --epsilon 0.5 --delta 1e-6\n"
+          "epsilog release clinic units --rho 1/100\n"
+          "echo 17.25 | epsilog release clinic value:auc --epsilon 0.5 --value -",
+      .details =
+          "The value is printed only after charge and value are durable together. Exit code 4: refused,\n"
+          "with every limit that stands against it; a refusal costs nothing. --delta is what a statistic\n"
+          "needs that the policy releases by discrete_gaussian or gaussian, and no other may have; where\n"
+          "no budget counts delta, --rho says both. Exit code 5: it waits for approvals; once it has\n"
+          "them, `epsilog commit` releases it.",
+      .positionals = what_is_asked(),
+      .options = {{"--epsilon", &AskArguments::epsilon},
+                  {"--delta", &AskArguments::delta},
+                  {"--rho", &AskArguments::rho},
+                  {"--by", &AskArguments::by},
+                  {"--where", &AskArguments::where},
+                  {"--value", &AskArguments::value},
+                  {"--key", &AskArguments::key},
+                  {"--as", &AskArguments::principal},
+                  {"--purpose", &AskArguments::purpose},
+                  {"--alpha", &AskArguments::alphas},
+                  {"--ledger", &AskArguments::ledger},
+                  {"--wait", &AskArguments::wait}},
+      .run = &release};
+}
+
+}  // namespace
+
+std::vector<VerbSpec> ask_verbs() {
+  return {plan_verb(), forecast_verb(), release_verb()};
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,137 @@
+// audit verify, audit replay.
+#include <fmt/format.h>
+
+#include "audit_json.hpp"
+#include "audit_text.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/audit_limits.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "ledger_arguments.hpp"
+#include "opened_ledger.hpp"
+#include "released_text.hpp"
+#include "verbs.hpp"
+
+namespace epsilog::command {
+namespace {
+
+/// A ledger too damaged to be read through is a finding of verification like any other.
+engine::AuditReport verified(const std::string& ledger, const engine::Progress& progress) {
+  try {
+    return engine::audit_verify(ledger, progress);
+  } catch (const LedgerCorrupt& error) {
+    engine::AuditReport report;
+    report.faults = {{"ledger", "ledger_corrupt", error.what()}};
+    return report;
+  }
+}
+
+/// What cannot be read is a fault that the audit finds; here it stays unsaid.
+Examined examined_in(const std::string& ledger) {
+  Examined examined;
+  try {
+    ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
+    const ledger::LedgerFacts facts = ledger::Inspection(view).facts();
+    examined.ledger_id = facts.ledger_id;
+    examined.policy_versions = facts.policy_versions.rows;
+    examined.accounts = facts.accounts.rows;
+    const ledger::PolicyVersion active = view.active_policy();
+    examined.policy_sha256 = active.sha256;
+    examined.policy_version = active.version;
+  } catch (const LedgerCorrupt&) {
+  }
+  return examined;
+}
+
+ExitCode audit_verify(const LedgerArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const engine::AuditReport report = verified(ledger, console.progress("verifying"));
+  console.end_progress();
+  const Examined examined = examined_in(ledger);
+  if (console.json()) {
+    console.write(audit_json(report, examined));
+  } else if (!console.quiet()) {
+    console.write(audit_text(report, examined, console.style()));
+  }
+  if (report.ok) return ExitCode::done;
+  // That nobody knows what is on the disk is no contradiction in what can be read.
+  const bool only_poisoned = report.faults.size() == 1 && report.faults.front().code == engine::kPoisoned;
+  return only_poisoned ? ExitCode::try_again : ExitCode::not_verified;
+}
+
+ExitCode audit_replay(const LedgerArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  std::int64_t same = 0;
+  const auto print = [&](const engine::ReplayedDecision& decision) {
+    same += decision.faults.empty() ? 1 : 0;
+    if (console.json()) {
+      console.write(replayed_json(decision));
+    } else if (!console.quiet()) {
+      console.write(fmt::format("{}  {}  {:<12}  policy {} {:.12}  {}\n", decision.decision_id,
+                                decision.created_at, decision.outcome, decision.policy_version,
+                                decision.policy_sha256,
+                                decision.faults.empty() ? "same" : console.style().bad("differs")));
+    }
+  };
+  const engine::AuditReport report = engine::audit_replay(ledger, print, console.progress("replaying"));
+  console.end_progress();
+  warn_if_poisoned(ledger, console);
+  if (console.json()) {
+    console.write(replay_summary_json(report, same));
+  } else if (!console.quiet()) {
+    console.write(fmt::format("\n{} of {} the same\n", grouped(same), grouped(report.records)));
+    if (!report.ok) console.write(audit_text(report, {}, console.style()));
+  }
+  return report.ok ? ExitCode::done : ExitCode::not_verified;
+}
+
+/// With the columns that no audit of the file alone can vouch for.
+std::string_view verify_details() {
+  static const std::string kDetails = [] {
+    std::string text =
+        "Recomputes balances from the charges, and decides every decision again under its own version of\n"
+        "the policy. Exit code 6: something was changed, removed, reordered, inserted or damaged.\n"
+        "\n"
+        "Nothing in the file shows another value of these, one at a time; a copy kept elsewhere does:";
+    std::size_t width = 0;
+    for (const auto& anchored : engine::anchored_columns()) width = std::max(width, anchored.column.size());
+    for (const auto& anchored : engine::anchored_columns()) {
+      text += "\n  " + std::string(anchored.column) + std::string(width + 2 - anchored.column.size(), ' ') +
+              std::string(anchored.what);
+    }
+    return text;
+  }();
+  return kDetails;
+}
+
+VerbSpec audit_verify_verb() {
+  return Verb<LedgerArguments>{.words = "audit verify",
+                               .summary = "recompute everything in the ledger and name what is wrong",
+                               .examples = "epsilog audit verify --ledger backup/clinic.epsilog",
+                               .details = verify_details(),
+                               .options = {{"--ledger", &LedgerArguments::ledger}},
+                               .run = &audit_verify};
+}
+
+VerbSpec audit_replay_verb() {
+  return Verb<LedgerArguments>{
+      .words = "audit replay",
+      .summary = "decide every decision again and say of each whether it comes out the same",
+      .examples =
+          "epsilog audit replay\n"
+          "epsilog audit replay --json",
+      .details =
+          "Each is decided under its own version of the policy, on the balances of its place in history:\n"
+          "the outcome, every reason, charge and parameter of the release must be the same to the last\n"
+          "digit. With --json one object a line. Exit code 6: something differs.",
+      .options = {{"--ledger", &LedgerArguments::ledger}},
+      .run = &audit_replay};
+}
+
+}  // namespace
+
+std::vector<VerbSpec> audit_verbs() {
+  return {audit_verify_verb(), audit_replay_verb(), audit_reaccount_verb()};
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,104 @@
+// data check.
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "data_json.hpp"
+#include "data_text.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
+#include "ledger_arguments.hpp"
+#include "printable.hpp"
+#include "verbs.hpp"
+
+namespace epsilog::command {
+namespace {
+
+struct DataArguments : PolicyFileArguments {
+  std::optional<std::string> dataset;
+};
+
+/// A policy and the folder its relative source paths start from.
+struct Declared {
+  std::optional<engine::Engine>
+      engine;  ///< of the ledger it is from, which is no source as long as it is open
+  engine::Policy policy;
+  std::string base_dir;
+};
+
+Declared declared(const DataArguments& arguments) {
+  if (arguments.policy) {
+    const std::string path = policy_path(arguments);
+    return {std::nullopt, engine::checked_policy_file(path), std::filesystem::path(path).parent_path().string()};
+  }
+  auto engine = engine::Engine::open(ledger_path(arguments));
+  engine::Policy policy = engine.active_policy();
+  const std::string base_dir = engine.active_policy_version().base_dir;
+  return {std::move(engine), std::move(policy), base_dir};
+}
+
+std::string source_of(const engine::Dataset& dataset) {
+  return dataset.csv ? dataset.csv->path : dataset.sqlite->path + ", table " + dataset.sqlite->table;
+}
+
+/// With the path of its source where that was relocated.
+engine::Dataset where_found(const Declared& declared, engine::Dataset dataset) {
+  if (!declared.engine) return dataset;
+  std::string& written = dataset.csv ? dataset.csv->path : dataset.sqlite->path;
+  const std::string found = declared.engine->source_of(dataset.name);
+  if (found != (std::filesystem::path(declared.base_dir) / written).string()) written = found;
+  return dataset;
+}
+
+ExitCode data_check(const DataArguments& arguments, Console& console) {
+  const Declared source = declared(arguments);
+  std::vector<DatasetReport> reports;
+  std::vector<std::string> without_source;
+  for (const engine::Dataset& dataset : source.policy.datasets()) {
+    if (arguments.dataset && dataset.name != source.policy.dataset(*arguments.dataset).name) continue;
+    if (!dataset.has_source()) {
+      without_source.push_back(dataset.name);
+      continue;
+    }
+    const engine::Progress progress = console.progress("checking " + printable(dataset.name));
+    const engine::Dataset found = where_found(source, dataset);
+    reports.push_back({dataset.name, source_of(found), engine::check_data(found, source.base_dir, progress)});
+    console.end_progress();
+  }
+  if (arguments.dataset && reports.empty()) {
+    throw SourceError("dataset '" + *arguments.dataset + "' has no source: its values come from outside");
+  }
+  if (console.json()) {
+    console.write(data_check_json(reports, without_source));
+  } else if (!console.quiet()) {
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      console.write((i == 0 ? "" : "\n") +
+                    data_check_text(reports[i], source.policy.dataset(reports[i].dataset), console.style()));
+    }
+    for (const std::string& name : without_source) {
+      console.write(printable(name) + ": no source, its values come from outside\n");
+    }
+  }
+  return ExitCode::done;
+}
+
+VerbSpec data_check_verb() {
+  return Verb<DataArguments>{
+      .words = "data check",
+      .summary = "report missing, dropped and clamped rows, for the curator only",
+      .examples =
+          "epsilog data check --policy clinic.yaml\n"
+          "epsilog data check clinic --ledger clinic.epsilog",
+      .details = "Prints exact counts of the data: they are not private, and are recorded nowhere.",
+      .positionals = {any_dataset<DataArguments>()},
+      .options = {{"--policy", &DataArguments::policy}, {"--ledger", &DataArguments::ledger}},
+      .run = &data_check};
+}
+
+}  // namespace
+
+std::vector<VerbSpec> data_verbs() {
+  return {data_check_verb()};
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,273 @@
+// reserve, commit, cancel, token, pending, approve, reject.
+#include "answer_json.hpp"
+#include "answer_output.hpp"
+#include "answer_text.hpp"
+#include "ask_arguments.hpp"
+#include "checked_arguments.hpp"
+#include "history_text.hpp"
+#include "opened_ledger.hpp"
+#include "verbs.hpp"
+
+namespace epsilog::command {
+namespace {
+
+struct RequestArguments : LedgerArguments {
+  std::optional<std::string> decision_id;
+  std::optional<std::string> dataset;  ///< of pending
+  std::optional<std::string> value;    ///< of commit
+  std::vector<std::string> alphas;
+  std::optional<std::string> why;  ///< of reject
+};
+
+using engine::Answer;
+using engine::RequestState;
+
+/// What became of a request, on standard output whatever it is: whoever acts on it has asked just that.
+void print_standing(const Answer& answer, Console& console) {
+  console.made("what became of the request is on record: epsilog show " + answer.decision_id +
+               " prints it again" + (answer.token.empty() ? "" : "; its token is " + answer.token));
+  warn_if_withheld(answer, console);
+  if (console.json()) {
+    console.write(answer_json(answer, AnswerKind::show));
+  } else if (!console.quiet()) {
+    console.write(decision_text(answer, console.style()));
+  }
+  console.flush();
+}
+
+bool open(const Answer& answer) {
+  return answer.state == RequestState::pending || answer.state == RequestState::reserved;
+}
+
+ExitCode reserve(const AskArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const engine::Request request = request_of(arguments, Asking::reserve);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+
+  const Answer answer = engine.reserve(request, alphas);
+  print_answer(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
+  if (answer.state == RequestState::pending) return ExitCode::pending;
+  return answer.granted || open(answer) ? ExitCode::done : ExitCode::refused;
+}
+
+ExitCode commit(const RequestArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
+  const std::string by = principal_argument(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  std::optional<std::string> value;
+  if (arguments.value) value = value_argument(*arguments.value);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+
+  mechanisms::SystemBits bits;
+  const engine::Progress progress = console.progress("reading the source");
+  const Answer answer = engine.commit(id, by, value, bits, alphas, progress);
+  console.end_progress();
+  print_answer(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
+  if (answer.granted) return ExitCode::done;
+  return open(answer) ? ExitCode::pending : ExitCode::refused;
+}
+
+ExitCode cancel(const RequestArguments& arguments, Console& console) {
+  const std::string by = principal_argument(arguments);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const Answer answer = engine.cancel(id, by);
+  print_standing(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
+  return answer.granted ? ExitCode::refused : ExitCode::done;
+}
+
+ExitCode token(const RequestArguments& arguments, Console& console) {
+  const std::string by = principal_argument(arguments);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const Answer answer = engine.issue_token(id, by);
+  const bool issued = !answer.token.empty() && (answer.granted || open(answer));
+  if (console.quiet() && !console.json() && issued) console.write(answer.token + "\n");
+  print_standing(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
+  if (answer.state == RequestState::pending) return ExitCode::pending;
+  return issued ? ExitCode::done : ExitCode::refused;
+}
+
+ExitCode pending(const RequestArguments& arguments, Console& console) {
+  std::size_t unreadable = 0;
+  const engine::Engine engine =
+      open_for_reading(ledger_path(arguments), console, engine_options(arguments, console), unreadable);
+  if (!console.json() && !console.quiet()) console.write(pending_heading(console.style()));
+  engine.pending(arguments.dataset.value_or(""), [&](const Answer& answer) {
+    if (console.json()) {
+      console.write(answer_json(answer, AnswerKind::pending));
+    } else {
+      console.write(console.quiet() ? answer.decision_id + "\n" : pending_line(answer, console.style()));
+    }
+  });
+  return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
+}
+
+ExitCode approve(const RequestArguments& arguments, Console& console) {
+  const std::string by = principal_argument(arguments);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const Answer answer = engine.approve(id, by);
+  print_standing(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
+  return answer.granted || open(answer) ? ExitCode::done : ExitCode::refused;
+}
+
+ExitCode reject(const RequestArguments& arguments, Console& console) {
+  const std::string by = principal_argument(arguments);
+  const std::string why = why_argument(arguments.why);
+  const std::string ledger = ledger_path(arguments);
+  const engine::EngineOptions options = options_for_writing(arguments, console);
+  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  const Answer answer = engine.reject(id, by, why);
+  print_standing(answer, console);
+  if (withheld(answer)) return ExitCode::try_again;
+  return answer.state == RequestState::rejected ? ExitCode::done : ExitCode::refused;
+}
+
+const Positional<RequestArguments> kRequestId{"ID", &RequestArguments::decision_id, true,
+                                              "the id that reserve or release printed, or how it begins"};
+
+VerbSpec reserve_verb() {
+  return Verb<AskArguments>{
+      .words = "reserve",
+      .summary = "hold the cost of a release back, to be committed or cancelled before a deadline",
+      .examples =
+          "epsilog reserve clinic mean:cost --by ward --epsilon 0.2\n"
+          "epsilog reserve clinic value:auc --epsilon 0.5 --data-token",
+      .details =
+          "Prints id, deadline and plan. What is reserved is not there for others. An uncommitted\n"
+          "reservation is given back only when nobody can have seen the data for it, else it is charged\n"
+          "in full: a statistic computed here reads them in its commit only; for value:NAME that is\n"
+          "known only with --data-token. Exit code 4: refused; 5: it waits for approvals first.",
+      .positionals = what_is_asked(),
+      .options = {{"--epsilon", &AskArguments::epsilon},
+                  {"--delta", &AskArguments::delta},
+                  {"--rho", &AskArguments::rho},
+                  {"--by", &AskArguments::by},
+                  {"--where", &AskArguments::where},
+                  {"--data-token", &AskArguments::data_token},
+                  {"--key", &AskArguments::key},
+                  {"--as", &AskArguments::principal},
+                  {"--purpose", &AskArguments::purpose},
+                  {"--alpha", &AskArguments::alphas},
+                  {"--ledger", &AskArguments::ledger},
+                  {"--wait", &AskArguments::wait}},
+      .run = &reserve};
+}
+
+VerbSpec commit_verb() {
+  return Verb<RequestArguments>{
+      .words = "commit",
+      .summary = "release what was reserved, or approved, and charge exactly that",
+      .examples =
+          "epsilog commit 01HV5Y3K9QZ8T7W6R5N4M3J2XA\n"
+          "echo 17.25 | epsilog commit 01HV5Y3K9QZ8T7W6R5N4M3J2XA --value -",
+      .details =
+          "By who asked. A second commit prints the stored answer, free. Exit code 4: it ended\n"
+          "otherwise; 5: it still waits for approvals.",
+      .positionals = {kRequestId},
+      .options = {{"--value", &RequestArguments::value},
+                  {"--as", &RequestArguments::principal},
+                  {"--alpha", &RequestArguments::alphas},
+                  {"--ledger", &RequestArguments::ledger},
+                  {"--wait", &RequestArguments::wait}},
+      .run = &commit};
+}
+
+VerbSpec cancel_verb() {
+  return Verb<RequestArguments>{
+      .words = "cancel",
+      .summary = "end a reservation, or a request that waits for approvals",
+      .examples = "epsilog cancel 01HV5Y3K9QZ8T7W6R5N4M3J2XA",
+      .details =
+          "By who asked, or may approve it. Prints whether what was reserved is given back or charged,\n"
+          "or what became of it before. Exit code 4: it was released.",
+      .positionals = {kRequestId},
+      .options = {{"--as", &RequestArguments::principal},
+                  {"--ledger", &RequestArguments::ledger},
+                  {"--wait", &RequestArguments::wait}},
+      .run = &cancel};
+}
+
+VerbSpec token_verb() {
+  return Verb<RequestArguments>{
+      .words = "token",
+      .summary = "issue the data token of a reservation made with --data-token",
+      .examples = "epsilog token 01HV5Y3K9QZ8T7W6R5N4M3J2XA",
+      .details =
+          "Prints the token, the same each time. From then on the data may have been seen, and the\n"
+          "reservation is charged in full when it is not committed.",
+      .positionals = {kRequestId},
+      .options = {{"--as", &RequestArguments::principal},
+                  {"--ledger", &RequestArguments::ledger},
+                  {"--wait", &RequestArguments::wait}},
+      .run = &token};
+}
+
+VerbSpec pending_verb() {
+  return Verb<RequestArguments>{
+      .words = "pending",
+      .summary = "what waits for approvals or for its commit, oldest first",
+      .examples =
+          "epsilog pending\n"
+          "epsilog pending clinic --json",
+      .details = "With --json one object a line (JSON Lines).",
+      .positionals = {any_dataset<RequestArguments>()},
+      .options = {{"--ledger", &RequestArguments::ledger}, {"--wait", &RequestArguments::wait}},
+      .run = &pending};
+}
+
+VerbSpec approve_verb() {
+  return Verb<RequestArguments>{
+      .words = "approve",
+      .summary = "agree to a request that waits for approvals",
+      .examples = "epsilog approve 01HV5Y3K9QZ8T7W6R5N4M3J2XA --as carol",
+      .details =
+          "By those whom the policy names under approvals, but not by who asked. The last approval that\n"
+          "is needed decides the request again: what fits then is reserved for who asked to commit. Exit\n"
+          "code 4: it no longer fits, or had ended.",
+      .positionals = {kRequestId},
+      .options = {{"--as", &RequestArguments::principal},
+                  {"--ledger", &RequestArguments::ledger},
+                  {"--wait", &RequestArguments::wait}},
+      .run = &approve};
+}
+
+VerbSpec reject_verb() {
+  return Verb<RequestArguments>{
+      .words = "reject",
+      .summary = "end a request that waits for approvals",
+      .examples = "epsilog reject 01HV5Y3K9QZ8T7W6R5N4M3J2XA --as carol --why 'ask for fewer wards'",
+      .details = "By those who may approve it; one is enough. Exit code 4: it had ended otherwise.",
+      .positionals = {kRequestId},
+      .options = {{"--as", &RequestArguments::principal},
+                  {"--why", &RequestArguments::why, false, "the reason, kept with the rejection"},
+                  {"--ledger", &RequestArguments::ledger},
+                  {"--wait", &RequestArguments::wait}},
+      .run = &reject};
+}
+
+}  // namespace
+
+std::vector<VerbSpec> request_verbs() {
+  return {reserve_verb(), commit_verb(),  cancel_verb(), token_verb(),
+          pending_verb(), approve_verb(), reject_verb()};
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,165 @@
+// recover, migrate, clock confirm, relocate: what is done to a ledger now and then, by hand.
+#include <fmt/format.h>
+
+#include "epsilog/ledger/ledger.hpp"
+#include "ledger_arguments.hpp"
+#include "ledger_json.hpp"
+#include "opened_ledger.hpp"
+#include "printable.hpp"
+#include "verbs.hpp"
+
+namespace epsilog::command {
+namespace {
+
+struct UpkeepArguments : LedgerArguments {
+  std::optional<std::string> dataset;
+  std::optional<std::string> source;
+  std::optional<std::string> why;
+};
+
+ExitCode recover(const UpkeepArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const engine::RecoverReport report = engine::recover(ledger, engine_options(arguments, console));
+  if (report.was_poisoned) console.made(ledger + " is usable again");
+  if (console.json()) {
+    console.write(recover_json(ledger, report));
+  } else if (!console.quiet()) {
+    const std::string name = printable(ledger);
+    console.write(report.was_poisoned
+                      ? fmt::format("{} verifies and is usable again; it had been poisoned: {}\n", name,
+                                    printable(report.reason))
+                      : fmt::format("{} is not poisoned: nothing to do\n", name));
+  }
+  return ExitCode::done;
+}
+
+ExitCode migrate(const UpkeepArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const ledger::Migration migration =
+      ledger::Ledger::migrate(ledger, engine_options(arguments, console).ledger_options());
+  if (migration.from != migration.to) {
+    console.made(ledger + " has schema " + std::to_string(migration.to) +
+                 " now; as it was: " + migration.copy);
+  }
+  if (console.json()) {
+    console.write(migrate_json(ledger, migration));
+  } else if (!console.quiet()) {
+    console.write(
+        migration.from == migration.to
+            ? fmt::format("{} has schema {} already: nothing to do\n", printable(ledger), migration.to)
+            : fmt::format("{} was brought from schema {} to {}\n  as it was  {}\n", printable(ledger),
+                          migration.from, migration.to, printable(migration.copy)));
+  }
+  return ExitCode::done;
+}
+
+ExitCode clock_confirm(const UpkeepArguments& arguments, Console& console) {
+  const std::string path = ledger_path(arguments);
+  const std::string by = principal_argument(arguments);
+  ledger::Ledger ledger = ledger::Ledger::open(path, engine_options(arguments, console).ledger_options());
+  ledger::Transaction transaction = ledger.begin();
+  const std::string now = transaction.now();
+  const std::string held_at = transaction.calendar_time();
+  const bool held = held_at != now;
+  if (held) {
+    transaction.confirm_clock(by);
+    static_cast<void>(ledger.commit(std::move(transaction)));
+    console.made("the clock is confirmed as of " + now);
+  }
+  if (console.json()) {
+    console.write(clock_confirm_json(path, held ? held_at : "", now));
+  } else if (!console.quiet()) {
+    console.write(held ? fmt::format("{}: budgets renew again as of {}; they had stood at {}\n",
+                                     printable(path), now, held_at)
+                       : fmt::format("{}: the clock is trusted, nothing to confirm\n", printable(path)));
+  }
+  return ExitCode::done;
+}
+
+ExitCode relocate(const UpkeepArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const std::string by = principal_argument(arguments);
+  const std::string why = why_argument(arguments.why);
+  engine::Engine engine = engine::Engine::open(ledger, options_for_writing(arguments, console));
+  const engine::RelocateReport report = engine.relocate(*arguments.dataset, *arguments.source, by, why);
+  if (report.changed) console.made("the source of " + report.dataset + " is found at " + report.to);
+  if (console.json()) {
+    console.write(relocate_json(report, engine.ledger_id()));
+  } else if (!console.quiet()) {
+    const std::string dataset = printable(report.dataset);
+    console.write(report.changed ? fmt::format("{}: its source is found at {} now\n  until then  {}\n",
+                                               dataset, printable(report.to), printable(report.from))
+                                 : fmt::format("{}: its source is found at {} already: nothing to do\n",
+                                               dataset, printable(report.to)));
+  }
+  return ExitCode::done;
+}
+
+VerbSpec recover_verb() {
+  return Verb<UpkeepArguments>{
+      .words = "recover",
+      .summary = "clear the mark that an input/output error left on a ledger",
+      .examples = "epsilog recover --ledger clinic.epsilog",
+      .details =
+          "Works only after a reboot, when what is on the disk is all there is, and only if the ledger\n"
+          "then verifies.",
+      .options = {{"--ledger", &UpkeepArguments::ledger}, {"--wait", &UpkeepArguments::wait}},
+      .run = &recover};
+}
+
+VerbSpec migrate_verb() {
+  return Verb<UpkeepArguments>{
+      .words = "migrate",
+      .summary = "bring a ledger of an older epsilog to this one's schema",
+      .examples = "epsilog migrate --ledger clinic.epsilog",
+      .details =
+          "One transaction: after a crash the ledger is whole, in one schema or the other. What it was\n"
+          "is kept beside it, as clinic.epsilog.schema1. Every decision stays as it was recorded.",
+      .options = {{"--ledger", &UpkeepArguments::ledger}, {"--wait", &UpkeepArguments::wait}},
+      .run = &migrate};
+}
+
+VerbSpec clock_confirm_verb() {
+  return Verb<UpkeepArguments>{
+      .words = "clock confirm",
+      .summary = "vouch for a clock that jumped forwards, so that budgets renew again",
+      .examples = "epsilog clock confirm --ledger clinic.epsilog --as curator",
+      .details =
+          "When the wall clock runs ahead of the time since boot, releases go on but no budget renews\n"
+          "until somebody, by name, confirms that the clock is right. Exit code 7: it stands behind\n"
+          "ledger time.",
+      .options = {{"--ledger", &UpkeepArguments::ledger},
+                  {"--as", &UpkeepArguments::principal},
+                  {"--wait", &UpkeepArguments::wait}},
+      .run = &clock_confirm};
+}
+
+VerbSpec relocate_verb() {
+  return Verb<UpkeepArguments>{
+      .words = "relocate",
+      .summary = "say where the source of a dataset stands now, once it was moved",
+      .examples =
+          "epsilog relocate clinic --source /srv/clinic/visits.csv --why 'project moved to the new server'",
+      .details =
+          "The same data, vouched for by whoever runs this: nothing in the ledger could show others.\n"
+          "What is there must have the kind and the columns that the policy declares. PATH is relative\n"
+          "to the working directory. Every reader of the source goes by it until it is relocated again,\n"
+          "or a policy writes another path; `epsilog audit verify` and `epsilog history` show it with\n"
+          "who and why.",
+      .positionals = {{"DATASET", &UpkeepArguments::dataset, true, "the dataset whose source was moved"}},
+      .options = {{"--source", &UpkeepArguments::source, true},
+                  {"--why", &UpkeepArguments::why, true, "the reason, kept with the relocation"},
+                  {"--as", &UpkeepArguments::principal, false,
+                   "who says so (default: the name of the operating system's user)"},
+                  {"--ledger", &UpkeepArguments::ledger},
+                  {"--wait", &UpkeepArguments::wait}},
+      .run = &relocate};
+}
+
+}  // namespace
+
+std::vector<VerbSpec> upkeep_verbs() {
+  return {recover_verb(), migrate_verb(), clock_confirm_verb(), relocate_verb()};
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,406 @@
+#include "audit_fold.hpp"
+
+#include <algorithm>
+
+#include "canonical_request.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "request_act.hpp"
+#include "request_family.hpp"
+#include "request_rules.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+std::string policy_record(std::int64_t version) {
+  return "policy " + std::to_string(version);
+}
+
+}  // namespace
+
+void AuditFold::fault(const std::string& record, const char* code, std::string message) {
+  faults_.push_back({record, code, std::move(message)});
+}
+
+void AuditFold::policy_version(const ledger::PolicyVersion& version) {
+  const std::string record = policy_record(version.version);
+  const std::int64_t expected = policies_.empty() ? 1 : policies_.rbegin()->first + 1;
+  if (version.version != expected) {
+    fault(record, "policy_gap", "version " + std::to_string(expected) + " is missing before it");
+  }
+  if (ledger::sha256_hex(version.yaml) != version.sha256) {
+    fault(record, "policy_changed", "its text does not have the recorded SHA-256");
+  }
+  std::shared_ptr<const AppliedPolicy> applied;
+  try {
+    applied = std::make_shared<const AppliedPolicy>(
+        AppliedPolicy{version, Policy::parse_stored(version.yaml, record)});
+  } catch (const PolicyError& error) {
+    fault(record, "policy_invalid", error.what());
+  }
+  policies_[version.version] = applied;
+  places_[version.version] = {version.after_decision, version.event, version.applied_at};
+}
+
+void AuditFold::schema_migration(const ledger::SchemaMigration& migration) {
+  if (migration.version == 2) last_of_schema_1_ = migration.after_decision;
+  if (migration.version == 3) migrated_to_3_ = migration.after_decision;
+}
+
+bool AuditFold::of_schema_1(const ledger::StoredDecision& stored) const {
+  return stored.seq <= last_of_schema_1_;
+}
+
+std::string AuditFold::policy_sha256(std::int64_t version) const {
+  const auto found = policies_.find(version);
+  return found == policies_.end() || !found->second ? "" : found->second->version.sha256;
+}
+
+void AuditFold::clock_event(const ledger::ClockEvent& event) {
+  calendar_.clock_event(event);
+}
+
+void AuditFold::accounts(const std::vector<ledger::AccountState>& stored) {
+  balances_.accounts(stored);
+}
+
+void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
+  if (stored.seq != last_seq_ + 1) {
+    fault(
+        stored.id, "sequence_gap",
+        "has number " + std::to_string(stored.seq) + " where " + std::to_string(last_seq_ + 1) + " belongs");
+  }
+  last_seq_ = stored.seq;
+  if (!last_id_.empty() && stored.id <= last_id_)
+    fault(stored.id, "id_order", "is not above the id before it");
+  last_id_ = stored.id;
+  if (stored.created_at < last_time_)
+    fault(stored.id, "time_order", "is dated before the decision before it");
+  last_time_ = stored.created_at;
+  if (stored.rules < last_rules_ || (migrated_to_3_ < stored.seq && stored.rules < ledger::Rules::joints)) {
+    fault(stored.id, "rules_order", "was made under older rules than what came before it");
+  }
+  last_rules_ = stored.rules;
+  if (ledger::sha256_hex(stored.draft.request) != stored.draft.request_digest) {
+    fault(stored.id, "request_changed", "its request does not have the recorded digest");
+  }
+}
+
+std::optional<KeyConflict> AuditFold::bound_key(const ledger::StoredDecision& stored,
+                                                const std::string& conflicting_key) {
+  if (!stored.draft.key.empty()) {
+    const auto [entry, fresh] = keys_.try_emplace({stored.draft.principal, stored.draft.key},
+                                                  Binding{stored.id, stored.draft.request_digest});
+    if (!fresh) {
+      fault(stored.id, "key_bound_twice", "its key is bound to decision " + entry->second.id + " already");
+    }
+  }
+  if (conflicting_key.empty()) return std::nullopt;
+  const auto bound = keys_.find({stored.draft.principal, conflicting_key});
+  if (bound == keys_.end()) {
+    fault(stored.id, "key_conflict_unfounded", "no earlier decision is bound to the key it names");
+    return std::nullopt;
+  }
+  return KeyConflict{conflicting_key, bound->second.id};
+}
+
+void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& plan) {
+  const std::size_t cells = std::max<std::size_t>(1, plan.record.cells.size());
+  if (stored.component_values.size() != plan.mechanisms.size()) {
+    return fault(stored.id, "release_changed", "does not hold one value list for each component");
+  }
+  for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
+    if (stored.component_values[i].size() != cells) {
+      return fault(stored.id, "release_changed", "does not hold one value for each cell");
+    }
+    for (const Rational& value : stored.component_values[i]) {
+      if (!plan.mechanisms[i].can_release(value)) {
+        fault(stored.id, "value_impossible", "holds a value that its mechanism cannot release");
+      }
+    }
+  }
+  const accounting::PostProcessing& recipe = plan.derivation.post_processing;
+  if (stored.post_processing.kind != recipe.kind || stored.post_processing.centre != recipe.centre ||
+      stored.post_processing.lower != recipe.lower || stored.post_processing.upper != recipe.upper) {
+    fault(stored.id, "release_changed", "its value was made from components otherwise than its plan says");
+  }
+  if (stored.values != accounting::post_process(plan.derivation.post_processing, stored.component_values)) {
+    fault(stored.id, "value_changed", "its value does not follow from its components");
+  }
+}
+
+void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& plan) {
+  if (!stored.release) return fault(stored.id, "release_missing", "was granted but holds no release");
+  ledger::ReleaseRecord expected = plan.record;
+  if (of_schema_1(stored)) expected.unit = expected.relation = "";  // which it did not record yet
+  if (*stored.release != expected) {
+    fault(stored.id, "release_changed", "its release is not the one that its policy and request give");
+  }
+  check_values(stored, plan);
+}
+
+void AuditFold::check_decided(const ledger::StoredDecision& stored, const Decision& decision,
+                              ledger::Outcome expected) {
+  const std::string reasons = reasons_text(decision, stored.rules);
+  if (expected == stored.draft.outcome && reasons == stored.draft.reasons) return;
+  fault(stored.id, "decision_differs",
+        std::string("deciding again gives ") + outcome_name(expected) + " " + reasons + ", recorded is " +
+            outcome_name(stored.draft.outcome) + " " + stored.draft.reasons);
+}
+
+void AuditFold::check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset,
+                               const std::vector<ledger::AccountName>& names) {
+  std::string expected;
+  if (stored.draft.outcome == ledger::Outcome::pending && dataset.approvals) {
+    expected = instant_after(stored.created_at, dataset.approvals->expires_seconds);
+  }
+  if (stored.draft.outcome == ledger::Outcome::reserved) {
+    expected = stored.rules >= ledger::Rules::joints
+                   ? reservation_deadline(stored.created_at, dataset.reservation_seconds, names,
+                                          calendar_.held(stored.seq - 1))
+                   : instant_after(stored.created_at, dataset.reservation_seconds);
+  }
+  if (stored.draft.deadline != expected) {
+    fault(stored.id, "deadline_changed", "its deadline is not the one that its policy gives");
+  }
+}
+
+std::string AuditFold::calendar_time(const ledger::StoredDecision& stored) const {
+  return calendar_.at(stored.created_at, stored.seq - 1);
+}
+
+const AppliedPolicy& AuditFold::active_for(const ledger::StoredDecision& stored) const {
+  const auto found = policies_.find(stored.decided_under != 0 ? stored.decided_under : policy_);
+  if (found != policies_.end() && found->second) return *found->second;
+  throw LedgerCorrupt("was decided under a policy that is missing or invalid");
+}
+
+const AppliedPolicy& AuditFold::deciding(const ledger::StoredDecision& stored) const {
+  return stored.rules >= ledger::Rules::joints ? active_for(stored)
+                                               : *policies_.at(stored.draft.policy_version);
+}
+
+Terms AuditFold::terms(const AppliedPolicy& applied, const ledger::StoredDecision& stored,
+                       const Request& request, ledger::Rules rules) {
+  return terms_under(applied, request, rules, plans_, calendar_time(stored));
+}
+
+std::uint64_t AuditFold::required(const Terms& terms) const {
+  if (terms.plan) return terms.plan->approvals_required;
+  return terms.dataset != nullptr && terms.dataset->approvals ? terms.dataset->approvals->required : 0;
+}
+
+void AuditFold::check_charges(const ledger::StoredDecision& stored, const Terms& terms) {
+  const ledger::Outcome outcome = stored.draft.outcome;
+  const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
+  if (debited) balances_.open(terms.asks);
+  std::vector<ledger::Charge> expected;
+  if (debited) {
+    expected =
+        balances_.charges_of(stored.id, debits(terms.asks, balances_.present(account_names(terms.asks))));
+  }
+  if (!same_charges(expected, stored.charges)) {
+    fault(stored.id, "charge_changed", "its charges are not what its plan costs");
+  }
+}
+
+std::vector<ledger::AccountName> AuditFold::check_decided_on(const ledger::StoredDecision& stored,
+                                                             const Request& request, const Terms& terms,
+                                                             ledger::Outcome if_granted,
+                                                             const std::optional<KeyConflict>& conflict) {
+  const std::vector<ledger::AccountName> names = account_names(terms.asks);
+  const std::vector<Debit> owed = debits(terms.asks, balances_.present(names), stored.rules);
+  const Decision decision = decide(terms.applied->policy, *terms.dataset, request, *terms.plan, owed,
+                                   conflict, reasons_told(stored.rules));
+  check_decided(stored, decision, decision.granted() ? if_granted : ledger::Outcome::refused);
+  check_deadline(stored, *terms.dataset, names);
+  check_charges(stored, terms);
+  std::vector<ledger::AccountName> recorded;
+  for (const Debit& debit : recorded_debits(owed, decision, stored.draft.outcome, stored.rules)) {
+    recorded.push_back(debit.ask.account);
+  }
+  return recorded;
+}
+
+/// Decides the stored request again, on the balances that the charges before it add up to.
+std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDecision& stored) {
+  const StoredRequest parsed = parse_stored_request(stored.draft.request);
+  Request request = parsed.request;
+  request.principal = stored.draft.principal;
+  request.key = parsed.conflicting_key.empty() ? stored.draft.key : parsed.conflicting_key;
+  const auto conflict = bound_key(stored, parsed.conflicting_key);
+  const std::string canonical = conflict ? conflicting_request(request) : canonical_request(request);
+  if (canonical != stored.draft.request || request.dataset != stored.draft.dataset) {
+    fault(stored.id, "request_changed", "its request is not in canonical form");
+  }
+  const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
+  Terms asked{&applied,
+              &applied.policy.dataset(request.dataset),
+              plans_.plan(applied, request, canonical_request(request), stored.rules),
+              {}};
+  const Plan& plan = *asked.plan;
+  asked.asks = asks(applied.policy, *asked.dataset, request, plan, calendar_time(stored));
+  const ledger::Outcome outcome = stored.draft.outcome;
+  const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
+  if (debited && plan.approvals_required > 0) {
+    fault(stored.id, "approval_missing", "its policy asks for approvals, and there was none");
+  }
+  const std::vector<ledger::AccountName> recorded =
+      check_decided_on(stored, request, asked, outcome_of(Decision(), request, plan), conflict);
+  if (outcome == ledger::Outcome::granted) {
+    check_release(stored, plan);
+  } else if (stored.release) {
+    fault(stored.id, "release_unfounded", "was not granted but holds a release");
+  }
+  const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
+  if (waits) requests_.wait(stored, request, plan.approvals_required);
+  return recorded;
+}
+
+void AuditFold::note_older_policy(const ledger::StoredDecision& stored, const Terms& asked,
+                                  const Terms& now) {
+  if (const auto changed = policy_changed(asked, now)) {
+    notes_.push_back({stored.id, "policy_changed", changed->message});
+  }
+  for (const Ask& ask : asked.asks) {
+    const auto same = std::find_if(now.asks.begin(), now.asks.end(),
+                                   [&ask](const Ask& other) { return other.account == ask.account; });
+    const bool opened =
+        stored.draft.outcome == ledger::Outcome::reserved && balances_.present({ask.account}).empty();
+    if (opened && same != now.asks.end() && same->limit < ask.limit) {
+      notes_.push_back({stored.id, "older_limit",
+                        "opened " + ask.account.measure + " of '" + ask.account.dataset + "', " +
+                            ask.account.scope + ", with the limit of an older policy"});
+    }
+  }
+}
+
+/// Decides again what waited for approvals: by rules 1 under the policy it was asked under, since then under
+/// the active one, if that plans the same.
+std::vector<ledger::AccountName> AuditFold::check_approved(const ledger::StoredDecision& stored,
+                                                           const WaitingRequest& waiting) {
+  if (!stored.draft.key.empty()) static_cast<void>(bound_key(stored, ""));
+  const ledger::Rules rules = waiting.root.rules;
+  const AppliedPolicy& of_root = *policies_.at(waiting.root.draft.policy_version);
+  const AppliedPolicy& active = active_for(stored);
+  const Terms asked = terms(of_root, stored, waiting.request, rules);
+  const Terms now = terms(active, stored, waiting.request, rules);
+  if (!asked.plan) throw LedgerCorrupt("cannot be planned under its policy");
+  const bool under_active = stored.rules >= ledger::Rules::joints;
+  const Terms& decided = under_active ? now : asked;
+  requests_.check_approved(stored, waiting, {deciding(stored), active, stored.created_at}, required(decided));
+  if (stored.release) fault(stored.id, "release_unfounded", "was not granted but holds a release");
+  const auto changed = under_active ? policy_changed(asked, now) : std::nullopt;
+  if (changed) {
+    check_decided(stored, Decision({*changed}, 1), ledger::Outcome::refused);
+    check_charges(stored, decided);
+    return {};
+  }
+  if (!under_active) note_older_policy(stored, asked, now);
+  return check_decided_on(stored, waiting.request, decided, ledger::Outcome::reserved, std::nullopt);
+}
+
+bool AuditFold::last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting) {
+  if (stored.draft.outcome != ledger::Outcome::approved) return false;
+  if (stored.rules < ledger::Rules::joints) return waiting.approvers.size() + 1 >= waiting.required;
+  const AppliedPolicy& active = active_for(stored);
+  const Terms now = terms(active, stored, waiting.request, waiting.root.rules);
+  return entitled(active.policy, waiting) + 1 >= required(now);
+}
+
+/// Checks a decision about an earlier one.
+std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDecision& stored,
+                                                        const WaitingRequest& waiting) {
+  const std::string calendar = calendar_time(stored);
+  const Standpoint at{deciding(stored), active_for(stored), calendar};
+  if (stores_act(stored.draft.outcome)) {
+    requests_.check_act(stored, waiting, at);
+  } else if (stored.draft.request != waiting.root.draft.request) {
+    fault(stored.id, "request_changed", "its request is not that of what it is about");
+  } else if (stored.draft.outcome != ledger::Outcome::granted) {
+    return check_approved(stored, waiting);
+  } else {
+    requests_.check_post(stored, waiting, at);
+    const auto planned = policies_.find(planned_under(waiting.holder));
+    if (planned == policies_.end() || !planned->second) {
+      throw LedgerCorrupt("posts a reservation planned under a policy that is missing or invalid");
+    }
+    check_release(stored, *plans_.plan(*planned->second, waiting.request, canonical_request(waiting.request),
+                                       waiting.root.rules));
+  }
+  std::vector<ledger::AccountName> moved;
+  if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::token_issued) {
+    for (const ledger::AccountState& account : waiting.holder.accounts) moved.push_back(account.name());
+  }
+  const bool given_back = stored.draft.outcome == ledger::Outcome::voided;
+  if (given_back && stored.rules >= ledger::Rules::joints) moved.resize(recordable(moved));
+  return moved;
+}
+
+void AuditFold::apply_charges(const ledger::StoredDecision& stored, const WaitingRequest* waiting) {
+  const ledger::Outcome outcome = stored.draft.outcome;
+  const bool settles = waiting != nullptr && waiting->reserved() && outcome != ledger::Outcome::token_issued;
+  if (settles) {
+    for (const ledger::Charge& charge : waiting->holder.charges) {
+      balances_.apply(stored.id, charge, 0, -charge.amount);
+    }
+  }
+  const bool reserves = outcome == ledger::Outcome::reserved;
+  for (const ledger::Charge& charge : stored.charges) {
+    balances_.apply(stored.id, charge, reserves ? 0 : charge.amount, reserves ? charge.amount : 0);
+  }
+}
+
+void AuditFold::check_balances_after(const ledger::StoredDecision& stored,
+                                     const std::vector<ledger::AccountName>& names) {
+  std::vector<ledger::AccountState> expected = balances_.present(names);
+  if (of_schema_1(stored)) expected = balances_.of_dataset(stored.draft.dataset);
+  const bool same = std::equal(
+      expected.begin(), expected.end(), stored.accounts.begin(), stored.accounts.end(),
+      [](const ledger::AccountState& first, const ledger::AccountState& second) {
+        return first.scope == second.scope && first.measure == second.measure &&
+               first.balance.limit == second.balance.limit && first.balance.spent == second.balance.spent &&
+               first.balance.reserved == second.balance.reserved;
+      });
+  if (!same) {
+    fault(stored.id, "balance_changed",
+          "the balances recorded with it are not the sum of the charges up to it");
+  }
+}
+
+void AuditFold::decision(const ledger::StoredDecision& stored) {
+  check_sequence(stored);
+  const auto applied = policies_.find(stored.draft.policy_version);
+  if (applied == policies_.end() || !applied->second) {
+    return fault(stored.id, "policy_missing", "was decided under a policy that is missing or invalid");
+  }
+  try {
+    follow_policies(stored);
+  } catch (const Error& error) {
+    fault(stored.id, "decision_unreadable", error.what());
+  }
+  const WaitingRequest* waiting = requests_.about(stored);
+  std::optional<std::vector<ledger::AccountName>> names;
+  bool last = false;
+  try {
+    if (waiting != nullptr) {
+      last = last_approval(stored, *waiting);
+      names = check_about(stored, *waiting);
+    } else if (stored.draft.parent.empty()) {
+      names = check_request(stored);
+    }
+  } catch (const Error& error) {
+    fault(stored.id, "decision_unreadable", error.what());
+  }
+  apply_charges(stored, waiting);
+  if (names) check_balances_after(stored, *names);
+  requests_.follow(stored, last);
+}
+
+void AuditFold::finish() {
+  follow_remaining_policies();
+  balances_.finish();
+  requests_.finish();
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,126 @@
+// Re-derives the whole history from policies and charges, and names what does not agree.
+//
+// Nothing stored is trusted that can be computed: balances are the sum of charges, limits come from
+// the policy versions, outcomes from deciding again, values from the components.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit_balances.hpp"
+#include "audit_calendar.hpp"
+#include "audit_requests.hpp"
+#include "decide.hpp"
+#include "epsilog/engine/audit_fault.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "plan_cache.hpp"
+
+namespace epsilog::engine {
+
+class AuditFold {
+ public:
+  AuditFold(std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
+      : faults_(faults), notes_(notes), balances_(faults), requests_(faults, notes) {}
+
+  /// Call in this order: every schema migration, clock event, policy version, relocation, limit change and
+  /// removal, the accounts as they stand, every decision by seq, what is listed as open, then finish().
+  void schema_migration(const ledger::SchemaMigration& migration);
+  void clock_event(const ledger::ClockEvent& event);
+  void policy_version(const ledger::PolicyVersion& version);
+  void relocation(const ledger::Relocation& relocation);
+  void limit_change(const ledger::LimitChange& change) { balances_.limit_change(change); }
+  void limit_removal(const ledger::LimitRemoval& removal) { balances_.limit_removal(removal); }
+  void accounts(const std::vector<ledger::AccountState>& stored);
+  void decision(const ledger::StoredDecision& stored);
+  void listed_open(const std::string& id) { requests_.listed_open(id); }
+  void finish();
+
+  /// "" for a version that is not there.
+  [[nodiscard]] std::string policy_sha256(std::int64_t version) const;
+
+ private:
+  struct Binding {
+    std::string id;
+    std::string digest;
+  };
+
+  void fault(const std::string& record, const char* code, std::string message);
+  // audit_fold_order.cpp
+  /// A policy version in the order of the history.
+  struct PolicyPlace {
+    std::int64_t after_decision = -1;
+    std::int64_t event = 0;
+    std::string applied_at;
+  };
+  enum class Place { before, either, after };
+  [[nodiscard]] static bool in_order(const ledger::StoredDecision& stored);
+  [[nodiscard]] Place place_of(std::int64_t version, const ledger::StoredDecision& stored) const;
+  [[nodiscard]] std::optional<std::int64_t> came_after(std::int64_t version) const;
+  /// What becomes active before a decision does so in balances too, and it has to say which that is.
+  void follow_policies(const ledger::StoredDecision& stored);
+  void advance_policy(std::int64_t version, std::int64_t after_decision);
+  void advance_policy_before(const ledger::StoredDecision& stored);
+  void check_active_policy(const ledger::StoredDecision& stored);
+  void follow_remaining_policies();
+
+  void check_sequence(const ledger::StoredDecision& stored);
+  /// The policy version that was active when it was decided, as far as that was recorded.
+  [[nodiscard]] const AppliedPolicy& active_for(const ledger::StoredDecision& stored) const;
+  /// The one it was decided under.
+  [[nodiscard]] const AppliedPolicy& deciding(const ledger::StoredDecision& stored) const;
+  [[nodiscard]] std::string calendar_time(const ledger::StoredDecision& stored) const;
+  // Each returns the accounts whose balances are stored with the decision.
+  std::vector<ledger::AccountName> check_request(const ledger::StoredDecision& stored);
+  std::vector<ledger::AccountName> check_approved(const ledger::StoredDecision& stored,
+                                                  const WaitingRequest& waiting);
+  std::vector<ledger::AccountName> check_about(const ledger::StoredDecision& stored,
+                                               const WaitingRequest& waiting);
+  /// Decides it again on the balances that the charges before it add up to, and opens what it opens.
+  std::vector<ledger::AccountName> check_decided_on(const ledger::StoredDecision& stored,
+                                                    const Request& request, const Terms& terms,
+                                                    ledger::Outcome if_granted,
+                                                    const std::optional<KeyConflict>& conflict);
+  void check_charges(const ledger::StoredDecision& stored, const Terms& terms);
+  /// What the active policy would have made of a request that rules 1 decided under its own.
+  void note_older_policy(const ledger::StoredDecision& stored, const Terms& asked, const Terms& now);
+  [[nodiscard]] Terms terms(const AppliedPolicy& applied, const ledger::StoredDecision& stored,
+                            const Request& request, ledger::Rules rules);
+  [[nodiscard]] std::uint64_t required(const Terms& terms) const;
+  /// Whether an approval is the last one that is needed.
+  [[nodiscard]] bool last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
+  void check_decided(const ledger::StoredDecision& stored, const Decision& decision,
+                     ledger::Outcome expected);
+  void check_deadline(const ledger::StoredDecision& stored, const Dataset& dataset,
+                      const std::vector<ledger::AccountName>& names);
+  void apply_charges(const ledger::StoredDecision& stored, const WaitingRequest* waiting);
+  void check_release(const ledger::StoredDecision& stored, const Plan& plan);
+  void check_values(const ledger::StoredDecision& stored, const Plan& plan);
+  void check_balances_after(const ledger::StoredDecision& stored,
+                            const std::vector<ledger::AccountName>& names);
+  [[nodiscard]] std::optional<KeyConflict> bound_key(const ledger::StoredDecision& stored,
+                                                     const std::string& conflicting_key);
+  /// Whether it was written before decisions stored only the accounts they touch.
+  [[nodiscard]] bool of_schema_1(const ledger::StoredDecision& stored) const;
+
+  std::vector<AuditFault>& faults_;
+  std::vector<AuditFault>& notes_;
+  std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;  // nullptr: invalid
+  std::map<std::int64_t, PolicyPlace> places_;                             // of the same versions
+  AuditBalances balances_;
+  AuditCalendar calendar_;
+  AuditRequests requests_;
+  std::int64_t last_of_schema_1_ = 0;
+  std::int64_t migrated_to_3_ = 0;  // the last decision before; from the next one on rules are at least 2
+  ledger::Rules last_rules_ = ledger::Rules::first;
+  std::map<std::pair<std::string, std::string>, Binding> keys_;  // (principal, key)
+  PlanCache plans_;
+  std::int64_t policy_ = 0;
+  std::int64_t last_seq_ = 0;
+  std::string last_id_;
+  std::string last_time_;
+};
+
+}  // namespace epsilog::engine

@@ -1,0 +1,262 @@
+#include "csv_glance.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/utf8.hpp"
+#include "epsilog/ledger/open_ledgers.hpp"
+#include "text_encoding.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// Cells that usually mean "missing". Only these may be named in a draft.
+constexpr std::string_view kMissing[] = {"NA",   "N/A", "n/a",     "#N/A",    "<NA>", "NULL",
+                                         "null", "NaN", "nan",     "None",    "-",    "--",
+                                         ".",    "?",   "unknown", "Unknown", "k.A.", "k. A."};
+
+constexpr std::string_view kYesOrNo[] = {"yes", "no",   "Yes", "No",   "YES", "NO", "y",   "n",   "Y", "N",
+                                         "ja",  "nein", "Ja",  "Nein", "J",   "j",  "oui", "non", "t", "f"};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// A leading zero belongs to a code: 007 is not 7.
+bool is_a_code(std::string_view cell) {
+  const std::size_t digit = cell.starts_with('-') || cell.starts_with('+') ? 1 : 0;
+  return cell.size() > digit + 1 && cell[digit] == '0' && is_digit(cell[digit + 1]);
+}
+
+bool reads(const CellReader& reader, std::string_view cell) {
+  return !reader.read({cell, false}).missing;
+}
+
+/// What a cell looks like, in words that say nothing of what it says.
+std::string_view kind_of(std::string_view cell) {
+  if (cell.starts_with(' ') || cell.ends_with(' ')) return "a cell with blanks around it";
+  for (std::size_t format = 0; format < number_formats(); ++format) {
+    if (!reads({ColumnType::real, 0, number_format(format)}, cell)) continue;
+    return is_a_code(cell) ? kCode : kNumber;
+  }
+  for (const DateFormat format : kDateFormats) {
+    const CellReader reader(ColumnType::date, 0, {'.', "", format});
+    constexpr std::size_t kDay = 10;
+    if (reads(reader, cell)) return kDate;
+    if (cell.size() > kDay && reads(reader, cell.substr(0, kDay))) return "a date with something behind it";
+  }
+  if (std::find(std::begin(kYesOrNo), std::end(kYesOrNo), cell) != std::end(kYesOrNo))
+    return "a word for yes or no";
+  const bool digits = std::any_of(cell.begin(), cell.end(), is_digit);
+  return digits && (is_digit(cell.front()) || is_digit(cell.back())) ? "a text with digits" : "a text";
+}
+
+void try_to_read(Reading& reading, std::string_view cell, std::uint64_t line) {
+  if (reads(reading.reader, cell)) {
+    ++reading.reads;
+  } else if (reading.miss.line == 0) {
+    reading.miss = {line, kind_of(cell)};
+  }
+}
+
+void see_code(Reading& reading, std::string_view cell, std::uint64_t line) {
+  if (reads(reading.reader, cell)) ++reading.codes;
+  if (reading.miss.line == 0) reading.miss = {line, kind_of(cell)};
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& why) {
+  throw SourceError("csv '" + path + "': " + why);
+}
+
+std::ifstream opened(const std::string& path) {
+  if (ledger::belongs_to_open_ledger(path)) fail(path, "belongs to a ledger that is in use");
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) fail(path, "is a directory");
+  const bool exists = std::filesystem::exists(path, ignored);
+  // A pipe would be empty when it is looked at again.
+  if (exists && !std::filesystem::is_regular_file(path, ignored)) fail(path, "not a regular file");
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) fail(path, std::strerror(errno));
+  return stream;
+}
+
+/// The bytes from which the encoding is told.
+std::string beginning(const std::string& path) {
+  std::ifstream stream = opened(path);
+  std::string bytes(CsvRecords::kRecordSizeMax, '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  return bytes;
+}
+
+/// UTF-8 where most lines that are not ASCII are UTF-8; else what Windows writes, which has all letters of
+/// latin-1 at the same bytes, unless there are bytes that it lacks.
+Encoding encoding_of(const std::string& path, std::uint64_t& broken_line) {
+  const std::string bytes = beginning(path);
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
+    fail(path, "is UTF-16: convert it first, for instance with iconv -f UTF-16 -t UTF-8");
+  }
+  std::uint64_t line = 0, in_utf8 = 0, in_another = 0;
+  bool in_windows = true;
+  std::string ignored;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
+    const std::string_view text(bytes.data() + at, end - at);
+    const bool cut = end == bytes.size() && bytes.size() == CsvRecords::kRecordSizeMax;
+    at = end + 1;
+    ++line;
+    if (is_ascii(text) || cut) continue;
+    if (is_utf8(text)) {
+      ++in_utf8;
+      continue;
+    }
+    if (++in_another == 1) broken_line = line;
+    ignored.clear();
+    in_windows = in_windows && append_utf8(text, Encoding::windows_1252, ignored);
+  }
+  if (in_another == 0 || in_utf8 > in_another) return Encoding::utf_8;
+  broken_line = 0;
+  return in_windows ? Encoding::windows_1252 : Encoding::latin_1;
+}
+
+/// The records of a file under one dialect; the header is read.
+class Records final {
+ public:
+  Records(const std::string& path, const CsvRecords::Dialect& dialect)
+      : stream_(opened(path)), records_(dialect, [this](char* data, std::size_t size) {
+          stream_.read(data, static_cast<std::streamsize>(size));
+          return static_cast<std::size_t>(stream_.gcount());
+        }) {
+    if (!records_.next()) fail(path, "is empty: its first line must name the columns");
+    if (records_.malformed()) fail(path, "its first line must name the columns, and be correctly quoted");
+    header_.assign(records_.fields().begin(), records_.fields().end());
+  }
+  Records(const Records&) = delete;
+
+  [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
+  /// nullptr at the end; the same object each time.
+  const CsvRecords* next() { return records_.next() ? &records_ : nullptr; }
+
+ private:
+  std::ifstream stream_;
+  CsvRecords records_;
+  std::vector<std::string> header_;
+};
+
+bool fits(const CsvRecords& records, const std::vector<std::string>& header) {
+  return !records.malformed() && records.fields().size() == header.size();
+}
+
+/// The one that cuts header and most of the first rows into the same, largest number of fields; a comma
+/// before the others.
+char delimiter_of(const std::string& path, Encoding encoding) {
+  constexpr std::size_t kRows = 100;
+  char best = ',';
+  std::pair<bool, std::size_t> most{false, 0};
+  for (const char delimiter : {',', ';', '\t', '|'}) {
+    try {
+      Records records(path, {delimiter, false, encoding});
+      std::size_t rows = 0, fitting = 0;
+      for (const CsvRecords* record = records.next(); record != nullptr && rows < kRows;
+           record = records.next()) {
+        ++rows;
+        fitting += fits(*record, records.header()) ? 1 : 0;
+      }
+      const std::pair found{2 * fitting >= rows, records.header().size()};
+      if (found > most) best = delimiter;
+      most = std::max(most, found);
+    } catch (const SourceError&) {
+      continue;  // a header that is correctly quoted for one may not be for another: the last look says so
+    }
+  }
+  return best;
+}
+
+const std::vector<CellDialect>& formats() {
+  static const std::vector<CellDialect> kFormats = [] {
+    std::vector<CellDialect> result{{'.', ""}, {',', ""}, {'.', ","}, {',', "."}};
+    for (const char* between : {" ", "'", "\u00A0", "\u202F", "\u2019"}) {
+      result.push_back({'.', between});
+      result.push_back({',', between});
+    }
+    return result;
+  }();
+  return kFormats;
+}
+
+}  // namespace
+
+bool means_missing(std::string_view cell) {
+  return std::find(std::begin(kMissing), std::end(kMissing), cell) != std::end(kMissing);
+}
+
+std::size_t number_formats() {
+  return formats().size();
+}
+
+const CellDialect& number_format(std::size_t format) {
+  return formats()[format];
+}
+
+ColumnGlance::ColumnGlance() : truth_(ColumnType::boolean, {}) {
+  for (const CellDialect& format : formats()) {
+    whole_.emplace_back(ColumnType::integer, format);
+    real_.emplace_back(ColumnType::real, format);
+  }
+  for (const DateFormat format : kDateFormats)
+    dates_.emplace_back(ColumnType::date, CellDialect{'.', "", format});
+}
+
+void ColumnGlance::see(std::string_view cell, std::uint64_t line) {
+  if (cell.empty() || means_missing(cell)) {
+    some_missing_ = true;
+    return;
+  }
+  ++seen_;
+  repeats_ = !hashes_.insert(std::hash<std::string_view>{}(cell)).second || repeats_;
+  const bool code = is_a_code(cell);
+  for (std::vector<Reading>* numbers : {&whole_, &real_}) {
+    for (Reading& reading : *numbers) code ? see_code(reading, cell, line) : try_to_read(reading, cell, line);
+  }
+  for (Reading& reading : dates_) try_to_read(reading, cell, line);
+  try_to_read(truth_, cell, line);
+}
+
+const Reading& ColumnGlance::number(NumberKind kind, std::size_t format) const {
+  return (kind == NumberKind::whole ? whole_ : real_)[format];
+}
+
+CsvGlance look_at_csv(const std::string& path, std::size_t rows) {
+  CsvGlance glance;
+  glance.dialect.encoding = encoding_of(path, glance.broken_line);
+  glance.dialect.delimiter = delimiter_of(path, glance.dialect.encoding);
+  Records records(path, glance.dialect);
+  glance.header = records.header();
+  glance.columns.resize(glance.header.size());
+  std::set<std::string_view> missing;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const CsvRecords* record = records.next();
+    if (record == nullptr) break;
+    if (!fits(*record, glance.header)) continue;
+    for (std::size_t i = 0; i < glance.columns.size(); ++i) {
+      const std::string_view cell = record->fields()[i];
+      glance.columns[i].see(cell, record->line());
+      const auto known = std::find(std::begin(kMissing), std::end(kMissing), cell);
+      if (known != std::end(kMissing)) missing.insert(*known);
+    }
+  }
+  for (const std::string_view known : kMissing) {
+    if (missing.contains(known)) glance.missing.emplace_back(known);
+  }
+  return glance;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,193 @@
+#include "row_answer.hpp"
+
+#include <algorithm>
+
+#include "column_moments.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "row_filter.hpp"
+#include "row_progress.hpp"
+#include "row_rules.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using Quantity = Component::Quantity;
+
+bool is_about_column(StatisticKind kind) {
+  return kind == StatisticKind::sum || kind == StatisticKind::mean || kind == StatisticKind::variance;
+}
+
+Rational rational(std::uint64_t count) {
+  return Rational(to_integer(static_cast<Int128>(count)));
+}
+
+/// What is counted and summed in each cell of an answer.
+class Tally {
+ public:
+  Tally(const Dataset& dataset, const Question& question, const Derivation& derivation)
+      : cells_(std::max<std::size_t>(derivation.cells.size(), 1)), rows_(cells_), units_(cells_) {
+    if (!is_about_column(question.statistic.kind)) return;
+    range_.emplace(*dataset.column(question.statistic.subject));
+    const bool with_squares = question.statistic.kind == StatisticKind::variance;
+    for (std::size_t cell = 0; cell < cells_; ++cell) moments_.emplace_back(*range_, with_squares);
+  }
+  Tally(const Tally&) = delete;  // the moments point at range_
+  Tally& operator=(const Tally&) = delete;
+
+  [[nodiscard]] std::size_t cells() const { return cells_; }
+  void add_row(std::size_t cell) { ++rows_[cell]; }
+  void add_unit(std::size_t cell) { ++units_[cell]; }
+  void add_value(std::size_t cell, const Cell& value) { moments_[cell].add(value); }
+  void add_stand_in(std::size_t cell) { moments_[cell].add_stand_in(); }
+
+  [[nodiscard]] Rational value(const Component& component, const Rational& centre, std::size_t cell) const {
+    switch (component.quantity) {
+      // A mean divides by the values there were, not by the rows they were missing from.
+      case Quantity::rows:
+        return moments_.empty() ? rational(rows_[cell]) : moments_[cell].count();
+      case Quantity::units:
+        return rational(units_[cell]);
+      case Quantity::sum:
+        return moments_[cell].sum_about(0);
+      case Quantity::sum_about_centre:
+        return moments_[cell].sum_about(centre);
+      case Quantity::squares_about_centre:
+        return moments_[cell].squares_about(centre);
+      case Quantity::mean:
+        return centre + moments_[cell].sum_about(centre) / moments_[cell].count();
+      case Quantity::variance: {
+        const Rational mean_about = moments_[cell].sum_about(centre) / moments_[cell].count();
+        return moments_[cell].squares_about(centre) / moments_[cell].count() - mean_about * mean_about;
+      }
+      case Quantity::supplied:
+        break;
+    }
+    EPSILOG_INVARIANT(false);
+    return 0;
+  }
+
+ private:
+  std::size_t cells_;
+  std::vector<std::uint64_t> rows_;
+  std::vector<std::uint64_t> units_;
+  std::optional<ColumnRange> range_;
+  std::vector<ColumnMoments> moments_;
+};
+
+/// Tallies the rows that are kept under the cells of the answer to which they belong.
+class Scan {
+ public:
+  Scan(const Dataset& dataset, const Question& question, const std::vector<std::string>& columns,
+       Tally& tally)
+      : tally_(tally),
+        rules_(dataset, columns),
+        keeps_all_places_(dataset.rows.exact && !question.by && !question.where),
+        counts_units_(question.statistic.kind == StatisticKind::units) {
+    if (question.where)
+      filter_ = RowFilter(dataset, question.where->comparisons(), columns, CellDialect::of(dataset));
+    if (question.by) {
+      const Column& column = *dataset.column(*question.by);
+      group_.emplace(
+          Group{place_of(columns, column.name), CellReader::of(dataset, column), DeclaredValues(column)});
+    }
+    if (is_about_column(question.statistic.kind)) {
+      const Column& column = *dataset.column(question.statistic.subject);
+      value_.emplace(Value{place_of(columns, column.name), CellReader::of(dataset, column)});
+    }
+  }
+
+  void take(std::span<const RawCell> cells) {
+    std::size_t cell = 0;
+    const auto asked = [&] { return find_cell(cells, cell) && filter_.keeps(cells); };
+    if (rules_.fate(cells, asked) == RowRules::Fate::kept) {
+      tally_.add_row(cell);
+      if (counts_units_ && is_new_in(cell)) tally_.add_unit(cell);
+      if (value_) tally_.add_value(cell, value_->reader.read(cells[value_->place]));
+    } else if (keeps_all_places_) {
+      tally_.add_row(0);
+      if (value_) tally_.add_stand_in(0);
+    }
+  }
+
+ private:
+  struct Group {
+    std::size_t place;
+    CellReader reader;
+    DeclaredValues values;
+  };
+  struct Value {
+    std::size_t place;
+    CellReader reader;
+  };
+
+  /// False if the row belongs to no cell of the answer.
+  bool find_cell(std::span<const RawCell> cells, std::size_t& cell) const {
+    if (!group_) return true;
+    const auto found = group_->values.find(group_->reader.read(cells[group_->place]));
+    if (found) cell = *found;
+    return found.has_value();
+  }
+
+  bool is_new_in(std::size_t cell) {
+    if (!rules_.has_unit()) return true;
+    if (!group_) return rules_.admission().first;
+    return seen_.insert(rules_.admission().unit * tally_.cells() + cell);
+  }
+
+  Tally& tally_;
+  RowRules rules_;
+  bool keeps_all_places_;
+  bool counts_units_;
+  NumberSet seen_;  ///< (unit, cell) pairs, for units by group
+  RowFilter filter_;
+  std::optional<Group> group_;
+  std::optional<Value> value_;
+};
+
+}  // namespace
+
+std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& question) {
+  std::vector<std::string> result;
+  const auto want = [&](const std::string& column) {
+    if (std::find(result.begin(), result.end(), column) == result.end()) result.push_back(column);
+  };
+  if (!dataset.unit.is_row()) want(dataset.unit.id);
+  if (dataset.blocks) want(dataset.blocks->by);
+  if (is_about_column(question.statistic.kind)) want(question.statistic.subject);
+  if (question.by) want(*question.by);
+  if (question.where) {
+    for (const Comparison& comparison : question.where->comparisons()) want(comparison.column);
+  }
+  return result;
+}
+
+ExactAnswer answer_rows(RowSource& rows, const Dataset& dataset, const Question& question,
+                        const Derivation& derivation, const Progress& progress) {
+  Tally tally(dataset, question, derivation);
+  const std::vector<std::string> columns = wanted_columns(dataset, question);
+  Scan scan(dataset, question, columns, tally);
+  std::vector<RawCell> cells(columns.size());
+  ScanProgress told(progress);
+  std::uint64_t count = 0;
+  while (rows.next(cells) != RowSource::Record::none) {
+    ++count;
+    scan.take(cells);
+    told.row(rows);
+  }
+  told.done();
+  // The number found is not repeated: what is not declared about the source is not shown.
+  if (dataset.rows.exact && count != dataset.rows.count) {
+    throw SourceError("dataset '" + dataset.name + "': the source does not have exactly " +
+                      std::to_string(dataset.rows.count) + " rows, as `rows: {exact: N}` declares");
+  }
+  ExactAnswer result;
+  for (const Component& component : derivation.components) {
+    std::vector<Rational>& values = result.values.emplace_back();
+    for (std::size_t cell = 0; cell < tally.cells(); ++cell) {
+      values.push_back(tally.value(component, derivation.centre, cell));
+    }
+  }
+  return result;
+}
+
+}  // namespace epsilog::engine

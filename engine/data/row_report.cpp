@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "column_moments.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "open_source.hpp"
+#include "row_answer.hpp"
+#include "row_progress.hpp"
+#include "row_rules.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+void note_place(std::vector<std::uint64_t>& places, std::uint64_t position) {
+  if (places.size() < DataReport::kPlacesMax) places.push_back(position);
+}
+
+/// Looks at every cell of one column.
+class ColumnInspector {
+ public:
+  ColumnInspector(const Dataset& dataset, const Column& column) : reader_(CellReader::of(dataset, column)) {
+    report_.column = column.name;
+    if (column.bounds) range_.emplace(column);
+    if (!column.values.empty()) values_.emplace(column);
+  }
+
+  void look(const RawCell& raw, RowSource::Record record, std::uint64_t position) {
+    const Cell cell = reader_.read(raw);
+    if (cell.missing) {
+      ++report_.missing;
+      if (record == RowSource::Record::malformed) return;
+      if ((raw.missing || raw.text.empty()) && !raw.unreadable) {
+        ++report_.nulls;
+      } else {
+        ++report_.unreadable;
+        note_place(report_.unreadable_at, position);
+      }
+      return;
+    }
+    if (range_ && (range_->below(cell) || range_->above(cell))) ++report_.out_of_bounds;
+    if (values_ && !values_->find(cell)) ++report_.undeclared;
+  }
+
+  [[nodiscard]] const DataReport::ColumnReport& report() const { return report_; }
+
+ private:
+  CellReader reader_;
+  DataReport::ColumnReport report_;
+  std::optional<ColumnRange> range_;
+  std::optional<DeclaredValues> values_;
+};
+
+void count_fate(RowRules::Fate fate, DataReport& report) {
+  switch (fate) {
+    case RowRules::Fate::kept:
+      ++report.kept;
+      return;
+    case RowRules::Fate::outside_blocks:
+      ++*report.outside_blocks;
+      return;
+    case RowRules::Fate::without_unit:
+      ++report.without_unit;
+      return;
+    case RowRules::Fate::over_max_rows:
+      ++report.over_max_rows;
+      return;
+    case RowRules::Fate::not_asked:
+      break;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+}  // namespace
+
+DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& progress) {
+  const std::vector<std::string> columns = required_columns(dataset);
+  std::vector<std::size_t> places;
+  std::vector<ColumnInspector> inspectors;
+  for (const Column& column : dataset.columns) {
+    places.push_back(place_of(columns, column.name));
+    inspectors.emplace_back(dataset, column);
+  }
+  RowRules rules(dataset, columns);
+  std::vector<RawCell> cells(columns.size());
+  ScanProgress told(progress);
+  DataReport report;
+  if (dataset.blocks) report.outside_blocks = 0;
+  for (auto record = rows.next(cells); record != RowSource::Record::none; record = rows.next(cells)) {
+    ++report.rows;
+    const std::uint64_t position = rows.position();
+    if (record == RowSource::Record::malformed) {
+      ++report.malformed;
+      note_place(report.malformed_at, position);
+    }
+    for (std::size_t i = 0; i < inspectors.size(); ++i) {
+      inspectors[i].look(cells[places[i]], record, position);
+    }
+    count_fate(rules.fate(cells, [] { return true; }), report);
+    told.row(rows);
+  }
+  told.done();
+  report.units = rules.has_unit() ? rules.units() : report.rows - report.outside_blocks.value_or(0);
+  report.declared = dataset.rows;
+  report.beyond_rows_max = report.kept > dataset.rows.count ? report.kept - dataset.rows.count : 0;
+  for (const ColumnInspector& inspector : inspectors) report.columns.push_back(inspector.report());
+  return report;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,22 @@
+#include "row_rules.hpp"
+
+#include <algorithm>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+
+std::size_t place_of(const std::vector<std::string>& columns, const std::string& wanted) {
+  const auto found = std::find(columns.begin(), columns.end(), wanted);
+  EPSILOG_INVARIANT(found != columns.end());
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+RowRules::RowRules(const Dataset& dataset, const std::vector<std::string>& columns)
+    : has_unit_(!dataset.unit.is_row()), bound_(dataset.unit.max_rows) {
+  if (!dataset.blocks) return;
+  block_place_ = place_of(columns, dataset.blocks->by);
+  block_.emplace(dataset);
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,56 @@
+// The rules by which a row is dropped, in their order (docs/rows.md): outside every block, without a unit, not what
+// was asked for, more than one unit may contribute. Every scan of rows goes through them.
+// Thread-safety: one owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "blocks.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "row_source.hpp"
+#include "row_units.hpp"
+
+namespace epsilog::engine {
+
+/// Requires  `wanted` is among the columns.
+[[nodiscard]] std::size_t place_of(const std::vector<std::string>& columns, const std::string& wanted);
+
+class RowRules final {
+ public:
+  enum class Fate { kept, outside_blocks, without_unit, not_asked, over_max_rows };
+
+  /// Requires  `columns` are those of the cells: the unit id first if there is one, and that of the blocks.
+  RowRules(const Dataset& dataset, const std::vector<std::string>& columns);
+
+  /// `asked()`, whether the question is about the row, decides after block and unit and before the bound: a row
+  /// that is not asked about takes no place of its unit.
+  template <class Asked>
+  [[nodiscard]] Fate fate(std::span<const RawCell> cells, const Asked& asked) {
+    if (block_ && !block_->contains(cells[block_place_])) return Fate::outside_blocks;
+    if (has_unit_ && cells[0].missing) return Fate::without_unit;
+    if (!asked()) return Fate::not_asked;
+    if (!has_unit_) return Fate::kept;
+    admission_ = bound_.admit(cells[0].text);
+    return admission_.kept ? Fate::kept : Fate::over_max_rows;
+  }
+
+  /// Whether units have ids; otherwise each row is one.
+  [[nodiscard]] bool has_unit() const noexcept { return has_unit_; }
+  /// Of the last row that was kept. Requires  has_unit().
+  [[nodiscard]] const ContributionBound::Admission& admission() const noexcept { return admission_; }
+  /// Different ids so far. Requires  has_unit().
+  [[nodiscard]] std::uint64_t units() const { return bound_.units(); }
+
+ private:
+  bool has_unit_;
+  std::size_t block_place_ = 0;
+  std::optional<BlockMembership> block_;
+  ContributionBound bound_;
+  ContributionBound::Admission admission_{};
+};
+
+}  // namespace epsilog::engine

@@ -1,0 +1,254 @@
+#include "scopes.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "blocks.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
+#include "loss_amounts.hpp"
+#include "scope.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+Scope::Kind kind_of(Limit::Subject subject) {
+  switch (subject) {
+    case Limit::Subject::principal:
+      return Scope::Kind::principal;
+    case Limit::Subject::role:
+      return Scope::Kind::role;
+    case Limit::Subject::purpose:
+      return Scope::Kind::purpose;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+RefusalCode code_of(Limit::Subject subject) {
+  switch (subject) {
+    case Limit::Subject::principal:
+      return RefusalCode::principal_limit_exceeded;
+    case Limit::Subject::role:
+      return RefusalCode::role_limit_exceeded;
+    case Limit::Subject::purpose:
+      return RefusalCode::purpose_limit_exceeded;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+/// The budgets that limit one principal, role or purpose: those that name it, else those of each.
+std::vector<const Budget*> limits_on(const Dataset& dataset, Limit::Subject subject,
+                                     const std::string& name) {
+  std::vector<const Budget*> own;
+  std::vector<const Budget*> of_each;
+  for (const Limit& limit : dataset.limits) {
+    if (limit.subject != subject) continue;
+    if (limit.name == name) own.push_back(&limit.budget);
+    if (limit.name.empty()) of_each.push_back(&limit.budget);
+  }
+  return own.empty() ? of_each : own;
+}
+
+std::vector<std::string> declared_roles(const Policy& policy) {
+  std::vector<std::string> roles;
+  if (!policy.principals()) return roles;
+  for (const Principal& principal : *policy.principals()) {
+    roles.insert(roles.end(), principal.roles.begin(), principal.roles.end());
+  }
+  std::sort(roles.begin(), roles.end());
+  roles.erase(std::unique(roles.begin(), roles.end()), roles.end());
+  return roles;
+}
+
+/// Collects what one request asks.
+class Asking {
+ public:
+  Asking(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
+
+  void of(const Scope& scope, const Budget& budget, RefusalCode code) {
+    const bool expressible = expresses(budget, plan_.charged);
+    for (const MeasureLimit& limit : measure_limits(budget)) {
+      const accounting::Integer amount = plan_.amounts.at(limit.measure);
+      const bool too_large = amount > accounting::Integer(accounting::kUnitsMax);
+      asks_.push_back({.account = {dataset_.name, scope.text(), limit.measure},
+                       .limit = limit.units,
+                       .amount = too_large ? accounting::kUnitsMax : amount.get_si(),
+                       .too_large = too_large ? std::optional(amount) : std::nullopt,
+                       .expressible = expressible,
+                       .code = code});
+    }
+  }
+  void of_subject(Limit::Subject subject, const std::string& name) {
+    for (const Budget* budget : limits_on(dataset_, subject, name)) {
+      of({kind_of(subject), name}, *budget, code_of(subject));
+    }
+  }
+  [[nodiscard]] std::vector<Ask> take() { return std::move(asks_); }
+
+ private:
+  const Dataset& dataset_;
+  const Plan& plan_;
+  std::vector<Ask> asks_;
+};
+
+void add_account(std::vector<ledger::AccountState>& accounts, const Dataset& dataset,
+                 const Scope& scope, const Budget& budget) {
+  for (const MeasureLimit& limit : measure_limits(budget)) {
+    ledger::AccountState account;
+    account.dataset = dataset.name;
+    account.scope = scope.text();
+    account.measure = limit.measure;
+    account.balance.limit = limit.units;
+    accounts.push_back(std::move(account));
+  }
+}
+
+void add_subjects(std::vector<ledger::AccountState>& accounts, const Dataset& dataset, Limit::Subject subject,
+                  const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    for (const Budget* budget : limits_on(dataset, subject, name)) {
+      add_account(accounts, dataset, {kind_of(subject), name}, *budget);
+    }
+  }
+}
+
+/// The names that limits of principals apply to, as far as they can be listed.
+std::vector<std::string> listed_principals(const Policy& policy, const Dataset& dataset) {
+  std::vector<std::string> names;
+  if (policy.principals()) {
+    for (const Principal& principal : *policy.principals()) names.push_back(principal.name);
+    return names;
+  }
+  for (const Limit& limit : dataset.limits) {
+    const bool one = limit.subject == Limit::Subject::principal && !limit.name.empty();
+    if (one && std::find(names.begin(), names.end(), limit.name) == names.end()) names.push_back(limit.name);
+  }
+  return names;
+}
+
+std::vector<ledger::AccountState> accounts_wanted_of(const Policy& policy, const Dataset& dataset) {
+  std::vector<ledger::AccountState> accounts;
+  if (dataset.blocks) {
+    for (const std::string& block : block_names(dataset)) {
+      add_account(accounts, dataset, {Scope::Kind::block, block}, dataset.budget);
+    }
+  } else if (!dataset.renews) {
+    add_account(accounts, dataset, Scope{}, dataset.budget);
+  }
+  if (dataset.lifetime) add_account(accounts, dataset, {Scope::Kind::lifetime}, *dataset.lifetime);
+  add_subjects(accounts, dataset, Limit::Subject::principal, listed_principals(policy, dataset));
+  add_subjects(accounts, dataset, Limit::Subject::role, declared_roles(policy));
+  add_subjects(accounts, dataset, Limit::Subject::purpose,
+               dataset.purposes.value_or(std::vector<std::string>()));
+  return accounts;
+}
+
+std::optional<std::int64_t> limit_in(const std::vector<const Budget*>& budgets, const std::string& measure) {
+  for (const Budget* budget : budgets) {
+    for (const MeasureLimit& limit : measure_limits(*budget)) {
+      if (limit.measure == measure) return limit.units;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The budgets of a scope that accounts_wanted() cannot list; none for any other.
+std::vector<const Budget*> unlisted_budgets(const Policy& policy, const Dataset& dataset,
+                                            const std::string& account_scope) {
+  const auto scope = parse_scope(account_scope);
+  if (!scope) return {};
+  if (scope->kind == Scope::Kind::period) {
+    return dataset.renews ? std::vector{&dataset.budget} : std::vector<const Budget*>{};
+  }
+  if (scope->kind != Scope::Kind::principal || policy.principals()) return {};
+  return limits_on(dataset, Limit::Subject::principal, scope->name);
+}
+
+}  // namespace
+
+std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Request& request, const Plan& plan,
+                      const std::string& calendar_time) {
+  Asking asking(dataset, plan);
+  if (dataset.blocks) {
+    for (const std::string& block : plan.blocks) {
+      asking.of({Scope::Kind::block, block}, dataset.budget, RefusalCode::block_budget_exceeded);
+    }
+  } else {
+    asking.of(dataset.renews ? Scope{Scope::Kind::period, current_period(dataset, calendar_time)} : Scope{},
+              dataset.budget, RefusalCode::dataset_budget_exceeded);
+  }
+  if (dataset.lifetime) {
+    asking.of({Scope::Kind::lifetime}, *dataset.lifetime, RefusalCode::lifetime_exceeded);
+  }
+  asking.of_subject(Limit::Subject::principal, request.principal);
+  if (const Principal* principal = policy.principal(request.principal)) {
+    for (const std::string& role : principal->roles) asking.of_subject(Limit::Subject::role, role);
+  }
+  if (!request.purpose.empty()) asking.of_subject(Limit::Subject::purpose, request.purpose);
+  return asking.take();
+}
+
+std::vector<ledger::AccountState> accounts_wanted(const Policy& policy) {
+  std::vector<ledger::AccountState> wanted;
+  for (const Dataset& dataset : policy.datasets()) {
+    for (ledger::AccountState& account : accounts_wanted_of(policy, dataset)) {
+      wanted.push_back(std::move(account));
+    }
+  }
+  std::sort(wanted.begin(), wanted.end(), [](const auto& first, const auto& second) {
+    return std::tie(first.dataset, first.scope, first.measure) <
+           std::tie(second.dataset, second.scope, second.measure);
+  });
+  return wanted;
+}
+
+LimitsAfter::LimitsAfter(const Policy& policy, std::string calendar_time)
+    : policy_(policy), calendar_time_(std::move(calendar_time)), listed_(accounts_wanted(policy)) {}
+
+const ledger::AccountState* LimitsAfter::find(const ledger::AccountName& account) const {
+  const auto found = std::lower_bound(listed_.begin(), listed_.end(), account,
+                                      [](const auto& state, const ledger::AccountName& wanted) {
+                                        return std::tie(state.dataset, state.scope, state.measure) <
+                                               std::tie(wanted.dataset, wanted.scope, wanted.measure);
+                                      });
+  return found != listed_.end() && found->name() == account ? &*found : nullptr;
+}
+
+bool LimitsAfter::lists(const ledger::AccountName& account) const {
+  return find(account) != nullptr;
+}
+
+std::optional<std::int64_t> LimitsAfter::of(const ledger::AccountName& account,
+                                            const accounting::Balance& balance) const {
+  if (const ledger::AccountState* const listed = find(account)) return listed->balance.limit;
+  for (const Dataset& dataset : policy_.datasets()) {
+    if (dataset.name != account.dataset) continue;
+    const auto scope = parse_scope(account.scope);
+    const bool renewed = dataset.renews && scope && scope->kind == Scope::Kind::period;
+    if (renewed && scope->name != current_period(dataset, calendar_time_)) return balance.limit;
+    return limit_in(unlisted_budgets(policy_, dataset, account.scope), account.measure);
+  }
+  return std::nullopt;
+}
+
+std::string current_period(const Dataset& dataset, const std::string& instant) {
+  constexpr std::size_t kDateLength = 10;
+  std::int64_t day = 0;
+  EPSILOG_INVARIANT(dataset.renews && instant.size() > kDateLength &&
+                    parse_date(instant.substr(0, kDateLength), day));
+  return period_name(*dataset.renews, day);
+}
+
+void add_current_periods(const Policy& policy, const std::string& dataset, const std::string& calendar_time,
+                         std::vector<ledger::AccountState>& accounts) {
+  for (const Dataset& declared : policy.datasets()) {
+    if (!declared.renews || (!dataset.empty() && declared.name != dataset)) continue;
+    const Scope current{Scope::Kind::period, current_period(declared, calendar_time)};
+    const bool opened = std::any_of(accounts.begin(), accounts.end(), [&](const auto& account) {
+      return account.dataset == declared.name && account.scope == current.text();
+    });
+    if (!opened) add_account(accounts, declared, current, declared.budget);
+  }
+}
+
+}  // namespace epsilog::engine

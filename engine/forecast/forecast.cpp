@@ -1,0 +1,259 @@
+#include "epsilog/engine/forecast.hpp"
+
+#include <algorithm>
+
+#include "access.hpp"
+#include "budget_notes.hpp"
+#include "canonical_request.hpp"
+#include "condition.hpp"
+#include "decide.hpp"
+#include "engine_state.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/held_calendar.hpp"
+#include "epsilon_search.hpp"
+#include "expiry.hpp"
+#include "loss_caps.hpp"
+#include "whole_answers.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// Where searches start: one nat.
+constexpr std::int64_t kOneNat = 1'000'000'000'000;
+constexpr const char* kEpsilon = accounting::EpsilonMeasure::name;
+
+/// A request planned at some epsilon, and what it asks of the accounts as they stand.
+struct Standing {
+  Request request;
+  Plan plan;
+  std::vector<Debit> debits;
+};
+
+/// Plans one request at different epsilons against one view of the ledger.
+class Forecaster {
+ public:
+  Forecaster(EngineState& state, ledger::Snapshot& view, const Request& request)
+      : state_(state),
+        applied_(state.active_policy(view)),
+        dataset_(applied_->policy.dataset(request.dataset)),
+        request_(request),
+        view_(view),
+        calendar_time_(view.calendar_time()) {
+    require_within_caps(request, canonical_request(request));
+    (void)derive(dataset_, request.question);
+    require_satisfiable(dataset_, request.question);
+    require_not_stated(dataset_, request.question);
+  }
+
+  /// Of the request as it stands, and at another epsilon.
+  [[nodiscard]] Forecast as_asked(std::span<const Rational> alphas) { return of(planned(request_), alphas); }
+  [[nodiscard]] Forecast at(const Rational& epsilon, std::span<const Rational> alphas) {
+    return of(planned(epsilon), alphas);
+  }
+  /// The largest epsilon at which `count` releases fit.
+  [[nodiscard]] std::optional<Epsilon> largest_for(std::int64_t count);
+  /// The least epsilon that is accurate enough.
+  [[nodiscard]] std::optional<Epsilon> least_for(const Accuracy& wanted);
+
+ private:
+  [[nodiscard]] Forecast of(const Standing& standing, std::span<const Rational> alphas) const;
+  [[nodiscard]] Standing planned(const Rational& epsilon);
+  [[nodiscard]] Standing planned(Request request);
+  [[nodiscard]] std::int64_t most_for(const Standing& standing, std::int64_t count) const;
+  [[nodiscard]] std::int64_t most_of_one_release() const {
+    const bool capped = dataset_.per_release && dataset_.per_release->epsilon;
+    return capped ? dataset_.per_release->epsilon->units() : accounting::kUnitsMax;
+  }
+  /// An epsilon at which the request cannot be planned does not do, and why is kept.
+  template <class Test>
+  [[nodiscard]] EpsilonTest planned_and(const Test& test);
+  [[nodiscard]] std::optional<Epsilon> found(std::optional<std::int64_t> units) const;
+
+  EngineState& state_;
+  std::shared_ptr<const AppliedPolicy> applied_;
+  const Dataset& dataset_;
+  Request request_;
+  ledger::Snapshot& view_;
+  std::string calendar_time_;
+  std::optional<std::vector<ledger::AccountState>> present_;  ///< the same at every epsilon
+  std::string unplannable_;
+};
+
+Standing Forecaster::planned(const Rational& epsilon) {
+  Request request = request_;
+  if (request.rho) {
+    // As what it was asked is sought as an epsilon: beside the delta at which its rho is one.
+    request.rho.reset();
+    request.delta = delta_of_rho(dataset_).rational();
+  }
+  request.epsilon = epsilon;
+  return planned(std::move(request));
+}
+
+Standing Forecaster::planned(Request request) {
+  Plan plan = make_plan(dataset_, request);
+  const std::vector<Ask> asked = asks(applied_->policy, dataset_, request, plan, calendar_time_);
+  if (!present_) present_ = after_expiries(view_, view_.accounts(account_names(asked)));
+  return {std::move(request), std::move(plan), debits(asked, *present_)};
+}
+
+AccountForecast forecast_of(const Debit& debit) {
+  AccountForecast result;
+  result.account = debit.account;
+  result.asked = debit.ask.too_large.value_or(accounting::Integer(debit.ask.amount));
+  if (debit.ask.too_large || !debit.ask.expressible) {
+    result.releases = 0;
+  } else if (debit.ask.amount > 0) {
+    result.releases = debits_that_fit(debit.account.balance, debit.ask.amount);
+  }
+  return result;
+}
+
+/// The fewest that any account has room for; marks those that have room for no more.
+std::int64_t fewest(std::vector<AccountForecast>& accounts) {
+  std::optional<std::int64_t> least;
+  for (const AccountForecast& account : accounts) {
+    if (account.releases && (!least || *account.releases < *least)) least = account.releases;
+  }
+  EPSILOG_INVARIANT(least.has_value());  // every release loses something that some account counts
+  for (AccountForecast& account : accounts) account.binds = account.releases == least;
+  return *least;
+}
+
+Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alphas) const {
+  const Decision decision =
+      decide(applied_->policy, dataset_, standing.request, standing.plan, standing.debits, std::nullopt);
+  Forecast result;
+  result.epsilon =
+      standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
+  result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
+  result.each.granted = decision.granted();
+  result.each.state = foreseen(decision, standing.request, standing.plan);
+  result.each.reasons = decision.reasons();
+  result.each.reasons_count = decision.count();
+  note_held_calendar(result.each, view_.calendar_held_at().has_value());
+  result.never = std::any_of(decision.reasons().begin(), decision.reasons().end(),
+                             [](const Reason& reason) { return !is_of_a_balance(reason.code); });
+  if (closes_the_door(decision.reasons())) return result;
+  result.each.accounts = account_states(standing.debits);
+  for (const Debit& debit : standing.debits) result.accounts.push_back(forecast_of(debit));
+  const std::int64_t room = fewest(result.accounts);
+  if (!result.never) result.releases = room;
+  return result;
+}
+
+/// A cap on one release's epsilon is where the search ends; those in other measures are asked for here.
+bool fits(const Dataset& dataset, const Standing& standing, std::int64_t count) {
+  const bool counted = std::any_of(standing.debits.begin(), standing.debits.end(), [](const Debit& debit) {
+    return debit.ask.account.measure == accounting::DeltaMeasure::name;
+  });
+  const LossCap cap = cap_of_one_release(dataset, counted, standing.plan.rules);
+  if (!exceeded(cap, standing.plan.charged, standing.plan.mechanisms).empty()) return false;
+  return std::all_of(standing.debits.begin(), standing.debits.end(), [count](const Debit& debit) {
+    if (!debit.ask.expressible || debit.ask.too_large) return false;
+    return debit.ask.amount == 0 || debits_that_fit(debit.account.balance, debit.ask.amount) >= count;
+  });
+}
+
+/// An upper end by division: what accounts of epsilon debit is the epsilon itself. 0 if none fits.
+std::int64_t Forecaster::most_for(const Standing& standing, std::int64_t count) const {
+  std::int64_t most = most_of_one_release();
+  for (const Debit& debit : standing.debits) {
+    if (debit.ask.account.measure == kEpsilon) {
+      most = std::min(most, debits_that_fit(debit.account.balance, count));
+    }
+  }
+  return most;
+}
+
+template <class Test>
+EpsilonTest Forecaster::planned_and(const Test& test) {
+  return [this, test](std::int64_t units) {
+    try {
+      return test(planned(Epsilon::from_units(units).rational()));
+    } catch (const InvalidParameter& error) {
+      unplannable_ = error.what();
+      return false;
+    }
+  };
+}
+
+/// Nothing was found because it was never planned: then what stands against planning is the answer.
+std::optional<Epsilon> Forecaster::found(std::optional<std::int64_t> units) const {
+  if (units) return Epsilon::from_units(*units);
+  if (!present_) throw InvalidParameter(unplannable_);
+  return std::nullopt;
+}
+
+std::optional<Epsilon> Forecaster::largest_for(std::int64_t count) {
+  std::int64_t most = most_of_one_release();
+  std::int64_t start = std::min(most, kOneNat);
+  const auto bounded_by_division = planned_and([&](const Standing& standing) {
+    most = most_for(standing, count);
+    return most < accounting::kUnitsMax;
+  });
+  if (bounded_by_division(start)) start = most;
+  if (most == 0) return std::nullopt;
+  return found(largest_that_does(
+      start, most, planned_and([&](const Standing& standing) { return fits(dataset_, standing, count); })));
+}
+
+std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
+  const auto accurate = [&wanted](const Standing& standing) {
+    const auto& mechanisms = standing.plan.mechanisms;
+    if (mechanisms.size() > 1) {
+      throw Underivable("accuracy: '" + standing.request.question.statistic.text() + "' is made of " +
+                        std::to_string(mechanisms.size()) +
+                        " releases, each with an accuracy of its own; ask for them one by one");
+    }
+    return accuracy_up(standing.plan, 0, wanted.alpha) <= wanted.a;
+  };
+  return found(least_that_does(kOneNat, accounting::kUnitsMax, planned_and(accurate)));
+}
+
+}  // namespace
+
+bool is_of_a_balance(RefusalCode code) {
+  switch (code) {
+    case RefusalCode::dataset_budget_exceeded:
+    case RefusalCode::lifetime_exceeded:
+    case RefusalCode::block_budget_exceeded:
+    case RefusalCode::principal_limit_exceeded:
+    case RefusalCode::role_limit_exceeded:
+    case RefusalCode::purpose_limit_exceeded:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Forecast Engine::forecast(const Request& request, const Alphas& alphas) const {
+  ledger::Snapshot view = state_->snapshot();
+  return Forecaster(*state_, view, request).as_asked(alphas);
+}
+
+std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::int64_t count,
+                                                  const Alphas& alphas) const {
+  if (count < 1) throw InvalidParameter("count: must be at least 1");
+  ledger::Snapshot view = state_->snapshot();
+  Forecaster forecaster(*state_, view, request);
+  const auto epsilon = forecaster.largest_for(count);
+  if (!epsilon) return std::nullopt;
+  return forecaster.at(epsilon->rational(), alphas);
+}
+
+std::optional<Forecast> Engine::forecast_of_accuracy(const Request& request, const Accuracy& wanted,
+                                                     const Alphas& alphas) const {
+  if (wanted.a <= 0) throw InvalidParameter("accuracy: must be positive");
+  if (wanted.alpha <= 0 || wanted.alpha >= 1) {
+    throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+  }
+  ledger::Snapshot view = state_->snapshot();
+  Forecaster forecaster(*state_, view, request);
+  const auto epsilon = forecaster.least_for(wanted);
+  if (!epsilon) return std::nullopt;
+  return forecaster.at(epsilon->rational(), alphas);
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,48 @@
+// policy + request -> plan: which mechanisms would run, what they cost, what is recorded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "component_mechanism.hpp"
+#include "epsilog/engine/derivation.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/release_cost.hpp"
+#include "epsilog/engine/request.hpp"
+#include "loss_amounts.hpp"
+
+namespace epsilog::engine {
+
+/// Everything about a release that is known before a bit is drawn. A function of the policy, the request and
+/// the rules it was made under alone, which is what lets an auditor recompute it.
+struct Plan {
+  ledger::Rules rules = ledger::kRules;  ///< that the request was made under
+  Derivation derivation;
+  std::vector<ComponentMechanism> mechanisms;  ///< one a component
+  accounting::ApproximateLoss charged;         ///< sum over the mechanisms
+  ledger::ReleaseRecord record;
+  std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
+  std::optional<RhoCost> rho;            ///< where it was asked
+  std::vector<std::string> blocks;       ///< that the request covers, in order; empty where none are declared
+  std::uint64_t approvals_required = 0;  ///< 0: it is decided at once
+  std::vector<std::string> notes;        ///< what reports say about the dataset's budgets
+  LossAmounts amounts;                   ///< what it costs, by measure of the accounts it touches
+};
+
+/// Requires  `rules` are those under which it is, or was, asked.
+/// Ensures   the mechanisms' charges add to `charged` exactly, in both parts; these are the largest grid
+///           values not above request.epsilon and request.delta. Of request.rho that holds of rho, and
+///           `charged` is what the parts of it imply at delta_of_rho(dataset).
+/// Throws    NotFound, Underivable, InvalidParameter.
+[[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request,
+                             ledger::Rules rules = ledger::kRules);
+
+/// How far the answer is from the clamped exact one, except with probability alpha, as far as the component
+/// with that index goes; rounded up. Of a rounded answer: of the exact one clamped to the whole numbers of
+/// the range (mechanisms/proofs/snapping.md, "Whole answers").
+[[nodiscard]] Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& alpha);
+/// [component][alpha]
+[[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const Plan& plan,
+                                                            std::span<const Rational> alphas);
+
+}  // namespace epsilog::engine

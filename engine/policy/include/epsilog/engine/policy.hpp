@@ -1,0 +1,199 @@
+// The policy: what a curator declares about the data, the questions and the budget.
+//
+// A Policy is immutable and was read strictly from YAML: unknown or duplicate keys, anchors,
+// aliases, tags, several documents, wrong types and wrong units are faults with file:line:column.
+// The format is described by schema/policy.schema.json and docs/policy.md.
+// Thread-safety: immutable values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "epsilog/accounting/quantity.hpp"
+#include "epsilog/accounting/rational.hpp"
+#include "epsilog/engine/budget_policy.hpp"
+#include "epsilog/engine/source_dialect.hpp"
+
+namespace epsilog::engine {
+
+enum class ColumnType { integer, decimal, real, string, boolean, date };
+
+/// The spelling in a policy: int, decimal, double, string, bool, date.
+[[nodiscard]] std::string_view name(ColumnType type);
+
+/// A public closed interval.  Invariant  lower < upper.
+struct Bounds {
+  Rational lower;
+  Rational upper;
+};
+
+struct Column {
+  std::string name;
+  ColumnType type = ColumnType::string;
+  /// Digits after the point of a decimal, 0..18; a cell with finer digits is missing. 0 otherwise.
+  unsigned scale = 0;
+  /// Only for int, decimal and double.
+  std::optional<Bounds> bounds;
+  /// The declared values in the order declared, canonical text (int "-3", bool "true"/"false", date
+  /// "2024-01-31"); for string, int, bool and date. Empty: the column cannot be grouped by. A bool
+  /// without `values` has {"false", "true"}.
+  std::vector<std::string> values;
+  /// What stands in for a missing cell; absent: `missing: skip`, the row is left out. In bounds.
+  std::optional<Rational> missing;
+  /// What the source calls it, any text; "": its name.
+  std::string header = {};
+  Mark mark{};  ///< of the column's name
+};
+
+/// Where rows come from.
+struct CsvSource {
+  std::string path;  ///< as written; relative to the policy file
+  char delimiter = ',';
+  char decimal_point = '.';
+  std::vector<std::string> null;  ///< texts that mean "missing"; the empty cell always does
+  bool multiline = false;         ///< quoted cells may span lines
+  Encoding encoding = Encoding::utf_8;
+  /// Between groups of three digits before the point, one character; "": none. Neither of the two above.
+  std::string thousands = {};
+  DateFormat date_format = DateFormat::year_month_day;
+};
+struct SqliteSource {
+  std::string path;
+  std::string table;
+};
+
+enum class Neighbours { add_remove, replace_one };
+[[nodiscard]] std::string_view name(Neighbours neighbours);  ///< "add-remove", "replace-one"
+
+/// Who is protected: everything one unit contributes.
+struct UnitOfPrivacy {
+  /// What identifies a unit: the name of a declared column, else what the source calls one, any text. "" for
+  /// `unit: row`.
+  std::string id;
+  std::uint64_t max_rows = 1;  ///< k >= 1; 1 for `unit: row`
+  [[nodiscard]] bool is_row() const { return id.empty(); }
+};
+
+/// The public size of the data: an upper bound, or exact under replace-one.
+struct Rows {
+  std::uint64_t count = 0;  ///< n >= 1, at most 10^12; 0: not declared, only possible without a source
+  bool exact = false;
+};
+
+/// A statistic computed elsewhere and handed in with --value.
+struct NamedQuery {
+  std::string name;
+  Bounds bounds;
+  Rational sensitivity;  ///< L1, > 0
+  Rational undefined;    ///< stands in for nan and infinities; in bounds; default the midpoint
+  Mark mark{};           ///< of the query's name
+};
+
+enum class MechanismChoice { snapping, discrete_laplace, discrete_gaussian, gaussian };
+/// The spelling in a policy.
+[[nodiscard]] std::string_view name(MechanismChoice mechanism);
+
+enum class ArithmeticChoice { mpfr, exact };
+/// Precision in bits; 0 means `auto`. `binary64` is 53.
+struct PrecisionChoice {
+  unsigned bits = 0;
+};
+
+/// How a statistic is released. Every field absent in `release: {NAME: …}` comes from
+/// `release: {default: …}`, then from the defaults here; a `bound` in NAME displaces a
+/// `binding_probability` of default and the other way round, `arithmetic: exact` an inherited
+/// precision, and another mechanism whatever inherited key it does not have.
+struct ReleaseSettings {
+  MechanismChoice mechanism = MechanismChoice::snapping;
+  // Of snapping only.
+  ArithmeticChoice arithmetic = ArithmeticChoice::mpfr;
+  PrecisionChoice precision;
+  /// Half-width of the released range, > 0; absent: derived from the declared bounds.
+  std::optional<Rational> bound;
+  /// 0 < beta < 1: widen the derived bound so that clamping binds with at most this probability.
+  std::optional<Rational> binding_probability;
+  /// Of the other mechanisms: releases are multiples of it. A power of two; absent: auto.
+  std::optional<Rational> grid;
+  Mark mark{};  ///< of the entry under `release`; of the dataset's name when there is none
+};
+
+/// What may be asked. An absent list allows everything declared.
+struct Allow {
+  std::optional<std::vector<StatisticKind>> statistics;
+  std::optional<std::vector<std::string>> columns;
+  std::optional<std::vector<std::string>> by;
+  std::optional<std::vector<std::string>> where;
+  // Of declared principals only; with both, being in one of them is enough.
+  std::optional<std::vector<std::string>> principals = {};
+  std::optional<std::vector<std::string>> roles = {};
+};
+
+struct Dataset {
+  std::string name;
+  std::optional<CsvSource> csv;  ///< at most one of csv and sqlite; neither: values come from outside
+  std::optional<SqliteSource> sqlite;
+  UnitOfPrivacy unit;
+  Rows rows;
+  Neighbours neighbours = Neighbours::add_remove;
+  Budget
+      budget;  ///< of the dataset; of each block where `blocks` are declared, of each period where it renews
+  std::optional<CalendarPeriod> renews = {};  ///< `budget` starts anew with each such period
+  bool accepts_unbounded_lifetime = false;    ///< a renewing budget without `lifetime`: said on every report
+  std::optional<Budget> lifetime = {};        ///< never renewed, charged in full by every release
+  std::optional<Blocks> blocks = {};          ///< then `lifetime` is there and `renews` is not
+  std::vector<Limit> limits = {};             ///< distinct in (subject, name, measure)
+  std::optional<std::vector<std::string>> purposes = {};  ///< then every request states one of them
+  std::vector<Forbid> forbid = {};
+  std::optional<Approvals> approvals = {};
+  std::int64_t reservation_seconds = 24 * 3600;  ///< until a reservation expires, >= 1
+  std::optional<LossCap> per_release;            ///< as written; loss_caps.hpp says what holds without
+  std::vector<Column> columns;                   ///< in the order declared
+  std::vector<NamedQuery> queries;
+  Allow allow;
+  std::map<std::string, ReleaseSettings> release;  ///< by statistic or query name, plus "default"; complete
+  Rational mean_split = Rational(1, 2);  ///< share of epsilon for the sum of a private-n mean, in (0,1)
+  Mark mark{};                           ///< of the dataset's name
+
+  [[nodiscard]] bool has_source() const { return csv.has_value() || sqlite.has_value(); }
+  /// nullptr when there is none of that name.
+  [[nodiscard]] const Column* column(std::string_view wanted) const;
+  [[nodiscard]] const NamedQuery* query(std::string_view wanted) const;
+  /// What the source calls a declared column, or what is none: the unit id.
+  [[nodiscard]] const std::string& header(const std::string& column_or_id) const;
+  /// The settings for a statistic ("sum") or a named query ("NAME"), else the default's.
+  [[nodiscard]] const ReleaseSettings& settings(std::string_view statistic_or_query) const;
+};
+
+class Policy final {
+ public:
+  /// Decodes one YAML document that became a version of a ledger, by whichever program. A new policy is read
+  /// by checked_policy() (checked_policy.hpp), which asks more of it; nothing is calibrated here.
+  ///
+  /// Requires  `file` is the name to show in faults.
+  /// Ensures   everything in the model's comments above.
+  /// Throws    PolicyError with every fault found, ordered by line and column.
+  [[nodiscard]] static Policy parse_stored(std::string_view yaml, const std::string& file);
+
+  [[nodiscard]] const std::vector<Dataset>& datasets() const noexcept { return datasets_; }
+  /// Throws  NotFound, with the nearest declared name as a suggestion.
+  [[nodiscard]] const Dataset& dataset(std::string_view name) const;
+  /// Who may ask; nothing: everybody.
+  [[nodiscard]] const std::optional<std::vector<Principal>>& principals() const noexcept {
+    return principals_;
+  }
+  /// nullptr when none of that name is declared.
+  [[nodiscard]] const Principal* principal(std::string_view name) const;
+  /// The exact bytes that were parsed.
+  [[nodiscard]] const std::string& yaml() const noexcept { return yaml_; }
+
+ private:
+  std::string yaml_;
+  std::vector<Dataset> datasets_;
+  std::optional<std::vector<Principal>> principals_;
+};
+
+}  // namespace epsilog::engine

@@ -1,0 +1,76 @@
+// What is asked of an engine.
+//
+// Thread-safety: values; const ones may be read by all.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "epsilog/accounting/exact.hpp"
+#include "epsilog/engine/statistic.hpp"
+
+namespace epsilog::engine {
+
+/// How a request wants what it debits to become spent.
+enum class Holding {
+  none,                    ///< at once, with the release
+  reserved,                ///< at its commit
+  reserved_against_token,  ///< likewise, and whoever guards the data hands them out only against a token
+                           ///< that the ledger issued; for values computed elsewhere
+};
+
+/// A question with what it may cost and who asks.
+struct Request {
+  std::string dataset;
+  Question question;
+  accounting::Exact epsilon;                    ///< as asked, > 0; 0 where `rho` is asked
+  std::optional<accounting::Exact> delta = {};  ///< as asked, in (0, 1); for the Gaussian mechanisms only
+  std::optional<accounting::Exact> rho =
+      {};                               ///< in place of both: a Gaussian mechanism of that zCDP loss, > 0
+  std::string principal;                ///< not empty
+  std::string purpose = {};             ///< "" = none stated
+  std::string key;                      ///< idempotency key; "" = none
+  std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
+  Holding holding = Holding::none;      ///< other than none for reserve() only
+  /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
+  /// answered only if its key is bound to it already.
+  std::string too_long = {};
+};
+
+/// How far a release is from the clamped answer, except with probability alpha. Rounded up.
+struct Accuracy {
+  accounting::Exact alpha;
+  accounting::Exact a;
+};
+
+/// The probabilities at which the accuracy of a release is to be told; "{}" for none.
+class Alphas final {
+ public:
+  Alphas() = default;
+  /// Throws  InvalidParameter unless each lies strictly between 0 and 1: before anything is charged.
+  Alphas(std::initializer_list<accounting::Exact> values) {
+    for (const accounting::Exact& value : values) add(value);
+  }
+  /// Of any range of exact numbers: std::vector<Rational>, std::array<Rational, 2>, …
+  template <std::ranges::input_range Range>
+  requires(!std::same_as<Range, Alphas> &&
+           std::convertible_to<std::ranges::range_reference_t<const Range>, accounting::Exact>)
+      Alphas(const Range& values) {  // NOLINT(google-explicit-constructor)
+    for (const auto& value : values) add(value);
+  }
+
+  operator std::span<const Rational>() const noexcept {
+    return values_;
+  }  // NOLINT(google-explicit-constructor)
+
+ private:
+  void add(const accounting::Exact& value);
+  std::vector<Rational> values_;
+};
+
+}  // namespace epsilog::engine

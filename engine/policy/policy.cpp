@@ -1,0 +1,137 @@
+#include "epsilog/engine/policy.hpp"
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/nearest.hpp"
+#include "policy_faults.hpp"
+
+namespace epsilog::engine {
+
+std::string_view name(ColumnType type) {
+  switch (type) {
+    case ColumnType::integer:
+      return "int";
+    case ColumnType::decimal:
+      return "decimal";
+    case ColumnType::real:
+      return "double";
+    case ColumnType::string:
+      return "string";
+    case ColumnType::boolean:
+      return "bool";
+    case ColumnType::date:
+      return "date";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::string_view name(DateFormat format) {
+  switch (format) {
+    case DateFormat::year_month_day:
+      return "YYYY-MM-DD";
+    case DateFormat::day_month_year_dotted:
+      return "DD.MM.YYYY";
+    case DateFormat::day_month_year:
+      return "DD/MM/YYYY";
+    case DateFormat::month_day_year:
+      return "MM/DD/YYYY";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::string_view name(Neighbours neighbours) {
+  return neighbours == Neighbours::add_remove ? "add-remove" : "replace-one";
+}
+
+std::string_view name(Measure measure) {
+  switch (measure) {
+    case Measure::pure:
+      return "pure";
+    case Measure::approximate:
+      return "approximate";
+    case Measure::zcdp:
+      return "zcdp";
+    case Measure::rdp:
+      return "rdp";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::string_view name(StatisticKind kind) {
+  switch (kind) {
+    case StatisticKind::count:
+      return "count";
+    case StatisticKind::units:
+      return "units";
+    case StatisticKind::sum:
+      return "sum";
+    case StatisticKind::mean:
+      return "mean";
+    case StatisticKind::variance:
+      return "variance";
+    case StatisticKind::value:
+      return "value";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::string_view name(MechanismChoice mechanism) {
+  switch (mechanism) {
+    case MechanismChoice::snapping:
+      return "snapping";
+    case MechanismChoice::discrete_laplace:
+      return "discrete_laplace";
+    case MechanismChoice::discrete_gaussian:
+      return "discrete_gaussian";
+    case MechanismChoice::gaussian:
+      return "gaussian";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+namespace {
+
+template <class Named>
+const Named* find_named(const std::vector<Named>& list, std::string_view wanted) {
+  for (const Named& candidate : list) {
+    if (candidate.name == wanted) return &candidate;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Column* Dataset::column(std::string_view wanted) const {
+  return find_named(columns, wanted);
+}
+
+const std::string& Dataset::header(const std::string& column_or_id) const {
+  const Column* declared = column(column_or_id);
+  return declared == nullptr || declared->header.empty() ? column_or_id : declared->header;
+}
+
+const NamedQuery* Dataset::query(std::string_view wanted) const {
+  return find_named(queries, wanted);
+}
+
+const ReleaseSettings& Dataset::settings(std::string_view statistic_or_query) const {
+  static const ReleaseSettings kDefaults;
+  const auto found = release.find(std::string(statistic_or_query));
+  if (found != release.end()) return found->second;
+  const auto fallback = release.find("default");
+  return fallback != release.end() ? fallback->second : kDefaults;
+}
+
+const Principal* Policy::principal(std::string_view name) const {
+  return principals_ ? find_named(*principals_, name) : nullptr;
+}
+
+const Dataset& Policy::dataset(std::string_view name) const {
+  if (const Dataset* found = find_named(datasets_, name)) return *found;
+  std::vector<std::string> names;
+  for (const Dataset& candidate : datasets_) names.push_back(candidate.name);
+  const std::string near = nearest(name, names);
+  throw NotFound("dataset " + shown(name) + " is not declared; declared: " + joined(names) + "." +
+                 (near.empty() ? "" : " Did you mean '" + near + "'?"));
+}
+
+}  // namespace epsilog::engine

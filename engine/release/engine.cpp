@@ -1,0 +1,264 @@
+#include "epsilog/engine/engine.hpp"
+
+#include "access.hpp"
+#include "budget_notes.hpp"
+#include "canonical_request.hpp"
+#include "condition.hpp"
+#include "decide.hpp"
+#include "engine_state.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/held_calendar.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "expiry.hpp"
+#include "release_path.hpp"
+#include "request_path.hpp"
+#include "whole_answers.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// How often a release starts over because the policy or a balance changed under it.
+constexpr int kAttemptsMax = 100;
+
+}  // namespace
+
+Engine::Engine(std::shared_ptr<EngineState> state) : state_(std::move(state)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Engine Engine::open(const std::string& ledger_path, const EngineOptions& options) {
+  return Engine(std::make_shared<EngineState>(ledger_path, options));
+}
+
+Answer Engine::plan(const Request& request, const Alphas& alphas) const {
+  ledger::Snapshot view = state_->snapshot();
+  const auto applied = state_->active_policy(view);
+  const Dataset& dataset = applied->policy.dataset(request.dataset);
+  const std::string canonical = canonical_request(request);
+  require_within_caps(request, canonical);
+  require_not_stated(dataset, request.question);
+  const auto plan = state_->plans.plan(*applied, request, canonical);
+  require_satisfiable(dataset, request.question);
+  Answer answer = state_->described(request, *plan, applied->version.version, alphas);
+  answer.advice = mechanism_advice(dataset, request, *plan, alphas);
+  const Policy& policy = applied->policy;
+  const std::vector<Ask> asked = asks(policy, dataset, request, *plan, view.calendar_time());
+  const std::vector<Debit> standing =
+      debits(asked, after_expiries(view, view.accounts(account_names(asked))));
+  const Decision decision = decide(policy, dataset, request, *plan, standing, std::nullopt);
+  if (!closes_the_door(decision.reasons())) answer.accounts = account_states(standing);
+  answer.granted = decision.granted();
+  answer.state = foreseen(decision, request, *plan);
+  answer.reasons = decision.reasons();
+  answer.reasons_count = decision.count();
+  note_held_calendar(answer, view.calendar_held_at().has_value());
+  return answer;
+}
+
+namespace {
+
+/// Ends what is overdue by itself, so that the next attempt sees what became free.
+void end_overdue(EngineState& state) {
+  ledger::Ledger& ledger = state.writer();
+  Begun begun = begin_after_expiries(state);
+  if (begun.ended > 0) (void)ledger.commit(std::move(begun.transaction));
+}
+
+Answer decided_at_last(EngineState& state, const Request& request, mechanisms::BitSource* bits,
+                       std::span<const Rational> alphas, const Progress& progress) {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    if (attempt > 0) end_overdue(state);
+    std::optional<ledger::Snapshot> view(state.snapshot());
+    Prepared step = prepared(state, *view, state.active_policy(*view), request);
+    if (step.replay) return state.replayed(*step.replay, *view, alphas);
+    view.reset();  // reading a source may take long, and an open view keeps the log from being recycled
+    answered(step, progress);
+    auto answers = transacted(state, {&step, 1}, bits, alphas);
+    if (answers) return std::move(answers->front());
+  }
+  throw LedgerBusy(
+      "the policy or the budget kept changing while the answer was computed; nothing was charged");
+}
+
+/// Visits one decision of a list. What cannot be read is told, and hides nothing that follows.
+template <class Read>
+void visit_readable(EngineState& state, const std::string& id,
+                    const std::function<void(const Answer&)>& visit, const Read& read) {
+  std::optional<Answer> answer;
+  try {
+    answer = read();
+  } catch (const LedgerCorrupt& fault) {
+    return state.unreadable(id, fault.what());
+  }
+  visit(*answer);
+}
+
+void require_held(const Request& request, bool held) {
+  if ((request.holding != Holding::none) == held) return;
+  throw InvalidParameter(held ? "reserve: the request says nothing of being held"
+                              : "release: a request that is held is reserved, then committed");
+}
+
+}  // namespace
+
+Answer Engine::release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
+                       const Progress& progress) {
+  require_held(request, false);
+  return decided_at_last(*state_, request, &bits, alphas, progress);
+}
+
+Answer Engine::reserve(const Request& request, const Alphas& alphas) {
+  require_held(request, true);
+  return decided_at_last(*state_, request, nullptr, alphas, {});
+}
+
+Answer Engine::commit(const std::string& id, const std::string& by,
+                      const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
+                      const Alphas& alphas, const Progress& progress) {
+  check_name(by, "by");
+  return committed(*state_, {id, by, supplied}, bits, alphas, progress);
+}
+
+Answer Engine::cancel(const std::string& id, const std::string& by) {
+  check_name(by, "by");
+  return cancelled(*state_, id, by);
+}
+
+Answer Engine::issue_token(const std::string& id, const std::string& by) {
+  check_name(by, "by");
+  return token_issued(*state_, id, by);
+}
+
+Answer Engine::approve(const std::string& id, const std::string& by) {
+  check_name(by, "by");
+  return approved(*state_, id, by);
+}
+
+Answer Engine::reject(const std::string& id, const std::string& by, const std::string& why) {
+  check_name(by, "by");
+  check_reason(why);
+  return rejected(*state_, id, by, why);
+}
+
+void Engine::pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const {
+  ledger::Snapshot view = state_->snapshot();
+  if (!dataset.empty() && view.accounts(dataset).empty()) {
+    (void)state_->active_policy(view)->policy.dataset(dataset);
+  }
+  view.each_open(
+      dataset,
+      [&](const ledger::StoredDecision& stored) {
+        visit_readable(*state_, stored.id, visit, [&] {
+          const auto family = family_of(view, stored.id);
+          if (!family) throw LedgerCorrupt("it is listed as open but waits for nothing");
+          return state_->family_answer(*family, view, {});
+        });
+      },
+      [&](const ledger::MalformedRecord& record) { state_->unreadable(record.id, record.message); });
+}
+
+std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
+                                         const Alphas& alphas) {
+  if (requests.empty()) return {};
+  for (const Request& request : requests) require_held(request, false);
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    if (attempt > 0) end_overdue(*state_);
+    std::vector<Prepared> steps;
+    steps.reserve(requests.size());
+    {
+      ledger::Snapshot view = state_->snapshot();
+      const auto active = state_->active_policy(view);
+      for (const Request& request : requests) steps.push_back(prepared(*state_, view, active, request));
+    }
+    for (Prepared& step : steps) answered(step, {});
+    auto answers = transacted(*state_, steps, &bits, alphas);
+    if (answers) return std::move(*answers);
+  }
+  throw LedgerBusy(
+      "the policy or the budget kept changing while the answers were computed; nothing was charged");
+}
+
+std::string Engine::same_question(const Request& request) const {
+  const std::string digest = ledger::sha256_hex(canonical_request(request));
+  return state_->snapshot().find_grant(request.principal, digest).value_or("");
+}
+
+std::vector<BudgetAccount> Engine::budget(const std::string& dataset) const {
+  ledger::Snapshot view = state_->snapshot();
+  auto accounts = view.accounts(dataset);
+  const auto applied = state_->active_policy(view);
+  if (accounts.empty() && !dataset.empty()) {
+    (void)applied->policy.dataset(dataset);  // NotFound, with the nearest name
+  }
+  const std::string calendar_time = view.calendar_time();
+  add_current_periods(applied->policy, dataset, calendar_time, accounts);
+  const LimitsAfter limits(applied->policy, calendar_time);
+  std::vector<BudgetAccount> result;
+  for (ledger::AccountState& account : accounts) {
+    const bool active = limits.of(account.name(), account.balance).has_value();
+    result.push_back({std::move(account), active});
+  }
+  return result;
+}
+
+std::vector<std::string> Engine::notes(const std::string& dataset) const {
+  ledger::Snapshot view = state_->snapshot();
+  std::vector<std::string> notes;
+  const auto applied = state_->active_policy(view);
+  for (const Dataset& declared : applied->policy.datasets()) {
+    if (!dataset.empty() && declared.name != dataset) continue;
+    for (const std::string& note : budget_notes(declared, ledger::kRules))
+      notes.push_back(declared.name + ": " + note);
+  }
+  return notes;
+}
+
+void Engine::history(const std::string& dataset, std::int64_t limit,
+                     const std::function<void(const Answer&)>& visit) const {
+  ledger::Snapshot view = state_->snapshot();
+  if (!dataset.empty() && view.accounts(dataset).empty()) {
+    (void)state_->active_policy(view)->policy.dataset(dataset);
+  }
+  state_->remember_policies(view);
+  view.each_decision(
+      dataset, limit,
+      [&](const ledger::StoredDecision& stored) {
+        visit_readable(*state_, stored.id, visit, [&] { return state_->recalled(stored, view, {}); });
+      },
+      [&](const ledger::MalformedRecord& record) { state_->unreadable(record.id, record.message); });
+}
+
+Answer Engine::show(const std::string& decision_id, const Alphas& alphas) const {
+  ledger::Snapshot view = state_->snapshot();
+  const auto stored = view.find_id(decision_id);
+  if (!stored) throw NotFound("no decision '" + decision_id + "' in this ledger");
+  const auto outcome = stored->draft.outcome;
+  const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
+  if (waits) return state_->family_answer(family_of(view, decision_id).value(), view, alphas);
+  return state_->recalled(*stored, view, alphas);
+}
+
+Policy Engine::active_policy() const {
+  ledger::Snapshot view = state_->snapshot();
+  return state_->active_policy(view)->policy;
+}
+
+ledger::PolicyVersion Engine::active_policy_version() const {
+  ledger::Snapshot view = state_->snapshot();
+  return view.active_policy();
+}
+
+std::string Engine::ledger_id() const {
+  return state_->ledger_id;
+}
+
+std::optional<std::string> Engine::poisoned() const {
+  return state_->poisoned();
+}
+
+std::optional<std::string> Engine::calendar_held_at() const {
+  return state_->snapshot().calendar_held_at();
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,190 @@
+#include "engine_state.hpp"
+
+#include "access.hpp"
+#include "budget_notes.hpp"
+#include "canonical_request.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/held_calendar.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "request_act.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// Throws  LedgerCorrupt: what is stored was valid when it was applied.
+Policy parsed_policy(const ledger::PolicyVersion& version) {
+  if (ledger::sha256_hex(version.yaml) != version.sha256) {
+    throw LedgerCorrupt("policy version " + std::to_string(version.version) +
+                        ": its text does not have the recorded SHA-256");
+  }
+  try {
+    return Policy::parse_stored(version.yaml, "policy version " + std::to_string(version.version));
+  } catch (const PolicyError& error) {
+    throw LedgerCorrupt(std::string("a stored policy is not valid: ") + error.what());
+  }
+}
+
+}  // namespace
+
+EngineState::EngineState(std::string path, const EngineOptions& engine_options)
+    : ledger_path(std::move(path)),
+      options(engine_options),
+      ledger_(ledger::Ledger::open_on_demand(ledger_path, options.ledger_options())) {
+  ledger_id = ledger_.ledger_id();
+}
+
+ledger::Snapshot EngineState::snapshot() {
+  const std::lock_guard lock(mutex_);
+  return ledger_.snapshot();
+}
+
+std::optional<std::string> EngineState::poisoned() {
+  const std::lock_guard guard(mutex_);
+  return ledger_.poisoned();
+}
+
+std::shared_ptr<const AppliedPolicy> EngineState::known_policy(std::int64_t version) {
+  const std::lock_guard lock(mutex_);
+  const auto known = policies_.find(version);
+  return known != policies_.end() ? known->second : nullptr;
+}
+
+std::shared_ptr<const AppliedPolicy> EngineState::remembered(const ledger::PolicyVersion& version) {
+  if (auto known = known_policy(version.version)) return known;
+  // Unlocked, because parsing takes long: two threads may both parse, and the first to end is remembered.
+  auto parsed = std::make_shared<const AppliedPolicy>(AppliedPolicy{version, parsed_policy(version)});
+  const std::lock_guard lock(mutex_);
+  return policies_.emplace(version.version, std::move(parsed)).first->second;
+}
+
+std::shared_ptr<const AppliedPolicy> EngineState::active_policy(ledger::Snapshot& view) {
+  return remembered(view.active_policy());
+}
+
+std::shared_ptr<const AppliedPolicy> EngineState::policy(ledger::Snapshot& view, std::int64_t version) {
+  if (auto known = known_policy(version)) return known;
+  std::shared_ptr<const AppliedPolicy> found;
+  view.each_policy_version([&](const ledger::PolicyVersion& candidate) {
+    if (candidate.version == version) found = remembered(candidate);
+  });
+  if (!found) throw LedgerCorrupt("policy version " + std::to_string(version) + " is not in the ledger");
+  return found;
+}
+
+void EngineState::remember_policies(ledger::Snapshot& view) {
+  view.each_policy_version([this](const ledger::PolicyVersion& version) { (void)remembered(version); });
+}
+
+Answer EngineState::described(const Request& request, const Plan& plan, std::int64_t policy_version,
+                                std::span<const Rational> alphas) const {
+  Answer answer;
+  answer.ledger_id = ledger_id;
+  answer.principal = request.principal;
+  answer.key = request.key;
+  answer.dataset = request.dataset;
+  answer.statistic = request.question.statistic.text();
+  answer.by = request.question.by.value_or("");
+  answer.where = request.question.where ? request.question.where->text() : "";
+  answer.purpose = request.purpose;
+  answer.holding = request.holding;
+  answer.approvals_required = plan.approvals_required;
+  answer.policy_version = policy_version;
+  answer.record = plan.record;
+  answer.delta = plan.delta;
+  answer.rho = plan.rho;
+  for (const auto& mechanism : plan.mechanisms) {
+    answer.precision_reasons.push_back(mechanism.precision_reason());
+  }
+  answer.accuracy = accuracies(plan, alphas);
+  answer.post_processing = plan.derivation.post_processing.kind;
+  answer.notes = plan.notes;
+  return answer;
+}
+
+Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                               std::span<const Rational> alphas) {
+  const ledger::StoredDecision root = asked_by(view, stored);
+  Request request = parse_stored_request(root.draft.request).request;
+  request.principal = stored.draft.principal;
+  request.key = stored.draft.key;
+  const auto applied = policy(view, stored.draft.policy_version);
+  try {
+    const auto plan = plans.plan(*applied, request, canonical_request(request), root.rules);
+    Answer answer = described(request, *plan, stored.draft.policy_version, alphas);
+    add_decision(answer, stored, false);
+    if (stored.rules >= ledger::Rules::first_use)
+      note_held_calendar(answer, view.calendar_held_at().has_value());
+    return answer;
+  } catch (const InvalidParameter& error) {
+    throw LedgerCorrupt("decision " + stored.id + " cannot be planned under its policy: " + error.what());
+  } catch (const NotFound& error) {
+    throw LedgerCorrupt("decision " + stored.id + " cannot be planned under its policy: " + error.what());
+  } catch (const Underivable& error) {
+    throw LedgerCorrupt("decision " + stored.id + " cannot be planned under its policy: " + error.what());
+  }
+}
+
+Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot& view,
+                                    std::span<const Rational> alphas) {
+  const RequestState state = family.state();
+  const bool told_by_end = state == RequestState::granted || state == RequestState::refused;
+  Answer answer = recalled(told_by_end ? *family.end : family.holder(), view, alphas);
+  answer.state = state;
+  answer.principal = family.root.draft.principal;
+  answer.key = family.root.draft.key;
+  for (const ledger::StoredDecision& approval : family.approvals) {
+    answer.approvals.push_back({approval.draft.principal, approval.created_at});
+  }
+  answer.durable = family.durable();
+  if (family.token && family.token->durable) answer.token = family.token->id;
+  if (family.end && !told_by_end) {
+    answer.ended_by = family.end->id;
+    answer.why = parse_act(family.end->draft.request).why;
+    if (!family.end->accounts.empty()) answer.accounts = family.end->accounts;
+  }
+  return answer;
+}
+
+Answer EngineState::replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                               std::span<const Rational> alphas) {
+  const auto family = family_of(view, stored.id);
+  Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
+  answer.replayed = true;
+  return answer;
+}
+
+void EngineState::unreadable(const std::string& decision_id, const std::string& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!unreadable_.emplace(decision_id, message).second) return;
+  }
+  if (options.unreadable) options.unreadable({decision_id, message});
+}
+
+void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
+  answer.granted = stored.draft.outcome == ledger::Outcome::granted;
+  answer.replayed = replayed;
+  answer.durable = stored.durable;
+  answer.state = state_of(stored);
+  answer.parent = stored.draft.parent;
+  answer.deadline = stored.draft.deadline;
+  if (stores_act(stored.draft.outcome)) answer.why = parse_act(stored.draft.request).why;
+  answer.decision_id = stored.id;
+  answer.seq = stored.seq;
+  answer.decided_under = stored.decided_under;
+  answer.rules = stored.rules;
+  answer.program = stored.program;
+  answer.created_at = stored.created_at;
+  const Decision decision = parse_reasons(stored.draft.reasons);
+  answer.reasons = decision.reasons();
+  answer.reasons_count = decision.count();
+  if (!closes_the_door(answer.reasons)) answer.accounts = stored.accounts;
+  if (stored.release) {
+    answer.record = *stored.release;
+    answer.post_processing = stored.post_processing.kind;
+  }
+  answer.component_values = stored.component_values;
+  answer.values = stored.values;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,74 @@
+// What an Engine holds: the ledger, opened as late as possible, and the policies it has parsed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "epsilog/engine/answer.hpp"
+#include "epsilog/engine/engine_options.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "plan_cache.hpp"
+#include "request_family.hpp"
+
+namespace epsilog::engine {
+
+struct EngineState {
+  EngineState(std::string path, const EngineOptions& engine_options);
+
+  /// A read view; takes no lock.
+  [[nodiscard]] ledger::Snapshot snapshot();
+  [[nodiscard]] std::optional<std::string> poisoned();
+  /// Opened for writing by its first begin(): not before the input was checked (guarantee G8).
+  [[nodiscard]] ledger::Ledger& writer() noexcept { return ledger_; }
+
+  [[nodiscard]] std::shared_ptr<const AppliedPolicy> active_policy(ledger::Snapshot& view);
+  /// Throws  LedgerCorrupt if there is no such version.
+  [[nodiscard]] std::shared_ptr<const AppliedPolicy> policy(ledger::Snapshot& view, std::int64_t version);
+
+  /// Parses every version now, so that a walk over the history needs no second query.
+  void remember_policies(ledger::Snapshot& view);
+
+  /// The public part of an answer: what is asked, and what is or would be recorded.
+  [[nodiscard]] Answer described(const Request& request, const Plan& plan, std::int64_t policy_version,
+                                 std::span<const Rational> alphas) const;
+  /// A stored decision as an answer. Plans again under its policy version, for what is not stored.
+  [[nodiscard]] Answer recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                                std::span<const Rational> alphas);
+
+  /// What became of a request that waits or waited: its answer if it was granted, its refusal, else what is
+  /// or was open, in the state the request is in.
+  [[nodiscard]] Answer family_answer(const RequestFamily& family, ledger::Snapshot& view,
+                                     std::span<const Rational> alphas);
+  /// The answer to a request that was decided earlier.
+  [[nodiscard]] Answer replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                                std::span<const Rational> alphas);
+
+  /// Tells EngineOptions::unreadable, once of each.
+  void unreadable(const std::string& decision_id, const std::string& message);
+
+  std::string ledger_path;
+  EngineOptions options;
+  std::string ledger_id;
+  PlanCache plans;
+
+ private:
+  /// nullptr if it was not parsed yet.
+  std::shared_ptr<const AppliedPolicy> known_policy(std::int64_t version);
+  /// Parses it unless it is known.
+  /// Throws  LedgerCorrupt, each time; nothing is remembered then.
+  std::shared_ptr<const AppliedPolicy> remembered(const ledger::PolicyVersion& version);
+
+  std::mutex mutex_;  // guards what follows
+  ledger::Ledger ledger_;
+  std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
+  std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)
+};
+
+/// Fills in what only a recorded decision has.
+void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
+
+}  // namespace epsilog::engine

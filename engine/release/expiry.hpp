@@ -1,0 +1,39 @@
+// What is overdue ends before anything else is written, whoever writes next.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "engine_state.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "request_act.hpp"
+#include "request_family.hpp"
+
+namespace epsilog::engine {
+
+/// A transaction that began with ending what was overdue.
+struct Begun {
+  ledger::Transaction transaction;
+  std::size_t ended = 0;  ///< decisions recorded in it so far
+};
+
+/// Ends what is overdue in order of deadlines, except one decision, and then the reservations of periods that
+/// are over, without exception: a budget of one period is not spent in the next. One transaction ends 64 at
+/// most, so that others get their turn between them; the last of them is returned, open. One that cannot be
+/// read stays open and is told to EngineOptions::unreadable: it stops nobody.
+[[nodiscard]] Begun begin_after_expiries(EngineState& state, const std::string& except = "");
+
+/// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
+/// may have seen the data. `act` says by what, in the name of `who`.
+void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
+                     const std::string& who);
+
+/// Whether it is open, and ends before anything else is written: its deadline is there, or it holds budget of
+/// a period that is not the calendar's current one.
+[[nodiscard]] bool is_overdue(ledger::Snapshot& view, const RequestFamily& family);
+
+/// These accounts, some of the view's, as they would stand if what is overdue now had ended. Records nothing.
+[[nodiscard]] std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
+                                                               std::vector<ledger::AccountState> accounts);
+
+}  // namespace epsilog::engine

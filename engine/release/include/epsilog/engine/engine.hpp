@@ -1,0 +1,188 @@
+// The release path: policy -> request -> plan -> decision -> charge -> release.
+//
+// Thread-safety: an Engine may be used from several threads; its transactions take turns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/answer.hpp"
+#include "epsilog/engine/engine_options.hpp"
+#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/record.hpp"
+#include "epsilog/mechanisms/bit_source.hpp"
+
+namespace epsilog::engine {
+
+struct Forecast;      // forecast.hpp
+struct PolicyChange;  // policy_diff.hpp
+class PlanSequence;   // forecast.hpp
+struct EngineState;   // internal to the engine
+
+struct InitReport {
+  std::string ledger;
+  std::string ledger_id;
+  std::string policy_sha256;
+};
+
+struct ApplyReport {
+  std::int64_t policy_version = 0;
+  std::string policy_sha256;
+  bool changed = false;  ///< false when the active policy already has these bytes
+  std::vector<ledger::LimitChange> limit_changes;
+  std::vector<ledger::LimitRemoval> limit_removals;
+};
+
+struct RelocateReport {
+  std::string dataset;
+  std::string from;      ///< where the source was found until then
+  std::string to;        ///< absolute
+  std::string at;        ///< ledger time
+  bool changed = false;  ///< false: it was found there already, and nothing is recorded
+};
+
+/// An account as `budget` reports it.
+struct BudgetAccount : ledger::AccountState {
+  bool active = true;  ///< false: the active policy declares no limit for it any more
+};
+
+/// An engine that was moved from can be assigned to and destroyed; every other call throws InvalidParameter.
+class Engine final {
+ public:
+  /// Nothing is opened for writing before the first write.
+  /// Throws  LedgerUnusable, LedgerCorrupt, LedgerIo.
+  [[nodiscard]] static Engine open(const std::string& ledger_path, const EngineOptions& options = {});
+  /// Throws  PolicyError; LedgerUnusable if something is at that path already.
+  static InitReport init(const std::string& policy_path, const std::string& ledger_path,
+                         const std::string& by);
+
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  /// Spends nothing, records nothing.
+  [[nodiscard]] Answer plan(const Request& request, const Alphas& alphas) const;
+  /// How many more releases of exactly this request fit now. Spends nothing, records nothing, as all
+  /// forecasts. Throws as plan().
+  [[nodiscard]] Forecast forecast(const Request& request, const Alphas& alphas) const;
+  /// The same of the request at the largest epsilon at which `count` of them fit into every account, however
+  /// it counts: one grid step more, and fewer fit. What request.epsilon holds plays no part.
+  /// Requires  count >= 1.
+  /// Ensures   nothing if not even the least epsilon fits so often.
+  [[nodiscard]] std::optional<Forecast> forecast_of_count(const Request& request, std::int64_t count,
+                                                          const Alphas& alphas) const;
+  /// The same of the request at the least epsilon whose answer, or each of its cells, is accurate enough: one
+  /// grid step less, and it is not. What request.epsilon holds plays no part.
+  /// Requires  wanted.a > 0, 0 < wanted.alpha < 1.
+  /// Ensures   nothing if no epsilon is large enough.
+  /// Throws    Underivable for a statistic made of several releases.
+  [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
+                                                             const Alphas& alphas) const;
+  [[nodiscard]] PlanSequence plan_sequence() const;
+  /// The id of the answer that this principal was given last to exactly this request, "" if none is among the
+  /// last ledger::kSameRequestWindow decisions: showing it again is free.
+  [[nodiscard]] std::string same_question(const Request& request) const;
+  /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false, and so is a request
+  /// that waits for approvals.
+  [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
+                               const Progress& progress = {});
+  /// All in one transaction, decided in order.
+  [[nodiscard]] std::vector<Answer> release_many(std::span<const Request> requests,
+                                                 mechanisms::BitSource& bits, const Alphas& alphas);
+
+  // Reservations and approvals (docs/reservations.md). The id is that of the reservation, of the request that
+  // waits for approvals, or of any decision about them. The answer is how the request stands afterwards,
+  // whoever brought that about: what was done already is not done twice. Each throws NotFound when nothing
+  // of that id ever waited, NotPermitted, and InvalidParameter when such a request cannot be treated so.
+
+  /// Debits the request as reserved until its deadline, waits for approvals, or refuses.
+  /// Requires  holding other than none; no supplied value; reserved_against_token only of value:NAME.
+  [[nodiscard]] Answer reserve(const Request& request, const Alphas& alphas);
+  /// Draws and posts a reservation, charging exactly what was reserved. `supplied` is the text of --value, of
+  /// value:NAME only. Of a statistic computed here, a token is on record before the source is read.
+  /// Throws    SourceError as well.
+  [[nodiscard]] Answer commit(const std::string& id, const std::string& by,
+                              const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
+                              const Alphas& alphas, const Progress& progress = {});
+  /// Ends what waits: given back when nobody can have seen the data, else charged in full.
+  Answer cancel(const std::string& id, const std::string& by);
+  /// Answer::token is the data token of a reservation that was made against one.
+  Answer issue_token(const std::string& id, const std::string& by);
+  /// The last one that is needed decides the request again, on the balances of that moment.
+  Answer approve(const std::string& id, const std::string& by);
+  Answer reject(const std::string& id, const std::string& by, const std::string& why);
+  /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
+  /// to EngineOptions::unreadable, here and in history().
+  void pending(const std::string& dataset, const std::function<void(const Answer&)>& visit) const;
+
+  [[nodiscard]] std::vector<BudgetAccount> budget(const std::string& dataset) const;  ///< "" = all
+  /// What every report says about the budgets of a dataset, "" = of all, each sentence named after its own.
+  [[nodiscard]] std::vector<std::string> notes(const std::string& dataset) const;
+  void history(const std::string& dataset, std::int64_t limit,
+               const std::function<void(const Answer&)>& visit) const;
+  /// Throws  NotFound.
+  [[nodiscard]] Answer show(const std::string& decision_id, const Alphas& alphas) const;
+  [[nodiscard]] Policy active_policy() const;
+  [[nodiscard]] ledger::PolicyVersion active_policy_version() const;
+  [[nodiscard]] std::string ledger_id() const;
+  /// Why nobody can write until the ledger is recovered; nothing while it is sound.
+  [[nodiscard]] std::optional<std::string> poisoned() const;
+  /// Since when no budget renews, because the clock jumped; nothing while the calendar goes on.
+  [[nodiscard]] std::optional<std::string> calendar_held_at() const;
+
+  /// A source that is written as in the active version stays where it is found (docs/policy_lifecycle.md).
+  /// Throws  PolicyError when the policy itself or the change is not acceptable; InvalidParameter for one
+  ///         that is looser, with no `why`.
+  ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
+  /// What apply_policy() would refuse of the change as the ledger stands, what is overdue by now taken as
+  /// ended; changes nothing.
+  /// Throws  PolicyError when the policy itself is not valid.
+  [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
+  /// How the policy differs from the active one. A path that is written otherwise and leads to where the
+  /// source is found is not refused once charged.
+  [[nodiscard]] std::vector<PolicyChange> changes_to(const std::string& policy_path) const;
+  /// The accounts whose limit apply_policy() would end, likewise.
+  [[nodiscard]] std::vector<ledger::AccountState> removed_by(const std::string& policy_path) const;
+
+  /// The source of the dataset is found at `path` from now on, relative to the working directory. That the
+  /// same data stand there nobody can check: `by` vouches for it, and it is recorded with who and why.
+  /// Throws    NotFound; SourceError where the dataset has no source, or what is there is not of the kind and
+  ///           shape that the policy declares, or belongs to the ledger; InvalidParameter without `why`.
+  RelocateReport relocate(const std::string& dataset, const std::string& path, const std::string& by,
+                          const std::string& why);
+  /// Where the rows of the dataset are found now, "" without a source.
+  [[nodiscard]] std::string source_of(const std::string& dataset) const;
+  [[nodiscard]] std::vector<ledger::Relocation> relocations(const std::string& dataset) const;  ///< "" = all
+
+ private:
+  explicit Engine(std::shared_ptr<EngineState> state);
+
+  /// What a moved-from engine has no more.
+  class Held final {
+   public:
+    explicit Held(std::shared_ptr<EngineState> state) : state_(std::move(state)) {}
+    /// Throws  InvalidParameter once it was moved from.
+    [[nodiscard]] const std::shared_ptr<EngineState>& shared() const {
+      if (!state_) throw InvalidParameter("engine: it was moved from");
+      return state_;
+    }
+    EngineState* operator->() const { return shared().get(); }
+    EngineState& operator*() const { return *shared(); }
+
+   private:
+    std::shared_ptr<EngineState> state_;  // shared with sequences of plans only
+  };
+  Held state_;
+};
+
+}  // namespace epsilog::engine

@@ -1,0 +1,280 @@
+// init and `policy apply`: how a policy enters the ledger, and which changes it may not make.
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "engine_state.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/measure.hpp"
+#include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "expiry.hpp"
+#include "later_policy.hpp"
+#include "policy_charged.hpp"
+#include "policy_values.hpp"
+#include "release_path.hpp"
+#include "scopes.hpp"
+#include "source_location.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+std::string folder_of(const std::string& policy_path) {
+  return std::filesystem::path(absolute_path(policy_path, "policy")).parent_path().string();
+}
+
+ledger::PolicyVersion version_of(const Policy& policy, const std::string& policy_path,
+                                 const std::string& by) {
+  ledger::PolicyVersion version;
+  version.yaml = policy.yaml();
+  version.sha256 = ledger::sha256_hex(policy.yaml());
+  version.base_dir = folder_of(policy_path);
+  version.applied_by = by;
+  return version;
+}
+
+/// Whether the rows are those of the same file and table.
+bool same_source(const Dataset& before, const Locations& located, const Dataset& after,
+                 const std::string& base_dir) {
+  if (!before.has_source() || !after.has_source()) return before.has_source() == after.has_source();
+  if (!keeps_file(before, located.at(before.name), after, base_dir)) return false;
+  return !before.sqlite || before.sqlite->table == after.sqlite->table;
+}
+
+/// A source that is written otherwise may be the same.
+std::vector<PolicyChange> diff(const Policy& before, const Locations& located, const Policy& after,
+                               const std::string& base_dir) {
+  std::vector<PolicyChange> changes = diff(before, after);
+  for (PolicyChange& change : changes) {
+    if (!names_source(change)) continue;
+    const Dataset& old = before.dataset(change.path[1]);
+    const Dataset* now = find_dataset(after, old.name);
+    if (now != nullptr && same_source(old, located, *now, base_dir)) change.refused_once_charged = false;
+  }
+  return changes;
+}
+
+/// Collects what an already charged dataset may not change: each of these would alter what the
+/// recorded losses mean, or let them be forgotten.
+class ChangeCheck {
+ public:
+  /// `located` is where the sources of `before` are found.
+  ChangeCheck(const AppliedPolicy& before, Locations located, const Policy& after,
+              const ledger::PolicyVersion& version, std::string file)
+      : before_(before),
+        located_(std::move(located)),
+        after_(after),
+        version_(version),
+        file_(std::move(file)) {}
+
+  std::vector<PolicyFault> faults(const std::vector<PolicyChange>& changes,
+                                  const std::vector<ledger::AccountState>& accounts,
+                                  const std::string& calendar_time) {
+    std::map<std::string, bool> charged;
+    for (const ledger::AccountState& account : accounts) {
+      charged[account.dataset] |= account.balance.spent > 0 || account.balance.reserved > 0;
+    }
+    for (const Dataset& dataset : before_.policy.datasets()) {
+      if (charged[dataset.name]) check_charged(dataset, changes);
+    }
+    const LimitsAfter limits(after_, calendar_time);
+    for (const ledger::AccountState& account : accounts) check_limit(account, limits);
+    return std::move(faults_);
+  }
+
+ private:
+  void fault(const Dataset* at, const std::string& message) {
+    faults_.push_back({file_, at ? at->mark.line : 1, at ? at->mark.column : 1, message});
+  }
+
+  /// What the table of policy_charged.cpp refuses.
+  void check_charged(const Dataset& old, const std::vector<PolicyChange>& changes) {
+    const Dataset* now = find_dataset(after_, old.name);
+    const bool same = now != nullptr && same_source(old, located_, *now, version_.base_dir);
+    std::vector<PolicyFault> found = charged_faults(changes, old, same, file_);
+    std::move(found.begin(), found.end(), std::back_inserter(faults_));
+  }
+
+  void check_limit(const ledger::AccountState& account, const LimitsAfter& limits) {
+    const auto declared = limits.of(account.name(), account.balance);
+    if (!declared) return;  // what limits nothing any more may have been used
+    const std::int64_t limit = *declared;
+    const std::int64_t used = account.balance.spent + account.balance.reserved;
+    if (limit >= used) return;
+    fault(find_dataset(after_, account.dataset),
+          account.measure + " budget of dataset '" + account.dataset + "'" +
+              (account.scope.empty() ? "" : ", " + account.scope) + ": " +
+              amount_text(account.measure, limit) + " is below the " + amount_text(account.measure, used) +
+              " already spent" + (account.balance.reserved == 0 ? "" : " or reserved"));
+  }
+
+  const AppliedPolicy& before_;
+  Locations located_;
+  const Policy& after_;
+  const ledger::PolicyVersion& version_;
+  std::string file_;
+  std::vector<PolicyFault> faults_;
+};
+
+/// What the accounts with a limit shall be after the change, those that cannot be listed included.
+std::vector<ledger::AccountState> accounts_after(const LimitsAfter& limits,
+                                                 const std::vector<ledger::AccountState>& existing) {
+  std::vector<ledger::AccountState> wanted;
+  std::set<ledger::AccountName> there;
+  for (ledger::AccountState account : existing) {
+    there.insert(account.name());
+    const auto limit = limits.of(account.name(), account.balance);
+    if (!limit) continue;
+    account.balance.limit = *limit;
+    wanted.push_back(std::move(account));
+  }
+  for (const ledger::AccountState& account : limits.listed()) {
+    if (!there.contains(account.name())) wanted.push_back(account);
+  }
+  return wanted;
+}
+
+/// The accounts that the change leaves without a limit. They are history and never go.
+std::vector<ledger::AccountState> removed_between(const LimitsAfter& before, const LimitsAfter& after,
+                                                  const std::vector<ledger::AccountState>& existing) {
+  std::vector<ledger::AccountState> removed;
+  for (const ledger::AccountState& account : existing) {
+    const auto limit_in = [&account](const LimitsAfter& limits) {
+      return limits.of(account.name(), account.balance);
+    };
+    if (limit_in(before) && !limit_in(after)) removed.push_back(account);
+  }
+  return removed;
+}
+
+/// What gives more needs a reason, which is kept with the limits that change.
+void require_reason(const std::vector<PolicyChange>& changes, const std::string& file) {
+  const PolicyChange* first = nullptr;
+  for (const PolicyChange& change : changes) {
+    if (change.direction != Direction::looser) continue;
+    const auto place = [](const PolicyChange& at) { return std::pair(at.mark.line, at.mark.column); };
+    if (first == nullptr || place(change) < place(*first)) first = &change;
+  }
+  if (first == nullptr) return;
+  const auto shown = [](const std::string& value) { return value.empty() ? "(none)" : value; };
+  throw InvalidParameter("why: the policy is looser, which needs a reason (--why): " + file + ":" +
+                         std::to_string(first->mark.line) + ":" + std::to_string(first->mark.column) + ": " +
+                         first->place() + ": " + shown(first->before) + " -> " + shown(first->after) + ": " +
+                         first->why);
+}
+
+/// Sources that are written as before stay where they are, from wherever the policy is applied.
+void keep_locations(ledger::Transaction& transaction, const AppliedPolicy& before, const Locations& located,
+                    const Policy& after, const ledger::PolicyVersion& version, const std::string& why) {
+  for (const Dataset& dataset : after.datasets()) {
+    const Dataset* old = find_dataset(before.policy, dataset.name);
+    if (old == nullptr || !old->has_source()) continue;
+    const std::string& place = located.at(dataset.name);
+    if (!keeps_file(*old, place, dataset, version.base_dir)) continue;
+    if (same_location(place, declared_location(dataset, version.base_dir))) continue;
+    transaction.relocate(dataset.name, place, version.applied_by, why);
+  }
+}
+
+}  // namespace
+
+std::vector<PolicyChange> diff_of_files(const std::string& before_path, const std::string& after_path) {
+  const Policy before = checked_policy_file(before_path);
+  const Policy after = checked_policy_file(after_path);
+  const std::string folder = folder_of(before_path);
+  Locations located;
+  for (const Dataset& dataset : before.datasets()) {
+    if (dataset.has_source()) located.emplace(dataset.name, declared_location(dataset, folder));
+  }
+  return diff(before, located, after, folder_of(after_path));
+}
+
+InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
+                        const std::string& by) {
+  check_name(by, "by");
+  const Policy policy = checked_policy_file(policy_path);
+  const ledger::PolicyVersion version = version_of(policy, policy_path, by);
+  InitReport report;
+  report.ledger_id = ledger::Ledger::create(ledger_path, version, accounts_wanted(policy));
+  report.ledger = absolute_path(ledger_path, "ledger");
+  report.policy_sha256 = version.sha256;
+  return report;
+}
+
+ApplyReport Engine::apply_policy(const std::string& policy_path, const std::string& by,
+                                 const std::string& why) {
+  check_name(by, "by");
+  check_reason(why);
+  const Policy policy = checked_policy_file(policy_path);
+  const ledger::PolicyVersion version = version_of(policy, policy_path, by);
+  ApplyReport report;
+  report.policy_sha256 = version.sha256;
+
+  ledger::Ledger& ledger = state_->writer();
+  Begun begun = begin_after_expiries(*state_);
+  ledger::Transaction& transaction = begun.transaction;
+  const ledger::PolicyVersion active = transaction.active_policy();
+  const AppliedPolicy before{active, Policy::parse_stored(active.yaml, "the active policy")};
+  report.policy_version = before.version.version;
+  if (before.version.sha256 == version.sha256) return report;
+
+  const std::vector<ledger::AccountState> existing = transaction.accounts("");
+  const Locations located = locations(transaction, before);
+  const std::vector<PolicyChange> changes = diff(before.policy, policy);
+  std::vector<PolicyFault> faults = ChangeCheck(before, located, policy, version, policy_path)
+                                        .faults(changes, existing, transaction.calendar_time());
+  if (!faults.empty()) throw PolicyError(std::move(faults));
+  if (why.empty()) require_reason(changes, policy_path);
+  const LimitsAfter after(policy, transaction.calendar_time());
+  std::vector<ledger::AccountName> removed;
+  for (const ledger::AccountState& account :
+       removed_between(LimitsAfter(before.policy, transaction.calendar_time()), after, existing)) {
+    removed.push_back(account.name());
+  }
+  transaction.apply_policy(version, accounts_after(after, existing), why, removed);
+  keep_locations(transaction, before, located, policy, version, why);
+  (void)ledger.commit(std::move(transaction));
+
+  report.changed = true;
+  report.policy_version = before.version.version + 1;
+  ledger::Snapshot view = state_->snapshot();
+  view.each_limit_change([&report](const ledger::LimitChange& change) {
+    if (change.policy_version == report.policy_version) report.limit_changes.push_back(change);
+  });
+  view.each_limit_removal([&report](const ledger::LimitRemoval& removal) {
+    if (removal.policy_version == report.policy_version) report.limit_removals.push_back(removal);
+  });
+  return report;
+}
+
+std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) const {
+  const Policy policy = checked_policy_file(policy_path);
+  ledger::Snapshot view = state_->snapshot();
+  const auto before = state_->active_policy(view);
+  return ChangeCheck(*before, locations(view, *before), policy, version_of(policy, policy_path, ""),
+                     policy_path)
+      .faults(diff(before->policy, policy), after_expiries(view, view.accounts("")), view.calendar_time());
+}
+
+std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) const {
+  const Policy policy = checked_policy_file(policy_path);
+  ledger::Snapshot view = state_->snapshot();
+  const auto before = state_->active_policy(view);
+  const Locations located = locations(view, *before);
+  const std::string base_dir = version_of(policy, policy_path, "").base_dir;
+  return diff(before->policy, located, policy, base_dir);
+}
+
+std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {
+  const Policy policy = checked_policy_file(policy_path);
+  ledger::Snapshot view = state_->snapshot();
+  const auto before = state_->active_policy(view);
+  return removed_between(LimitsAfter(before->policy, view.calendar_time()),
+                         LimitsAfter(policy, view.calendar_time()), after_expiries(view, view.accounts("")));
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,73 @@
+// The arrows of the release path, each one function:
+//
+//   prepared    policy -> request -> plan -> decision   no lock, a read snapshot          (step 0)
+//   answered    the exact answer                        no lock, reads the source         (step 1)
+//   transacted  charge -> release, all or nothing       one transaction under the lock    (steps 2, 3)
+//
+// A value leaves `transacted` only after COMMIT returned.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "decide.hpp"
+#include "engine_state.hpp"
+#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/policy.hpp"
+
+namespace epsilog::engine {
+
+/// A request on its way. What it holds of the true answer dies with it.
+struct Prepared {
+  Request request;
+  std::string canonical;  ///< canonical_request(request)
+  std::string digest;
+  std::shared_ptr<const AppliedPolicy> applied;
+  const Dataset* dataset = nullptr;                  ///< inside `applied`
+  std::shared_ptr<const Plan> plan;                  ///< none for a replay
+  std::optional<ledger::StoredDecision> replay;      ///< the key's decision, when it asked the same
+  ledger::Outcome looks = ledger::Outcome::refused;  ///< by the snapshot; decided for good under the lock
+  std::optional<std::string> location;               ///< of the source, where it was relocated
+  std::optional<ExactAnswer> exact;
+};
+
+/// Throws  InvalidParameter, NotFound, Underivable: before anything is opened for writing.
+/// `view` and the policy `active` in it are what the request is decided on so far; a batch shares them.
+[[nodiscard]] Prepared prepared(EngineState& state, ledger::Snapshot& view,
+                                std::shared_ptr<const AppliedPolicy> active, const Request& request);
+
+/// Computes the exact answer, unless the request is a replay or looks as if it were not granted at once.
+/// Throws  SourceError, SourceIo.
+void answered(Prepared& request, const Progress& progress);
+
+/// Decides, charges, draws and commits all requests in order.
+/// Requires  bits, unless every request is a reservation.
+/// Ensures   nullopt when the world changed since `prepared` (policy, place of the source, or a refusal that
+///           would now be granted): nothing of theirs happened, prepare again.
+[[nodiscard]] std::optional<std::vector<Answer>> transacted(EngineState& state,
+                                                            std::span<const Prepared> requests,
+                                                            mechanisms::BitSource* bits,
+                                                            std::span<const Rational> alphas);
+
+/// Names and reasons are stored and shown as they are.
+/// Throws  InvalidParameter for more than 256 bytes, a control character, or what is not UTF-8.
+void check_name(const std::string& text, const char* what);
+/// A `why`: the same, and not of blanks alone.
+void check_reason(const std::string& why);
+/// The same of any length.
+void check_text(const std::string& text, const char* what);
+
+// What the release path and the commit of a reservation share.
+
+/// plan + receipt -> release, still sealed.
+/// Requires  the receipt covers plan.charged.
+void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer& exact,
+          accounting::ChargeReceipt receipt, mechanisms::BitSource& bits);
+/// Accounts that no list of the policy names are made by the first request that is granted.
+void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits);
+/// The accounts a decision is stored with, of those that are there.
+[[nodiscard]] std::vector<std::int64_t> touched(const std::vector<Debit>& debits);
+
+}  // namespace epsilog::engine

@@ -1,0 +1,399 @@
+#include "request_path.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "canonical_request.hpp"
+#include "decide.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "expiry.hpp"
+#include "later_policy.hpp"
+#include "open_source.hpp"
+#include "recordable.hpp"
+#include "release_path.hpp"
+#include "request_act.hpp"
+#include "request_draft.hpp"
+#include "request_rules.hpp"
+#include "row_answer.hpp"
+#include "source_location.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using ledger::Outcome;
+
+/// How often a verb starts over because a policy was applied under it.
+constexpr int kAttemptsMax = 100;
+
+/// A request that waits or waited, as one view of the ledger shows it. Who may do what to it, and what is
+/// decided now, goes by the active policy; a reservation keeps the plan it was made with.
+struct Waiting {
+  RequestFamily family;
+  Request request;
+  std::shared_ptr<const AppliedPolicy> asked;   // the version under which it was asked
+  std::shared_ptr<const AppliedPolicy> active;  // the version now
+  const Dataset* dataset = nullptr;             // inside `active`; nullptr: declared no more
+  bool overdue = false;                         // it ends before anything else is written
+
+  [[nodiscard]] const std::string& root() const { return family.root.id; }
+  [[nodiscard]] ledger::Rules rules() const { return family.root.rules; }
+  [[nodiscard]] bool computed_here() const { return request.question.statistic.kind != StatisticKind::value; }
+};
+
+Waiting waiting(EngineState& state, const std::string& id) {
+  ledger::Snapshot view = state.snapshot();
+  auto family = family_of(view, id);
+  if (!family) {
+    const bool there = view.find_id(id).has_value();
+    throw NotFound(there ? "decision '" + id + "' never waited for a commit or an approval"
+                         : "no decision '" + id + "' in this ledger");
+  }
+  Waiting result{std::move(*family), {}, nullptr, nullptr, nullptr};
+  result.overdue = is_overdue(view, result.family);
+  result.request = result.family.request();
+  result.asked = state.policy(view, result.family.root.draft.policy_version);
+  result.active = state.active_policy(view);
+  result.dataset = find_dataset(result.active->policy, result.request.dataset);
+  return result;
+}
+
+Answer standing(EngineState& state, const std::string& root, std::span<const Rational> alphas) {
+  ledger::Snapshot view = state.snapshot();
+  return state.family_answer(*family_of(view, root), view, alphas);
+}
+
+[[noreturn]] void refuse_actor(const Waiting& step, const std::string& by, const std::string& what,
+                               const std::string& who_may) {
+  throw NotPermitted("'" + by + "' may not " + what + " the request " + step.root() + " of '" +
+                     step.request.principal + "': " + who_may);
+}
+
+void require_asker(const Waiting& step, const std::string& by, const std::string& what) {
+  if (!may_commit(step.active->policy, step.request.principal, by)) {
+    refuse_actor(step, by, what, "only who asked may");
+  }
+}
+
+bool approves(const Waiting& step, const std::string& who) {
+  return step.dataset != nullptr &&
+         may_approve(step.active->policy, *step.dataset, step.request.principal, who);
+}
+
+void require_approver(const Waiting& step, const std::string& by, const std::string& what) {
+  if (approves(step, by)) return;
+  refuse_actor(step, by, what,
+               by == step.request.principal ? "nobody decides on a request of their own"
+                                            : "the policy does not name them under approvals");
+}
+
+/// What becomes of the request itself when its deadline is over.
+enum class Overdue { ends, stands };
+/// Whether a transition took place, or found another policy active than the request was looked at under.
+enum class Attempt { over, outdated };
+
+/// Runs one transition. `work` is given the request as it stands under the turn, after what is overdue has
+/// ended, and says whether it recorded anything. It is not run under another policy than step.active.
+template <class Work>
+Attempt transact(EngineState& state, const Waiting& step, Overdue overdue, const Work& work) {
+  Begun begun = begin_after_expiries(state, overdue == Overdue::stands ? step.family.holder().id : "");
+  if (begun.transaction.active_policy_version() != step.active->version.version) return Attempt::outdated;
+  const RequestFamily family = family_of(begun.transaction, step.root()).value();
+  const bool recorded = work(begun.transaction, family);
+  if (recorded || begun.ended > 0) (void)state.writer().commit(std::move(begun.transaction));
+  return Attempt::over;
+}
+
+/// Whether there is no answer of it any more, now or once what is overdue has ended: then nothing else that
+/// the caller got wrong is of interest.
+bool is_over(const Waiting& step) {
+  const RequestState state = step.family.state();
+  return step.overdue || (!step.family.open() && state != RequestState::granted);
+}
+
+/// Ends what is overdue, it among them.
+Attempt end_overdue(EngineState& state, const Waiting& step) {
+  return transact(state, step, Overdue::ends, [](auto&, const RequestFamily&) { return false; });
+}
+
+/// Runs `once` on the request as it stands until no policy was applied under it; returns how it stands then.
+Answer settled(EngineState& state, const std::string& id, std::span<const Rational> alphas,
+               const std::function<Attempt(const Waiting&)>& once) {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    const Waiting step = waiting(state, id);
+    if (once(step) == Attempt::over) return standing(state, step.root(), alphas);
+  }
+  throw LedgerBusy("the policy kept changing; nothing was done, retry");
+}
+
+Terms terms_now(EngineState& state, const Waiting& step, const std::string& calendar_time) {
+  return terms_under(*step.active, step.request, step.rules(), state.plans, calendar_time);
+}
+
+/// How many approvals the active policy wants; of a request it cannot plan, as many as of any.
+std::uint64_t required(const Waiting& step, const Terms& now) {
+  if (now.plan) return now.plan->approvals_required;
+  return step.dataset != nullptr && step.dataset->approvals ? step.dataset->approvals->required : 0;
+}
+
+std::uint64_t votes(const Waiting& step, const RequestFamily& family) {
+  return static_cast<std::uint64_t>(
+      std::count_if(family.approvals.begin(), family.approvals.end(),
+                    [&step](const auto& vote) { return approves(step, vote.draft.principal); }));
+}
+
+void refuse(ledger::Transaction& transaction, const Waiting& step, const Decision& refusal,
+            std::vector<std::int64_t> accounts) {
+  const ledger::StoredDecision& root = step.family.root;
+  ledger::DecisionDraft draft = draft_about(root, Outcome::refused, root.draft.principal, root.draft.request);
+  draft.reasons = recordable_reasons(refusal);
+  draft.touched = std::move(accounts);
+  transaction.refuse(draft);
+}
+
+/// Nobody else has to agree: decides under the active policy, on the balances of now, and reserves or
+/// refuses.
+void decide_approved(EngineState& state, ledger::Transaction& transaction, const Waiting& step,
+                     const Terms& now) {
+  const Terms asked =
+      terms_under(*step.asked, step.request, step.rules(), state.plans, transaction.calendar_time());
+  if (!asked.plan) throw LedgerCorrupt("decision " + step.root() + " cannot be planned under its policy");
+  if (const auto changed = policy_changed(asked, now)) {
+    return refuse(transaction, step, Decision({*changed}, 1), {});
+  }
+  const Policy& policy = step.active->policy;
+  std::vector<Debit> owed = debits(now.asks, transaction.accounts(account_names(now.asks)));
+  const Decision decision =
+      decide(policy, *now.dataset, step.request, *now.plan, owed, std::nullopt, reasons_told(ledger::kRules));
+  if (!decision.granted()) {
+    return refuse(transaction, step, decision,
+                  touched(recorded_debits(owed, decision, Outcome::refused, ledger::kRules)));
+  }
+  const ledger::StoredDecision& root = step.family.root;
+  ledger::DecisionDraft draft =
+      draft_about(root, Outcome::reserved, root.draft.principal, root.draft.request);
+  open_missing(transaction, owed);
+  draft.touched = touched(owed);
+  draft.deadline = reservation_deadline(transaction.now(), now.dataset->reservation_seconds,
+                                        account_names(now.asks), transaction.calendar_held());
+  transaction.reserve(draft, charges(owed));
+}
+
+/// A reservation on its way to its answer: its own plan, and the rows where they are found now.
+struct Reading {
+  std::shared_ptr<const AppliedPolicy> planned;  // the version that made the reservation
+  std::shared_ptr<const Plan> plan;
+  Dataset dataset;  // of `planned`, with the source of the active version, where it is found
+  std::string base_dir;
+  std::optional<std::string> location;  // where it was relocated
+};
+
+Reading reading(EngineState& state, const Waiting& step) {
+  ledger::Snapshot view = state.snapshot();
+  Reading result{state.policy(view, planned_under(step.family.holder())), nullptr, {}, "", {}};
+  result.plan =
+      state.plans.plan(*result.planned, step.request, canonical_request(step.request), step.rules());
+  result.dataset = result.planned->policy.dataset(step.request.dataset);
+  result.dataset.csv = step.dataset->csv;
+  result.dataset.sqlite = step.dataset->sqlite;
+  result.base_dir = step.active->version.base_dir;
+  if (result.dataset.has_source()) result.location = view.location(step.request.dataset);
+  if (result.location) result.dataset = relocated(std::move(result.dataset), *result.location);
+  return result;
+}
+
+/// Whether a value is given where one is needed and nowhere else.
+void check_supplied(const Waiting& step, const std::optional<std::string>& supplied) {
+  const Statistic& statistic = step.request.question.statistic;
+  if (step.computed_here() && supplied) {
+    throw InvalidParameter("value: only value:NAME takes a supplied value; '" + statistic.text() +
+                           "' is computed from the data source");
+  }
+  if (!step.computed_here() && !supplied) {
+    throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere (--value)");
+  }
+}
+
+bool lacks_token(const Waiting& step) {
+  return step.request.holding == Holding::reserved_against_token && !step.family.token;
+}
+
+/// Everything that can be wrong with a commit before it reads or records anything.
+void check_commit(const Waiting& step, const Reading& reading, const std::optional<std::string>& supplied) {
+  check_supplied(step, supplied);
+  if (step.computed_here()) {
+    // A source that is not there is found before the data may have been seen: the shape is public.
+    (void)open_source(reading.dataset, wanted_columns(reading.dataset, step.request.question),
+                      reading.base_dir);
+    return;
+  }
+  if (lacks_token(step)) {
+    throw InvalidParameter("value: the data are handed out against a token, and none was issued for " +
+                           step.family.holder().id + ": have it issued first, or cancel");
+  }
+}
+
+/// The active policy forbids what it was reserved for: it ends, as any reservation that is not committed.
+Attempt end_forbidden(EngineState& state, const Waiting& step, const std::string& by) {
+  return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+    if (family.state() != RequestState::reserved) return false;
+    end_uncommitted(transaction, family, {Act::Verb::cancel, family.holder().id, kPolicyChanged}, by);
+    return true;
+  });
+}
+
+/// From here on the data may have been seen.
+Attempt mark_read(EngineState& state, const Waiting& step, const std::string& by, bool& reserved) {
+  return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+    reserved = family.state() == RequestState::reserved;
+    if (!reserved || family.token) return false;
+    const Act act{Act::Verb::read_source, family.holder().id};
+    transaction.note(draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
+    return true;
+  });
+}
+
+ExactAnswer exact_answer(const Waiting& step, const Reading& reading,
+                         const std::optional<std::string>& supplied, const Progress& progress) {
+  const Question& question = step.request.question;
+  if (step.computed_here()) {
+    return compute_exact_answer(reading.dataset, question, reading.plan->derivation, reading.base_dir,
+                                progress);
+  }
+  return {{{parse_supplied_value(*supplied, *reading.dataset.query(question.statistic.subject))}}};
+}
+
+/// What is drawn, from what, and whether it came to it.
+struct Posting {
+  const CommitOrder& order;
+  mechanisms::BitSource& bits;
+  const Progress& progress;
+  bool posted = false;
+  bool decided = false;  ///< by this commit, as a last approval would have
+};
+
+Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
+  const Reading from = reading(state, step);
+  check_commit(step, from, posting.order.supplied);
+  bool reserved = true;
+  if (step.computed_here()) {
+    const Attempt marked = mark_read(state, step, posting.order.by, reserved);
+    if (marked == Attempt::outdated || !reserved) return marked;
+  }
+  const ExactAnswer exact = exact_answer(step, from, posting.order.supplied, posting.progress);
+  // Whoever began to read in time is not overdue for having read long, unless somebody ended it or the
+  // period is over whose budget it holds.
+  const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;
+  bool elsewhere = false;  // the source was relocated while it was read
+  const Attempt attempt = transact(state, step, overdue, [&](auto& transaction, const RequestFamily& family) {
+    if (family.state() != RequestState::reserved) return false;
+    elsewhere = step.computed_here() && transaction.location(step.request.dataset) != from.location;
+    if (elsewhere) return false;
+    draw(transaction, *from.plan, exact,
+         transaction.post(
+             draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request),
+             from.plan->charged),
+         posting.bits);
+    return posting.posted = true;
+  });
+  return elsewhere ? Attempt::outdated : attempt;
+}
+
+/// Decides what needs no more approvals under the active policy; others stay as they are.
+Attempt decide_if_due(EngineState& state, const Waiting& step, Posting& posting) {
+  bool decided = false;
+  const Attempt attempt =
+      transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+        if (family.state() != RequestState::pending) return false;
+        const Terms now = terms_now(state, step, transaction.calendar_time());
+        if (votes(step, family) < required(step, now)) return false;
+        check_supplied(step, posting.order.supplied);
+        decide_approved(state, transaction, step, now);
+        return decided = true;
+      });
+  posting.decided |= decided;
+  return decided ? Attempt::outdated : attempt;  // what it was decided to be goes on from there
+}
+
+}  // namespace
+
+Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
+                 std::span<const Rational> alphas, const Progress& progress) {
+  Posting posting{order, bits, progress};
+  Answer answer = settled(state, order.id, alphas, [&](const Waiting& step) {
+    require_asker(step, order.by, "commit");
+    if (step.overdue) return end_overdue(state, step);
+    const RequestState stands = step.family.state();
+    if (stands == RequestState::pending) return decide_if_due(state, step, posting);
+    if (stands != RequestState::reserved) return Attempt::over;
+    if (!still_allowed(step.active->policy, step.request)) return end_forbidden(state, step, order.by);
+    // Its token can only be had from now on: that it was decided is the answer.
+    if (posting.decided && lacks_token(step)) return Attempt::over;
+    return post(state, step, posting);
+  });
+  answer.replayed = answer.granted && !posting.posted;
+  return answer;
+}
+
+Answer cancelled(EngineState& state, const std::string& id, const std::string& by) {
+  return settled(state, id, {}, [&](const Waiting& step) {
+    if (!may_commit(step.active->policy, step.request.principal, by) && !approves(step, by)) {
+      refuse_actor(step, by, "cancel", "only who asked or may approve it can");
+    }
+    return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+      if (!family.open()) return false;
+      end_uncommitted(transaction, family, {Act::Verb::cancel, family.holder().id}, by);
+      return true;
+    });
+  });
+}
+
+Answer token_issued(EngineState& state, const std::string& id, const std::string& by) {
+  return settled(state, id, {}, [&](const Waiting& step) {
+    require_asker(step, by, "have the token issued of");
+    if (is_over(step)) return end_overdue(state, step);
+    if (step.request.holding != Holding::reserved_against_token) {
+      throw InvalidParameter("token: " + step.root() + " was not asked with a data token");
+    }
+    const bool reserved = step.family.state() == RequestState::reserved;
+    if (reserved && !still_allowed(step.active->policy, step.request)) {
+      return end_forbidden(state, step, by);
+    }
+    return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+      if (family.state() != RequestState::reserved || family.token) return false;
+      const Act act{Act::Verb::issue_token, family.holder().id};
+      transaction.note(draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
+      return true;
+    });
+  });
+}
+
+Answer approved(EngineState& state, const std::string& id, const std::string& by) {
+  return settled(state, id, {}, [&](const Waiting& step) {
+    require_approver(step, by, "approve");
+    return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+      if (family.state() != RequestState::pending || family.approved_by(by)) return false;
+      const Act act{Act::Verb::approve, family.root.id};
+      transaction.note(draft_about(family.root, Outcome::approved, by, act_json(act)));
+      const Terms now = terms_now(state, step, transaction.calendar_time());
+      if (votes(step, family) + 1 >= required(step, now)) decide_approved(state, transaction, step, now);
+      return true;
+    });
+  });
+}
+
+Answer rejected(EngineState& state, const std::string& id, const std::string& by, const std::string& why) {
+  return settled(state, id, {}, [&](const Waiting& step) {
+    require_approver(step, by, "reject");
+    return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
+      if (family.state() != RequestState::pending) return false;
+      if (family.approved_by(by)) {
+        throw InvalidParameter("reject: '" + by + "' has approved " + family.root.id + " already; cancel it");
+      }
+      const Act act{Act::Verb::reject, family.root.id, why};
+      transaction.note(draft_about(family.root, Outcome::rejected, by, act_json(act)));
+      return true;
+    });
+  });
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,358 @@
+// Derived sensitivities under `blocks`, against every data set that differs in the rows of one unit in one
+// block, and against those that differ by a whole unit.
+//
+// The data sets are as in neighbour_test.cpp, with a date beside the group; the blocks are either of the
+// dates' months or of the declared groups, and some rows lie in none.
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "blocks.hpp"
+#include "epsilog/engine/date.hpp"
+#include "neighbours.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+using namespace epsilog::test;
+
+namespace {
+
+const std::vector<std::string> kColumns = {"id", "x", "g", "d"};
+const std::vector<std::string> kNumbers = {"-9", "1", "9", ""};
+const std::vector<std::string> kGroups = {"A", "B", "Z"};
+const std::vector<std::string> kDates = {"2024-01-31", "2024-02-01", "2024-03-01", ""};
+const std::vector<std::string> kHostile = hostile_cells();
+const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
+
+/// The second, fourth and sixth leave one block of the months, of the groups and of both.
+const std::vector<std::string> kWheres = {"",
+                                          "d >= 2024-02-01",
+                                          "x >= 1",
+                                          "g = 'A'",
+                                          "d in (2023-05-05, 2024-02-01, 2024-01-31)",
+                                          "d < 2024-02-01 and g != 'B'"};
+
+constexpr std::size_t kRowsMax = 4;
+constexpr std::size_t kAddedMax = 2;
+
+Blocks months() {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  REQUIRE((parse_date("2024-01-01", first) && parse_date("2024-02-29", last)));
+  return {"d", CalendarPeriod::month, first, last};
+}
+Blocks groups() {
+  return {"g", std::nullopt};
+}
+
+/// The block a row is in, said without the code under test; "" for none.
+std::string block_of(const Dataset& dataset, const MemoryRow& row) {
+  if (row.empty()) return "";
+  if (!dataset.blocks->per) return row[2] == "A" || row[2] == "B" ? row[2] : "";
+  return row[3] == "2024-01-31" || row[3] == "2024-02-01" ? row[3].substr(0, 7) : "";
+}
+
+std::vector<std::string> blocks_of(const Dataset& dataset) {
+  if (!dataset.blocks->per) return {"A", "B"};
+  return {"2024-01", "2024-02"};
+}
+
+/// Every row of a part of the domain that has all extremes; of one block or, with "", of none.
+std::vector<MemoryRow> toy_rows(const Dataset& dataset, const std::string& block) {
+  std::vector<MemoryRow> result;
+  for (const std::string& x : kNumbers) {
+    for (const std::string& g : kGroups) {
+      for (const std::string& d : kDates) {
+        MemoryRow row = {"", x, g, d};
+        if (block_of(dataset, row) == block) result.push_back(std::move(row));
+      }
+    }
+  }
+  return result;
+}
+
+Records random_rows(const Dataset& dataset, std::size_t size, std::mt19937_64& random) {
+  static const std::vector<std::string> kIds = {"p", "p", "q", ""};
+  Records rows;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::string id = dataset.unit.is_row() ? "row" + std::to_string(i) : pick(kIds, random);
+    MemoryRow row = {id, pick(kNumbers, random), pick(kGroups, random), pick(kDates, random)};
+    if (random() % 4 == 0) row[1 + random() % 3] = pick(kHostile, random);
+    rows.push_back(random() % 10 == 0 ? MemoryRow{} : row);
+  }
+  return rows;
+}
+
+/// Visits what adding one or two such rows of the unit gives. Where they stand among the rows of others
+/// plays no part, so places at the front and the back are enough for two.
+template <class Visit>
+void visit_added(const Records& rows, const std::string& id, std::vector<MemoryRow> toys, bool one_row,
+                 const Visit& visit) {
+  for (MemoryRow& row : toys) row[0] = id;
+  const auto inserted = [](Records into, std::size_t place, const MemoryRow& row) {
+    into.insert(into.begin() + static_cast<std::ptrdiff_t>(place), row);
+    return into;
+  };
+  for (const MemoryRow& first : toys) {
+    for (std::size_t i = 0; i <= rows.size(); ++i) visit(inserted(rows, i, first));
+    if (one_row) continue;
+    for (const MemoryRow& second : toys) {
+      visit(inserted(inserted(rows, 0, second), 0, first));
+      visit(inserted(inserted(rows, 0, first), rows.size() + 1, second));
+      visit(inserted(inserted(rows, rows.size(), first), rows.size() + 1, second));
+    }
+  }
+}
+
+std::vector<std::size_t> places_of(const Dataset& dataset, const Records& rows, const std::string& id,
+                                   const std::string& block) {
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].empty() && rows[i][0] == id && block_of(dataset, rows[i]) == block) result.push_back(i);
+  }
+  return result;
+}
+
+/// The units of the data and one that is not there.
+std::set<std::string> ids_of(const Records& rows) {
+  std::set<std::string> result = {"new"};
+  for (const MemoryRow& row : rows) {
+    if (!row.empty() && !row[0].empty()) result.insert(row[0]);
+  }
+  return result;
+}
+
+/// Visits the data sets that differ in the rows of one unit in one block. Add-remove: one of the two has
+/// none.
+template <class Visit>
+void visit_block_neighbours(const Dataset& dataset, const Records& rows, const Visit& visit) {
+  const bool replaces = dataset.neighbours == Neighbours::replace_one;
+  for (const std::string& id : ids_of(rows)) {
+    for (const std::string& block : blocks_of(dataset)) {
+      // A row that is its own unit is in one block: in the others, and beside it, there is no room.
+      const bool by_row = dataset.unit.is_row();
+      const auto places = places_of(dataset, rows, id, block);
+      if (by_row && id != "new" && places.empty()) continue;
+      const Records rest = without(rows, places);
+      if (!places.empty()) visit(rest);
+      if (places.empty() || replaces) visit_added(rest, id, toy_rows(dataset, block), by_row, visit);
+    }
+  }
+}
+
+/// Visits the data sets that have one unit less, or one more whose rows are in any blocks.
+template <class Visit>
+void visit_unit_neighbours(const Dataset& dataset, const Records& rows, const Visit& visit) {
+  for (const std::string& id : ids_of(rows)) {
+    Records rest;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(rest),
+                 [&](const MemoryRow& row) { return row.empty() || row[0] != id; });
+    visit(rest);
+  }
+  std::vector<MemoryRow> toys;
+  for (const std::string& block : blocks_of(dataset)) {
+    for (MemoryRow& row : toy_rows(dataset, block)) {
+      if (row[1] == "-9" || row[1] == "9") toys.push_back(std::move(row));
+    }
+  }
+  visit_added(rows, "new", std::move(toys), dataset.unit.is_row(), visit);
+}
+
+Dataset toy_dataset(const Blocks& blocks, std::uint64_t k, Neighbours neighbours) {
+  Dataset dataset;
+  dataset.name = "toy";
+  dataset.csv.emplace();
+  dataset.columns = {number_column("x", ColumnType::integer, -2, 3),
+                     value_column("g", ColumnType::string, {"A", "B"}),
+                     value_column("d", ColumnType::date, {})};
+  dataset.unit = k == 0 ? UnitOfPrivacy{"", 1} : UnitOfPrivacy{"id", k};
+  dataset.rows = {kRowsMax + kAddedMax, false};
+  dataset.neighbours = neighbours;
+  dataset.blocks = blocks;
+  return dataset;
+}
+
+Setting setting_of(Dataset dataset, const std::string& statistic, const std::string& by,
+                   const std::string& where) {
+  Setting setting;
+  setting.dataset = std::move(dataset);
+  setting.question = question(statistic, by, where);
+  setting.derivation = derive(setting.dataset, setting.question);
+  return setting;
+}
+
+Setting random_setting(std::mt19937_64& random) {
+  const auto neighbours = random() % 2 == 0 ? Neighbours::add_remove : Neighbours::replace_one;
+  Dataset dataset = toy_dataset(random() % 2 == 0 ? months() : groups(), random() % 4, neighbours);
+  if (random() % 2 == 0) dataset.columns[0].bounds = Bounds{1, 3};
+  if (random() % 2 == 0) dataset.columns[0].missing = dataset.columns[0].bounds->upper;
+  const std::string statistic = pick(kStatistics, random);
+  const std::string by = statistic == "variance:x" || random() % 2 == 0 ? "g" : "";
+  return setting_of(std::move(dataset), statistic, by, pick(kWheres, random));
+}
+
+/// The derivation without the rule for blocks: what a whole unit can change.
+Derivation of_whole_units(const Setting& setting) {
+  Dataset dataset = setting.dataset;
+  dataset.blocks.reset();
+  return derive(dataset, setting.question);
+}
+
+/// The faults of a derivation over all block neighbours of the rows.
+std::set<std::string> faults_of(const Setting& setting, const Derivation& derivation, const Records& rows) {
+  std::set<std::string> found;
+  const Values before = answered(setting, {kColumns, rows});
+  visit_block_neighbours(setting.dataset, rows, [&](const Records& neighbour) {
+    found.insert(fault_between(derivation, before, answered(setting, {kColumns, neighbour})));
+  });
+  found.erase("");
+  return found;
+}
+
+Rational largest_distance(const Setting& setting, const Records& rows) {
+  Rational largest = 0;
+  const Values before = answered(setting, {kColumns, rows});
+  visit_block_neighbours(setting.dataset, rows, [&](const Records& neighbour) {
+    const Values after = answered(setting, {kColumns, neighbour});
+    Rational distance = 0;
+    for (std::size_t cell = 0; cell < before[0].size(); ++cell) {
+      distance += abs(Rational(before[0][cell] - after[0][cell]));
+    }
+    largest = std::max(largest, distance);
+  });
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "block neighbour: no unit's rows in one block, and no whole unit, move an answer by more than derived",
+    "[engine][blocks][neighbour][exhaustive]") {
+  constexpr std::uint64_t kSeed = 20240201;
+  std::mt19937_64 random(kSeed);
+  std::uint64_t pairs = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Setting setting = random_setting(random);
+    const Records rows = random_rows(setting.dataset, random() % (kRowsMax + 1), random);
+    const Values before = answered(setting, {kColumns, rows});
+    const auto check = [&](const Records& neighbour) {
+      ++pairs;
+      const std::string fault =
+          fault_between(setting.derivation, before, answered(setting, {kColumns, neighbour}));
+      if (fault.empty()) return;
+      INFO("seed " << kSeed << ", setting " << i << ", blocks by " << setting.dataset.blocks->by);
+      INFO(described(setting, rows));
+      INFO(described(setting, neighbour));
+      FAIL_CHECK("neighbours break the derived " << fault);
+    };
+    visit_block_neighbours(setting.dataset, rows, check);
+    visit_unit_neighbours(setting.dataset, rows, check);
+  }
+  CHECK(pairs > 100'000);
+}
+
+TEST_CASE("block neighbour: the counterexample, one row more in a block takes the place of a row in another",
+          "[engine][blocks][neighbour][exact]") {
+  const Setting histogram = setting_of(toy_dataset(groups(), 1, Neighbours::add_remove), "count", "g", "");
+  const Records before = {{"p", "1", "B", ""}};
+  const Records after = {{"p", "1", "A", ""}, {"p", "1", "B", ""}};
+  CHECK(answered(histogram, {kColumns, before})[0] == std::vector<Rational>{0, 1});
+  CHECK(answered(histogram, {kColumns, after})[0] == std::vector<Rational>{1, 0});
+  CHECK(of_whole_units(histogram).components[0].sensitivity == 1);
+  CHECK(histogram.derivation.components[0].sensitivity == 2);
+  CHECK(histogram.derivation.components[0].coordinates == 2);
+}
+
+TEST_CASE("block neighbour: what a whole unit changes is too small for its rows in one of several blocks",
+          "[engine][blocks][neighbour][exhaustive]") {
+  struct Case {
+    const char* statistic;
+    const char* by;
+    const char* where;
+  };
+  const Records rows = {{"p", "9", "A", "2024-01-31"}, {"p", "9", "A", "2024-01-31"}};
+  for (const Case& c : std::vector<Case>{{"count", "g", ""},
+                                         {"units", "g", ""},
+                                         {"sum:x", "", ""},
+                                         {"sum:x", "", "x != 1"},
+                                         {"sum:x", "g", ""},
+                                         {"mean:x", "", ""},
+                                         {"mean:x", "g", ""},
+                                         {"variance:x", "g", ""}}) {
+    for (const std::uint64_t k : {1U, 2U}) {
+      // Breaking it takes k groups before and k others after, and there are two.
+      if (k == 2 && std::string(c.statistic) == "units") continue;
+      const Setting setting =
+          setting_of(toy_dataset(months(), k, Neighbours::add_remove), c.statistic, c.by, c.where);
+      CAPTURE(c.statistic, c.by, c.where, k);
+      CHECK(faults_of(setting, setting.derivation, rows).empty());
+      CHECK(faults_of(setting, of_whole_units(setting), rows).count("sensitivity") == 1);
+    }
+  }
+}
+
+TEST_CASE("block neighbour: the sensitivities under blocks are attained, so a smaller one would be caught",
+          "[engine][blocks][neighbour][exhaustive]") {
+  struct Case {
+    const char* statistic;
+    const char* by;
+    const char* where;
+    std::uint64_t k;
+  };
+  // The rows of one unit in January, its place taken by rows in February and the other way round.
+  const Records rows = {{"p", "9", "A", "2024-01-31"}, {"p", "9", "A", "2024-01-31"}};
+  for (const Case& c : std::vector<Case>{{"count", "", "", 2},
+                                         {"count", "g", "", 1},
+                                         {"count", "g", "", 2},
+                                         {"units", "", "", 2},
+                                         {"sum:x", "", "", 1},
+                                         {"sum:x", "", "", 2},
+                                         {"sum:x", "g", "", 2},
+                                         {"mean:x", "", "", 2},
+                                         {"mean:x", "g", "", 2},
+                                         {"variance:x", "g", "", 2},
+                                         {"count", "g", "d = 2024-02-01", 2},
+                                         {"sum:x", "", "d = 2024-02-01", 2},
+                                         {"sum:x", "g", "d = 2024-02-01", 2},
+                                         {"mean:x", "", "d = 2024-02-01", 2}}) {
+    const Setting setting =
+        setting_of(toy_dataset(months(), c.k, Neighbours::add_remove), c.statistic, c.by, c.where);
+    CAPTURE(c.statistic, c.by, c.where, c.k);
+    CHECK(largest_distance(setting, rows) == setting.derivation.components[0].sensitivity);
+  }
+}
+
+TEST_CASE(
+    "block neighbour: a question about one block or none, and one about rows, keeps the smaller entries",
+    "[engine][blocks][sensitivity][exact]") {
+  const auto derived = [](std::uint64_t k, Neighbours neighbours, const std::string& where) {
+    const Setting setting = setting_of(toy_dataset(months(), k, neighbours), "sum:x", "g", where);
+    return std::pair(setting.derivation.components[0].sensitivity,
+                     of_whole_units(setting).components[0].sensitivity);
+  };
+  for (const char* where : {"d = 2024-02-01", "d < 2024-02-01", "d > 2030-01-01"}) {
+    CAPTURE(where);
+    CHECK(derived(2, Neighbours::add_remove, where) == std::pair<Rational, Rational>(6, 6));
+    CHECK(derived(2, Neighbours::replace_one, where) == std::pair<Rational, Rational>(12, 12));
+  }
+  CHECK(derived(2, Neighbours::add_remove, "") == std::pair<Rational, Rational>(12, 6));
+  CHECK(derived(2, Neighbours::add_remove, "x > 0") == std::pair<Rational, Rational>(12, 6));
+  CHECK(derived(2, Neighbours::replace_one, "") == std::pair<Rational, Rational>(12, 12));
+  // `unit: row`: a unit has one row, in one block, and nothing to displace.
+  CHECK(derived(0, Neighbours::add_remove, "") == std::pair<Rational, Rational>(3, 3));
+}
+
+TEST_CASE("block neighbour: rows in no block change no answer", "[engine][blocks][rows][exact]") {
+  constexpr std::uint64_t kSeed = 7;
+  std::mt19937_64 random(kSeed);
+  for (int i = 0; i < 200; ++i) {
+    const Setting setting = random_setting(random);
+    const Records rows = random_rows(setting.dataset, kRowsMax, random);
+    INFO("seed " << kSeed << ": " << described(setting, rows));
+    const Values before = answered(setting, {kColumns, rows});
+    visit_added(rows, "p", toy_rows(setting.dataset, ""), true, [&](const Records& more) {
+      if (answered(setting, {kColumns, more}) != before) FAIL_CHECK(described(setting, more));
+    });
+  }
+}
