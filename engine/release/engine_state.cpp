@@ -34,12 +34,10 @@ EngineState::EngineState(std::string path, const EngineOptions& engine_options)
 }
 
 ledger::Snapshot EngineState::snapshot() {
-  const std::lock_guard lock(mutex_);
   return ledger_.snapshot();
 }
 
 std::optional<std::string> EngineState::poisoned() {
-  const std::lock_guard guard(mutex_);
   return ledger_.poisoned();
 }
 

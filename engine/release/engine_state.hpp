@@ -62,8 +62,8 @@ struct EngineState {
   /// Throws  LedgerCorrupt, each time; nothing is remembered then.
   std::shared_ptr<const AppliedPolicy> remembered(const ledger::PolicyVersion& version);
 
-  std::mutex mutex_;  // guards what follows
-  ledger::Ledger ledger_;
+  ledger::Ledger ledger_;  // thread-safe
+  std::mutex mutex_;       // guards what follows
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
   std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)
 };
