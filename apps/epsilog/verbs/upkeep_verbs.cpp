@@ -3,9 +3,9 @@
 
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_arguments.hpp"
-#include "ledger_json.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
+#include "report_json.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
