@@ -6,7 +6,7 @@
 #include "command_line.hpp"
 #include "console.hpp"
 #include "failure.hpp"
-#include "failure_json.hpp"
+#include "figures_json.hpp"
 #include "out_of_memory.hpp"
 #include "printable.hpp"
 #include "verbs.hpp"

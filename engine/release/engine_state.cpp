@@ -29,24 +29,16 @@ Policy parsed_policy(const ledger::PolicyVersion& version) {
 EngineState::EngineState(std::string path, const EngineOptions& engine_options)
     : ledger_path(std::move(path)),
       options(engine_options),
-      reader_(ledger::Ledger::open_read_only(ledger_path, options.ledger_options())) {
-  ledger_id = reader_.ledger_id();
+      ledger_(ledger::Ledger::open_on_demand(ledger_path, options.ledger_options())) {
+  ledger_id = ledger_.ledger_id();
 }
 
 ledger::Snapshot EngineState::snapshot() {
-  const std::lock_guard lock(mutex_);
-  return reader_.snapshot();
+  return ledger_.snapshot();
 }
 
 std::optional<std::string> EngineState::poisoned() {
-  const std::lock_guard guard(mutex_);
-  return reader_.poisoned();
-}
-
-ledger::Ledger& EngineState::writer() {
-  const std::lock_guard lock(mutex_);
-  if (!writer_) writer_.emplace(ledger::Ledger::open(ledger_path, options.ledger_options()));
-  return *writer_;
+  return ledger_.poisoned();
 }
 
 std::shared_ptr<const AppliedPolicy> EngineState::known_policy(std::int64_t version) {

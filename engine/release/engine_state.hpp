@@ -23,8 +23,8 @@ struct EngineState {
   /// A read view; takes no lock.
   [[nodiscard]] ledger::Snapshot snapshot();
   [[nodiscard]] std::optional<std::string> poisoned();
-  /// Opened for writing on first use: nothing is opened before the input was checked (guarantee G8).
-  [[nodiscard]] ledger::Ledger& writer();
+  /// Opened for writing by its first begin(): not before the input was checked (guarantee G8).
+  [[nodiscard]] ledger::Ledger& writer() noexcept { return ledger_; }
 
   [[nodiscard]] std::shared_ptr<const AppliedPolicy> active_policy(ledger::Snapshot& view);
   /// Throws  LedgerCorrupt if there is no such version.
@@ -63,9 +63,8 @@ struct EngineState {
   /// Throws  LedgerCorrupt, each time; nothing is remembered then.
   std::shared_ptr<const AppliedPolicy> remembered(const ledger::PolicyVersion& version);
 
-  std::mutex mutex_;  // guards what follows
-  ledger::Ledger reader_;
-  std::optional<ledger::Ledger> writer_;
+  ledger::Ledger ledger_;  // thread-safe
+  std::mutex mutex_;       // guards what follows
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
   std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)
 };

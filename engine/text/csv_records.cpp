@@ -10,7 +10,8 @@
 namespace epsilog::engine {
 namespace {
 
-constexpr std::size_t kReadSize = std::size_t{1} << 20;
+// Most files are small, and of large ones this stays in a cache.
+constexpr std::size_t kReadSize = std::size_t{1} << 16;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kNowhere = std::string_view::npos;
 

@@ -40,6 +40,7 @@ std::string uri_of(const LedgerFiles& files, Connection::Role role) {
     case Connection::Role::creator:
     case Connection::Role::writer:
     case Connection::Role::migrator:
+    case Connection::Role::candidate:
       return uri + "&mode=rw";
     case Connection::Role::reader:
       return uri + "&mode=ro";
@@ -55,8 +56,12 @@ bool writes(Connection::Role role) {
          role == Connection::Role::migrator;
 }
 
+bool opened_to_write(Connection::Role role) {
+  return writes(role) || role == Connection::Role::candidate;
+}
+
 int flags_of(Connection::Role role) {
-  return (writes(role) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_URI |
+  return (opened_to_write(role) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_URI |
          SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
 }
 
@@ -244,7 +249,7 @@ std::string Query::column_name(int column) const {
 }
 
 Connection::Connection(const LedgerFiles& files, Role role) try
-    : registered_(files), database_(open_database(files, role)) {
+    : registered_(files), database_(open_database(files, role)), candidate_(role == Role::candidate) {
   make_settings(role);
   if (role != Role::creator) check_identity(files, role);
 } catch (const StorageFailure& failure) {
@@ -274,11 +279,26 @@ void Connection::make_settings(Role role) {
   // Overwriting a WAL is cheaper than growing a new one; at creation nothing may stay behind.
   if (role != Role::creator) require_control(db, SQLITE_FCNTL_PERSIST_WAL, "FCNTL_PERSIST_WAL", 1);
   if (writes(role)) {
-    require_pragma("wal_autocheckpoint", "0");  // its errors would be swallowed: we checkpoint ourselves
-    require_pragma("journal_mode", "wal");
+    make_settings_of_writer();
   } else {
     require_pragma("query_only", "1");
   }
+}
+
+void Connection::make_settings_of_writer() {
+  require_pragma("wal_autocheckpoint", "0");  // its errors would be swallowed: we checkpoint ourselves
+  require_pragma("journal_mode", "wal");
+}
+
+void Connection::become_writer(const LedgerFiles& files) {
+  EPSILOG_INVARIANT(candidate_ && !in_transaction());
+  try {
+    require_pragma("query_only", "0");
+    make_settings_of_writer();
+  } catch (const StorageFailure& failure) {
+    throw_translated(failure, "ledger " + files.database);
+  }
+  candidate_ = false;
 }
 
 void Connection::check_identity(const LedgerFiles& files, Role role) {

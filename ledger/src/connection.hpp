@@ -94,6 +94,7 @@ class Connection final {
     writer,     ///< the one that writes and checkpoints
     migrator,   ///< a writer for an older schema too, without foreign keys: tables are rebuilt
     reader,     ///< mode=ro
+    candidate,  ///< a reader that can become the writer
     immutable,  ///< a ledger that nobody can be writing to: unwritable directory, no WAL
     archived,   ///< the same of any schema: the copy that a migration keeps
   };
@@ -102,6 +103,12 @@ class Connection final {
   Connection(const LedgerFiles& files, Role role);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+
+  /// Requires  a candidate, and no transaction.
+  /// Throws    as the constructor of a writer.
+  void become_writer(const LedgerFiles& files);
+  /// Whether it can.
+  [[nodiscard]] bool candidate() const noexcept { return candidate_; }
 
   /// The statement for a text with static storage, prepared once a connection.
   /// Requires  it is not in use.
@@ -122,11 +129,13 @@ class Connection final {
 
  private:
   void make_settings(Role role);
+  void make_settings_of_writer();
   void check_identity(const LedgerFiles& files, Role role);
   void require_pragma(const char* name, const std::string& value);
 
   const OpenLedger registered_;  // before the database is opened, until it is closed
   SQLite::Database database_;
+  bool candidate_;
   std::map<const char*, SQLite::Statement> statements_;  // destroyed before the database is closed
 };
 

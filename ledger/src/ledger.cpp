@@ -44,6 +44,10 @@ Ledger Ledger::open_read_only(const std::string& path, const Options& options) {
   return Ledger(std::make_shared<LedgerState>(path, LedgerState::Access::read_only, options));
 }
 
+Ledger Ledger::open_on_demand(const std::string& path, const Options& options) {
+  return Ledger(std::make_shared<LedgerState>(path, LedgerState::Access::on_demand, options));
+}
+
 const std::string& Ledger::ledger_id() const {
   return state_->ledger_id();
 }

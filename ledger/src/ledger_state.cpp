@@ -27,20 +27,10 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
       identity_(require_single_regular_file(files_)),
       registered_(files_),
       process_(::getpid()),
-      options_(options) {
+      options_(options),
+      access_(access) {
   require_no_mount_point(files_);
-  if (access != Access::read_only) {
-    require_ours_to_write();
-    writer_ = std::make_unique<Connection>(
-        files_, access == Access::migration ? Connection::Role::migrator : Connection::Role::writer);
-    sqlite3_wal_hook(
-        writer_->handle(),
-        [](void* frames, sqlite3*, const char*, int count) {
-          *static_cast<int*>(frames) = count;
-          return SQLITE_OK;
-        },
-        &wal_frames_);
-  }
+  if (access == Access::read_write || access == Access::migration) open_writer();
   try {
     std::unique_ptr<Connection> reader = writer_ == nullptr ? take_reader() : nullptr;
     ledger_id_ = read_ledger_id(reader != nullptr ? *reader : *writer_);
@@ -58,6 +48,33 @@ LedgerState::~LedgerState() {
   // In a forked child even closing would touch the parent's locks: the connections are abandoned.
   static_cast<void>(writer_.release());
   for (auto& reader : idle_readers_) static_cast<void>(reader.release());
+}
+
+void LedgerState::require_same_file() const {
+  if (require_single_regular_file(files_) != identity_) {
+    throw LedgerUnusable("ledger " + files_.database + " was replaced by another file while it was open");
+  }
+}
+
+/// A short process reads, then writes once: to open another connection for that would take it as long as the
+/// reading.
+void LedgerState::open_writer() {
+  require_ours_to_write();
+  std::unique_ptr<Connection> writer = take_candidate();
+  if (writer != nullptr) {
+    writer->become_writer(files_);
+  } else {
+    writer = std::make_unique<Connection>(
+        files_, access_ == Access::migration ? Connection::Role::migrator : Connection::Role::writer);
+  }
+  sqlite3_wal_hook(
+      writer->handle(),
+      [](void* frames, sqlite3*, const char*, int count) {
+        *static_cast<int*>(frames) = count;
+        return SQLITE_OK;
+      },
+      &wal_frames_);
+  writer_ = std::move(writer);
 }
 
 void LedgerState::require_ours_to_write() const {
@@ -91,14 +108,20 @@ void LedgerState::require_usable_for_writing() const {
     throw LedgerIo("ledger " + files_.database + " is poisoned: " + *reason +
                    ". What is on disk is unknown; reboot, then run `epsilog recover`");
   }
-  if (require_single_regular_file(files_) != identity_) {
-    throw LedgerUnusable("ledger " + files_.database + " was replaced by another file while it was open");
-  }
+  require_same_file();
 }
 
 Descriptor LedgerState::take_turn() {
   require_own_process();
-  if (writer_ == nullptr) throw InvalidParameter("ledger: opened read-only, it cannot be written to");
+  if (access_ == Access::read_only)
+    throw InvalidParameter("ledger: opened read-only, it cannot be written to");
+  {
+    const std::lock_guard guard(opening_);
+    if (writer_ == nullptr) {
+      require_same_file();
+      open_writer();
+    }
+  }
   const Deadline deadline = deadline_after(options_.wait);
   if (!turns_.take(deadline)) {
     throw LedgerBusy("ledger " + files_.database +
@@ -313,13 +336,22 @@ void LedgerState::give_back_reader(std::unique_ptr<Connection> reader) noexcept 
   if (!immutable && idle_readers_.size() < kIdleReaders) idle_readers_.push_back(std::move(reader));
 }
 
+std::unique_ptr<Connection> LedgerState::take_candidate() {
+  const std::lock_guard guard(mutex_);
+  const auto found = std::find_if(idle_readers_.begin(), idle_readers_.end(),
+                                  [](const auto& reader) { return reader->candidate(); });
+  if (found == idle_readers_.end()) return nullptr;
+  std::unique_ptr<Connection> candidate = std::move(*found);
+  idle_readers_.erase(found);
+  return candidate;
+}
+
 std::unique_ptr<Connection> LedgerState::open_reader() const {
-  if (require_single_regular_file(files_) != identity_) {
-    throw LedgerUnusable("ledger " + files_.database + " was replaced by another file while it was open");
-  }
+  require_same_file();
   const bool may_make_files = ::access(files_.directory.c_str(), W_OK) == 0;
   if (may_make_files && owned(files_)) {
-    return std::make_unique<Connection>(files_, Connection::Role::reader);
+    return std::make_unique<Connection>(
+        files_, access_ == Access::on_demand ? Connection::Role::candidate : Connection::Role::reader);
   }
   // SQLite needs L-wal and L-shm to read beside a writer. It must not make them here: either it cannot, or
   // they would be another's than the ledger and keep its owner out.

@@ -22,7 +22,7 @@ namespace epsilog::ledger {
 
 class LedgerState final {
  public:
-  enum class Access { read_only, read_write, migration };
+  enum class Access { read_only, on_demand, read_write, migration };
 
   LedgerState(const std::string& path, Access access, const Options& options);
   ~LedgerState();
@@ -80,7 +80,10 @@ class LedgerState final {
   void give_back_reader(std::unique_ptr<Connection> reader) noexcept;
 
  private:
+  void require_same_file() const;
   void require_ours_to_write() const;
+  void open_writer();
+  [[nodiscard]] std::unique_ptr<Connection> take_candidate();
   void require_usable_for_writing() const;
   void settle_what_was_left();
   enum class Settling { done, taken, impossible };
@@ -97,9 +100,11 @@ class LedgerState final {
   const OpenLedger registered_;  // also while no connection is open
   const pid_t process_;
   const Options options_;
+  const Access access_;
   std::string ledger_id_;
   ThreadTurns turns_;
-  std::unique_ptr<Connection> writer_;  // null: read-only
+  std::mutex opening_;                  // guards that writer_ is made
+  std::unique_ptr<Connection> writer_;  // null: read-only, or nobody has written yet
   SchemaWatch schema_watch_;            // of what writer_ has open
   int wal_frames_ = 0;                  // of the WAL after our last commit
   int turn_ = -1;                       // the process lock, while this ledger has the turn

@@ -23,10 +23,11 @@ using Schema = std::map<std::string, std::string>;  ///< "table charge" -> its S
 /// "trigger charge_no_update is missing", …; empty: the same.
 [[nodiscard]] std::vector<std::string> schema_differences(const Schema& shipped, const Schema& stored);
 
-/// SHA-256 of the parts in their order.
-[[nodiscard]] std::string schema_digest(const Schema& schema);
-/// That of shipped_schema(), as the SQLite that this was written with makes it. With another SQLite it may
-/// differ, and then the parts are compared.
+/// A digest of the same parts to the byte, blanks and comments with them, in the order in which they were
+/// made. Throws  as read_schema.
+[[nodiscard]] std::string schema_digest(Connection& connection);
+/// That of a new ledger, as the SQLite that this was written with makes it: who finds it need not compare.
+/// With another SQLite, or where a part was made again, it may differ, and then the parts are compared.
 extern const std::string_view kShippedSchemaDigest;
 
 /// Throws  LedgerCorrupt naming what differs.

@@ -203,5 +203,29 @@ TEST_CASE("ledger: a writer looks at the schema, and again when somebody changed
 TEST_CASE("ledger: the digest of the shipped schema is the one that was built in",
           "[ledger][integrity][schema]") {
   // With another SQLite it may be another one: then every first write compares the schema part by part.
-  CHECK(ledger::schema_digest(ledger::shipped_schema()) == ledger::kShippedSchemaDigest);
+  const DamagedLedger fixture;
+  ledger::Connection connection(ledger::locate(fixture.path), ledger::Connection::Role::reader);
+  CHECK(ledger::schema_digest(connection) == ledger::kShippedSchemaDigest);
+}
+
+TEST_CASE("ledger: a schema that is the shipped one but for blanks and order is written to",
+          "[ledger][integrity][schema]") {
+  const DamagedLedger fixture;
+  const std::string name = "decision_no_delete";
+  const std::string sql =
+      query_sql(fixture.path, "SELECT sql FROM sqlite_master WHERE name = '" + name + "'");
+  REQUIRE(run_sql(fixture.path, "DROP TRIGGER " + name + "; " + sql + " -- made again").empty());
+  ledger::Connection connection(ledger::locate(fixture.path), ledger::Connection::Role::reader);
+  CHECK(ledger::schema_digest(connection) != ledger::kShippedSchemaDigest);
+  CHECK_NOTHROW(fixture.open().begin());
+}
+
+TEST_CASE("ledger: a trigger that was made again and does nothing is found", "[ledger][integrity][schema]") {
+  const DamagedLedger fixture;
+  REQUIRE(
+      run_sql(fixture.path,
+              "DROP TRIGGER decision_no_delete; CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision"
+              " BEGIN SELECT 1; END")
+          .empty());
+  CHECK_THROWS_AS(fixture.open().begin(), LedgerCorrupt);
 }

@@ -114,10 +114,9 @@ TEST_CASE("open: a path with characters that mean something in a URI is taken li
   CHECK(ledger::Ledger::open_read_only(path).ledger_id() == id);
 }
 
-TEST_CASE("open: every setting durability rests on was read back", "[ledger][open]") {
-  const LedgerFixture fixture;
-  const auto files = ledger::locate(fixture.path);
-  ledger::Connection writer(files, ledger::Connection::Role::writer);
+namespace {
+
+void check_settings_of(ledger::Connection& writer) {
   const auto value = [&](const std::string& pragma) {
     auto statement = writer.prepare("PRAGMA " + pragma);
     ledger::Query row(statement, writer.handle());
@@ -132,6 +131,7 @@ TEST_CASE("open: every setting durability rests on was read back", "[ledger][ope
   CHECK(value("cell_size_check") == "1");
   CHECK(value("trusted_schema") == "0");
   CHECK(value("wal_autocheckpoint") == "0");
+  CHECK(value("query_only") == "0");
   int flag = -1;
   CHECK(sqlite3_file_control(writer.handle(), "main", SQLITE_FCNTL_POWERSAFE_OVERWRITE, &flag) == SQLITE_OK);
   CHECK(flag == 0);
@@ -140,6 +140,61 @@ TEST_CASE("open: every setting durability rests on was read back", "[ledger][ope
   CHECK(flag == 1);
   CHECK(sqlite3_db_config(writer.handle(), SQLITE_DBCONFIG_DEFENSIVE, -1, &flag) == SQLITE_OK);
   CHECK(flag == 1);
+  CHECK(sqlite3_db_config(writer.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1, &flag) == SQLITE_OK);
+  CHECK(flag == 1);
+}
+
+/// Descriptors of this process that have the file open.
+std::size_t descriptors_of(const std::string& path) {
+  std::size_t found = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    if (fs::read_symlink(entry.path(), ignored) == fs::canonical(path)) ++found;
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("open: every setting durability rests on was read back", "[ledger][open]") {
+  const LedgerFixture fixture;
+  ledger::Connection writer(ledger::locate(fixture.path), ledger::Connection::Role::writer);
+  check_settings_of(writer);
+}
+
+TEST_CASE("open: a connection that became the writer has every setting of one, and wrote nothing before",
+          "[ledger][open]") {
+  const LedgerFixture fixture;
+  const auto files = ledger::locate(fixture.path);
+  ledger::Connection connection(files, ledger::Connection::Role::candidate);
+  try {
+    connection.execute("CREATE TABLE another(x)");
+    FAIL("a reader wrote");
+  } catch (const ledger::StorageFailure& failure) {
+    CHECK((failure.code() & 0xff) == SQLITE_READONLY);
+  }
+  connection.become_writer(files);
+  check_settings_of(connection);
+  CHECK_NOTHROW(connection.execute("BEGIN IMMEDIATE; ROLLBACK"));
+}
+
+TEST_CASE("open: a ledger opened on demand writes with the connection that has read", "[ledger][open]") {
+  const LedgerFixture fixture;
+  auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
+  CHECK(ledger.snapshot().decisions() == 0);
+  release(ledger, kTenth, Rational(1));
+  CHECK(descriptors_of(fixture.path) == 1);
+  CHECK(ledger.snapshot().decisions() == 1);
+  CHECK(descriptors_of(fixture.path) == 2);
+}
+
+TEST_CASE("open: a ledger opened on demand takes no connection from who is reading", "[ledger][open]") {
+  const LedgerFixture fixture;
+  auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
+  auto view = ledger.snapshot();
+  release(ledger, kTenth, Rational(1));
+  CHECK(view.decisions() == 0);
+  CHECK(ledger.snapshot().decisions() == 1);
 }
 
 TEST_CASE("open: a storage layer that ignores a setting is refused, not trusted", "[ledger][open]") {
@@ -274,9 +329,11 @@ TEST_CASE("open: access beyond 0640 is taken away before anything is written", "
 TEST_CASE("open: a ledger replaced while it was open is not written to", "[ledger][open]") {
   const LedgerFixture fixture;
   auto ledger = fixture.open();
+  auto on_demand = ledger::Ledger::open_on_demand(fixture.path, {});
   fs::rename(fixture.path, fixture.path + ".old");
   fs::copy_file(fixture.path + ".old", fixture.path);
   CHECK_THROWS_AS(ledger.begin(), LedgerUnusable);
+  CHECK_THROWS_AS(on_demand.begin(), LedgerUnusable);
 }
 
 TEST_CASE("open: a read-only ledger cannot be written to", "[ledger][open]") {

@@ -191,6 +191,9 @@ TEST_CASE("users: a group reads with mode 0640, makes nothing beside the ledger 
       CHECK(as_user(kMember, kGroup, [&] {
         const std::string message = message_of([&] { static_cast<void>(fixture.open()); });
         expect(contains(message, "only its owner writes") && !contains(message, "retry"), message.c_str());
+        auto on_demand = ledger::Ledger::open_on_demand(fixture.path, {});
+        const std::string same = message_of([&] { static_cast<void>(on_demand.begin()); });
+        expect(same == message && on_demand.snapshot().decisions() == (used_before ? 1 : 0), same.c_str());
       }));
       CHECK(all_owned(fixture));
       // Beside a writer at work, too.

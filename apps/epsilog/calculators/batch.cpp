@@ -6,7 +6,6 @@
 #include "calculation.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "failure.hpp"
-#include "failure_json.hpp"
 #include "figures_json.hpp"
 #include "form_choice.hpp"
 #include "printable.hpp"

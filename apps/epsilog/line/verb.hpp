@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
@@ -27,24 +26,41 @@ struct Option {
   using Texts = std::vector<std::string> Arguments::*;
   using Flag = bool Arguments::*;
 
-  std::string_view name;
-  std::variant<Text, Texts, Flag> target;
-  bool required = false;
-  std::string_view help = {};  ///< in place of the option's own, where the verb says it more exactly
+  /// `says` stands in place of the option's own help, where the verb says it more exactly.
+  Option(std::string_view option, Text target, bool is_required = false, std::string_view says = {})
+      : name(option), text(target), required(is_required), help(says) {}
+  Option(std::string_view option, Texts target, bool is_required = false, std::string_view says = {})
+      : name(option), texts(target), required(is_required), help(says) {}
+  Option(std::string_view option, Flag target) : name(option), flag(target) {}
 
-  [[nodiscard]] OptionUse use() const {
-    const OptionSpec* option = find_option(name);
-    EPSILOG_INVARIANT(option != nullptr);
-    EPSILOG_INVARIANT(option->takes_value() != std::holds_alternative<Flag>(target));
-    EPSILOG_INVARIANT(option->repeatable == std::holds_alternative<Texts>(target));
-    return {option, required, help.empty() ? option->help : help};
+  std::string_view name;
+  Text text = nullptr;  // one of the three says where it is kept
+  Texts texts = nullptr;
+  Flag flag = nullptr;
+  bool required = false;
+  std::string_view help;
+
+  void put(const std::string& given, Arguments& arguments) const {
+    if (text != nullptr) arguments.*text = given;
+    if (texts != nullptr) (arguments.*texts).push_back(given);
+    if (flag != nullptr) arguments.*flag = true;
   }
 };
+
+/// How a struct keeps an option.
+enum class Kept { text, texts, flag };
+
+/// Requires  an option of that name, which is kept as it is taken: repeatable as texts, without a value as
+/// flag.
+[[nodiscard]] OptionUse use_of(std::string_view name, Kept kept, bool required, std::string_view help);
 
 template <class Arguments>
 [[nodiscard]] OptionUses uses_of(const std::vector<Option<Arguments>>& options) {
   OptionUses uses;
-  for (const Option<Arguments>& option : options) uses.push_back(option.use());
+  for (const Option<Arguments>& one : options) {
+    const Kept kept = one.flag != nullptr ? Kept::flag : one.texts != nullptr ? Kept::texts : Kept::text;
+    uses.push_back(use_of(one.name, kept, one.required, one.help));
+  }
   return uses;
 }
 
@@ -54,14 +70,7 @@ void read_options(const CommandLine& line, const std::vector<Option<Arguments>>&
                   Arguments& arguments) {
   for (const auto& [given, text] : line.options) {
     for (const Option<Arguments>& option : options) {
-      if (option.name != given->name) continue;
-      if (const auto* single = std::get_if<0>(&option.target)) {
-        arguments.*(*single) = text;
-      } else if (const auto* repeated = std::get_if<1>(&option.target)) {
-        (arguments.*(*repeated)).push_back(text);
-      } else {
-        arguments.*std::get<2>(option.target) = true;
-      }
+      if (option.name == given->name) option.put(text, arguments);
     }
   }
 }

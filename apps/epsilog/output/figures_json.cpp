@@ -5,6 +5,12 @@
 namespace epsilog::command {
 namespace {
 
+Json failure_json(const Failure& failure) {
+  Json error{{"code", failure.code}, {"message", failure.message}};
+  if (!failure.faults.empty()) error["faults"] = faults_json(failure.faults);
+  return error;
+}
+
 Json object_json(const Figures& figures) {
   struct Value {
     Json operator()(std::monostate) const { return nullptr; }
@@ -33,6 +39,14 @@ std::string row_json(std::size_t line, const Figures& figures) {
   Json object{{"line", line}};
   object.update(object_json(figures));
   return one_object(object, -1);
+}
+
+std::string error_json(const Failure& failure) {
+  return pretty({{"error", failure_json(failure)}});
+}
+
+std::string row_error_json(std::size_t line, const Failure& failure) {
+  return one_object({{"line", line}, {"error", failure_json(failure)}}, -1);
 }
 
 }  // namespace epsilog::command

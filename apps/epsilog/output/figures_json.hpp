@@ -1,9 +1,10 @@
-// Figures as JSON.
+// Figures, and failures, as JSON.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
+#include "failure.hpp"
 #include "figures.hpp"
 
 namespace epsilog::command {
@@ -12,5 +13,9 @@ namespace epsilog::command {
 [[nodiscard]] std::string figures_json(const Figures& figures);
 /// One line with `line` in front, for the rows of --batch.
 [[nodiscard]] std::string row_json(std::size_t line, const Figures& figures);
+
+[[nodiscard]] std::string error_json(const Failure& failure);
+/// One line, for the rows of --batch.
+[[nodiscard]] std::string row_error_json(std::size_t line, const Failure& failure);
 
 }  // namespace epsilog::command

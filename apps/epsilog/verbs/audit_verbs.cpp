@@ -1,8 +1,6 @@
 // audit verify, audit replay.
 #include <fmt/format.h>
 
-#include "audit_json.hpp"
-#include "audit_text.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/audit_limits.hpp"
@@ -10,6 +8,8 @@
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "released_text.hpp"
+#include "report_json.hpp"
+#include "report_text.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {

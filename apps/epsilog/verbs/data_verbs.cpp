@@ -3,12 +3,12 @@
 #include <optional>
 #include <utility>
 
-#include "data_json.hpp"
-#include "data_text.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "ledger_arguments.hpp"
 #include "printable.hpp"
+#include "report_json.hpp"
+#include "report_text.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {

@@ -1,6 +1,4 @@
 // budget, history, show.
-#include <fmt/format.h>
-
 #include <limits>
 #include <utility>
 
@@ -8,19 +6,11 @@
 #include "answer_json.hpp"
 #include "answer_output.hpp"
 #include "answer_text.hpp"
-#include "audit_json.hpp"
 #include "checked_arguments.hpp"
-#include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/audit.hpp"
-#include "epsilog/engine/recovery.hpp"
-#include "epsilog/ledger/inspection.hpp"
 #include "history_text.hpp"
 #include "ledger_arguments.hpp"
-#include "ledger_json.hpp"
 #include "opened_ledger.hpp"
-#include "printable.hpp"
-#include "released_text.hpp"
-#include "table_output.hpp"
+#include "report_json.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {

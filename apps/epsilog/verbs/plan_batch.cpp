@@ -9,7 +9,7 @@
 #include "ask_arguments.hpp"
 #include "batch_table.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "failure_json.hpp"
+#include "figures_json.hpp"
 #include "forecast_output.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"

@@ -7,9 +7,9 @@
 #include "epsilog/engine/policy_warnings.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
-#include "policy_json.hpp"
-#include "policy_text.hpp"
 #include "printable.hpp"
+#include "report_json.hpp"
+#include "report_text.hpp"
 #include "usage_error.hpp"
 #include "verbs.hpp"
 

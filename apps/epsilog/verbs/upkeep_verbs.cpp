@@ -1,11 +1,12 @@
 // recover, migrate, clock confirm, relocate: what is done to a ledger now and then, by hand.
 #include <fmt/format.h>
 
+#include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_arguments.hpp"
-#include "ledger_json.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
+#include "report_json.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {

@@ -112,6 +112,10 @@ class Ledger final {
   /// Only snapshot() works. Also for directories one cannot write to.
   [[nodiscard]] static Ledger open_read_only(const std::string& path, const Options& options = {});
 
+  /// As open_read_only() until the first begin(), which throws what open() would. The connection that has read
+  /// by then writes, if it is free: a process that asks one question opens the file once.
+  [[nodiscard]] static Ledger open_on_demand(const std::string& path, const Options& options);
+
   /// What `epsilog recover` decides on. Writes nothing.
   /// Throws  as open_read_only.
   [[nodiscard]] static RecoveryState recovery_state(const std::string& path);

@@ -1,12 +1,39 @@
-#include "data_text.hpp"
+#include "report_text.hpp"
 
 #include <fmt/format.h>
 
+#include "amounts.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"
 
 namespace epsilog::command {
+
+std::string policy_apply_text(const engine::ApplyReport& report,
+                              const std::vector<engine::BudgetAccount>& accounts, const Style& style) {
+  if (!report.changed)
+    return fmt::format("version {} is active already: the policy is the same\n", report.policy_version);
+  std::string text = fmt::format("version {} is active\n  policy     sha256 {}\n", report.policy_version,
+                                 report.policy_sha256);
+  Table table(
+      {{"dataset"}, {"measure"}, {"old limit", Table::Align::right}, {"new limit", Table::Align::right}});
+  for (const ledger::LimitChange& change : report.limit_changes) {
+    for (const engine::BudgetAccount& account : accounts) {
+      if (account.id != change.account) continue;
+      table.add({account.dataset, account.measure, engine::amount_text(account.measure, change.old_limit),
+                 engine::amount_text(account.measure, change.new_limit)});
+    }
+  }
+  for (const ledger::LimitRemoval& removal : report.limit_removals) {
+    for (const engine::BudgetAccount& account : accounts) {
+      if (account.id == removal.account)
+        text += "  no limit any more: " + printable(account_subject(account)) + "\n";
+    }
+  }
+  return table.empty() ? text : text + "\n" + table.text(style);
+}
+
 namespace {
 
 constexpr const char* kColumnsExplained =
@@ -87,6 +114,52 @@ std::string data_check_text(const DatasetReport& report, const engine::Dataset& 
                shown(column.undeclared)});
   }
   return text + "\n" + table.text(style) + kColumnsExplained + advice_text(report, dataset);
+}
+
+namespace {
+
+std::string counted(std::int64_t count, const char* what) {
+  return grouped(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// What was examined: whoever compares two copies, or remembers a hash, finds it here.
+std::string examined_text(const Examined& examined) {
+  if (examined.policy_version == 0) return "";
+  return fmt::format("  ledger     {}, {}\n  policy     version {} of {}\n  sha256     {}\n",
+                     printable(examined.ledger_id), counted(examined.accounts, "account"),
+                     examined.policy_version, examined.policy_versions, printable(examined.policy_sha256));
+}
+
+/// What nobody can check, and a reader is to know.
+std::string relocations_text(const std::vector<ledger::Relocation>& relocations, const Style& style) {
+  if (relocations.empty()) return "";
+  Table table(
+      {{"after decision", Table::Align::right}, {"at"}, {"source of"}, {"relocated to"}, {"by"}, {"why"}});
+  for (const ledger::Relocation& relocation : relocations) {
+    table.add({std::to_string(relocation.after_decision), relocation.at, relocation.dataset, relocation.path,
+               relocation.by, relocation.why});
+  }
+  return "\n" + table.text(style);
+}
+
+}  // namespace
+
+std::string audit_text(const engine::AuditReport& report, const Examined& examined, const Style& style) {
+  const std::string records = counted(report.records, "decision");
+  if (report.ok) {
+    std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
+                       examined_text(examined) + relocations_text(report.relocations, style);
+    if (report.notes.empty()) return text;
+    Table table({{"record"}, {"code"}, {"what older rules allowed"}});
+    for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
+    return text + "\n" + table.text(style);
+  }
+  Table table({{"record"}, {"code"}, {"what is wrong"}});
+  for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
+  const auto count = static_cast<std::int64_t>(report.faults.size());
+  return style.bad("not verified") +
+         fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"), examined_text(examined)) +
+         table.text(style) + relocations_text(report.relocations, style);
 }
 
 }  // namespace epsilog::command

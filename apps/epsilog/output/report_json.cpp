@@ -1,0 +1,197 @@
+#include "report_json.hpp"
+
+#include <algorithm>
+
+#include "epsilog/engine/measure.hpp"
+#include "json_parts.hpp"
+
+namespace epsilog::command {
+namespace {
+
+Json audit_faults(const std::vector<engine::AuditFault>& faults) {
+  Json list = Json::array();
+  for (const engine::AuditFault& fault : faults) {
+    list.push_back({{"record", fault.record}, {"code", fault.code}, {"message", fault.message}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string init_json(const engine::InitReport& report) {
+  return pretty(
+      {{"ledger", report.ledger}, {"ledger_id", report.ledger_id}, {"policy_sha256", report.policy_sha256}});
+}
+
+std::string policy_check_json(const std::vector<PolicyFault>& faults,
+                              const std::vector<PolicyFault>& warnings) {
+  return pretty(
+      {{"ok", faults.empty()}, {"faults", faults_json(faults)}, {"warnings", faults_json(warnings)}});
+}
+
+std::string policy_show_json(const ledger::PolicyVersion& version, const std::string& ledger_id) {
+  return pretty({{"ledger_id", ledger_id},
+                 {"policy_version", version.version},
+                 {"policy_sha256", version.sha256},
+                 {"base_dir", version.base_dir},
+                 {"applied_at", version.applied_at},
+                 {"applied_by", version.applied_by},
+                 {"yaml", version.yaml}});
+}
+
+std::string policy_apply_json(const engine::ApplyReport& report, const std::string& ledger_id,
+                              const std::vector<engine::BudgetAccount>& accounts) {
+  const auto find = [&accounts](std::int64_t id) {
+    const auto account = std::find_if(accounts.begin(), accounts.end(),
+                                      [id](const auto& candidate) { return candidate.id == id; });
+    EPSILOG_INVARIANT(account != accounts.end());
+    return account;
+  };
+  Json changes = Json::array();
+  for (const ledger::LimitChange& change : report.limit_changes) {
+    const auto account = find(change.account);
+    changes.push_back({{"dataset", account->dataset},
+                       {"scope", account->scope},
+                       {"measure", account->measure},
+                       {"old_limit", engine::amount_text(account->measure, change.old_limit)},
+                       {"new_limit", engine::amount_text(account->measure, change.new_limit)},
+                       {"by", change.by},
+                       {"why", change.why}});
+  }
+  Json removals = Json::array();
+  for (const ledger::LimitRemoval& removal : report.limit_removals) {
+    const auto account = find(removal.account);
+    removals.push_back({{"dataset", account->dataset},
+                        {"scope", account->scope},
+                        {"measure", account->measure},
+                        {"limit", engine::amount_text(account->measure, account->balance.limit)},
+                        {"spent", engine::amount_text(account->measure, account->balance.spent)},
+                        {"by", removal.by},
+                        {"why", removal.why}});
+  }
+  return pretty({{"ledger_id", ledger_id},
+                 {"policy_version", report.policy_version},
+                 {"policy_sha256", report.policy_sha256},
+                 {"changed", report.changed},
+                 {"limit_changes", changes},
+                 {"limit_removals", removals}});
+}
+
+std::string data_check_json(const std::vector<DatasetReport>& reports,
+                            const std::vector<std::string>& without_source) {
+  Json datasets = Json::array();
+  for (const DatasetReport& report : reports) {
+    Json columns = Json::array();
+    for (const auto& column : report.data.columns) {
+      columns.push_back({{"column", column.column},
+                         {"missing", column.missing},
+                         {"nulls", column.nulls},
+                         {"unreadable", column.unreadable},
+                         {"unreadable_at", column.unreadable_at},
+                         {"out_of_bounds", column.out_of_bounds},
+                         {"undeclared", column.undeclared}});
+    }
+    datasets.push_back(
+        {{"dataset", report.dataset},
+         {"source", report.source},
+         {"rows", report.data.rows},
+         {"malformed", report.data.malformed},
+         {"malformed_at", report.data.malformed_at},
+         {"outside_blocks", report.data.outside_blocks ? Json(*report.data.outside_blocks) : Json()},
+         {"without_unit", report.data.without_unit},
+         {"over_max_rows", report.data.over_max_rows},
+         {"units", report.data.units},
+         {"kept", report.data.kept},
+         {"rows_declared", report.data.declared.count},
+         {"rows_exact", report.data.declared.exact},
+         {"beyond_rows_max", report.data.beyond_rows_max},
+         {"columns", columns}});
+  }
+  return pretty({{"ok", true}, {"datasets", datasets}, {"without_source", without_source}});
+}
+
+std::string budget_json(const std::string& ledger_id, const std::vector<engine::BudgetAccount>& accounts,
+                        const std::vector<std::string>& notes) {
+  Json list = Json::array();
+  for (const engine::BudgetAccount& account : accounts) {
+    Json object = account_json(account);
+    object["active"] = account.active;
+    list.push_back(std::move(object));
+  }
+  return pretty({{"ledger_id", ledger_id}, {"accounts", list}, {"notes", notes}});
+}
+
+std::string relocate_json(const engine::RelocateReport& report, const std::string& ledger_id) {
+  return pretty({{"ledger_id", ledger_id},
+                 {"dataset", report.dataset},
+                 {"changed", report.changed},
+                 {"from", report.from},
+                 {"to", report.to},
+                 {"at", report.changed ? Json(report.at) : Json(nullptr)}});
+}
+
+std::string migrate_json(const std::string& ledger, const ledger::Migration& migration) {
+  return pretty({{"ledger", ledger},
+                 {"from", migration.from},
+                 {"to", migration.to},
+                 {"copy", or_null(migration.copy)}});
+}
+
+std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
+                               const std::string& now) {
+  return pretty({{"ledger", ledger},
+                 {"was_held", !held_at.empty()},
+                 {"held_at", or_null(held_at)},
+                 {"calendar_time", now}});
+}
+
+std::string recover_json(const std::string& ledger, const engine::RecoverReport& report) {
+  return pretty(
+      {{"ledger", ledger}, {"was_poisoned", report.was_poisoned}, {"reason", or_null(report.reason)}});
+}
+
+std::string audit_json(const engine::AuditReport& report, const Examined& examined) {
+  const bool named = examined.policy_version != 0;
+  Json relocations = Json::array();
+  for (const ledger::Relocation& relocation : report.relocations) {
+    relocations.push_back({{"after_decision", relocation.after_decision},
+                           {"at", relocation.at},
+                           {"dataset", relocation.dataset},
+                           {"source", relocation.path},
+                           {"by", relocation.by},
+                           {"why", or_null(relocation.why)}});
+  }
+  return pretty({{"ok", report.ok},
+                 {"ledger_id", or_null(examined.ledger_id)},
+                 {"policy_version", named ? Json(examined.policy_version) : Json(nullptr)},
+                 {"policy_sha256", or_null(examined.policy_sha256)},
+                 {"records", report.records},
+                 {"accounts", examined.accounts},
+                 {"policy_versions", examined.policy_versions},
+                 {"faults", audit_faults(report.faults)},
+                 {"notes", audit_faults(report.notes)},
+                 {"relocations", std::move(relocations)}});
+}
+
+std::string replayed_json(const engine::ReplayedDecision& decision) {
+  return one_object({{"decision_id", decision.decision_id},
+                     {"seq", decision.seq},
+                     {"created_at", decision.created_at},
+                     {"outcome", decision.outcome},
+                     {"rules", static_cast<std::int64_t>(decision.rules)},
+                     {"policy_version", decision.policy_version},
+                     {"policy_sha256", or_null(decision.policy_sha256)},
+                     {"same", decision.faults.empty()},
+                     {"faults", audit_faults(decision.faults)}},
+                    -1);
+}
+
+std::string replay_summary_json(const engine::AuditReport& report, std::int64_t same) {
+  return one_object({{"ok", report.ok},
+                     {"records", report.records},
+                     {"same", same},
+                     {"faults", audit_faults(report.faults)}},
+                    -1);
+}
+
+}  // namespace epsilog::command

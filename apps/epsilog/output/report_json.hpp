@@ -1,0 +1,57 @@
+// What the verbs that answer no question report, as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/recovery.hpp"
+#include "epsilog/ledger/ledger.hpp"
+
+namespace epsilog::command {
+
+[[nodiscard]] std::string init_json(const engine::InitReport& report);
+[[nodiscard]] std::string policy_check_json(const std::vector<PolicyFault>& faults,
+                                            const std::vector<PolicyFault>& warnings);
+[[nodiscard]] std::string policy_show_json(const ledger::PolicyVersion& version,
+                                           const std::string& ledger_id);
+/// `accounts` resolves the account of each limit change and removal.
+[[nodiscard]] std::string policy_apply_json(const engine::ApplyReport& report, const std::string& ledger_id,
+                                            const std::vector<engine::BudgetAccount>& accounts);
+
+struct DatasetReport {
+  std::string dataset;
+  std::string source;
+  engine::DataReport data;
+};
+/// `without_source`: datasets whose values come from outside.
+[[nodiscard]] std::string data_check_json(const std::vector<DatasetReport>& reports,
+                                          const std::vector<std::string>& without_source);
+
+[[nodiscard]] std::string budget_json(const std::string& ledger_id,
+                                      const std::vector<engine::BudgetAccount>& accounts,
+                                      const std::vector<std::string>& notes);
+[[nodiscard]] std::string migrate_json(const std::string& ledger, const ledger::Migration& migration);
+/// `held_at` "": the calendar was not held.
+[[nodiscard]] std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
+                                             const std::string& now);
+[[nodiscard]] std::string relocate_json(const engine::RelocateReport& report, const std::string& ledger_id);
+[[nodiscard]] std::string recover_json(const std::string& ledger, const engine::RecoverReport& report);
+
+/// Which ledger was verified, so that two reports can be held beside each other; "" and 0 where it cannot be
+/// read.
+struct Examined {
+  std::string ledger_id = {};
+  std::string policy_sha256 = {};  ///< of the active version
+  std::int64_t policy_version = 0;
+  std::int64_t policy_versions = 0;
+  std::int64_t accounts = 0;
+};
+[[nodiscard]] std::string audit_json(const engine::AuditReport& report, const Examined& examined);
+/// One line each; the summary comes last.
+[[nodiscard]] std::string replayed_json(const engine::ReplayedDecision& decision);
+[[nodiscard]] std::string replay_summary_json(const engine::AuditReport& report, std::int64_t same);
+
+}  // namespace epsilog::command

@@ -1,0 +1,25 @@
+// What the verbs that answer no question report, for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "console.hpp"
+#include "report_json.hpp"
+
+namespace epsilog::command {
+
+/// `accounts` resolves the account of each limit change and removal.
+[[nodiscard]] std::string policy_apply_text(const engine::ApplyReport& report,
+                                            const std::vector<engine::BudgetAccount>& accounts,
+                                            const Style& style);
+
+/// Counts of rows and cells, and what makes answers other than expected.
+[[nodiscard]] std::string data_check_text(const DatasetReport& report, const engine::Dataset& dataset,
+                                          const Style& style);
+
+/// The verdict, what was examined, each fault or note, and the relocations that nobody can check.
+[[nodiscard]] std::string audit_text(const engine::AuditReport& report, const Examined& examined,
+                                     const Style& style);
+
+}  // namespace epsilog::command
