@@ -7,6 +7,7 @@
 
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
 
