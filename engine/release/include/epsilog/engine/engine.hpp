@@ -55,13 +55,19 @@ struct BudgetAccount : ledger::AccountState {
   bool active = true;  ///< false: the active policy declares no limit for it any more
 };
 
-/// An engine that was moved from can be assigned to and destroyed; every other call throws InvalidParameter.
+/// An engine that was moved from can be assigned to and destroyed; every other call throws InvalidParameter,
+/// as does one in a process that was forked after it was opened. What a callback throws comes out unchanged,
+/// and std::bad_alloc out of anything. Below, *reading* throws LedgerUnusable, LedgerIo and LedgerCorrupt,
+/// and *writing* these and LedgerBusy, with which nothing happened. docs/library.md says what is on record
+/// after each.
 class Engine final {
  public:
   /// Nothing is opened for writing before the first write.
-  /// Throws  LedgerUnusable, LedgerCorrupt, LedgerIo.
+  /// Throws  reading.
   [[nodiscard]] static Engine open(const std::string& ledger_path, const EngineOptions& options = {});
-  /// Throws  PolicyError; LedgerUnusable if something is at that path already.
+  /// Throws  PolicyError; LedgerUnusable if something is at that path already; SourceError for a source that
+  /// is
+  ///         relative to a directory that is gone; InvalidParameter for `by`; writing.
   static InitReport init(const std::string& policy_path, const std::string& ledger_path,
                          const std::string& by);
 
@@ -70,48 +76,58 @@ class Engine final {
   ~Engine();
 
   /// Spends nothing, records nothing.
+  /// Throws  NotFound, Underivable, InvalidParameter; reading.
   [[nodiscard]] Answer plan(const Request& request, const Alphas& alphas) const;
   /// How many more releases of exactly this request fit now. Spends nothing, records nothing, as all
-  /// forecasts. Throws as plan().
+  /// forecasts.
+  /// Throws  as plan().
   [[nodiscard]] Forecast forecast(const Request& request, const Alphas& alphas) const;
   /// The same of the request at the largest epsilon at which `count` of them fit into every account, however
   /// it counts: one grid step more, and fewer fit. What request.epsilon holds plays no part.
-  /// Requires  count >= 1.
   /// Ensures   nothing if not even the least epsilon fits so often.
+  /// Throws    as plan(); InvalidParameter unless count >= 1.
   [[nodiscard]] std::optional<Forecast> forecast_of_count(const Request& request, std::int64_t count,
                                                           const Alphas& alphas) const;
   /// The same of the request at the least epsilon whose answer, or each of its cells, is accurate enough: one
   /// grid step less, and it is not. What request.epsilon holds plays no part.
-  /// Requires  wanted.a > 0, 0 < wanted.alpha < 1.
   /// Ensures   nothing if no epsilon is large enough.
-  /// Throws    Underivable for a statistic made of several releases.
+  /// Throws    as plan(); Underivable for a statistic made of several releases; InvalidParameter unless
+  ///           wanted.a > 0 and 0 < wanted.alpha < 1.
   [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
                                                              const Alphas& alphas) const;
+  /// Throws  reading.
   [[nodiscard]] PlanSequence plan_sequence() const;
   /// The id of the answer that this principal was given last to exactly this request, "" if none is among the
   /// last ledger::kSameRequestWindow decisions: showing it again is free.
+  /// Throws  InvalidParameter for names that are not UTF-8; reading.
   [[nodiscard]] std::string same_question(const Request& request) const;
   /// Steps 0 to 3 of the release path. A refusal is an Answer with granted == false, and so is a request
   /// that waits for approvals.
+  /// Throws  NotFound, Underivable, InvalidParameter (a request that is held is reserved, among others);
+  ///         SourceError, SourceIo, EntropyUnavailable: nothing is charged then; writing.
   [[nodiscard]] Answer release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
                                const Progress& progress = {});
   /// All in one transaction, decided in order. Progress is over all sources that are read, each an equal
   /// part.
+  /// Throws  as release(), for the first request that cannot be decided: then none is.
   [[nodiscard]] std::vector<Answer> release_many(std::span<const Request> requests,
                                                  mechanisms::BitSource& bits, const Alphas& alphas,
                                                  const Progress& progress = {});
 
   // Reservations and approvals (docs/reservations.md). The id is that of the reservation, of the request that
   // waits for approvals, or of any decision about them. The answer is how the request stands afterwards,
-  // whoever brought that about: what was done already is not done twice. Each throws NotFound when nothing
-  // of that id ever waited, NotPermitted, and InvalidParameter when such a request cannot be treated so.
+  // whoever brought that about: what was done already is not done twice. From commit() on each throws
+  // NotFound when nothing of that id ever waited, NotPermitted, InvalidParameter when such a request cannot
+  // be treated so or `by` is no name; writing.
 
   /// Debits the request as reserved until its deadline, waits for approvals, or refuses.
-  /// Requires  holding other than none; no supplied value; reserved_against_token only of value:NAME.
+  /// Throws  NotFound, Underivable; InvalidParameter unless it is held, has no supplied value, and goes
+  /// against a
+  ///         token only of value:NAME; writing.
   [[nodiscard]] Answer reserve(const Request& request, const Alphas& alphas);
   /// Draws and posts a reservation, charging exactly what was reserved. `supplied` is the text of --value, of
   /// value:NAME only. Of a statistic computed here, a token is on record before the source is read.
-  /// Throws    SourceError as well.
+  /// Throws    SourceError, SourceIo, EntropyUnavailable as well.
   [[nodiscard]] Answer commit(const std::string& id, const std::string& by,
                               const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
                               const Alphas& alphas, const Progress& progress = {});
@@ -124,15 +140,21 @@ class Engine final {
   Answer reject(const std::string& id, const std::string& by, const std::string& why);
   /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
   /// to EngineOptions::unreadable, here and in history().
+  /// Throws  NotFound for a dataset that is neither declared nor on record; reading.
   void pending(const std::string& dataset, accounting::CallbackRef<void(const Answer&)> visit) const;
 
-  [[nodiscard]] std::vector<BudgetAccount> budget(const std::string& dataset) const;  ///< "" = all
+  /// `dataset` "" = all. Throws  NotFound likewise; reading.
+  [[nodiscard]] std::vector<BudgetAccount> budget(const std::string& dataset) const;
   /// What every report says about the budgets of a dataset, "" = of all, each sentence named after its own.
+  /// Throws  reading.
   [[nodiscard]] std::vector<std::string> notes(const std::string& dataset) const;
+  /// The last `limit` decisions, or all if it is 0, oldest first.
+  /// Throws  NotFound likewise; reading.
   void history(const std::string& dataset, std::int64_t limit,
                accounting::CallbackRef<void(const Answer&)> visit) const;
-  /// Throws  NotFound.
+  /// Throws  NotFound; reading.
   [[nodiscard]] Answer show(const std::string& decision_id, const Alphas& alphas) const;
+  // Each throws  reading.
   [[nodiscard]] Policy active_policy() const;
   [[nodiscard]] ledger::PolicyVersion active_policy_version() const;
   [[nodiscard]] std::string ledger_id() const;
@@ -143,27 +165,33 @@ class Engine final {
 
   /// A source that is written as in the active version stays where it is found (docs/policy_lifecycle.md).
   /// Throws  PolicyError when the policy itself or the change is not acceptable; InvalidParameter for one
-  ///         that is looser, with no `why`.
+  ///         that is looser, with no `why`; SourceError as init(); writing.
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
   /// What apply_policy() would refuse of the change as the ledger stands, what is overdue by now taken as
   /// ended; changes nothing.
-  /// Throws  PolicyError when the policy itself is not valid.
+  /// Throws  PolicyError when the policy itself is not valid; reading.
   [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
   /// How the policy differs from the active one. A path that is written otherwise and leads to where the
   /// source is found is not refused once charged.
+  /// Throws  likewise.
   [[nodiscard]] std::vector<PolicyChange> changes_to(const std::string& policy_path) const;
-  /// The accounts whose limit apply_policy() would end, likewise.
+  /// The accounts whose limit apply_policy() would end.
+  /// Throws  likewise.
   [[nodiscard]] std::vector<ledger::AccountState> removed_by(const std::string& policy_path) const;
 
   /// The source of the dataset is found at `path` from now on, relative to the working directory. That the
   /// same data stand there nobody can check: `by` vouches for it, and it is recorded with who and why.
   /// Throws    NotFound; SourceError where the dataset has no source, or what is there is not of the kind and
-  ///           shape that the policy declares, or belongs to the ledger; InvalidParameter without `why`.
+  ///           shape that the policy declares, or belongs to the ledger; InvalidParameter without `why`;
+  ///           writing.
   RelocateReport relocate(const std::string& dataset, const std::string& path, const std::string& by,
                           const std::string& why);
   /// Where the rows of the dataset are found now, "" without a source.
+  /// Throws  NotFound; reading.
   [[nodiscard]] std::string source_of(const std::string& dataset) const;
-  [[nodiscard]] std::vector<ledger::Relocation> relocations(const std::string& dataset) const;  ///< "" = all
+  /// By whom and when, oldest first; `dataset` "" = all.
+  /// Throws  reading.
+  [[nodiscard]] std::vector<ledger::Relocation> relocations(const std::string& dataset) const;
 
  private:
   explicit Engine(std::shared_ptr<EngineState> state);
