@@ -7,6 +7,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "policy_changes.hpp"
 #include "policy_charged.hpp"
+#include "policy_words.hpp"
 #include "yaml_tree.hpp"
 #include "yaml_writer.hpp"
 
@@ -213,7 +214,7 @@ void compare_settings(const Place& place, const ReleaseSettings& before, const R
       .compare(std::string(name(mechanism)), std::string(name(mechanism_now)),
                {Direction::incomparable, "another distribution, perhaps with a delta"});
   const auto arithmetic_text = [](ArithmeticChoice choice) {
-    return choice == ArithmeticChoice::exact ? "exact" : "mpfr";
+    return std::string(kArithmeticWords.of(choice));
   };
   place.at("arithmetic").compare(arithmetic_text(arithmetic), arithmetic_text(arithmetic_now), kAccuracy);
   place.at("precision").compare(precision_text(precision), precision_text(precision_now), kAccuracy);

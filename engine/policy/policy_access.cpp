@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "policy_decoder.hpp"
+#include "policy_words.hpp"
 
 namespace epsilog::engine {
 
@@ -11,8 +12,6 @@ using yaml::Node;
 namespace {
 
 std::vector<StatisticKind> decode_statistics(const Node& node, const std::string& what, Faults& faults) {
-  constexpr StatisticKind kKinds[] = {StatisticKind::count, StatisticKind::units,    StatisticKind::sum,
-                                      StatisticKind::mean,  StatisticKind::variance, StatisticKind::value};
   std::vector<StatisticKind> kinds;
   const std::vector<std::string> names = names_of(node, what, faults, [&](const Node& item) {
     if (item.text == "histogram") {
@@ -22,10 +21,7 @@ std::vector<StatisticKind> decode_statistics(const Node& node, const std::string
     }
     return choice_of(item, keys::statistics, what, faults).has_value();
   });
-  for (const std::string& name : names) {
-    const auto& words = keys::statistics.words;
-    kinds.push_back(kKinds[std::find(words.begin(), words.end(), name) - words.begin()]);
-  }
+  for (const std::string& name : names) kinds.push_back(kStatisticWords.find(name).value());
   return kinds;
 }
 

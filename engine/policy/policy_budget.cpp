@@ -96,10 +96,7 @@ class Amount final {
                 "write zcdp or rdp");
       return std::nullopt;
     }
-    const auto choice = choice_of(node, keys::measures, fields_.path("measure"), faults_);
-    if (!choice) return std::nullopt;
-    constexpr Measure kMeasures[] = {Measure::pure, Measure::approximate, Measure::zcdp, Measure::rdp};
-    return kMeasures[*choice];
+    return word_of(node, keys::measures, fields_.path("measure"), faults_);
   }
 
   /// Reports a key that the measure does not have.
@@ -283,9 +280,6 @@ class Amount final {
   Faults& faults_;
 };
 
-constexpr CalendarPeriod kPeriods[] = {CalendarPeriod::day, CalendarPeriod::week, CalendarPeriod::month,
-                                       CalendarPeriod::quarter, CalendarPeriod::year};
-
 }  // namespace
 
 Budget decode_amount(const Fields& fields, Faults& faults) {
@@ -297,9 +291,7 @@ std::optional<LossCap> decode_cap(const Fields& fields, Faults& faults) {
 }
 
 std::optional<CalendarPeriod> period_kind_of(const Node& node, const std::string& what, Faults& faults) {
-  const auto choice = choice_of(node, keys::periods, what, faults);
-  if (!choice) return std::nullopt;
-  return kPeriods[*choice];
+  return word_of(node, keys::periods, what, faults);
 }
 
 void decode_budget(const Node& node, const Mark& owner, Dataset& dataset, SectionMarks& marks,

@@ -204,12 +204,10 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
                                joined(keys::column_types.words) + ". Write " + std::string(meant));
     return column;
   }
-  const auto choice = choice_of(*type, keys::column_types, fields.path("type"), faults);
+  const auto choice = word_of(*type, keys::column_types, fields.path("type"), faults);
   // What else may be written depends on the type, so without one nothing more can be said.
   if (!choice) return column;
-  constexpr ColumnType kTypes[] = {ColumnType::integer, ColumnType::decimal, ColumnType::real,
-                                   ColumnType::string,  ColumnType::boolean, ColumnType::date};
-  column.type = kTypes[*choice];
+  column.type = *choice;
   decode_scale(fields, column, faults);
   decode_bounds(fields, column, faults);
   decode_values(fields, column, faults);

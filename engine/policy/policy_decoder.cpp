@@ -42,8 +42,7 @@ Rows decode_rows(const Node& node, const Mark& owner, Faults& faults) {
 }
 
 void decode_neighbours(const Node& node, Dataset& dataset, Faults& faults) {
-  const auto choice = choice_of(node, keys::neighbours, "neighbours", faults);
-  if (choice) dataset.neighbours = *choice == 0 ? Neighbours::add_remove : Neighbours::replace_one;
+  dataset.neighbours = word_of(node, keys::neighbours, "neighbours", faults).value_or(dataset.neighbours);
 }
 
 /// Who may ask for what, and with whose consent.

@@ -81,6 +81,14 @@ extern template std::optional<Rho> amount_of<Rho>(const yaml::Node&, std::string
 /// The index of the word in the vocabulary.
 [[nodiscard]] std::optional<std::size_t> choice_of(const yaml::Node& node, const Vocabulary& vocabulary,
                                                    std::string_view what, Faults& faults);
+/// What the word stands for.
+template <class Enum>
+[[nodiscard]] std::optional<Enum> word_of(const yaml::Node& node, const VocabularyOf<Enum>& vocabulary,
+                                          std::string_view what, Faults& faults) {
+  const auto choice = choice_of(node, vocabulary, what, faults);
+  if (!choice) return std::nullopt;
+  return static_cast<Enum>(*choice);
+}
 
 /// The distinct scalars of a list, each accepted by `accept`, which reports what it does not accept.
 [[nodiscard]] std::vector<std::string> names_of(const yaml::Node& node, std::string_view what, Faults& faults,

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "policy_words.hpp"
+#include "source_words.hpp"
+
 namespace epsilog::engine {
 
 const Key* KeyTable::find(std::string_view name) const {
@@ -126,16 +129,16 @@ const KeyTable above{"above", {{"epsilon"}, {"delta"}, {"rho"}, {"orders"}}};
 
 const KeyTable reservations{"reservations", {{"expires", true, "expires: 24h"}}};
 
-const Vocabulary column_types{"column_type", {"int", "decimal", "double", "string", "bool", "date"}};
-const Vocabulary encodings{"encoding", {"utf-8", "latin-1", "windows-1252"}};
-const Vocabulary date_formats{"date_format", {"YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY"}};
-const Vocabulary neighbours{"neighbours", {"add-remove", "replace-one"}};
-const Vocabulary measures{"measure", {"pure", "approximate", "zcdp", "rdp"}};
-const Vocabulary periods{"period", {"day", "week", "month", "quarter", "year"}};
-const Vocabulary limit_subjects{"limit_subject", {"principal", "role", "purpose"}};
-const Vocabulary mechanisms{"mechanism", {"snapping", "discrete_laplace", "discrete_gaussian", "gaussian"}};
-const Vocabulary arithmetics{"arithmetic", {"mpfr", "exact"}};
-const Vocabulary statistics{"statistic", {"count", "units", "sum", "mean", "variance", "value"}};
+const VocabularyOf<ColumnType> column_types{{"column_type", kColumnTypeWords.list()}};
+const VocabularyOf<Encoding> encodings{{"encoding", kEncodingWords.list()}};
+const VocabularyOf<DateFormat> date_formats{{"date_format", kDateFormatWords.list()}};
+const VocabularyOf<Neighbours> neighbours{{"neighbours", kNeighboursWords.list()}};
+const VocabularyOf<Measure> measures{{"measure", kMeasureWords.list()}};
+const VocabularyOf<CalendarPeriod> periods{{"period", kPeriodWords.list()}};
+const VocabularyOf<Limit::Subject> limit_subjects{{"limit_subject", kLimitSubjectWords.list()}};
+const VocabularyOf<MechanismChoice> mechanisms{{"mechanism", kMechanismWords.list()}};
+const VocabularyOf<ArithmeticChoice> arithmetics{{"arithmetic", kArithmeticWords.list()}};
+const VocabularyOf<StatisticKind> statistics{{"statistic", kStatisticWords.list()}};
 const Vocabulary release_names{"release_name", {"default", "count", "units", "sum", "mean", "variance"}};
 
 bool is_of_a_later_version(std::string_view key) {

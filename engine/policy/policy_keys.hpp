@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "epsilog/engine/policy.hpp"
+
 namespace epsilog::engine {
 
 struct Key {
@@ -30,13 +32,25 @@ struct Vocabulary {
   std::string_view definition;
   std::vector<std::string> words;
 };
+/// Those of an enumeration, in its order.
+template <class Enum>
+struct VocabularyOf : Vocabulary {};
 
 namespace keys {
 extern const KeyTable policy, principal, dataset, csv_source, sqlite_source, unit, rows, budget, lifetime,
     limit, blocks, per_release, column, query, release, allow, forbid, approvals, approvers, above,
     reservations;
-extern const Vocabulary column_types, encodings, date_formats, neighbours, measures, periods, limit_subjects,
-    mechanisms, arithmetics, statistics, release_names;
+extern const VocabularyOf<ColumnType> column_types;
+extern const VocabularyOf<Encoding> encodings;
+extern const VocabularyOf<DateFormat> date_formats;
+extern const VocabularyOf<Neighbours> neighbours;
+extern const VocabularyOf<Measure> measures;
+extern const VocabularyOf<CalendarPeriod> periods;
+extern const VocabularyOf<Limit::Subject> limit_subjects;
+extern const VocabularyOf<MechanismChoice> mechanisms;
+extern const VocabularyOf<ArithmeticChoice> arithmetics;
+extern const VocabularyOf<StatisticKind> statistics;
+extern const Vocabulary release_names;
 
 /// Keys that later versions know; named in the message instead of a wrong suggestion.
 [[nodiscard]] bool is_of_a_later_version(std::string_view key);

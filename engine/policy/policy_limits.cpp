@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "policy_decoder.hpp"
+#include "policy_words.hpp"
 
 namespace epsilog::engine {
 
@@ -24,9 +25,6 @@ std::string_view kind_of(Measure measure) {
   }
   EPSILOG_INVARIANT(false);
 }
-
-constexpr Limit::Subject kSubjects[] = {Limit::Subject::principal, Limit::Subject::role,
-                                        Limit::Subject::purpose};
 
 /// The one key that says whose budget it is; "" after a fault.
 std::string_view subject_key(const Fields& fields, Faults& faults) {
@@ -53,9 +51,9 @@ std::string_view subject_key(const Fields& fields, Faults& faults) {
 
 bool decode_each(const Node& node, const Dataset& dataset, const Askers& askers, Limit& limit,
                  Faults& faults) {
-  const auto choice = choice_of(node, keys::limit_subjects, "limits.each", faults);
+  const auto choice = word_of(node, keys::limit_subjects, "limits.each", faults);
   if (!choice) return false;
-  limit.subject = kSubjects[*choice];
+  limit.subject = *choice;
   if (limit.subject == Limit::Subject::role) {
     return expect_roles_possible(node.mark, "limits.each", askers, faults);
   }
@@ -103,8 +101,7 @@ std::optional<Limit> decode_limit(const Node& node, const Dataset& dataset, cons
 }
 
 std::string subject_text(const Limit& limit) {
-  static const std::vector<std::string>& kWords = keys::limit_subjects.words;
-  const std::string& word = kWords[static_cast<std::size_t>(limit.subject)];
+  const std::string word(kLimitSubjectWords.of(limit.subject));
   return limit.name.empty() ? "each " + word : word + " " + shown(limit.name);
 }
 

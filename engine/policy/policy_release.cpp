@@ -100,13 +100,11 @@ std::optional<std::optional<Rational>> decode_grid(const Node& node, const std::
 }
 
 void decode_mechanism(const Fields& fields, Overrides& overrides, Faults& faults) {
-  constexpr MechanismChoice kChoices[] = {MechanismChoice::snapping, MechanismChoice::discrete_laplace,
-                                          MechanismChoice::discrete_gaussian, MechanismChoice::gaussian};
   overrides.mechanism_unreadable = fields.has("mechanism");
   if (const Node* mechanism = fields["mechanism"]) {
-    const auto choice = choice_of(*mechanism, keys::mechanisms, fields.path("mechanism"), faults);
+    const auto choice = word_of(*mechanism, keys::mechanisms, fields.path("mechanism"), faults);
     if (!choice) return;
-    overrides.mechanism = kChoices[*choice];
+    overrides.mechanism = *choice;
     overrides.mechanism_unreadable = false;
   }
 }
@@ -123,8 +121,8 @@ Overrides decode_overrides(const yaml::Entry& entry, Faults& faults) {
     overrides.grid = decode_grid(*grid, fields.path("grid"), faults);
   }
   if (const Node* arithmetic = fields["arithmetic"]) {
-    const auto choice = choice_of(*arithmetic, keys::arithmetics, fields.path("arithmetic"), faults);
-    if (choice) overrides.arithmetic = *choice == 0 ? ArithmeticChoice::mpfr : ArithmeticChoice::exact;
+    const auto choice = word_of(*arithmetic, keys::arithmetics, fields.path("arithmetic"), faults);
+    if (choice) overrides.arithmetic = *choice;
   }
   if (const Node* precision = fields["precision"]) {
     overrides.precision = decode_precision(*precision, fields.path("precision"), faults);

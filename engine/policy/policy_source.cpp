@@ -85,13 +85,11 @@ CsvSource decode_csv(const Node& node, const Mark& owner, Faults& faults) {
   if (const Node* decimal = fields["decimal"]) decode_decimal_point(*decimal, csv, faults);
   if (const Node* thousands = fields["thousands"]) decode_thousands(*thousands, csv, faults);
   if (const Node* encoding = fields["encoding"]) {
-    constexpr Encoding kInOrder[] = {Encoding::utf_8, Encoding::latin_1, Encoding::windows_1252};
-    const auto choice = choice_of(*encoding, keys::encodings, "source.encoding", faults);
-    if (choice) csv.encoding = kInOrder[*choice];
+    csv.encoding = word_of(*encoding, keys::encodings, "source.encoding", faults).value_or(csv.encoding);
   }
   if (const Node* format = fields["date_format"]) {
-    const auto choice = choice_of(*format, keys::date_formats, "source.date_format", faults);
-    if (choice) csv.date_format = kDateFormats[*choice];
+    csv.date_format =
+        word_of(*format, keys::date_formats, "source.date_format", faults).value_or(csv.date_format);
   }
   if (const Node* null = fields["null"]) decode_null_texts(*null, csv, faults);
   if (const Node* multiline = fields["multiline"]) {

@@ -83,18 +83,6 @@ std::string value_text(const Blocks& blocks) {
   return map.text();
 }
 
-std::string_view name(Limit::Subject subject) {
-  switch (subject) {
-    case Limit::Subject::principal:
-      return "principal";
-    case Limit::Subject::role:
-      return "role";
-    case Limit::Subject::purpose:
-      return "purpose";
-  }
-  EPSILOG_INVARIANT(false);
-}
-
 std::string value_text(const Limit& limit) {
   FlowMap map;
   if (limit.name.empty()) {

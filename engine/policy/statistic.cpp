@@ -4,12 +4,11 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/nearest.hpp"
+#include "policy_words.hpp"
 
 namespace epsilog::engine {
 namespace {
 
-constexpr std::array kKinds = {StatisticKind::count, StatisticKind::units,    StatisticKind::sum,
-                               StatisticKind::mean,  StatisticKind::variance, StatisticKind::value};
 constexpr std::string_view kHistogram = "histogram";
 
 bool has_subject(StatisticKind kind) {
@@ -46,8 +45,7 @@ std::string advice(std::string_view verb, const std::vector<std::string>& known)
 }
 
 [[noreturn]] void refuse_unknown(std::string_view verb) {
-  std::vector<std::string> known;
-  for (const StatisticKind kind : kKinds) known.emplace_back(name(kind));
+  std::vector<std::string> known = kStatisticWords.list();
   known.emplace_back(kHistogram);
   std::string list;
   for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
@@ -57,9 +55,7 @@ std::string advice(std::string_view verb, const std::vector<std::string>& known)
 
 StatisticKind parse_kind(std::string_view verb) {
   if (verb == kHistogram) return StatisticKind::count;
-  for (const StatisticKind kind : kKinds) {
-    if (verb == name(kind)) return kind;
-  }
+  if (const auto kind = kStatisticWords.find(verb)) return *kind;
   refuse_unknown(verb);
 }
 

@@ -90,22 +90,6 @@ std::optional<std::int64_t> first_day(CalendarPeriod period, std::string_view na
 
 }  // namespace
 
-std::string_view name(CalendarPeriod period) {
-  switch (period) {
-    case CalendarPeriod::day:
-      return "day";
-    case CalendarPeriod::week:
-      return "week";
-    case CalendarPeriod::month:
-      return "month";
-    case CalendarPeriod::quarter:
-      return "quarter";
-    case CalendarPeriod::year:
-      return "year";
-  }
-  EPSILOG_INVARIANT(false);
-}
-
 DayRange period_of(CalendarPeriod period, std::int64_t day) {
   const year_month_day date = date_of(day);
   switch (period) {

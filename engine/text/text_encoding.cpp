@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/utf8.hpp"
 
 namespace epsilog::engine {
@@ -30,18 +29,6 @@ void append_point(char16_t point, std::string& utf8) {
 }
 
 }  // namespace
-
-std::string_view name(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::utf_8:
-      return "utf-8";
-    case Encoding::latin_1:
-      return "latin-1";
-    case Encoding::windows_1252:
-      return "windows-1252";
-  }
-  EPSILOG_INVARIANT(false);
-}
 
 bool append_utf8(std::string_view bytes, Encoding encoding, std::string& utf8) {
   if (encoding == Encoding::utf_8) {
