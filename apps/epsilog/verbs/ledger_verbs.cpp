@@ -1,6 +1,4 @@
 // budget, history, show.
-#include <fmt/format.h>
-
 #include <limits>
 #include <utility>
 
@@ -9,17 +7,10 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
-#include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/audit.hpp"
-#include "epsilog/engine/recovery.hpp"
-#include "epsilog/ledger/inspection.hpp"
 #include "history_text.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
-#include "printable.hpp"
-#include "released_text.hpp"
 #include "report_json.hpp"
-#include "table_output.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {

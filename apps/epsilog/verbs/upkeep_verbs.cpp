@@ -1,6 +1,7 @@
 // recover, migrate, clock confirm, relocate: what is done to a ledger now and then, by hand.
 #include <fmt/format.h>
 
+#include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
