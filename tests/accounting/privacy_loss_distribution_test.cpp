@@ -299,7 +299,7 @@ ComposedLaw snapping(const std::string& scale, const std::string& sensitivity, c
 }  // namespace
 
 TEST_CASE("Snapping in exact arithmetic costs what Laplace noise costs", "[pld][snapping]") {
-  for (const std::uint64_t count : {1, 2, 100}) {
+  for (const std::uint64_t count : {1UL, 2UL, 100UL}) {
     const std::vector exact{snapping("10", "1", "0", count), guarantee("0.1", "1e-9", 2)};
     const std::vector laplace{noise(Kind::laplace, "10", "1", count), guarantee("0.1", "1e-9", 2)};
     CAPTURE(count);
@@ -380,7 +380,7 @@ TEST_CASE("Discrete Gaussian noise on a fine grid costs what continuous noise co
   };
   for (const Row& row : {Row{"10", "1"}, Row{"60", "7"}, Row{"300", "7"}, Row{"3000", "200"}}) {
     const ComposedLaw fine = fine_grid_gaussian(number(row.scale), number(row.sensitivity), 1);
-    for (const std::uint64_t count : {1, 5}) {
+    for (const std::uint64_t count : {1UL, 5UL}) {
       ComposedLaw counted = fine;
       counted.count = count;
       const std::vector approximated{counted};

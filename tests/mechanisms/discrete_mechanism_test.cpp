@@ -181,7 +181,7 @@ TEST_CASE("discrete mechanism: vectors that move by D move by at most the inflat
 TEST_CASE("discrete mechanism: the automatic grid costs less than 2^-20", "[mechanisms][discrete]") {
   for (const char* epsilon : {"1e-9", "0.1", "1", "7.7", "1000"}) {
     for (const char* sensitivity : {"1e-30", "0.7", "1", "3", "1e30"}) {
-      for (const std::uint64_t coordinates : {1, 2, 1000}) {
+      for (const std::uint64_t coordinates : {1UL, 2UL, 1000UL}) {
         CAPTURE(epsilon, sensitivity, coordinates);
         Options options = laplace(epsilon, sensitivity, "-1", "100.5");
         options.coordinates = coordinates;
@@ -258,7 +258,7 @@ TEST_CASE("discrete mechanism: several coordinates are charged by zCDP", "[mecha
 
 TEST_CASE("discrete mechanism: asked for rho it takes the least scale of that rho, whatever the coordinates",
           "[mechanisms][discrete][exact]") {
-  for (const std::uint64_t coordinates : {1, 3}) {
+  for (const std::uint64_t coordinates : {1UL, 3UL}) {
     for (const char* rho : {"1/50", "1e-12", "5"}) {
       CAPTURE(coordinates, rho);
       Options options = gaussian("1", "1e-6", "3", "0", "100");

@@ -41,7 +41,7 @@ TEST_CASE("quantile: levels round to the side named at any precision", "[mechani
     for (const char* level : kLevels) {
       const MpfrNumber y = MpfrNumber::rounded(parse_rational(level, "level"), bits, MPFR_RNDN);
       check_sides(y, bits, level_of_complement);
-      for (const std::uint64_t n : {1, 2, 3, 10, 1000}) {
+      for (const std::uint64_t n : {1UL, 2UL, 3UL, 10UL, 1000UL}) {
         check_sides(y, bits, [n](const MpfrNumber& v, mpfr_rnd_t d) { return level_over(v, n, d); });
         check_sides(y, bits, [n](const MpfrNumber& v, mpfr_rnd_t d) { return level_of_each(v, n, d); });
       }

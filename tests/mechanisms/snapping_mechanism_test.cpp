@@ -76,7 +76,7 @@ TEST_CASE("mechanism: the proved loss never passes the granted one, at any scale
   for (const char* epsilon : {"1e-12", "1e-6", "0.1", "1", "2.5", "1000000"}) {
     for (const char* sensitivity : {"1e-30", "0.7", "1", "3", "1e30"}) {
       for (const char* upper : {"1e-20", "1", "41/3", "1e9", "1e40"}) {
-        for (const std::uint64_t coordinates : {1, 2, 1000}) {
+        for (const std::uint64_t coordinates : {1UL, 2UL, 1000UL}) {
           for (const unsigned bits : {0U, 53U, 118U, 300U}) {
             Options asked = options(epsilon, sensitivity, "-1e-25", upper);
             asked.coordinates = coordinates;

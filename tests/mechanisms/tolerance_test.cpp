@@ -103,7 +103,7 @@ TEST_CASE("tolerance: an integer tolerance is the least that rounded noise respe
   int cases = 0;
   for (const char* epsilon : {"0.1", "0.7", "1", "1.3", "2", "5", "9.9", "23", "50", "400"}) {
     for (const char* k : {"0.1", "0.5", "1", "2", "3", "7", "12", "23"}) {
-      for (const std::uint64_t partitions : {1, 10}) {
+      for (const std::uint64_t partitions : {1UL, 10UL}) {
         const Rational t = laplace_tolerance(number(epsilon), 1, number(k), false, partitions).tolerance;
         const Rational n = laplace_tolerance(number(epsilon), 1, number(k), true, partitions).tolerance;
         CAPTURE(epsilon, k, partitions, n.get_d(), t.get_d());
@@ -150,7 +150,7 @@ TEST_CASE("tolerance: several partitions cost a little less than the union bound
     for (const char* k : {"0.5", "1", "3", "23"}) {
       Rational before = at(1, number(k), false, 1).tolerance;
       Rational spared = at(1, number(k), false, 1).complementary;
-      for (const std::uint64_t n : {2, 3, 10, 100, 100'000}) {
+      for (const std::uint64_t n : {2UL, 3UL, 10UL, 100UL, 100'000UL}) {
         CAPTURE(k, n);
         const NoiseTolerance found = at(1, number(k), false, n);
         CHECK(found.tolerance > before);

@@ -193,7 +193,7 @@ TEST_CASE("refusal: a changed count, reason or balance is found", "[engine][refu
 
 TEST_CASE("reasons: more than are stored read back as the first and how many there are",
           "[engine][refusals][size][exact]") {
-  for (const std::size_t count : {1, 2, 15, 16}) {
+  for (const std::size_t count : {1UL, 2UL, 15UL, 16UL}) {
     const Decision decision = refusal(count);
     CHECK(reasons_text(decision, ledger::kRules) == reasons_json(decision.reasons()));
   }
