@@ -96,7 +96,7 @@ TEST_CASE("waiting: the holder of a lock is who has it, not who waits for it, no
   CHECK(ledger::listed_holder(locks, ::makedev(0xfd, 1), 99) == 13);
   CHECK(ledger::listed_holder(locks, ::makedev(0xfd, 1), 990) == 12);
   CHECK(ledger::listed_holder(locks, ::makedev(0, 0x2a), 99) == 16);
-  for (const ino_t unknown : {98, 97, 96, 9}) {
+  for (const ino_t unknown : {98UL, 97UL, 96UL, 9UL}) {
     CHECK_FALSE(ledger::listed_holder(locks, ::makedev(0xfd, 1), unknown).has_value());
   }
   CHECK_FALSE(ledger::listed_holder("", ::makedev(0xfd, 1), 99).has_value());

@@ -285,7 +285,7 @@ TEST_CASE("settlement: an I/O error at any call of COMMIT tells nothing, whoever
 
 TEST_CASE("settlement: a COMMIT that found no room did not happen, for whoever opens the ledger next either",
           "[ledger][settlement][fault]") {
-  enum Exit { no_failure = 10, refused, in_doubt, unharmed };
+  enum Exit { no_failure = 10, turned_away, in_doubt, unharmed };
   for (const int error : {ENOSPC, EDQUOT, EFBIG}) {
     int found_no_room = 0;
     for (std::int64_t nth = 1;; ++nth) {
@@ -301,7 +301,7 @@ TEST_CASE("settlement: a COMMIT that found no room did not happen, for whoever o
         try {
           static_cast<void>(ledger.commit(std::move(transaction)));
         } catch (const LedgerBusy&) {
-          ::_exit(ledger.poisoned() ? 1 : refused);
+          ::_exit(ledger.poisoned() ? 1 : turned_away);
         } catch (const LedgerIo&) {  // a sync that fails for lack of room is a failed sync
           ::_exit(in_doubt);
         }
@@ -310,7 +310,7 @@ TEST_CASE("settlement: a COMMIT that found no room did not happen, for whoever o
       REQUIRE(WIFEXITED(status));
       if (WEXITSTATUS(status) == no_failure) break;
       if (WEXITSTATUS(status) == in_doubt || WEXITSTATUS(status) == unharmed) continue;
-      CHECK(WEXITSTATUS(status) == refused);
+      CHECK(WEXITSTATUS(status) == turned_away);
       ++found_no_room;
       CHECK_FALSE(reserved.fixture.look().find_key("ada", "k"));
       auto again = reserved.fixture.open();

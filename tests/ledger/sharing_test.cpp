@@ -169,7 +169,7 @@ TEST_CASE("users: a group reads with mode 0640, makes nothing beside the ledger 
     WARN("not root: not tested");
     return;
   }
-  for (const mode_t directory_mode : {0750, 0770}) {
+  for (const mode_t directory_mode : {0750U, 0770U}) {
     for (const bool used_before : {false, true}) {
       CAPTURE(directory_mode, used_before);
       const LedgerFixture fixture;

@@ -419,8 +419,9 @@ bool listed_open(const std::string& path, const std::string& id) {
 }
 
 constexpr const char* kDamages[] = {
-    "UPDATE decision SET request = '{\"dataset\":\"clinic\",\"epsilon\":\"1e-400\",\"reservation\":\"plain\","
-    "\"statistic\":\"count\"}' WHERE seq = 1",
+    ("UPDATE decision SET request = "
+     "'{\"dataset\":\"clinic\",\"epsilon\":\"1e-400\",\"reservation\":\"plain\","
+     "\"statistic\":\"count\"}' WHERE seq = 1"),
     "UPDATE decision SET request = 'x' WHERE seq = 1",
     "UPDATE decision SET accounts = '{' WHERE seq = 1",
 };

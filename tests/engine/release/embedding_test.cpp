@@ -263,7 +263,7 @@ TEST_CASE("embedding: threads that parse the same policy at once plan the same",
 TEST_CASE("embedding: a machine without randomness refuses to draw, and nothing is charged",
           "[engine][embedding][negative]") {
   Clinic clinic;
-  const int status = without_randomness([&clinic] {
+  const int status = without_randomness([] {
     try {
       mechanisms::SystemBits bits;
       return 1;
