@@ -147,8 +147,10 @@ class History final {
 accounting::RenyiCurve charged_curve(const Charged& charges) {
   accounting::RenyiCurve curve;
   for (const auto& [measure, units] : charges) {
-    if (const auto order = renyi_order(measure)) {
-      curve.push_back({*order, units * accounting::power_of_ten(-accounting::EpsilonMeasure::decimals)});
+    const auto parsed = parse_measure(measure);
+    if (parsed && parsed->kind == AccountMeasure::Kind::renyi) {
+      curve.push_back(
+          {parsed->order, units * accounting::power_of_ten(-accounting::EpsilonMeasure::decimals)});
     }
   }
   return curve;

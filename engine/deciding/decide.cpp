@@ -89,14 +89,14 @@ void check_one_release(const Dataset& dataset, const Plan& plan, const std::vect
                        Reasons& reasons) {
   // What a budget cannot express at all is refused for that.
   const bool bounded = std::any_of(debits.begin(), debits.end(), [](const Debit& debit) {
-    return debit.ask.account.measure == accounting::DeltaMeasure::name || !debit.ask.expressible;
+    return debit.ask.measure.kind == AccountMeasure::Kind::delta || !debit.ask.expressible;
   });
   const LossCap cap = cap_of_one_release(dataset, bounded, plan.rules);
   for (const CapExceeded& one : exceeded(cap, plan.charged, plan.mechanisms)) {
     reasons.add([&] {
       return limit_reason(RefusalCode::per_release_exceeded,
-                          one.measure + " of one release of '" + dataset.name + "'", "per_release",
-                          one.measure, {.limit = one.limit}, one.asked, some_passes(plan, debits));
+                          one.measure.text() + " of one release of '" + dataset.name + "'", "per_release",
+                          one.measure.text(), {.limit = one.limit}, one.asked, some_passes(plan, debits));
     });
   }
 }

@@ -70,7 +70,8 @@ class Asking {
     for (const MeasureLimit& limit : measure_limits(budget)) {
       const accounting::Integer amount = plan_.amounts.at(limit.measure);
       const bool too_large = amount > accounting::Integer(accounting::kUnitsMax);
-      asks_.push_back({.account = {dataset_.name, scope.text(), limit.measure},
+      asks_.push_back({.account = {dataset_.name, scope.text(), limit.measure.text()},
+                       .measure = limit.measure,
                        .limit = limit.units,
                        .amount = too_large ? accounting::kUnitsMax : amount.get_si(),
                        .too_large = too_large ? std::optional(amount) : std::nullopt,
@@ -91,13 +92,13 @@ class Asking {
   std::vector<Ask> asks_;
 };
 
-void add_account(std::vector<ledger::AccountState>& accounts, const Dataset& dataset,
-                 const Scope& scope, const Budget& budget) {
+void add_account(std::vector<ledger::AccountState>& accounts, const Dataset& dataset, const Scope& scope,
+                 const Budget& budget) {
   for (const MeasureLimit& limit : measure_limits(budget)) {
     ledger::AccountState account;
     account.dataset = dataset.name;
     account.scope = scope.text();
-    account.measure = limit.measure;
+    account.measure = limit.measure.text();
     account.balance.limit = limit.units;
     accounts.push_back(std::move(account));
   }
@@ -146,7 +147,7 @@ std::vector<ledger::AccountState> accounts_wanted_of(const Policy& policy, const
 std::optional<std::int64_t> limit_in(const std::vector<const Budget*>& budgets, const std::string& measure) {
   for (const Budget* budget : budgets) {
     for (const MeasureLimit& limit : measure_limits(*budget)) {
-      if (limit.measure == measure) return limit.units;
+      if (limit.measure.text() == measure) return limit.units;
     }
   }
   return std::nullopt;

@@ -1,8 +1,8 @@
 // Which accounts a request touches, and what it asks of each.
 //
-// An account is named by (dataset, scope, measure); scope.hpp says what scopes there are. Everything here is a
-// function of policy, request and ledger time: charges never depend on data (guarantee G7).
-// Thread-safety: pure functions.
+// An account is named by (dataset, scope, measure); scope.hpp says what scopes there are. Everything here is
+// a function of policy, request and ledger time: charges never depend on data (guarantee G7). Thread-safety:
+// pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "epsilog/engine/decision.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/request.hpp"
 #include "plan.hpp"
@@ -20,6 +21,7 @@ namespace epsilog::engine {
 /// One account and what a request would debit from it.
 struct Ask {
   ledger::AccountName account;
+  AccountMeasure measure;   ///< of the account
   std::int64_t limit = 0;   ///< as the policy has it; an account that is not there yet is opened with it
   std::int64_t amount = 0;  ///< grid units of the measure; 0: nothing of this measure is lost
   /// The amount where it is more than any account can hold; `amount` is 2^61 then, and it never fits.

@@ -22,7 +22,6 @@ namespace {
 
 /// Where searches start: one nat.
 constexpr std::int64_t kOneNat = 1'000'000'000'000;
-constexpr const char* kEpsilon = accounting::EpsilonMeasure::name;
 
 /// A request planned at some epsilon, and what it asks of the accounts as they stand.
 struct Standing {
@@ -147,7 +146,7 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
 /// A cap on one release's epsilon is where the search ends; those in other measures are asked for here.
 bool fits(const Dataset& dataset, const Standing& standing, std::int64_t count) {
   const bool counted = std::any_of(standing.debits.begin(), standing.debits.end(), [](const Debit& debit) {
-    return debit.ask.account.measure == accounting::DeltaMeasure::name;
+    return debit.ask.measure.kind == AccountMeasure::Kind::delta;
   });
   const LossCap cap = cap_of_one_release(dataset, counted, standing.plan.rules);
   if (!exceeded(cap, standing.plan.charged, standing.plan.mechanisms).empty()) return false;
@@ -161,7 +160,7 @@ bool fits(const Dataset& dataset, const Standing& standing, std::int64_t count) 
 std::int64_t Forecaster::most_for(const Standing& standing, std::int64_t count) const {
   std::int64_t most = most_of_one_release();
   for (const Debit& debit : standing.debits) {
-    if (debit.ask.account.measure == kEpsilon) {
+    if (debit.ask.measure.kind == AccountMeasure::Kind::epsilon) {
       most = std::min(most, debits_that_fit(debit.account.balance, count));
     }
   }

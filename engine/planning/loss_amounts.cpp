@@ -13,9 +13,7 @@ namespace {
 
 using accounting::Integer;
 
-constexpr const char* kEpsilon = accounting::EpsilonMeasure::name;
-constexpr const char* kDelta = accounting::DeltaMeasure::name;
-constexpr const char* kRho = accounting::RhoMeasure::name;
+using Kind = AccountMeasure::Kind;
 
 /// The losses of the components add in every one of these measures, whatever they are (docs/filters.md);
 /// what they add up to is rounded once.
@@ -35,20 +33,20 @@ Integer units_up(const Rational& value, int decimals) {
 std::vector<MeasureLimit> measure_limits(const Budget& budget) {
   switch (budget.measure) {
     case Measure::pure:
-      return {{kEpsilon, budget.epsilon.units()}};
+      return {{{Kind::epsilon}, budget.epsilon.units()}};
     case Measure::approximate:
-      return {{kDelta, budget.delta.units()}, {kEpsilon, budget.epsilon.units()}};
+      return {{{Kind::delta}, budget.delta.units()}, {{Kind::epsilon}, budget.epsilon.units()}};
     case Measure::zcdp:
-      return {{kRho, budget.rho.units()}};
+      return {{{Kind::rho}, budget.rho.units()}};
     case Measure::rdp:
       break;
   }
   std::vector<MeasureLimit> limits;
   for (const RenyiLimit& limit : budget.orders) {
-    limits.push_back({renyi_measure(limit.order), limit.divergence.units()});
+    limits.push_back({{Kind::renyi, limit.order}, limit.divergence.units()});
   }
   std::sort(limits.begin(), limits.end(),
-            [](const MeasureLimit& a, const MeasureLimit& b) { return a.measure < b.measure; });
+            [](const MeasureLimit& a, const MeasureLimit& b) { return a.measure.text() < b.measure.text(); });
   return limits;
 }
 
@@ -56,20 +54,23 @@ struct LossAmounts::Facts {
   std::vector<accounting::LossFacts> losses;
   accounting::ApproximateLoss charged;
   std::mutex mutex = {};  // guards what follows
-  std::map<std::string, Integer> known = {};
+  std::map<AccountMeasure, Integer> known = {};
 
-  [[nodiscard]] Integer found(const std::string& measure) const {
-    if (measure == kEpsilon) return Integer(charged.epsilon.units());
-    if (measure == kDelta) return Integer(charged.delta.units());
-    if (measure == kRho) {
-      return units_up(sum(losses, accounting::rho_of_release_up), accounting::RhoMeasure::decimals);
+  [[nodiscard]] Integer found(const AccountMeasure& measure) const {
+    switch (measure.kind) {
+      case Kind::epsilon:
+        return Integer(charged.epsilon.units());
+      case Kind::delta:
+        return Integer(charged.delta.units());
+      case Kind::rho:
+        return units_up(sum(losses, accounting::rho_of_release_up), measure.decimals());
+      case Kind::renyi:
+        break;
     }
-    const auto order = renyi_order(measure);
-    EPSILOG_INVARIANT(order.has_value());
-    const auto divergence = [&order](const accounting::LossFacts& loss) {
-      return accounting::renyi_of_release_up(loss, *order);
+    const auto divergence = [&measure](const accounting::LossFacts& loss) {
+      return accounting::renyi_of_release_up(loss, measure.order);
     };
-    return units_up(sum(losses, divergence), accounting::EpsilonMeasure::decimals);
+    return units_up(sum(losses, divergence), measure.decimals());
   }
 };
 
@@ -80,7 +81,7 @@ LossAmounts::LossAmounts(const std::vector<ComponentMechanism>& mechanisms,
   for (const ComponentMechanism& mechanism : mechanisms) facts_->losses.push_back(mechanism.loss_facts());
 }
 
-Integer LossAmounts::at(const std::string& measure) const {
+Integer LossAmounts::at(const AccountMeasure& measure) const {
   EPSILOG_INVARIANT(facts_ != nullptr);
   {
     const std::lock_guard lock(facts_->mutex);

@@ -7,16 +7,17 @@
 #include <vector>
 
 #include "component_mechanism.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy.hpp"
 
 namespace epsilog::engine {
 
 /// The part of a budget that one account keeps.
 struct MeasureLimit {
-  std::string measure;
+  AccountMeasure measure;
   std::int64_t units = 0;
 };
-/// Ordered by measure.
+/// Ordered by the text of the measure.
 [[nodiscard]] std::vector<MeasureLimit> measure_limits(const Budget& budget);
 
 /// What a release costs in any measure that an account may count in. A measure that nobody asks for plays no
@@ -30,7 +31,7 @@ class LossAmounts final {
 
   /// Grid units, rounded up; it may be more than an account can hold.
   /// Requires  a measure of measure_limits().
-  [[nodiscard]] accounting::Integer at(const std::string& measure) const;
+  [[nodiscard]] accounting::Integer at(const AccountMeasure& measure) const;
 
  private:
   struct Facts;

@@ -4,10 +4,11 @@
 
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/measure.hpp"
 
 namespace epsilog::engine {
 namespace {
+
+using Kind = AccountMeasure::Kind;
 
 /// What is above a cap may be beyond every grid.
 template <class Quantity>
@@ -28,22 +29,21 @@ Rational sum(const std::vector<ComponentMechanism>& mechanisms, LossOf loss_of) 
 std::vector<CapExceeded> exceeded(const LossCap& cap, const accounting::ApproximateLoss& charged,
                                   const std::vector<ComponentMechanism>& mechanisms) {
   std::vector<CapExceeded> result;
-  const auto compare = [&result](std::string measure, std::int64_t limit, std::int64_t asked) {
+  const auto compare = [&result](AccountMeasure measure, std::int64_t limit, std::int64_t asked) {
     if (asked > limit) result.push_back({std::move(measure), limit, asked});
   };
   if (cap.epsilon) {
-    compare(accounting::EpsilonMeasure::name, cap.epsilon->units(), charged.epsilon.units());
+    compare({Kind::epsilon}, cap.epsilon->units(), charged.epsilon.units());
   }
-  if (cap.delta) compare(accounting::DeltaMeasure::name, cap.delta->units(), charged.delta.units());
+  if (cap.delta) compare({Kind::delta}, cap.delta->units(), charged.delta.units());
   if (cap.rho) {
-    compare(accounting::RhoMeasure::name, cap.rho->units(),
-            units_up<Rho>(sum(mechanisms, accounting::rho_of_release_up)));
+    compare({Kind::rho}, cap.rho->units(), units_up<Rho>(sum(mechanisms, accounting::rho_of_release_up)));
   }
   for (const RenyiLimit& limit : cap.orders) {
     const auto divergence = [&limit](const accounting::LossFacts& facts) {
       return accounting::renyi_of_release_up(facts, limit.order);
     };
-    compare(renyi_measure(limit.order), limit.divergence.units(),
+    compare({Kind::renyi, limit.order}, limit.divergence.units(),
             units_up<Epsilon>(sum(mechanisms, divergence)));
   }
   return result;

@@ -9,10 +9,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "component_mechanism.hpp"
+#include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/ledger/record.hpp"
 
@@ -20,7 +20,7 @@ namespace epsilog::engine {
 
 /// One measure in which a release loses more than a cap allows.
 struct CapExceeded {
-  std::string measure;
+  AccountMeasure measure;
   std::int64_t limit = 0;  ///< grid units
   std::int64_t asked = 0;  ///< likewise; the largest there are if it is more than that
 };

@@ -360,7 +360,10 @@ TEST_CASE("stored texts: acts, reasons and measures read back as themselves", "[
     Reason reason;
     reason.code = RefusalCode::principal_limit_exceeded;
     reason.scope = "principal:ü\"";
-    reason.measure = i % 2 == 0 ? "rho" : engine::renyi_measure(1 + accounting::power_of_two(-3 * i));
+    reason.measure = i % 2 == 0 ? "rho"
+                                : engine::AccountMeasure{engine::AccountMeasure::Kind::renyi,
+                                                         1 + accounting::power_of_two(-3 * i)}
+                                      .text();
     reason.asked = engine::amount_text(reason.measure, units);
     reason.limit = reason.spent = reason.fits = "0";
     reason.over_by = reason.asked;
@@ -371,8 +374,9 @@ TEST_CASE("stored texts: acts, reasons and measures read back as themselves", "[
   for (const Rational& order :
        {Rational(2), Rational(5, 2), Rational(1 + accounting::power_of_ten(-400)),
         accounting::power_of_ten(400), Rational(1 + accounting::power_of_two(-650)), Rational(4, 3)}) {
-    const std::string measure = engine::renyi_measure(order);
-    CHECK(engine::renyi_order(measure) == order);
+    const engine::AccountMeasure renyi{engine::AccountMeasure::Kind::renyi, order};
+    const std::string measure = renyi.text();
+    CHECK(engine::parse_measure(measure) == renyi);
     CHECK(engine::amount_text(measure, std::int64_t{1}) == "0.000000000001");
   }
 }

@@ -4,9 +4,11 @@
 //   "delta"    10^-18 of probability
 //   "rho"      10^-15 of zCDP's rho; "rdp(8)" 10^-12 nats of Renyi divergence at order 8
 //
-// Thread-safety: pure functions.
+// Rows and answers hold these texts; whatever computes has an AccountMeasure. Thread-safety: pure functions
+// of immutable values.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,17 +18,33 @@
 
 namespace epsilog::engine {
 
+struct AccountMeasure {
+  enum class Kind : std::uint8_t { epsilon, delta, rho, renyi };
+  Kind kind = Kind::epsilon;
+  accounting::Rational order = 0;  ///< of renyi, > 1; 0 otherwise
+
+  [[nodiscard]] std::string text() const;
+  /// Of one grid unit.
+  [[nodiscard]] int decimals() const;
+
+  friend bool operator==(const AccountMeasure& a, const AccountMeasure& b) {
+    return a.kind == b.kind && a.order == b.order;
+  }
+  friend std::strong_ordering operator<=>(const AccountMeasure& a, const AccountMeasure& b) {
+    if (a.kind != b.kind) return a.kind <=> b.kind;
+    return cmp(a.order, b.order) <=> 0;
+  }
+};
+
+/// Inverse of AccountMeasure::text(); nothing for a text that names no measure.
+[[nodiscard]] std::optional<AccountMeasure> parse_measure(std::string_view text);
+
 /// Canonical decimal text of grid units of a measure.
 /// Throws  LedgerCorrupt for an unknown measure; InvalidParameter if units are negative or above 2^61.
 [[nodiscard]] std::string amount_text(std::string_view measure, std::int64_t units);
 /// The same of any count of units: what a release would cost may be more than an account can hold.
+/// Throws  LedgerCorrupt for an unknown measure.
 [[nodiscard]] std::string amount_text(std::string_view measure, const accounting::Integer& units);
-
-/// "rdp(5/2)".
-/// Requires  order > 1.
-[[nodiscard]] std::string renyi_measure(const accounting::Rational& order);
-/// The order of such a text; nothing for another measure.
-[[nodiscard]] std::optional<accounting::Rational> renyi_order(std::string_view measure);
 
 /// Why the sum kept in an account of this measure may refuse releases whose parameters were chosen after
 /// seeing earlier ones: one line naming theorem and source.
