@@ -315,7 +315,8 @@ TEST_CASE("stored texts: predicates read back as themselves, whatever they compa
     for (std::size_t terms = 1 + below(4); terms > 0; --terms) {
       typed += (typed.empty() ? "" : " and ") + kColumns[below(kColumns.size())];
       if (below(3) > 0) {
-        typed += kOperators[below(kOperators.size())] + constant();
+        typed += kOperators[below(kOperators.size())];
+        typed += constant();
         continue;
       }
       typed += " in(" + constant();
@@ -327,7 +328,7 @@ TEST_CASE("stored texts: predicates read back as themselves, whatever they compa
     const Predicate read = Predicate::parse(predicate.text());
     REQUIRE(read == predicate);
     REQUIRE(read.text() == predicate.text());
-    Request asked = request("count", below(2) == 0 ? "0.1" : number().substr(0, 3) + "1e-400");
+    Request asked = request("count", below(2) == 0 ? "0.1" : std::to_string(below(1000)) + "1e-400");
     asked.question.where = predicate;
     asked.epsilon = Rational(abs(asked.epsilon.rational()));
     if (below(3) == 0) asked.delta = Rational(1, 3) * accounting::power_of_two(-700);

@@ -321,9 +321,11 @@ class JointsRandom {
     }
   }
   accounting::Rational small() {
-    return accounting::parse_rational(
-        (chance(3) ? "0." : "0.0") + std::to_string(between(1, 9)) + std::to_string(between(0, 9)),
-        "epsilon");
+    std::string text =
+        chance(3) ? "0." : "0.0";  // one draw a statement: compilers order operands differently
+    text += std::to_string(between(1, 9));
+    text += std::to_string(between(0, 9));
+    return accounting::parse_rational(text, "epsilon");
   }
   accounting::Rational epsilon() {
     using accounting::parse_rational;
