@@ -9,6 +9,7 @@
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
+#include "epsilog/ledger/ledger.hpp"
 
 namespace epsilog::engine {
 namespace {

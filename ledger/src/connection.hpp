@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "ledger_files.hpp"
@@ -78,6 +79,16 @@ class Query final {
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] bool null(int column) const;
   [[nodiscard]] std::string column_name(int column) const;
+  /// The same by an enumeration of the columns, which stands beside the SELECT and in its order.
+  template <class Column>
+  requires std::is_enum_v<Column>
+  [[nodiscard]] std::int64_t integer(Column column) const { return integer(static_cast<int>(column)); }
+  template <class Column>
+  requires std::is_enum_v<Column>
+  [[nodiscard]] std::string text(Column column) const { return text(static_cast<int>(column)); }
+  template <class Column>
+  requires std::is_enum_v<Column>
+  [[nodiscard]] bool null(Column column) const { return null(static_cast<int>(column)); }
 
  private:
   void bind(int place, std::int64_t value);

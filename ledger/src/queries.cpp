@@ -18,9 +18,28 @@ constexpr const char* kMeta =
     "SELECT ledger_id, created_at, last_time, decisions, policy_versions, limit_changes, clock_events,"
     " schema_migrations, wall_clock, boot_id, boot_offset, held_at, accounts, limit_removals, relocations,"
     " events FROM meta";
+enum class MetaColumn : int {
+  ledger_id,
+  created_at,
+  last_time,
+  decisions,
+  policy_versions,
+  limit_changes,
+  clock_events,
+  schema_migrations,
+  wall_clock,
+  boot_id,
+  boot_offset,
+  held_at,
+  accounts,
+  limit_removals,
+  relocations,
+  events,
+};
 constexpr const char* kActivePolicy =
     "SELECT " EPSILOG_POLICY_COLUMNS " FROM policy_version ORDER BY version DESC LIMIT 1";
 #define EPSILOG_ACCOUNT_COLUMNS "id, dataset, scope, measure, budget, spent, reserved, checksum"
+enum class AccountColumn : int { id, dataset, scope, measure, budget, spent, reserved, checksum };
 constexpr const char* kAccountsOfDataset = "SELECT " EPSILOG_ACCOUNT_COLUMNS
                                            " FROM account WHERE dataset = ?1"
                                            " ORDER BY dataset, scope, measure";
@@ -70,16 +89,19 @@ constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
 }};
 
 AccountState account_as_stored(const Query& row) {
-  return {.id = row.integer(0),
-          .dataset = row.text(1),
-          .scope = row.text(2),
-          .measure = row.text(3),
-          .balance = {.limit = row.integer(4), .spent = row.integer(5), .reserved = row.integer(6)}};
+  using Column = AccountColumn;
+  return {.id = row.integer(Column::id),
+          .dataset = row.text(Column::dataset),
+          .scope = row.text(Column::scope),
+          .measure = row.text(Column::measure),
+          .balance = {.limit = row.integer(Column::budget),
+                      .spent = row.integer(Column::spent),
+                      .reserved = row.integer(Column::reserved)}};
 }
 
 AccountState account_of_row(const Query& row) {
   AccountState account = account_as_stored(row);
-  if (row.integer(7) != account_checksum(account)) {
+  if (row.integer(AccountColumn::checksum) != account_checksum(account)) {
     throw LedgerCorrupt("account " + std::to_string(account.id) +
                         ": its columns do not have the checksum beside them; the file is damaged");
   }
@@ -116,25 +138,24 @@ Rules rules_of(std::int64_t number) {
 }
 
 void read_release(const Query& row, StoredDecision& decision) {
-  constexpr int kFirst = 12;
-  constexpr int kOfDecision = 30;
-  if (row.null(kFirst)) return;
-  if (row.text(kOfDecision) != decision.id) {
+  using Column = DecisionColumn;
+  if (row.null(Column::mechanism)) return;
+  if (row.text(Column::release_of) != decision.id) {
     throw LedgerCorrupt("its release is stored as that of another decision");
   }
   ReleaseRecord record;
-  record.mechanism = row.text(kFirst);
-  record.arithmetic = row.text(kFirst + 1);
-  record.requested = row.text(kFirst + 2);
-  record.charged = row.text(kFirst + 3);
-  record.adjusted = row.text(kFirst + 4);
-  record.published = row.text(kFirst + 5);
-  decision.values = parse_rationals(row.text(kFirst + 6));
-  parse_components(row.text(kFirst + 7), record.components, decision.component_values);
-  record.cells = parse_texts(row.text(kFirst + 8));
-  decision.post_processing = parse_post_processing(row.text(kFirst + 9));
-  record.unit = row.text(kFirst + 10);
-  record.relation = row.text(kFirst + 11);
+  record.mechanism = row.text(Column::mechanism);
+  record.arithmetic = row.text(Column::arithmetic);
+  record.requested = row.text(Column::requested);
+  record.charged = row.text(Column::charged);
+  record.adjusted = row.text(Column::adjusted);
+  record.published = row.text(Column::published);
+  decision.values = parse_rationals(row.text(Column::value));
+  parse_components(row.text(Column::components), record.components, decision.component_values);
+  record.cells = parse_texts(row.text(Column::cells));
+  decision.post_processing = parse_post_processing(row.text(Column::post_processing));
+  record.unit = row.text(Column::unit);
+  record.relation = row.text(Column::relation);
   decision.release = std::move(record);
 }
 
@@ -186,33 +207,35 @@ std::string read_ledger_id(Connection& connection) {
 Meta read_meta(Connection& connection) {
   Query row = connection.query(kMeta);
   if (!row.step()) throw LedgerCorrupt("meta: its row is missing");
-  return {.ledger_id = row.text(0),
-          .created_at = row.text(1),
-          .last_time = row.text(2),
-          .decisions = row.integer(3),
-          .policy_versions = row.integer(4),
-          .limit_changes = row.integer(5),
-          .clock_events = row.integer(6),
-          .schema_migrations = row.integer(7),
-          .accounts = row.integer(12),
-          .limit_removals = row.integer(13),
-          .relocations = row.integer(14),
-          .events = row.integer(15),
-          .clock = {.wall_clock = row.text(8),
-                    .boot_id = row.text(9),
-                    .boot_offset = row.integer(10),
-                    .held_at = row.text(11)}};
+  using Column = MetaColumn;
+  return {.ledger_id = row.text(Column::ledger_id),
+          .created_at = row.text(Column::created_at),
+          .last_time = row.text(Column::last_time),
+          .decisions = row.integer(Column::decisions),
+          .policy_versions = row.integer(Column::policy_versions),
+          .limit_changes = row.integer(Column::limit_changes),
+          .clock_events = row.integer(Column::clock_events),
+          .schema_migrations = row.integer(Column::schema_migrations),
+          .accounts = row.integer(Column::accounts),
+          .limit_removals = row.integer(Column::limit_removals),
+          .relocations = row.integer(Column::relocations),
+          .events = row.integer(Column::events),
+          .clock = {.wall_clock = row.text(Column::wall_clock),
+                    .boot_id = row.text(Column::boot_id),
+                    .boot_offset = row.integer(Column::boot_offset),
+                    .held_at = row.text(Column::held_at)}};
 }
 
 PolicyVersion policy_of_row(const Query& row) {
-  return {.version = row.integer(0),
-          .yaml = row.text(1),
-          .sha256 = row.text(2),
-          .base_dir = row.text(3),
-          .applied_at = row.text(4),
-          .applied_by = row.text(5),
-          .after_decision = row.integer(6),
-          .event = row.integer(7)};
+  enum class Column : int { version, yaml, sha256, base_dir, applied_at, applied_by, after_decision, event };
+  return {.version = row.integer(Column::version),
+          .yaml = row.text(Column::yaml),
+          .sha256 = row.text(Column::sha256),
+          .base_dir = row.text(Column::base_dir),
+          .applied_at = row.text(Column::applied_at),
+          .applied_by = row.text(Column::applied_by),
+          .after_decision = row.integer(Column::after_decision),
+          .event = row.integer(Column::event)};
 }
 
 PolicyVersion read_active_policy(Connection& connection, std::int64_t expected) {
@@ -265,7 +288,7 @@ void each_account_as_stored(Connection& connection,
   Query rows = connection.query(kAccountRows);
   while (rows.step()) {
     const AccountState account = account_as_stored(rows);
-    visit(account, rows.integer(7) == account_checksum(account));
+    visit(account, rows.integer(AccountColumn::checksum) == account_checksum(account));
   }
 }
 
@@ -293,26 +316,27 @@ std::vector<AccountState> find_accounts(Connection& connection, std::span<const 
 }
 
 StoredDecision read_decision(Connection& connection, const Query& row, Reading reading) {
-  constexpr int kParent = 24;
+  using Column = DecisionColumn;
   StoredDecision decision;
-  decision.seq = row.integer(0);
+  decision.seq = row.integer(Column::seq);
   try {
-    decision.id = row.text(1);
-    decision.created_at = row.text(2);
-    decision.draft = {.principal = row.text(3),
-                      .key = row.text(4),
-                      .request_digest = row.text(5),
-                      .request = row.text(6),
-                      .dataset = row.text(7),
-                      .policy_version = row.integer(8),
-                      .outcome = outcome_of(row.text(9)),
-                      .reasons = row.text(10),
-                      .parent = row.text(kParent),
-                      .deadline = row.text(kParent + 1)};
-    decision.rules = rules_of(row.integer(kParent + 2));
-    decision.program = {.version = row.text(kParent + 3), .commit = row.text(kParent + 4)};
-    decision.decided_under = row.integer(kParent + 5);
-    decision.accounts = parse_accounts(row.text(11), decision.draft.dataset);
+    decision.id = row.text(Column::id);
+    decision.created_at = row.text(Column::created_at);
+    decision.draft = {.principal = row.text(Column::principal),
+                      .key = row.text(Column::key),
+                      .request_digest = row.text(Column::request_digest),
+                      .request = row.text(Column::request),
+                      .dataset = row.text(Column::dataset),
+                      .policy_version = row.integer(Column::policy_version),
+                      .outcome = outcome_of(row.text(Column::outcome)),
+                      .reasons = row.text(Column::reasons),
+                      .parent = row.text(Column::parent),
+                      .deadline = row.text(Column::deadline)};
+    decision.rules = rules_of(row.integer(Column::rules));
+    decision.program = {.version = row.text(Column::program_version),
+                        .commit = row.text(Column::program_commit)};
+    decision.decided_under = row.integer(Column::decided_under);
+    decision.accounts = parse_accounts(row.text(Column::accounts), decision.draft.dataset);
     auto& touched = decision.draft.touched.emplace();
     for (const AccountState& account : decision.accounts) touched.push_back(account.id);
     decision.charges = read_charges(connection, decision.id);

@@ -46,6 +46,39 @@ struct Meta {
   " d.policy_version, d.outcome, d.reasons, d.accounts, r.mechanism, r.arithmetic, r.requested, r.charged," \
   " r.adjusted, r.published, r.value, r.components, r.cells, r.post_processing, r.unit, r.relation,"        \
   " d.parent, d.deadline, d.rules, d.program_version, d.program_commit, d.decided_under, r.decision_id"
+enum class DecisionColumn : int {
+  seq,
+  id,
+  created_at,
+  principal,
+  key,
+  request_digest,
+  request,
+  dataset,
+  policy_version,
+  outcome,
+  reasons,
+  accounts,
+  mechanism,
+  arithmetic,
+  requested,
+  charged,
+  adjusted,
+  published,
+  value,
+  components,
+  cells,
+  post_processing,
+  unit,
+  relation,
+  parent,
+  deadline,
+  rules,
+  program_version,
+  program_commit,
+  decided_under,
+  release_of,
+};
 #define EPSILOG_FROM_DECISION                                          \
   " FROM decision AS d LEFT JOIN release AS i ON i.decision_id = d.id" \
   " LEFT JOIN release AS r ON r.rowid = i.rowid "

@@ -224,38 +224,50 @@ void Snapshot::each_policy_version(const std::function<void(const PolicyVersion&
 
 void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& visit) {
   state_->reading([&](Connection& connection) {
+    enum class Column : int {
+      seq,
+      after_decision,
+      policy_version,
+      account_id,
+      old_limit,
+      new_limit,
+      changed_at,
+      by,
+      why
+    };
     SQLite::Statement statement = connection.prepare(
         "SELECT seq, after_decision, policy_version, account_id, old_limit, new_limit, changed_at, by, why"
         " FROM limit_change ORDER BY seq");
     Query rows(statement, connection.handle());
     while (rows.step()) {
-      visit({.seq = rows.integer(0),
-             .after_decision = rows.integer(1),
-             .policy_version = rows.integer(2),
-             .account = rows.integer(3),
-             .old_limit = rows.integer(4),
-             .new_limit = rows.integer(5),
-             .changed_at = rows.text(6),
-             .by = rows.text(7),
-             .why = rows.text(8)});
+      visit({.seq = rows.integer(Column::seq),
+             .after_decision = rows.integer(Column::after_decision),
+             .policy_version = rows.integer(Column::policy_version),
+             .account = rows.integer(Column::account_id),
+             .old_limit = rows.integer(Column::old_limit),
+             .new_limit = rows.integer(Column::new_limit),
+             .changed_at = rows.text(Column::changed_at),
+             .by = rows.text(Column::by),
+             .why = rows.text(Column::why)});
     }
   });
 }
 
 void Snapshot::each_limit_removal(const std::function<void(const LimitRemoval&)>& visit) {
   state_->reading([&](Connection& connection) {
+    enum class Column : int { seq, after_decision, policy_version, account_id, removed_at, by, why };
     SQLite::Statement statement = connection.prepare(
         "SELECT seq, after_decision, policy_version, account_id, removed_at, by, why"
         " FROM limit_removal ORDER BY seq");
     Query rows(statement, connection.handle());
     while (rows.step()) {
-      visit({.seq = rows.integer(0),
-             .after_decision = rows.integer(1),
-             .policy_version = rows.integer(2),
-             .account = rows.integer(3),
-             .removed_at = rows.text(4),
-             .by = rows.text(5),
-             .why = rows.text(6)});
+      visit({.seq = rows.integer(Column::seq),
+             .after_decision = rows.integer(Column::after_decision),
+             .policy_version = rows.integer(Column::policy_version),
+             .account = rows.integer(Column::account_id),
+             .removed_at = rows.text(Column::removed_at),
+             .by = rows.text(Column::by),
+             .why = rows.text(Column::why)});
     }
   });
 }
@@ -280,50 +292,53 @@ void Snapshot::each_open(const std::string& dataset, const std::function<void(co
 
 void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& visit) {
   state_->reading([&](Connection& connection) {
+    enum class Column : int { seq, after_decision, kind, ledger_time, wall_clock, by, event };
     SQLite::Statement statement = connection.prepare(
         "SELECT seq, after_decision, kind, ledger_time, wall_clock, by, event FROM clock_event ORDER BY seq");
     Query rows(statement, connection.handle());
     while (rows.step()) {
-      visit({.seq = rows.integer(0),
-             .after_decision = rows.integer(1),
-             .kind = rows.text(2),
-             .ledger_time = rows.text(3),
-             .wall_clock = rows.text(4),
-             .by = rows.text(5),
-             .event = rows.integer(6)});
+      visit({.seq = rows.integer(Column::seq),
+             .after_decision = rows.integer(Column::after_decision),
+             .kind = rows.text(Column::kind),
+             .ledger_time = rows.text(Column::ledger_time),
+             .wall_clock = rows.text(Column::wall_clock),
+             .by = rows.text(Column::by),
+             .event = rows.integer(Column::event)});
     }
   });
 }
 
 void Snapshot::each_relocation(const std::function<void(const Relocation&)>& visit) {
   state_->reading([&](Connection& connection) {
+    enum class Column : int { seq, event, after_decision, dataset, path, at, by, why };
     SQLite::Statement statement = connection.prepare(
         "SELECT seq, event, after_decision, dataset, path, at, by, why FROM relocation ORDER BY seq");
     Query rows(statement, connection.handle());
     while (rows.step()) {
-      visit({.seq = rows.integer(0),
-             .event = rows.integer(1),
-             .after_decision = rows.integer(2),
-             .dataset = rows.text(3),
-             .path = rows.text(4),
-             .at = rows.text(5),
-             .by = rows.text(6),
-             .why = rows.text(7)});
+      visit({.seq = rows.integer(Column::seq),
+             .event = rows.integer(Column::event),
+             .after_decision = rows.integer(Column::after_decision),
+             .dataset = rows.text(Column::dataset),
+             .path = rows.text(Column::path),
+             .at = rows.text(Column::at),
+             .by = rows.text(Column::by),
+             .why = rows.text(Column::why)});
     }
   });
 }
 
 std::vector<SchemaMigration> Snapshot::schema_migrations() {
   return state_->reading([](Connection& connection) {
+    enum class Column : int { version, after_decision, at, event };
     SQLite::Statement statement = connection.prepare(
         "SELECT version, after_decision, at, event FROM schema_migration ORDER BY version");
     Query rows(statement, connection.handle());
     std::vector<SchemaMigration> migrations;
     while (rows.step()) {
-      migrations.push_back({.version = rows.integer(0),
-                            .after_decision = rows.integer(1),
-                            .at = rows.text(2),
-                            .event = rows.integer(3)});
+      migrations.push_back({.version = rows.integer(Column::version),
+                            .after_decision = rows.integer(Column::after_decision),
+                            .at = rows.text(Column::at),
+                            .event = rows.integer(Column::event)});
     }
     return migrations;
   });

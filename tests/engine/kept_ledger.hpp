@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "clinic.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
 #include "support/old_ledgers.hpp"
 

@@ -11,6 +11,7 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
 
 namespace epsilog::test {

@@ -6,6 +6,7 @@
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "epsilog/engine/recovery.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "ledger_states.hpp"
 #include "state_table.hpp"
 

@@ -10,7 +10,6 @@
 
 #include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/progress.hpp"
-#include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::engine {
