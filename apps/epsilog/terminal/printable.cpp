@@ -5,44 +5,16 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "epsilog/engine/utf8.hpp"
+
 namespace epsilog::command {
 namespace {
 
-unsigned byte_at(std::string_view text, std::size_t at) {
-  return static_cast<unsigned char>(text[at]);
-}
+using engine::code_point_at;
+using engine::CodePoint;
 
-/// Bytes of the well-formed UTF-8 sequence at `at` (Unicode 15, table 3-7); 0 when there is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const unsigned lead = byte_at(text, at);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xC2 && lead <= 0xDF     ? 2
-                             : (lead >= 0xE0 && lead <= 0xEF) ? 3
-                             : lead >= 0xF0 && lead <= 0xF4   ? 4
-                                                              : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  const unsigned second = byte_at(text, at + 1);
-  const unsigned lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (second < lowest || second > highest) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if ((byte_at(text, at + i) & 0xC0U) != 0x80U) return 0;
-  }
-  return length;
-}
-
-bool is_control(std::string_view text, std::size_t at, std::size_t length) {
-  const unsigned lead = byte_at(text, at);
-  if (length == 1) return lead < 0x20 || lead == 0x7F;
-  return length == 2 && lead == 0xC2 && byte_at(text, at + 1) < 0xA0;
-}
-
-/// The code point of the well-formed sequence of `length` bytes at `at`.
-char32_t code_point(std::string_view text, std::size_t at, std::size_t length) {
-  if (length == 1) return byte_at(text, at);
-  char32_t point = byte_at(text, at) & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) point = (point << 6U) | (byte_at(text, at + i) & 0x3FU);
-  return point;
+bool is_control(const CodePoint& point) {
+  return point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
 }
 
 /// What would change the order in which a terminal shows its neighbours (UAX #9), or end the line.
@@ -99,9 +71,9 @@ std::string hex_byte(unsigned byte) {
 
 bool is_printable(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(text, at);
-    if (length == 0 || is_control(text, at, length)) return false;
-    at += length;
+    const CodePoint point = code_point_at(text, at);
+    if (point.bytes == 0 || is_control(point)) return false;
+    at += point.bytes;
   }
   return true;
 }
@@ -109,15 +81,15 @@ bool is_printable(std::string_view text) {
 std::string printable(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(text, at);
-    if (length < 2 && (length == 0 || is_control(text, at, length))) {
-      result += hex_byte(byte_at(text, at));
+    const CodePoint point = code_point_at(text, at);
+    if (point.bytes < 2 && (point.bytes == 0 || is_control(point))) {
+      result += hex_byte(static_cast<unsigned char>(text[at]));
       ++at;
       continue;
     }
-    const bool inert = !is_control(text, at, length) && !steers_the_line(code_point(text, at, length));
-    result += inert ? std::string(text.substr(at, length)) : escaped(code_point(text, at, length));
-    at += length;
+    const bool inert = !is_control(point) && !steers_the_line(point.value);
+    result += inert ? std::string(text.substr(at, point.bytes)) : escaped(point.value);
+    at += point.bytes;
   }
   return result;
 }
@@ -137,14 +109,13 @@ std::string printable_lines(std::string_view text) {
 std::size_t display_width(std::string_view printable_text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < printable_text.size();) {
-    const std::size_t length = std::max<std::size_t>(1, sequence_length(printable_text, at));
-    const char32_t point = code_point(printable_text, at, length);
+    const auto [point, bytes] = code_point_at(printable_text, at);
     if (point < 0x0300) {
       ++width;
     } else if (!is_in(kNoColumn, point)) {
       width += is_in(kTwoColumns, point) ? 2 : 1;
     }
-    at += length;
+    at += std::max<std::size_t>(1, bytes);
   }
   return width;
 }
