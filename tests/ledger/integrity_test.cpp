@@ -1,5 +1,5 @@
 // What a damaged page could turn into budget or into a second value is held against what says it elsewhere.
-// Here each of these is damaged on purpose; tests/engine/audit/flipped_bit_test.cpp flips bits wherever they lie.
+// Here each of these is damaged on purpose; tests/engine/whole/flipped_bit_test.cpp flips bits wherever they lie.
 #include <fstream>
 #include <iterator>
 
