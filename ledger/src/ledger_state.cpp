@@ -350,8 +350,11 @@ std::unique_ptr<Connection> LedgerState::open_reader() const {
   require_same_file();
   const bool may_make_files = ::access(files_.directory.c_str(), W_OK) == 0;
   if (may_make_files && owned(files_)) {
-    return std::make_unique<Connection>(
-        files_, access_ == Access::on_demand ? Connection::Role::candidate : Connection::Role::reader);
+    // No ledger has a rollback journal. SQLite would play one back into the file for whoever may write to it,
+    // query_only or not; a reader it refuses.
+    const bool candidate = access_ == Access::on_demand && !exists(files_.database + "-journal");
+    return std::make_unique<Connection>(files_,
+                                        candidate ? Connection::Role::candidate : Connection::Role::reader);
   }
   // SQLite needs L-wal and L-shm to read beside a writer. It must not make them here: either it cannot, or
   // they would be another's than the ledger and keep its owner out.

@@ -188,6 +188,27 @@ TEST_CASE("open: a ledger opened on demand writes with the connection that has r
   CHECK(descriptors_of(fixture.path) == 2);
 }
 
+TEST_CASE("open: who reads first plays back no rollback journal that lies beside the ledger",
+          "[ledger][open]") {
+  const LedgerFixture fixture;
+  // The header of one that cuts the database back to its first page: magic, no pages, nonce, size, sector,
+  // page.
+  std::string journal(
+      "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+      "\0\0\0\0\0\0\0\1\0\0\0\1\0\0\2\0\0\0\x10\0",
+      28);
+  journal.resize(512, '\0');
+  write_file(fixture.path + "-journal", journal);
+  const auto size = fs::file_size(fixture.path);
+  CHECK_THROWS_AS(ledger::Ledger::open_on_demand(fixture.path, {}), LedgerUnusable);
+  CHECK_THROWS_AS(ledger::Ledger::open_read_only(fixture.path), LedgerUnusable);
+  CHECK(fs::file_size(fixture.path) == size);
+  CHECK(fs::file_size(fixture.path + "-journal") == 512);
+  fs::remove(fixture.path + "-journal");
+  auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
+  release(ledger, kTenth, Rational(1));
+}
+
 TEST_CASE("open: a ledger opened on demand takes no connection from who is reading", "[ledger][open]") {
   const LedgerFixture fixture;
   auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});

@@ -112,8 +112,9 @@ class Ledger final {
   /// Only snapshot() works. Also for directories one cannot write to.
   [[nodiscard]] static Ledger open_read_only(const std::string& path, const Options& options = {});
 
-  /// As open_read_only() until the first begin(), which throws what open() would. The connection that has read
-  /// by then writes, if it is free: a process that asks one question opens the file once.
+  /// As open_read_only() until the first begin(), which throws what open() would. The connection that has
+  /// read by then writes, if it is free: a process that asks one question opens the file once. Until then,
+  /// though its owner has the file open for both, query_only holds it to reading.
   [[nodiscard]] static Ledger open_on_demand(const std::string& path, const Options& options);
 
   /// What `epsilog recover` decides on. Writes nothing.
