@@ -37,6 +37,11 @@ TEST_CASE("callback: whatever can be called is, and nobody is told nothing", "[a
   CHECK(told(Callback<int(int)>(doubled)) == 42);
 }
 
+TEST_CASE("callback: an empty one that is called says so", "[accounting][callback][negative]") {
+  CHECK_THROWS_AS(CallbackRef<int(int)>()(1), epsilog::InvalidParameter);
+  CHECK_THROWS_AS(Callback<int(int)>()(1), epsilog::InvalidParameter);
+}
+
 TEST_CASE("callback: a reference calls the callable itself, not a copy", "[accounting][callback]") {
   auto counting = [calls = 0](int) mutable { return ++calls; };
   CHECK(told(counting) == 1);

@@ -25,6 +25,8 @@ template <class Callable>
   return true;
 }
 
+inline constexpr const char* kNothingToCall = "callback: it is empty, and was needed";
+
 template <class Signature>
 class CallbackRef;
 
@@ -57,9 +59,9 @@ class CallbackRef<Result(Arguments...)> final {
   }
 
   explicit operator bool() const noexcept { return call_ != nullptr; }
-  /// Requires  not empty.
+  /// Throws  InvalidParameter if it is empty, and what the callable throws.
   Result operator()(Arguments... arguments) const {
-    EPSILOG_INVARIANT(call_ != nullptr);
+    if (call_ == nullptr) throw InvalidParameter(kNothingToCall);
     return call_(target_, std::forward<Arguments>(arguments)...);
   }
   friend bool operator==(const CallbackRef& callback, std::nullptr_t) noexcept { return !callback; }
@@ -95,9 +97,9 @@ class Callback<Result(Arguments...)> final {
   ~Callback() { delete owned_; }
 
   explicit operator bool() const noexcept { return owned_ != nullptr; }
-  /// Requires  not empty.
+  /// Throws  InvalidParameter if it is empty, and what the callable throws.
   Result operator()(Arguments... arguments) const {
-    EPSILOG_INVARIANT(owned_ != nullptr);
+    if (owned_ == nullptr) throw InvalidParameter(kNothingToCall);
     return owned_->call(std::forward<Arguments>(arguments)...);
   }
   friend bool operator==(const Callback& callback, std::nullptr_t) noexcept { return !callback; }
