@@ -7,9 +7,9 @@
 
 namespace epsilog::engine {
 
-inline constexpr Words<Encoding, 3> kEncodingWords{{"utf-8", "latin-1", "windows-1252"}};
-inline constexpr Words<DateFormat, 4> kDateFormatWords{
-    {"YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY"}};
-inline constexpr Words<CalendarPeriod, 5> kPeriodWords{{"day", "week", "month", "quarter", "year"}};
+inline constexpr Words<Encoding::windows_1252> kEncodingWords({"utf-8", "latin-1", "windows-1252"});
+inline constexpr Words<DateFormat::month_day_year> kDateFormatWords({"YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY",
+                                                                     "MM/DD/YYYY"});
+inline constexpr Words<CalendarPeriod::year> kPeriodWords({"day", "week", "month", "quarter", "year"});
 
 }  // namespace epsilog::engine

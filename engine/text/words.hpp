@@ -12,24 +12,38 @@
 
 namespace epsilog::engine {
 
-/// Enumerators count from 0, and each has its word.
-template <class Enum, std::size_t Count>
-struct Words {
-  std::array<std::string_view, Count> texts;
+/// Enumerators count from 0 to `Last`, and each has its word: more or fewer do not compile.
+template <auto Last>
+class Words final {
+ public:
+  using Enum = decltype(Last);
+  static constexpr std::size_t kCount = static_cast<std::size_t>(Last) + 1;
+
+  template <std::size_t Count>
+  consteval explicit Words(const std::string_view (&texts)[Count]) {
+    static_assert(Count == kCount);
+    for (std::size_t index = 0; index < kCount; ++index) {
+      EPSILOG_INVARIANT(!texts[index].empty());
+      texts_[index] = texts[index];
+    }
+  }
 
   [[nodiscard]] constexpr std::string_view of(Enum value) const {
     const auto index = static_cast<std::size_t>(value);
-    EPSILOG_INVARIANT(index < Count);
-    return texts[index];
+    EPSILOG_INVARIANT(index < kCount);
+    return texts_[index];
   }
   /// Inverse of of(); nothing for another word.
   [[nodiscard]] constexpr std::optional<Enum> find(std::string_view word) const {
-    for (std::size_t index = 0; index < Count; ++index) {
-      if (texts[index] == word) return static_cast<Enum>(index);
+    for (std::size_t index = 0; index < kCount; ++index) {
+      if (texts_[index] == word) return static_cast<Enum>(index);
     }
     return std::nullopt;
   }
-  [[nodiscard]] std::vector<std::string> list() const { return {texts.begin(), texts.end()}; }
+  [[nodiscard]] std::vector<std::string> list() const { return {texts_.begin(), texts_.end()}; }
+
+ private:
+  std::array<std::string_view, kCount> texts_;
 };
 
 }  // namespace epsilog::engine
