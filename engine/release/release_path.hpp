@@ -33,7 +33,7 @@ struct Prepared {
   std::optional<ExactAnswer> exact;
 };
 
-/// Throws  InvalidParameter, NotFound, Underivable: before anything is opened for writing.
+/// Throws  InvalidParameter, NotFound, Underivable: before anything is written.
 /// `view` and the policy `active` in it are what the request is decided on so far; a batch shares them.
 [[nodiscard]] Prepared prepared(EngineState& state, ledger::Snapshot& view,
                                 std::shared_ptr<const AppliedPolicy> active, const Request& request);

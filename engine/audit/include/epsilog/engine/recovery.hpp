@@ -17,7 +17,7 @@ struct RecoverReport {
 /// Requires  the machine was restarted since, so that what the page cache pretended is gone.
 /// Ensures   the file's structure and every record were verified first.
 /// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed), LedgerBusy
-/// (EngineOptions::wait).
+///           (EngineOptions::wait_ms).
 RecoverReport recover(const std::string& ledger_path, const EngineOptions& options = {});
 
 }  // namespace epsilog::engine

@@ -57,17 +57,15 @@ struct BudgetAccount : ledger::AccountState {
 
 /// An engine that was moved from can be assigned to and destroyed; every other call throws InvalidParameter,
 /// as does one in a process that was forked after it was opened. What a callback throws comes out unchanged,
-/// and std::bad_alloc out of anything. Below, *reading* throws LedgerUnusable, LedgerIo and LedgerCorrupt,
-/// and *writing* these and LedgerBusy, with which nothing happened. docs/library.md says what is on record
-/// after each.
+/// and std::bad_alloc out of anything. Below, *reading* and *writing* throw LedgerUnusable, LedgerBusy,
+/// LedgerIo and LedgerCorrupt; docs/library.md says what is on record after each.
 class Engine final {
  public:
-  /// Nothing is opened for writing before the first write.
+  /// Nothing is recorded before the first write: until then the connections are held to reading.
   /// Throws  reading.
   [[nodiscard]] static Engine open(const std::string& ledger_path, const EngineOptions& options = {});
-  /// Throws  PolicyError; LedgerUnusable if something is at that path already; SourceError for a source that
-  /// is
-  ///         relative to a directory that is gone; InvalidParameter for `by`; writing.
+  /// Throws  PolicyError; LedgerUnusable if something is at that path already; SourceError if a path
+  ///         is relative and the working directory gone; InvalidParameter for `by`; writing.
   static InitReport init(const std::string& policy_path, const std::string& ledger_path,
                          const std::string& by);
 
@@ -121,9 +119,8 @@ class Engine final {
   // be treated so or `by` is no name; writing.
 
   /// Debits the request as reserved until its deadline, waits for approvals, or refuses.
-  /// Throws  NotFound, Underivable; InvalidParameter unless it is held, has no supplied value, and goes
-  /// against a
-  ///         token only of value:NAME; writing.
+  /// Throws  NotFound, Underivable; InvalidParameter unless it is held, has no supplied value, and
+  ///         goes against a token only of value:NAME; writing.
   [[nodiscard]] Answer reserve(const Request& request, const Alphas& alphas);
   /// Draws and posts a reservation, charging exactly what was reserved. `supplied` is the text of --value, of
   /// value:NAME only. Of a statistic computed here, a token is on record before the source is read.
@@ -169,7 +166,7 @@ class Engine final {
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
   /// What apply_policy() would refuse of the change as the ledger stands, what is overdue by now taken as
   /// ended; changes nothing.
-  /// Throws  PolicyError when the policy itself is not valid; reading.
+  /// Throws  PolicyError when the policy itself is not valid; SourceError as init(); reading.
   [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
   /// How the policy differs from the active one. A path that is written otherwise and leads to where the
   /// source is found is not refused once charged.
