@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "epsilog/ledger/digest.hpp"
