@@ -1,0 +1,100 @@
+// What docs/record_format.md shows comes out as it stands there.
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "ledger/support/reference_tree.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog::ledger_tests;
+using epsilog::ledger::TreeHead;
+
+namespace {
+
+/// The lines of the block marked so.
+std::vector<std::string> block(const std::string& mark) {
+  std::ifstream file(EPSILOG_RECORD_FORMAT);
+  REQUIRE(file);
+  std::vector<std::string> lines;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```" + mark;
+    } else if (inside) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+/// The hashes of the worked example by name, each computed as it says, and the leaves in order.
+struct Example {
+  Example() {
+    const std::vector<std::string> lines = block("tree");
+    for (std::size_t i = 0; i + 1 < lines.size(); i += 2) {
+      const auto equals = lines.at(i).find(" = ");
+      const std::string name = lines.at(i).substr(0, equals);
+      const std::string said = lines.at(i).substr(equals + 3);
+      const std::string argument = said.substr(5, said.size() - 6);
+      if (said.starts_with("leaf(")) {
+        hashes[name] = epsilog::ledger::leaf_hash(argument);
+        leaves.push_back(hashes[name]);
+      } else {
+        REQUIRE(said.starts_with("node("));
+        const auto comma = argument.find(", ");
+        hashes[name] = epsilog::ledger::node_hash(hashes.at(argument.substr(0, comma)),
+                                                  hashes.at(argument.substr(comma + 2)));
+      }
+      CHECK(lines.at(i + 1) == "  = " + to_hex(hashes[name]));
+    }
+  }
+  std::map<std::string, Hash> hashes;
+  std::vector<Hash> leaves;
+};
+
+}  // namespace
+
+TEST_CASE("record format: the worked example of the tree comes out", "[ledger][tree][documents]") {
+  const Example example;
+  REQUIRE(example.leaves.size() == 3);
+  epsilog::ledger::Frontier tree;
+  for (const char* name : {"A", "AB", "ABC"}) {
+    tree.append(example.leaves.at(tree.size()), [](unsigned, std::uint64_t, const Hash&) {});
+    CHECK(tree.root() == example.hashes.at(name));
+  }
+}
+
+TEST_CASE("record format: the proofs shown are built so and accepted", "[ledger][tree][documents]") {
+  const Example example;
+  MemoryRows rows;
+  epsilog::ledger::Frontier tree;
+  std::vector<TreeHead> heads{tree.head()};
+  for (const Hash& leaf : example.leaves) {
+    rows.append(tree, leaf);
+    heads.push_back(tree.head());
+  }
+  const std::vector<std::string> lines = block("proofs");
+  CHECK(lines.size() == 8);
+  for (const std::string& line : lines) {
+    INFO(line);
+    std::istringstream words(line);
+    std::string kind;
+    std::string between;
+    std::uint64_t first = 0;
+    std::uint64_t size = 0;
+    char colon = ' ';
+    words >> kind >> first >> between >> size >> colon;
+    REQUIRE((words && colon == ':'));
+    std::vector<Hash> proof;
+    for (std::string name; words >> name;) proof.push_back(example.hashes.at(name));
+    if (kind == "inclusion") {
+      CHECK(epsilog::ledger::inclusion_proof(first, size, rows) == proof);
+      CHECK(verify_inclusion(example.leaves.at(first), first, heads.at(size), proof));
+    } else {
+      REQUIRE(kind == "consistency");
+      CHECK(epsilog::ledger::consistency_proof(first, size, rows) == proof);
+      CHECK(verify_consistency(heads.at(first), heads.at(size), proof));
+    }
+  }
+}
