@@ -11,6 +11,16 @@
 
 namespace epsilog::ledger {
 
+/// Above, a double has not every integer (RFC 8785, appendix D): larger numbers stand in texts.
+inline constexpr std::uint64_t kJsonCountMax = (std::uint64_t{1} << 53U) - 1;
+
+/// Whether the bytes are JSON text of a string as they stand: printable ASCII, no quote, no backslash.
+[[nodiscard]] bool is_plain_json(std::string_view text);
+
+/// Appends the string in quotes as RFC 8785, section 3.2.2.2, has it: escaped is only what must be.
+/// Returns  false if it is not UTF-8, and then appends nothing.
+[[nodiscard]] bool append_json_string(std::string& json, std::string_view text);
+
 /// Appends JSON text directly: building a tree first would be most of the cost of recording a release.
 class JsonWriter final {
  public:
@@ -20,6 +30,10 @@ class JsonWriter final {
   }
   /// Throws  InvalidParameter if it is not UTF-8.
   JsonWriter& text(std::string_view text);
+  /// The text, or `{"hex":"…"}` of bytes that are not UTF-8.
+  JsonWriter& bytes(std::string_view bytes);
+  /// A number of things, or of one thing among others. Requires  value <= kJsonCountMax.
+  JsonWriter& count(std::uint64_t value);
   /// `name` is a plain word.
   JsonWriter& field(std::string_view name) {
     if (json_.back() != '{') json_ += ',';

@@ -4,6 +4,8 @@
 #include <map>
 #include <sstream>
 
+#include "canonical_json.hpp"
+#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/reference_tree.hpp"
 #include "support/catch.hpp"
 
@@ -12,10 +14,15 @@ using epsilog::ledger::TreeHead;
 
 namespace {
 
+std::string page() {
+  std::ifstream file(EPSILOG_RECORD_FORMAT, std::ios::binary);
+  REQUIRE(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 /// The lines of the block marked so.
 std::vector<std::string> block(const std::string& mark) {
-  std::ifstream file(EPSILOG_RECORD_FORMAT);
-  REQUIRE(file);
+  std::istringstream file(page());
   std::vector<std::string> lines;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
@@ -54,6 +61,35 @@ struct Example {
 };
 
 }  // namespace
+
+TEST_CASE("record format: the lines that are said to be read are, and the others are not",
+          "[ledger][record][documents]") {
+  const std::vector<std::string> accepted = block("accepted");
+  CHECK(accepted.size() == 3);
+  for (const std::string& line : accepted) {
+    INFO(line);
+    CHECK_NOTHROW(epsilog::ledger::parse_canonical(line));
+  }
+  CHECK(epsilog::ledger::parse_canonical(accepted.at(0)).at("bytes").bytes() == "\xFF\n");
+  const auto quantities = epsilog::ledger::parse_canonical(accepted.at(1)).at("held");
+  for (const auto& quantity : quantities.items()) CHECK_NOTHROW(quantity.quantity());
+  const std::vector<std::string> refused = block("refused");
+  CHECK(refused.size() == 9);
+  for (const std::string& line : refused) {
+    INFO(line);
+    CHECK_THROWS_AS(epsilog::ledger::parse_canonical(line), epsilog::LedgerCorrupt);
+  }
+  const std::string text = page();
+  const auto begin = text.find("Not quantities:");
+  std::istringstream listed(text.substr(begin, text.find("\n", begin) - begin));
+  std::size_t none = 0;
+  for (std::string before, number; std::getline(listed, before, '`') && std::getline(listed, number, '`');
+       ++none) {
+    INFO(number);
+    CHECK_THROWS_AS(epsilog::ledger::parse_quantity(number), epsilog::LedgerCorrupt);
+  }
+  CHECK(none == 7);
+}
 
 TEST_CASE("record format: the worked example of the tree comes out", "[ledger][tree][documents]") {
   const Example example;
