@@ -11,8 +11,9 @@
 // {"hex":"…"}; exact numbers are quantities.
 //
 // JsonWriter writes all of this; its caller sees to the order of names. Whatever else is read throws
-// LedgerCorrupt saying where and what is wrong, and whoever reads adds which line it was. Thread-safety: pure
-// functions; values.
+// LedgerCorrupt saying where and what is wrong, and whoever reads adds which line it was.
+//
+// Thread-safety: pure functions; values.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +66,9 @@ class JsonValue final {
 
 /// Reads `-?whole[.decimals]`, no zero at either end that could be left out, or `-?n/d` in lowest terms where
 /// the decimals would not end: what accounting::text() writes, and nothing else. The pattern is checked
-/// before anything is computed. Throws  LedgerCorrupt with the beginning of the text.
+/// before anything is computed.
+///
+/// Throws  LedgerCorrupt with the beginning of the text.
 [[nodiscard]] accounting::Rational parse_quantity(std::string_view text);
 
 }  // namespace epsilog::ledger

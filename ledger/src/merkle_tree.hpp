@@ -5,7 +5,7 @@
 //
 // What is stored, and all that is read here:
 //  (1) every leaf, by index;
-//  (2) every full node of the levels 8, 16, 24, ... (the first of each tile of 256: C2SP tlog-tiles).
+//  (2) every full node of the levels 8, 16, 24, ...: one for each full tile of 256 below (C2SP tlog-tiles).
 // Every other node is computed from at most 128 stored ones of one level. A tree of n leaves has less than
 // n/255 nodes in (2).
 //
@@ -53,10 +53,10 @@ class Frontier final {
   [[nodiscard]] TreeHead head() const { return {.size = size_, .root = root()}; }
 
   /// Appends a leaf, number size(), and hands the nodes that it completed and that are stored to `store`,
-  /// from the lowest up. Computes as many hashes as the size ends in one-bits: less than one a leaf over the
-  /// whole. Throws  InvalidParameter if the tree has kTreeSizeMax leaves, and what `store` throws; the
-  /// frontier is
-  ///         then as it was.
+  /// from the lowest up. Computes as many hashes as the size ends in one-bits: over the whole, less than one
+  /// a leaf.
+  /// Throws  InvalidParameter if the tree has kTreeSizeMax leaves, and what `store` throws.
+  ///         The frontier is then as it was.
   void append(const Hash& leaf, NodeSink store);
   /// The same for the leaves of a group, one after the other.
   /// Throws  as above; the frontier is then that before the first leaf.
@@ -78,11 +78,15 @@ struct Subtree {
 };
 
 /// The subtrees whose roots are PATH(index, D[size]) of RFC 6962, section 2.1.1, from the leaf up: at
-/// most 63. Throws  InvalidParameter unless index < size <= kTreeSizeMax.
+/// most 63.
+///
+/// Throws  InvalidParameter unless index < size <= kTreeSizeMax.
 [[nodiscard]] std::vector<Subtree> inclusion_path(std::uint64_t index, std::uint64_t size);
 
 /// The subtrees whose roots are PROOF(older, D[newer]) of RFC 6962, section 2.1.2: at most 64, none from size
-/// 0 or of equal sizes. Throws  InvalidParameter unless older <= newer <= kTreeSizeMax.
+/// 0 or of equal sizes.
+///
+/// Throws  InvalidParameter unless older <= newer <= kTreeSizeMax.
 [[nodiscard]] std::vector<Subtree> consistency_path(std::uint64_t older, std::uint64_t newer);
 
 /// Their roots. For such a path `stored` is called at most twice for each stored level.
