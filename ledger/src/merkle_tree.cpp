@@ -50,6 +50,7 @@ class StoredNodes final {
   }
 
   [[nodiscard]] Hash root(const Subtree& subtree) {
+    EPSILOG_INVARIANT(size_ != 0 && subtree.level < 64 && subtree.number <= (size_ - 1) >> subtree.level);
     if (size_ >> subtree.level > subtree.number) return full(subtree);
     return edge_root(size_, subtree.level, [this](unsigned level) { return last_full(level); });
   }
