@@ -8,6 +8,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
+#include "json_writer.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -17,61 +18,6 @@ using accounting::PostProcessing;
 
 constexpr std::array kKinds{PostProcessing::Kind::none, PostProcessing::Kind::mean_about,
                             PostProcessing::Kind::variance_about, PostProcessing::Kind::rounded};
-
-/// Appends JSON text directly: building a tree first would be most of the cost of recording a release.
-class Writer final {
- public:
-  Writer& raw(std::string_view json) {
-    json_ += json;
-    return *this;
-  }
-  Writer& text(std::string_view text) {
-    const bool plain = std::all_of(text.begin(), text.end(),
-                                   [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-    if (plain) {
-      json_.append(1, '"').append(text).append(1, '"');
-      return *this;
-    }
-    try {
-      json_ += Json(text).dump();
-    } catch (const Json::exception&) {
-      throw InvalidParameter("ledger: a text to be recorded is not UTF-8");
-    }
-    return *this;
-  }
-  /// `name` is a plain word.
-  Writer& field(std::string_view name) {
-    if (json_.back() != '{') json_ += ',';
-    json_.append(1, '"').append(name).append("\":");
-    return *this;
-  }
-  Writer& field(std::string_view name, std::string_view value) { return field(name).text(value); }
-  Writer& field(std::string_view name, std::int64_t value) { return field(name).raw(std::to_string(value)); }
-  /// A field that is left out where it does not apply, so that rows from before it existed stay as they are.
-  Writer& field_unless_empty(std::string_view name, std::string_view value) {
-    return value.empty() ? *this : field(name, value);
-  }
-  /// An array of what `write_one` makes of each item.
-  template <class Items, class WriteOne>
-  Writer& array(const Items& items, WriteOne write_one) {
-    json_ += '[';
-    bool first = true;
-    for (const auto& item : items) {
-      if (!first) json_ += ',';
-      first = false;
-      write_one(item);
-    }
-    json_ += ']';
-    return *this;
-  }
-  Writer& values(const std::vector<Rational>& numbers) {
-    return array(numbers, [&](const Rational& number) { text(accounting::text(number)); });
-  }
-  [[nodiscard]] std::string take() { return std::move(json_); }
-
- private:
-  std::string json_;
-};
 
 /// Parses and hands to `read`; whatever does not have the expected shape is corruption.
 template <class Read>
@@ -131,7 +77,7 @@ Rational rational(const Json& object, const char* field) {
 }  // namespace
 
 std::string accounts_json(const std::vector<AccountState>& accounts) {
-  Writer json;
+  JsonWriter json;
   json.array(accounts, [&](const AccountState& account) {
     json.raw("{")
         .field("id", account.id)
@@ -167,7 +113,7 @@ std::vector<AccountState> parse_accounts(std::string_view json, const std::strin
 std::string components_json(const std::vector<ComponentRecord>& components,
                             const std::vector<std::vector<Rational>>& values) {
   EPSILOG_INVARIANT(components.size() == values.size());
-  Writer json;
+  JsonWriter json;
   auto drawn = values.begin();
   json.array(components, [&](const ComponentRecord& component) {
     json.raw("{")
@@ -208,7 +154,7 @@ void parse_components(std::string_view json, std::vector<ComponentRecord>& compo
 }
 
 std::string texts_json(const std::vector<std::string>& texts) {
-  Writer json;
+  JsonWriter json;
   json.array(texts, [&](const std::string& text) { json.text(text); });
   return json.take();
 }
@@ -218,7 +164,7 @@ std::vector<std::string> parse_texts(std::string_view json) {
 }
 
 std::string rationals_json(const std::vector<Rational>& values) {
-  return Writer().values(values).take();
+  return JsonWriter().values(values).take();
 }
 
 std::vector<Rational> parse_rationals(std::string_view json) {
@@ -226,7 +172,7 @@ std::vector<Rational> parse_rationals(std::string_view json) {
 }
 
 std::string post_processing_json(const PostProcessing& recipe) {
-  Writer json;
+  JsonWriter json;
   json.raw("{").field("kind", name(recipe.kind));
   if (recipe.kind != PostProcessing::Kind::none) {
     if (recipe.kind != PostProcessing::Kind::rounded) json.field("centre", accounting::text(recipe.centre));
