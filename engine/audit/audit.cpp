@@ -122,8 +122,9 @@ void check_decisions(ledger::Inspection& inspection, AuditFold& fold, AuditRepor
           progress(static_cast<double>(report.records) / static_cast<double>(total));
         }
       },
-      [&report](const ledger::MalformedRecord& record) {
+      [&](const ledger::MalformedRecord& record) {
         ++report.records;
+        fold.unreadable_decision(record.seq);
         report.faults.push_back(
             {"decision number " + std::to_string(record.seq), "record_unreadable", record.message});
       },
@@ -133,7 +134,7 @@ void check_decisions(ledger::Inspection& inspection, AuditFold& fold, AuditRepor
 void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, AuditReport& report,
                    const Visit& visit, const Progress& progress) {
   std::vector<AuditFault>& faults = report.faults;
-  AuditFold fold(faults, report.notes);
+  AuditFold fold(inspection, faults, report.notes);
   attempt("schema migrations", faults, [&] {
     for (const ledger::SchemaMigration& migration : view.schema_migrations()) {
       fold.schema_migration(migration);

@@ -89,19 +89,17 @@ void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
 std::optional<KeyConflict> AuditFold::bound_key(const ledger::StoredDecision& stored,
                                                 const std::string& conflicting_key) {
   if (!stored.draft.key.empty()) {
-    const auto [entry, fresh] = keys_.try_emplace({stored.draft.principal, stored.draft.key},
-                                                  Binding{stored.id, stored.draft.request_digest});
-    if (!fresh) {
-      fault(stored.id, "key_bound_twice", "its key is bound to decision " + entry->second.id + " already");
+    if (const auto before = keys_.bind(stored)) {
+      fault(stored.id, "key_bound_twice", "its key is bound to decision " + *before + " already");
     }
   }
   if (conflicting_key.empty()) return std::nullopt;
-  const auto bound = keys_.find({stored.draft.principal, conflicting_key});
-  if (bound == keys_.end()) {
+  const auto bound = keys_.bound_to(stored.draft.principal, conflicting_key);
+  if (!bound) {
     fault(stored.id, "key_conflict_unfounded", "no earlier decision is bound to the key it names");
     return std::nullopt;
   }
-  return KeyConflict{conflicting_key, bound->second.id};
+  return KeyConflict{conflicting_key, *bound};
 }
 
 void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& plan) {
@@ -388,6 +386,7 @@ void AuditFold::check_balances_after(const ledger::StoredDecision& stored,
 
 void AuditFold::decision(const ledger::StoredDecision& stored) {
   check_sequence(stored);
+  keys_.next(stored.seq, !stored.draft.key.empty());
   const auto applied = policies_.find(stored.draft.policy_version);
   if (applied == policies_.end() || !applied->second) {
     return fault(stored.id, "policy_missing", "was decided under a policy that is missing or invalid");
@@ -407,6 +406,10 @@ void AuditFold::decision(const ledger::StoredDecision& stored) {
     } else if (stored.draft.parent.empty()) {
       names = check_request(stored);
     }
+  } catch (const LedgerBusy&) {  // of a look-up, which says nothing of the decision
+    throw;
+  } catch (const LedgerIo&) {
+    throw;
   } catch (const Error& error) {
     fault(stored.id, "decision_unreadable", error.what());
   }

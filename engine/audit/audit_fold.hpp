@@ -13,6 +13,7 @@
 #include "audit_balances.hpp"
 #include "audit_calendar.hpp"
 #include "audit_requests.hpp"
+#include "bound_keys.hpp"
 #include "decide.hpp"
 #include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/policy.hpp"
@@ -22,8 +23,9 @@ namespace epsilog::engine {
 
 class AuditFold {
  public:
-  AuditFold(std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
-      : faults_(faults), notes_(notes), balances_(faults), requests_(faults, notes) {}
+  /// Requires  all of these outlive it.
+  AuditFold(ledger::Inspection& inspection, std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
+      : faults_(faults), notes_(notes), balances_(faults), requests_(faults, notes), keys_(inspection) {}
 
   /// Call in this order: every schema migration, clock event, policy version, relocation, limit change and
   /// removal, the accounts as they stand, every decision by seq, what is listed as open, then finish().
@@ -35,6 +37,8 @@ class AuditFold {
   void limit_removal(const ledger::LimitRemoval& removal) { balances_.limit_removal(removal); }
   void accounts(const std::vector<ledger::AccountState>& stored);
   void decision(const ledger::StoredDecision& stored);
+  /// In place of one that cannot be read.
+  void unreadable_decision(std::int64_t seq) { keys_.next(seq, true); }
   void listed_open(const std::string& id) { requests_.listed_open(id); }
   void finish();
 
@@ -42,11 +46,6 @@ class AuditFold {
   [[nodiscard]] std::string policy_sha256(std::int64_t version) const;
 
  private:
-  struct Binding {
-    std::string id;
-    std::string digest;
-  };
-
   void fault(const std::string& record, const char* code, std::string message);
   // audit_fold_order.cpp
   /// A policy version in the order of the history.
@@ -115,7 +114,7 @@ class AuditFold {
   std::int64_t last_of_schema_1_ = 0;
   std::int64_t migrated_to_3_ = 0;  // the last decision before; from the next one on rules are at least 2
   ledger::Rules last_rules_ = ledger::Rules::first;
-  std::map<std::pair<std::string, std::string>, Binding> keys_;  // (principal, key)
+  BoundKeys keys_;
   PlanCache plans_;
   std::int64_t policy_ = 0;
   std::int64_t last_seq_ = 0;

@@ -367,6 +367,54 @@ IdRange Inspection::ids_beginning(const std::string& text) {
   });
 }
 
+namespace {
+
+/// Nothing for a row without a key, or with one that is no text.
+std::optional<DecisionKey> key_of_row(const Query& row) {
+  try {
+    DecisionKey found{.seq = row.integer(0), .id = row.text(1), .principal = row.text(2), .key = row.text(3)};
+    if (!found.key.empty()) return found;
+  } catch (const LedgerCorrupt&) {  // named where the row is read
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Inspection::decisions_with_key(const std::string& principal,
+                                                         const std::string& key) {
+  return snapshot_->state_->reading([&](Connection& connection) {
+    Query rows = connection.query(
+        "SELECT seq FROM decision INDEXED BY decision_by_key WHERE principal = ?1 AND key = ?2 AND key <> ''"
+        " ORDER BY seq");
+    rows.with(principal, key);
+    std::vector<std::int64_t> found;
+    while (rows.step()) found.push_back(rows.integer(0));
+    return found;
+  });
+}
+
+std::optional<DecisionKey> Inspection::key_of(std::int64_t seq) {
+  return snapshot_->state_->reading([&](Connection& connection) -> std::optional<DecisionKey> {
+    Query row = connection.query("SELECT seq, id, principal, key FROM decision NOT INDEXED WHERE seq = ?1");
+    row.with(seq);
+    if (!row.step()) return std::nullopt;
+    return key_of_row(row);
+  });
+}
+
+void Inspection::each_key(std::int64_t below, const std::function<void(const DecisionKey&)>& visit) {
+  snapshot_->state_->reading([&](Connection& connection) {
+    SQLite::Statement statement = connection.prepare(
+        "SELECT seq, id, principal, key FROM decision NOT INDEXED WHERE seq < ?1 ORDER BY seq");
+    Query rows(statement, connection.handle());
+    rows.with(below);
+    while (rows.step()) {
+      if (const auto found = key_of_row(rows)) visit(*found);
+    }
+  });
+}
+
 std::vector<std::string> Inspection::open_ids() {
   return snapshot_->state_->reading([](Connection& connection) {
     std::vector<std::string> ids;

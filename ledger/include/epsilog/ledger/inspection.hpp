@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,14 @@ struct ChargeTotal {
   accounting::Integer reserved;  ///< by reserved decisions that are open
 };
 
+/// The key of a decision, as its row has it.
+struct DecisionKey {
+  std::int64_t seq = 0;
+  std::string id;
+  std::string principal;
+  std::string key;
+};
+
 /// The ids of decisions that begin alike.
 struct IdRange {
   std::int64_t count = 0;
@@ -103,6 +112,14 @@ class Inspection final {
                     const std::function<void(const StoredFault&)>& fault);
   /// The decisions whose ids begin with that text, looked up in the index of ids alone.
   [[nodiscard]] IdRange ids_beginning(const std::string& text);
+  /// The decisions that the index of keys says have this one, by seq; whether they do is in their rows.
+  /// Throws  LedgerCorrupt also if there is no such index.
+  [[nodiscard]] std::vector<std::int64_t> decisions_with_key(const std::string& principal,
+                                                             const std::string& key);
+  /// Of one decision; nothing if it is not there, or has none that can be read.
+  [[nodiscard]] std::optional<DecisionKey> key_of(std::int64_t seq);
+  /// Of every decision below that seq which has one that can be read, by seq and from the rows alone.
+  void each_key(std::int64_t below, const std::function<void(const DecisionKey&)>& visit);
   /// Ids of the decisions that are listed as open.
   [[nodiscard]] std::vector<std::string> open_ids();
   /// Every decision by seq, also one whose values are not known to be durable, and are told to nobody, or do
