@@ -9,6 +9,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
+#include "json_writer.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -19,71 +20,6 @@ using accounting::Quantity;
 
 constexpr std::array kKinds{PostProcessing::Kind::none, PostProcessing::Kind::mean_about,
                             PostProcessing::Kind::variance_about, PostProcessing::Kind::rounded};
-
-/// Whether it stands in JSON as it is.
-bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-}
-
-/// Appends JSON text directly: building a tree first would be most of the cost of recording a release.
-class Writer final {
- public:
-  Writer& raw(std::string_view json) {
-    json_ += json;
-    return *this;
-  }
-  Writer& text(std::string_view text) {
-    if (is_plain(text)) {
-      json_.append(1, '"').append(text).append(1, '"');
-      return *this;
-    }
-    try {
-      json_ += Json(text).dump();
-    } catch (const Json::exception&) {
-      throw InvalidParameter("ledger: a text to be recorded is not UTF-8");
-    }
-    return *this;
-  }
-  /// `name` is a plain word.
-  Writer& field(std::string_view name) {
-    if (json_.back() != '{') json_ += ',';
-    json_.append(1, '"').append(name).append("\":");
-    return *this;
-  }
-  Writer& field(std::string_view name, std::string_view value) { return field(name).text(value); }
-  Writer& field(std::string_view name, std::int64_t value) { return field(name).raw(std::to_string(value)); }
-  Writer& field(std::string_view name, const Rational& value) {
-    return field(name).text(accounting::text(value));
-  }
-  Writer& field(std::string_view name, const std::optional<Rational>& value) {
-    return field(name).text(number_text(value));
-  }
-  template <class Measure>
-  Writer& field(std::string_view name, const Quantity<Measure>& value) {
-    return field(name).text(value.text());
-  }
-  /// An array of what `write_one` makes of each item.
-  template <class Items, class WriteOne>
-  Writer& array(const Items& items, WriteOne write_one) {
-    json_ += '[';
-    bool first = true;
-    for (const auto& item : items) {
-      if (!first) json_ += ',';
-      first = false;
-      write_one(item);
-    }
-    json_ += ']';
-    return *this;
-  }
-  Writer& values(const std::vector<Rational>& numbers) {
-    return array(numbers, [&](const Rational& number) { text(accounting::text(number)); });
-  }
-  [[nodiscard]] std::string take() { return std::move(json_); }
-
- private:
-  std::string json_;
-};
 
 /// The members of a component in the order in which they are written, `values` aside. Where one does not
 /// apply, those that were always there are empty; those that came later are left out, so that older rows stay
@@ -111,15 +47,21 @@ void each_member(Component& component, Visitor&& visitor) {
 
 /// Writes the members of a component into the JSON object that is begun.
 struct MemberWriter {
-  Writer& json;
+  JsonWriter& json;
 
-  template <class Field>
-  void always(const char* name, const Field& field) const {
-    json.field(name, field);
+  void always(const char* name, const std::string& field) const { json.field(name, field); }
+  void always(const char* name, std::int64_t field) const { json.field(name, field); }
+  void always(const char* name, const Rational& field) const { json.field(name, accounting::text(field)); }
+  void always(const char* name, const std::optional<Rational>& field) const {
+    json.field(name, number_text(field));
+  }
+  template <class Measure>
+  void always(const char* name, const Quantity<Measure>& field) const {
+    json.field(name, field.text());
   }
   template <class Number>
   void if_any(const char* name, const std::optional<Number>& field) const {
-    if (field) json.field(name, *field);
+    if (field) always(name, *field);
   }
 };
 
@@ -191,8 +133,8 @@ struct MemberReader {
   }
 };
 
-/// Reads components from the very text that is written of them. A tree of JSON would be a third of the cost
-/// of reading a release; whatever is written otherwise is left to one.
+/// Reads components from the very text that is written of them, without the cost of a tree of JSON; whatever
+/// is written otherwise is left to one.
 class ComponentScanner final {
  public:
   ComponentScanner(std::string_view json, RecordedNumbers& numbers) : rest_(json), numbers_(numbers) {}
@@ -257,7 +199,7 @@ class ComponentScanner final {
   std::string_view text() {
     take("\"");
     const std::string_view text = rest_.substr(0, rest_.find('"'));
-    as_written_ = as_written_ && is_plain(text);
+    as_written_ = as_written_ && is_plain_json(text);
     rest_.remove_prefix(text.size());
     take("\"");
     return text;
@@ -285,7 +227,7 @@ Rational rational(const Json& object, const char* field) {
 }  // namespace
 
 std::string accounts_json(const std::vector<AccountState>& accounts) {
-  Writer json;
+  JsonWriter json;
   json.array(accounts, [&](const AccountState& account) {
     json.raw("{")
         .field("id", account.id)
@@ -321,7 +263,7 @@ std::vector<AccountState> parse_accounts(std::string_view json, const std::strin
 std::string components_json(const std::vector<ComponentRecord>& components,
                             const std::vector<std::vector<Rational>>& values) {
   EPSILOG_INVARIANT(components.size() == values.size());
-  Writer json;
+  JsonWriter json;
   auto drawn = values.begin();
   json.array(components, [&](const ComponentRecord& component) {
     json.raw("{");
@@ -365,7 +307,7 @@ SingleComponent single_component(const std::vector<ComponentRecord>& components)
 }
 
 std::string texts_json(const std::vector<std::string>& texts) {
-  Writer json;
+  JsonWriter json;
   json.array(texts, [&](const std::string& text) { json.text(text); });
   return json.take();
 }
@@ -384,7 +326,7 @@ std::optional<Rational> parse_number(std::string_view text, const char* column, 
 }
 
 std::string rationals_json(const std::vector<Rational>& values) {
-  return Writer().values(values).take();
+  return JsonWriter().values(values).take();
 }
 
 std::vector<Rational> parse_rationals(std::string_view json) {
@@ -392,7 +334,7 @@ std::vector<Rational> parse_rationals(std::string_view json) {
 }
 
 std::string post_processing_json(const PostProcessing& recipe) {
-  Writer json;
+  JsonWriter json;
   json.raw("{").field("kind", name(recipe.kind));
   if (recipe.kind != PostProcessing::Kind::none) {
     if (recipe.kind != PostProcessing::Kind::rounded) json.field("centre", accounting::text(recipe.centre));

@@ -1,0 +1,89 @@
+// Exact numbers have one text in a record, and nothing else is read.
+#include "canonical_json.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "json_writer.hpp"
+#include "support/catch.hpp"
+
+using epsilog::LedgerCorrupt;
+using epsilog::accounting::Rational;
+using epsilog::ledger::JsonWriter;
+using epsilog::ledger::parse_canonical;
+using epsilog::ledger::parse_quantity;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("quantity: what is written of a number is read, and nothing else", "[ledger][record][quantity]") {
+  for (const std::string& text : Texts{"0", "7", "-7", "10", "0.5", "-0.25", "120.001", "1/3", "-22/7",
+                                       "1000000000000/3", "0." + std::string(400, '0') + "1",
+                                       "123456789012345678901234567890", "1/" + std::string(300, '7')}) {
+    CAPTURE(text);
+    CHECK(epsilog::accounting::text(parse_quantity(text)) == text);
+    CHECK(parse_canonical(JsonWriter().text(text).take()).quantity() == parse_quantity(text));
+  }
+  for (const std::string& text : Texts{"",
+                                       "-",
+                                       "-0",
+                                       "-0.0",
+                                       "+1",
+                                       "01",
+                                       "00",
+                                       "-01",
+                                       ".5",
+                                       "5.",
+                                       "0.50",
+                                       "1.0",
+                                       "0.0",
+                                       "1e3",
+                                       "1E-3",
+                                       "1/1",
+                                       "2/4",
+                                       "3/6",
+                                       "1/4",
+                                       "1/2",
+                                       "1/10",
+                                       "0/3",
+                                       "1/0",
+                                       "01/3",
+                                       "1/03",
+                                       "-1/-3",
+                                       "1/-3",
+                                       "1/",
+                                       "/3",
+                                       "1//3",
+                                       " 1",
+                                       "1 ",
+                                       "1,5",
+                                       "0x10",
+                                       "١",
+                                       "NaN",
+                                       "inf",
+                                       "1/3/5",
+                                       "0.1/3",
+                                       "--1",
+                                       "1.2.3",
+                                       "1_000",
+                                       std::string("1\0", 2),
+                                       "2/" + std::string(300, '8')}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_quantity(text), LedgerCorrupt);
+  }
+  CHECK_THROWS_WITH(parse_quantity(std::string(100, 'x')),
+                    "'" + std::string(60, 'x') + "…' is not a quantity in its one form");
+}
+
+TEST_CASE("quantity: every fraction of small terms has one text", "[ledger][record][quantity][exhaustive]") {
+  for (int below = 1; below <= 60; ++below) {
+    for (int above = -60; above <= 60; ++above) {
+      const std::string fraction = std::to_string(above) + "/" + std::to_string(below);
+      Rational value(above, below);
+      value.canonicalize();
+      const std::string text = epsilog::accounting::text(value);
+      REQUIRE(parse_quantity(text) == value);
+      if (fraction != text) REQUIRE_THROWS_AS(parse_quantity(fraction), LedgerCorrupt);
+    }
+  }
+}
