@@ -1,5 +1,7 @@
 #include "run.hpp"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 
 #include "calculator_verbs.hpp"
@@ -15,14 +17,9 @@
 namespace epsilog::command {
 namespace {
 
-/// In the order in which the help shows them.
-std::vector<VerbSpec> all_verbs() {
-  std::vector<VerbSpec> verbs;
-  for (auto* group : {&policy_verbs, &policy_draft_verbs, &data_verbs, &ask_verbs, &request_verbs,
-                      &ledger_verbs, &audit_verbs, &upkeep_verbs, &calculator_verbs}) {
-    for (VerbSpec& verb : group()) verbs.push_back(std::move(verb));
-  }
-  return verbs;
+VerbTable every_verb() {
+  return VerbTable({&policy_verbs, &policy_draft_verbs, &data_verbs, &ask_verbs, &request_verbs,
+                    &ledger_verbs, &audit_verbs, &upkeep_verbs, &calculator_verbs});
 }
 
 /// Whether failures to understand the command line are to be said in JSON too.
@@ -72,7 +69,7 @@ ExitCode guarded(Console& console, const Work& work) {
 ExitCode run_words(const std::vector<std::string>& words) {
   Console plain(asks_for_json(words), false);
   return guarded(plain, [&] {
-    const std::vector<VerbSpec> verbs = all_verbs();
+    VerbTable verbs = every_verb();
     const auto parsed = parse_command_line(verbs, words, plain.style().width);
     if (const auto* line = std::get_if<CommandLine>(&parsed)) {
       Console console(line->has("--json"), line->has("--quiet"),
@@ -90,6 +87,8 @@ ExitCode run_words(const std::vector<std::string>& words) {
 int run(int argc, char** argv) noexcept {
   secure_standard_streams();
   end_without_memory_where_nothing_else_can();
+  // Nobody asks how much SQLite has allocated, and counting it costs a lock at each allocation.
+  static_cast<void>(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0));
   const ExitCode exit = run_words(std::vector<std::string>(argv + 1, argv + argc));
   deliver_signals();
   return static_cast<int>(exit);

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/date.hpp"
-#include "epsilog/engine/predicate.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -18,12 +17,8 @@ class Held {
   }
   /// Throws  LedgerCorrupt.
   [[nodiscard]] const std::string& time(const std::string& instant) const {
-    constexpr std::size_t kDateLength = 10;
     const std::string& time = at_.empty() ? instant : at_;
-    std::int64_t day = 0;
-    if (time.size() <= kDateLength || !parse_date(time.substr(0, kDateLength), day)) {
-      throw LedgerCorrupt("'" + time + "' is not a ledger time");
-    }
+    static_cast<void>(ledger::parse_time(time));
     return time;
   }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/date.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "scope.hpp"
 
 namespace epsilog::engine {
@@ -48,7 +48,7 @@ RefusalCode parse_refusal_code(std::string_view text) {
 std::string changes_at(const Reason& reason) {
   if (reason.limit.empty()) return "";
   const auto period = named_period(reason.scope);
-  return period ? date_text(period->last + 1) + "T00:00:00.000Z" : "";
+  return period ? ledger::time_text((period->last + 1) * ledger::kMsOfDay) : "";
 }
 
 namespace {

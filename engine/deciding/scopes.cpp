@@ -5,7 +5,7 @@
 
 #include "blocks.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/date.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "loss_amounts.hpp"
 #include "scope.hpp"
 
@@ -233,11 +233,8 @@ std::optional<std::int64_t> LimitsAfter::of(const ledger::AccountName& account,
 }
 
 std::string current_period(const Dataset& dataset, const std::string& instant) {
-  constexpr std::size_t kDateLength = 10;
-  std::int64_t day = 0;
-  EPSILOG_INVARIANT(dataset.renews && instant.size() > kDateLength &&
-                    parse_date(instant.substr(0, kDateLength), day));
-  return period_name(*dataset.renews, day);
+  EPSILOG_INVARIANT(dataset.renews.has_value());
+  return period_name(*dataset.renews, ledger::parse_time(instant) / ledger::kMsOfDay);
 }
 
 void add_current_periods(const Policy& policy, const std::string& dataset, const std::string& calendar_time,

@@ -65,7 +65,8 @@ class LimitsAfter final {
 };
 
 /// The name of the period of a renewing budget in which an instant lies.
-/// Requires  dataset.renews; RFC 3339 UTC.
+/// Requires  dataset.renews.
+/// Throws    LedgerCorrupt unless `instant` is a ledger time (epsilog/ledger/ledger_time.hpp).
 [[nodiscard]] std::string current_period(const Dataset& dataset, const std::string& instant);
 
 /// The renewing budgets of the present whose accounts nobody has opened yet, appended unspent.

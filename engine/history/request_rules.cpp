@@ -1,32 +1,23 @@
 #include "request_rules.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdio>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/predicate.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "scope.hpp"
 #include "scopes.hpp"
 
 namespace epsilog::engine {
 namespace {
 
-constexpr std::int64_t kSecondsOfDay = 86'400;
-constexpr std::string_view kForm = "0000-00-00T00:00:00.000Z";
-constexpr std::size_t kDateSize = 10;
-
 bool contains(const std::vector<std::string>& list, const std::string& wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-std::int64_t number(std::string_view digits) {
-  std::int64_t value = -1;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (read.ec == std::errc() && read.ptr == digits.data() + digits.size() && value >= 0) return value;
-  throw LedgerCorrupt("'" + std::string(digits) + "' is not a part of a ledger time");
+/// At most the end of the year 9999.
+std::int64_t ms_after(std::int64_t ms, std::int64_t seconds) {
+  return seconds > (ledger::kLatestMs - ms) / 1'000 ? ledger::kLatestMs : ms + seconds * 1'000;
 }
 
 }  // namespace
@@ -59,42 +50,25 @@ bool data_may_be_seen(const Request& request, bool token_issued) {
 bool period_over(const std::string& scope, const std::string& calendar_time) {
   const auto period = named_period(scope);
   if (!period) return false;
-  std::int64_t day = 0;
-  EPSILOG_INVARIANT(parse_date(calendar_time.substr(0, kDateSize), day));
+  const std::int64_t day = ledger::parse_time(calendar_time) / ledger::kMsOfDay;
   return day < period->first || day > period->last;
 }
 
 std::string reservation_deadline(const std::string& now, std::int64_t seconds,
                                  const std::vector<ledger::AccountName>& accounts, bool calendar_held) {
-  std::string deadline = instant_after(now, seconds);
-  if (calendar_held) return deadline;
+  const std::int64_t begin = ledger::parse_time(now);
+  std::int64_t deadline = ms_after(begin, seconds);
   for (const ledger::AccountName& account : accounts) {
     const auto period = named_period(account.scope);
-    if (!period) continue;
-    const std::string end = date_text(period->last + 1) + "T00:00:00.000Z";
-    if (end > now && end < deadline) deadline = end;
+    if (!period || calendar_held) continue;
+    const std::int64_t end = (period->last + 1) * ledger::kMsOfDay;
+    if (end > begin && end < deadline) deadline = end;
   }
-  return deadline;
+  return ledger::time_text(deadline);
 }
 
 std::string instant_after(std::string_view instant, std::int64_t seconds) {
-  std::int64_t day = 0;
-  if (instant.size() != kForm.size() || !parse_date(instant.substr(0, kDateSize), day)) {
-    throw LedgerCorrupt("'" + std::string(instant) + "' is not a ledger time");
-  }
-  const std::int64_t of_day = (number(instant.substr(11, 2)) * 60 + number(instant.substr(14, 2))) * 60 +
-                              number(instant.substr(17, 2));
-  std::int64_t last_day = 0;
-  EPSILOG_INVARIANT(parse_date("9999-12-31", last_day));
-  if (seconds / kSecondsOfDay > last_day - day) return "9999-12-31T23:59:59.999Z";
-  const std::int64_t total = of_day + seconds;
-  day += total / kSecondsOfDay;
-  if (day > last_day) return "9999-12-31T23:59:59.999Z";
-  const std::int64_t rest = total % kSecondsOfDay;
-  std::array<char, 16> time{};
-  std::snprintf(time.data(), time.size(), "T%02d:%02d:%02d", static_cast<int>(rest / 3600),
-                static_cast<int>(rest / 60 % 60), static_cast<int>(rest % 60));
-  return date_text(day) + time.data() + std::string(instant.substr(19));
+  return ledger::time_text(ms_after(ledger::parse_time(instant), seconds));
 }
 
 }  // namespace epsilog::engine

@@ -30,16 +30,17 @@ namespace epsilog::engine {
 
 /// Whether a scope names a period in which an instant of the calendar does not lie: what was reserved of its
 /// budget ends then.
+/// Throws  LedgerCorrupt unless `calendar_time` is a ledger time (epsilog/ledger/ledger_time.hpp).
 [[nodiscard]] bool period_over(const std::string& scope, const std::string& calendar_time);
 
 /// When a reservation of these accounts is overdue: after `seconds`, and no later than the first of its
 /// periods ends, as far as that lies ahead; while the calendar is held nobody knows when that is.
-/// Throws    LedgerCorrupt unless `now` is RFC 3339 UTC with milliseconds.
+/// Throws    LedgerCorrupt unless `now` is a ledger time.
 [[nodiscard]] std::string reservation_deadline(const std::string& now, std::int64_t seconds,
                                                const std::vector<ledger::AccountName>& accounts,
                                                bool calendar_held);
 
-/// RFC 3339 UTC with milliseconds, at most the end of the year 9999.
+/// A ledger time, at most the end of the year 9999.
 /// Requires  seconds >= 0.
 /// Throws    LedgerCorrupt unless `instant` is likewise.
 [[nodiscard]] std::string instant_after(std::string_view instant, std::int64_t seconds);

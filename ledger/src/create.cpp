@@ -10,9 +10,10 @@
 #include <set>
 #include <utility>
 
+#include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
-#include "ledger_time.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "schema.hpp"
 #include "transaction_state.hpp"
 

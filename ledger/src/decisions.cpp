@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "account_checksum.hpp"
+#include "decision_id.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/transaction.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
-#include "ledger_time.hpp"
 #include "row_codec.hpp"
 #include "transaction_state.hpp"
 

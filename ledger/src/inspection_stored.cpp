@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "account_checksum.hpp"
+#include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
-#include "ledger_time.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "queries.hpp"
 #include "row_codec.hpp"
 #include "schema.hpp"

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "ledger_time.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "poison.hpp"
 
 namespace epsilog::ledger {
 namespace {
-
-constexpr std::int64_t kLatestMs = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 
 std::int64_t boot_clock_ms() {
   timespec now{};

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "account_checksum.hpp"
+#include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "ledger_clock.hpp"
 #include "ledger_state.hpp"
-#include "ledger_time.hpp"
 #include "queries.hpp"
 #include "schema.hpp"
 #include "schema_comparison.hpp"

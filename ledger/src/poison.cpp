@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
-#include "ledger_time.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 
 namespace epsilog::ledger {
 namespace {

@@ -1,4 +1,5 @@
 #include "epsilog/ledger/snapshot.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 
 #include <sqlite3.h>
 
@@ -7,7 +8,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger_clock.hpp"
-#include "ledger_time.hpp"
 #include "queries.hpp"
 #include "snapshot_state.hpp"
 

@@ -1,4 +1,5 @@
 #include "epsilog/ledger/transaction.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 
 #include <exception>
 #include <set>
@@ -6,10 +7,10 @@
 
 #include "account_checksum.hpp"
 #include "agreement.hpp"
+#include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
-#include "ledger_time.hpp"
 #include "schema.hpp"
 #include "transaction_state.hpp"
 

@@ -3,9 +3,9 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger_clock.hpp"
-#include "ledger_time.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;

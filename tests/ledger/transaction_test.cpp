@@ -1,8 +1,9 @@
+#include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "ledger/support/fixture.hpp"
-#include "ledger_time.hpp"
 #include "row_codec.hpp"
 #include "support/catch.hpp"
 

@@ -80,16 +80,6 @@ bool is_group(const Verbs& verbs, const std::string& word) {
   });
 }
 
-/// nullptr when no verb is spelt so. `used` is how many words it took.
-const VerbSpec* find_verb(const Verbs& verbs, const std::vector<std::string>& words, std::size_t& used) {
-  for (const VerbSpec& verb : verbs) {
-    used = verb.words.find(' ') == std::string_view::npos ? 1 : 2;
-    if (words.size() < used) continue;
-    if ((used == 1 ? words[0] : words[0] + " " + words[1]) == verb.words) return &verb;
-  }
-  return nullptr;
-}
-
 [[noreturn]] void unknown_verb(const Verbs& verbs, const std::vector<std::string>& words) {
   if (words.empty()) throw UsageError("no verb; epsilog --help lists them");
   std::vector<std::string> candidates;
@@ -111,10 +101,11 @@ const VerbSpec* find_verb(const Verbs& verbs, const std::vector<std::string>& wo
   throw UsageError("unknown verb '" + spelt + "'" + suggestion);
 }
 
-std::string help_for(const Verbs& verbs, const std::vector<std::string>& words, unsigned width) {
+std::string help_for(VerbTable& table, const std::vector<std::string>& words, unsigned width) {
   std::size_t used = 0;
-  if (words.empty()) return root_help(verbs, width);
-  if (const VerbSpec* verb = find_verb(verbs, words, used)) return verb_help(*verb, width);
+  if (words.empty()) return root_help(table.all(), width);
+  if (const VerbSpec* verb = table.find(words, used)) return verb_help(*verb, width);
+  const Verbs& verbs = table.all();
   if (words.size() == 1 && is_group(verbs, words[0])) return group_help(verbs, words[0], width);
   unknown_verb(verbs, words);
 }
@@ -190,8 +181,31 @@ void require_text(const Tokens& tokens) {
 
 }  // namespace
 
+void VerbTable::make_next() {
+  for (VerbSpec& verb : groups_[made_]()) verbs_.push_back(std::move(verb));
+  ++made_;
+}
+
+const std::vector<VerbSpec>& VerbTable::all() {
+  while (made_ < groups_.size()) make_next();
+  return verbs_;
+}
+
+const VerbSpec* VerbTable::find(const std::vector<std::string>& words, std::size_t& used) {
+  for (std::size_t i = 0;; ++i) {
+    while (i == verbs_.size()) {
+      if (made_ == groups_.size()) return nullptr;
+      make_next();
+    }
+    const VerbSpec& verb = verbs_[i];
+    used = verb.words.find(' ') == std::string_view::npos ? 1 : 2;
+    if (words.size() < used) continue;
+    if ((used == 1 ? words[0] : words[0] + " " + words[1]) == verb.words) return &verb;
+  }
+}
+
 std::variant<CommandLine, TextRequest, VersionRequest> parse_command_line(
-    const Verbs& verbs, const std::vector<std::string>& words, unsigned width) {
+    VerbTable& verbs, const std::vector<std::string>& words, unsigned width) {
   Tokens tokens = tell_apart(words);
   require_text(tokens);
   if (tokens.version) return VersionRequest{};
@@ -202,8 +216,8 @@ std::variant<CommandLine, TextRequest, VersionRequest> parse_command_line(
   if (tokens.help) return TextRequest{help_for(verbs, tokens.words, width)};
 
   std::size_t verb_words = 0;
-  const VerbSpec* verb = find_verb(verbs, tokens.words, verb_words);
-  if (verb == nullptr) unknown_verb(verbs, tokens.words);
+  const VerbSpec* verb = verbs.find(tokens.words, verb_words);
+  if (verb == nullptr) unknown_verb(verbs.all(), tokens.words);
   refuse_foreign_options(tokens, *verb);
   refuse_repeats(tokens);
   refuse_extra_words(tokens, *verb, verb_words);

@@ -1,7 +1,9 @@
 // argv -> CommandLine.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -15,14 +17,34 @@ struct TextRequest {
 };
 struct VersionRequest {};
 
+/// The verbs of some groups, in the order in which the help shows them. A group is made when it is looked
+/// into: most calls need one verb, and all of them would be a tenth of a short one.
+/// Thread-safety: confine.
+class VerbTable final {
+ public:
+  using Group = std::vector<VerbSpec> (*)();
+  explicit VerbTable(std::vector<Group> groups) : groups_(std::move(groups)) {}
+
+  /// nullptr when no verb is spelt so. `used` is how many words it took.
+  /// Ensures  the verb stays where it is until all() is called.
+  [[nodiscard]] const VerbSpec* find(const std::vector<std::string>& words, std::size_t& used);
+  [[nodiscard]] const std::vector<VerbSpec>& all();
+
+ private:
+  void make_next();
+
+  std::vector<Group> groups_;
+  std::size_t made_ = 0;  ///< groups
+  std::vector<VerbSpec> verbs_;
+};
+
 /// Options may stand before or after the verb, as `--x V` or `--x=V`; an option's value is taken
 /// whatever it looks like (`--value -3`, `--value -`); `--` ends the options.
 /// Help is `width` columns wide.
 /// Ensures  the verb is one of `verbs`, takes all options and words, has those it requires, and no option
-/// twice
-///          that is not repeatable.
+///          twice that is not repeatable.
 /// Throws   UsageError, with the nearest known word for an unknown one.
 [[nodiscard]] std::variant<CommandLine, TextRequest, VersionRequest> parse_command_line(
-    const std::vector<VerbSpec>& verbs, const std::vector<std::string>& words, unsigned width);
+    VerbTable& verbs, const std::vector<std::string>& words, unsigned width);
 
 }  // namespace epsilog::command

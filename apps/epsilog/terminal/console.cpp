@@ -60,7 +60,8 @@ std::string Style::painted(const std::string& text, const char* code) const {
 }
 
 Console::Console(bool json, bool quiet, Detail detail) : json_(json), quiet_(quiet) {
-  std::setlocale(LC_CTYPE, "");
+  static const char* const locale = std::setlocale(LC_CTYPE, "");  // reads files: once is enough
+  static_cast<void>(locale);
   style_ = style_for(STDOUT_FILENO, detail);
   message_style_ = style_for(STDERR_FILENO, detail);
 }

@@ -14,7 +14,7 @@
 
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
-#include "ledger_time.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 
 namespace epsilog::mechanisms {
 

@@ -8,9 +8,10 @@
 #include <array>
 #include <stdexcept>
 
+#include "decision_id.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "ledger/support/fixture.hpp"
-#include "ledger_time.hpp"
 #include "schema.hpp"
 
 namespace epsilog::ledger_tests {

@@ -1,4 +1,4 @@
-// Ledger time and the ids made from it.
+// Ids of decisions, made from ledger time, and random names.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,6 @@
 #include <string_view>
 
 namespace epsilog::ledger {
-
-/// Milliseconds since 1970 of the wall clock, UTC.
-[[nodiscard]] std::int64_t wall_clock_ms();
-
-/// RFC 3339, "2026-01-31T23:59:59.999Z": 24 characters that order bytewise.
-/// Requires  a year between 1970 and 9999.
-[[nodiscard]] std::string time_text(std::int64_t ms);
-/// Throws  LedgerCorrupt if the text is not exactly of that form.
-[[nodiscard]] std::int64_t parse_time(std::string_view text);
-
-/// Whether parse_time would take it.
-[[nodiscard]] bool is_time(std::string_view text);
 
 /// Ids of decisions: 26 characters of Crockford's base 32 without I, L, O, U, as ULIDs are: 48 bits
 /// of milliseconds, 80 random bits. They order bytewise as the decisions do.

@@ -1,0 +1,84 @@
+#include "decision_id.hpp"
+
+#include <sodium.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <span>
+#include <system_error>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr std::string_view kAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+constexpr std::size_t kIdLength = 26;
+constexpr std::size_t kTimeLength = 10;  // 48 bits, five each
+
+/// Requires  at most 256 bytes.
+void fill_from_system(std::span<unsigned char> bytes) {
+  if (getentropy(bytes.data(), bytes.size()) == 0) return;
+  throw EntropyUnavailable("the operating system gave no randomness: " +
+                           std::generic_category().message(errno));
+}
+
+std::string hex(const unsigned char* bytes, std::size_t size) {
+  std::string text(size * 2 + 1, '\0');
+  sodium_bin2hex(text.data(), text.size(), bytes, size);
+  text.pop_back();
+  return text;
+}
+
+std::string time_digits(std::int64_t ms) {
+  std::string digits(kTimeLength, '0');
+  for (std::size_t place = kTimeLength; place-- > 0; ms >>= 5) {
+    digits[place] = kAlphabet[static_cast<std::size_t>(ms & 31)];
+  }
+  return digits;
+}
+
+std::string successor(std::string id) {
+  for (std::size_t place = id.size(); place-- > 0;) {
+    const std::size_t digit = kAlphabet.find(id[place]);
+    EPSILOG_INVARIANT(digit != std::string_view::npos);
+    if (digit + 1 < kAlphabet.size()) {
+      id[place] = kAlphabet[digit + 1];
+      return id;
+    }
+    id[place] = kAlphabet[0];
+  }
+  throw LedgerCorrupt("the ids of this ledger are used up: its last one is the greatest there is");
+}
+
+}  // namespace
+
+std::string next_id(const std::string& previous, std::int64_t ms) {
+  const std::string now = time_digits(ms);
+  if (!previous.empty() && previous.compare(0, kTimeLength, now) >= 0) return successor(previous);
+  std::array<unsigned char, kIdLength - kTimeLength> random{};
+  fill_from_system(random);
+  std::string id = now;
+  for (const unsigned char byte : random) id.push_back(kAlphabet[byte & 31]);
+  return id;
+}
+
+bool may_be_next_id(const std::string& previous, const std::string& id, std::int64_t ms) {
+  const std::string now = time_digits(ms);
+  if (!previous.empty() && previous.compare(0, kTimeLength, now) >= 0) return id == successor(previous);
+  return id.compare(0, kTimeLength, now) == 0;
+}
+
+bool is_id(std::string_view text) {
+  return text.size() == kIdLength && text.front() <= '7' &&
+         text.find_first_not_of(kAlphabet) == std::string_view::npos;
+}
+
+std::string random_hex_128() {
+  std::array<unsigned char, 16> random{};
+  fill_from_system(random);
+  return hex(random.data(), random.size());
+}
+
+}  // namespace epsilog::ledger
