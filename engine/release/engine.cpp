@@ -1,5 +1,7 @@
 #include "epsilog/engine/engine.hpp"
 
+#include <charconv>
+
 #include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
@@ -215,19 +217,50 @@ std::vector<std::string> Engine::notes(const std::string& dataset) const {
   return notes;
 }
 
+namespace {
+
+/// The place after which a page begins, and its text: a cursor is not made but by history().
+std::int64_t place_of_cursor(const std::string& cursor) {
+  std::int64_t seq = 0;
+  const char* const end = cursor.data() + cursor.size();
+  const auto [stop, error] = std::from_chars(cursor.data(), end, seq);
+  if (cursor.empty() || (error == std::errc() && stop == end && seq >= 0 && cursor == std::to_string(seq))) {
+    return seq;
+  }
+  throw InvalidParameter("history: '" + cursor + "' is not where a page ended");
+}
+
+ledger::RangeEnd visit_history(EngineState& state, ledger::Snapshot& view, const ledger::DecisionRange& range,
+                               accounting::CallbackRef<void(const Answer&)> visit) {
+  if (!range.dataset.empty() && view.accounts(range.dataset).empty()) {
+    (void)state.active_policy(view)->policy.dataset(range.dataset);
+  }
+  state.remember_policies(view);
+  return view.each_decision(
+      range,
+      [&](const ledger::StoredDecision& stored) {
+        visit_readable(state, stored.id, visit, [&] { return state.recalled(stored, view, {}); });
+      },
+      [&](const ledger::MalformedRecord& record) { state.unreadable(record.id, record.message); });
+}
+
+}  // namespace
+
 void Engine::history(const std::string& dataset, std::int64_t limit,
                      accounting::CallbackRef<void(const Answer&)> visit) const {
   ledger::Snapshot view = state_->snapshot();
-  if (!dataset.empty() && view.accounts(dataset).empty()) {
-    (void)state_->active_policy(view)->policy.dataset(dataset);
-  }
-  state_->remember_policies(view);
-  view.each_decision(
-      dataset, limit,
-      [&](const ledger::StoredDecision& stored) {
-        visit_readable(*state_, stored.id, visit, [&] { return state_->recalled(stored, view, {}); });
-      },
-      [&](const ledger::MalformedRecord& record) { state_->unreadable(record.id, record.message); });
+  static_cast<void>(
+      visit_history(*state_, view, {.dataset = dataset, .after = view.before_last(dataset, limit)}, visit));
+}
+
+HistoryEnd Engine::history(const HistoryPage& page,
+                           accounting::CallbackRef<void(const Answer&)> visit) const {
+  if (page.limit < 1) throw InvalidParameter("history: a page has one decision at least");
+  ledger::Snapshot view = state_->snapshot();
+  const ledger::DecisionRange range{
+      .dataset = page.dataset, .after = place_of_cursor(page.after), .limit = page.limit};
+  const ledger::RangeEnd end = visit_history(*state_, view, range, visit);
+  return {std::to_string(end.last), end.more};
 }
 
 Answer Engine::show(const std::string& decision_id, const Alphas& alphas) const {

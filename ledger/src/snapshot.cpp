@@ -14,7 +14,7 @@
 namespace epsilog::ledger {
 namespace {
 
-/// The seq from which the last `limit` decisions start; 0 when there are fewer.
+/// The seq from which the last `limit` decisions start; 0 when there are fewer. Steps over so many.
 std::int64_t start_of_last(Connection& connection, const std::string& dataset, std::int64_t limit) {
   constexpr const char* kOfAll = "SELECT seq FROM decision ORDER BY seq DESC LIMIT 1 OFFSET ?1";
   constexpr const char* kOfDataset =
@@ -38,24 +38,24 @@ std::string text_if_any(const Query& row, int column) {
   }
 }
 
-/// Visits every decision of the query; one that cannot be read hides no other, if there is anybody to tell.
-void visit_decisions(Connection& connection, Query& rows, const std::function<void(StoredDecision&)>& visit,
-                     const std::function<void(const MalformedRecord&)>& malformed) {
+/// Visits the decision that the query stands on; one that cannot be read hides no other, if there is anybody
+/// to tell.
+void visit_decision(Connection& connection, const Query& row,
+                    const std::function<void(StoredDecision&)>& visit,
+                    const std::function<void(const MalformedRecord&)>& malformed) {
   constexpr int kId = 1;
   constexpr int kDataset = 7;
-  while (rows.step()) {
-    std::optional<StoredDecision> decision;
-    try {
-      decision = read_decision(connection, rows);
-    } catch (const UnreadableRow& fault) {
-      if (!malformed) throw;
-      malformed({.seq = rows.integer(0),
-                 .id = text_if_any(rows, kId),
-                 .dataset = text_if_any(rows, kDataset),
-                 .message = fault.what()});
-    }
-    if (decision) visit(*decision);
+  std::optional<StoredDecision> decision;
+  try {
+    decision = read_decision(connection, row);
+  } catch (const UnreadableRow& fault) {
+    if (!malformed) throw;
+    malformed({.seq = row.integer(0),
+               .id = text_if_any(row, kId),
+               .dataset = text_if_any(row, kDataset),
+               .message = fault.what()});
   }
+  if (decision) visit(*decision);
 }
 
 }  // namespace
@@ -192,24 +192,42 @@ std::int64_t Snapshot::decisions() {
 void Snapshot::each_decision(const std::string& dataset, std::int64_t limit,
                              const std::function<void(const StoredDecision&)>& visit,
                              const std::function<void(const MalformedRecord&)>& malformed) {
-  state_->reading([&](Connection& db) {
-    const std::int64_t start = limit > 0 ? start_of_last(db, dataset, limit) : 0;
+  static_cast<void>(
+      each_decision({.dataset = dataset, .after = before_last(dataset, limit)}, visit, malformed));
+}
+
+std::int64_t Snapshot::before_last(const std::string& dataset, std::int64_t limit) {
+  if (limit <= 0) return -1;
+  return state_->reading([&](Connection& c) { return start_of_last(c, dataset, limit); }) - 1;
+}
+
+RangeEnd Snapshot::each_decision(const DecisionRange& range,
+                                 const std::function<void(const StoredDecision&)>& visit,
+                                 const std::function<void(const MalformedRecord&)>& malformed) {
+  return state_->reading([&](Connection& db) {
     SQLite::Statement statement = db.prepare(
-        dataset.empty() ? EPSILOG_SELECT_DECISION "WHERE d.seq >= ?1 ORDER BY d.seq"
-                        : EPSILOG_SELECT_DECISION "WHERE d.seq >= ?1 AND d.dataset = ?2 ORDER BY d.seq");
+        range.dataset.empty() ? EPSILOG_SELECT_DECISION "WHERE d.seq > ?1 ORDER BY d.seq"
+                              : EPSILOG_SELECT_DECISION "WHERE d.seq > ?1 AND d.dataset = ?2 ORDER BY d.seq");
     Query rows(statement, db.handle());
-    if (dataset.empty()) {
-      rows.with(start);
+    if (range.dataset.empty()) {
+      rows.with(range.after);
     } else {
-      rows.with(start, dataset);
+      rows.with(range.after, range.dataset);
     }
-    visit_decisions(
-        db, rows,
-        [&](StoredDecision& decision) {
-          state_->withhold(decision);
-          visit(decision);
-        },
-        malformed);
+    RangeEnd end{.last = range.after};
+    for (std::int64_t visited = 0; rows.step(); ++visited) {
+      end.more = range.limit > 0 && visited == range.limit;
+      if (end.more) break;
+      end.last = rows.integer(0);
+      visit_decision(
+          db, rows,
+          [&](StoredDecision& decision) {
+            state_->withhold(decision);
+            visit(decision);
+          },
+          malformed);
+    }
+    return end;
   });
 }
 
@@ -280,13 +298,15 @@ void Snapshot::each_open(const std::string& dataset, const std::function<void(co
                                                      "AND (?1 = '' OR d.dataset = ?1) ORDER BY d.id");
     Query rows(statement, connection.handle());
     rows.with(dataset);
-    visit_decisions(
-        connection, rows,
-        [&](StoredDecision& open) {
-          state_->withhold(open);
-          visit(open);
-        },
-        malformed);
+    while (rows.step()) {
+      visit_decision(
+          connection, rows,
+          [&](StoredDecision& open) {
+            state_->withhold(open);
+            visit(open);
+          },
+          malformed);
+    }
   });
 }
 

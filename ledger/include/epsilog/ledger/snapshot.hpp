@@ -23,6 +23,20 @@ struct MalformedRecord {
   std::string message;       ///< names the record
 };
 
+/// A part of the decisions.
+struct DecisionRange {
+  std::string dataset = {};  ///< "" = all
+  std::int64_t after = 0;    ///< those with a seq above it
+  std::int64_t limit = 0;    ///< the first so many of these; 0 = all
+};
+
+/// Where a part of the decisions ended.
+struct RangeEnd {
+  std::int64_t last =
+      0;              ///< the seq of the last one, readable or not; DecisionRange::after if there was none
+  bool more = false;  ///< whether another one follows
+};
+
 /// How far back find_grant() looks.
 inline constexpr std::int64_t kSameRequestWindow = 1'000;
 
@@ -74,6 +88,11 @@ class Snapshot final {
   void each_decision(const std::string& dataset, std::int64_t limit,
                      const std::function<void(const StoredDecision&)>& visit,
                      const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// The place, as DecisionRange::after, from which on there are `limit` decisions; of all for 0.
+  [[nodiscard]] std::int64_t before_last(const std::string& dataset, std::int64_t limit);
+  /// The same for a part, which is found by index: it costs what it holds, wherever it begins.
+  RangeEnd each_decision(const DecisionRange& range, const std::function<void(const StoredDecision&)>& visit,
+                         const std::function<void(const MalformedRecord&)>& malformed = {});
   /// In order of version.
   void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);
   /// In order of application.

@@ -50,6 +50,20 @@ struct RelocateReport {
   bool changed = false;  ///< false: it was found there already, and nothing is recorded
 };
 
+/// A part of the history, oldest first.
+struct HistoryPage {
+  std::string dataset = {};  ///< "" = all
+  /// Where the page before ended (HistoryEnd::cursor); "": the first page.
+  std::string after = {};
+  std::int64_t limit = 100;  ///< how many decisions, >= 1
+};
+
+/// Where a page of the history ended.
+struct HistoryEnd {
+  std::string cursor;  ///< means nothing but this place, in this ledger, for ever
+  bool more = false;   ///< whether a decision follows by now; later ones can be asked for all the same
+};
+
 /// An account as `budget` reports it.
 struct BudgetAccount : ledger::AccountState {
   bool active = true;  ///< false: the active policy declares no limit for it any more
@@ -149,6 +163,10 @@ class Engine final {
   /// Throws  NotFound likewise; reading.
   void history(const std::string& dataset, std::int64_t limit,
                accounting::CallbackRef<void(const Answer&)> visit) const;
+  /// One page: it costs what it holds, wherever it begins. A decision that cannot be read counts for one.
+  /// Throws  NotFound likewise; InvalidParameter for a limit below 1, and for a text that is no cursor;
+  /// reading.
+  HistoryEnd history(const HistoryPage& page, accounting::CallbackRef<void(const Answer&)> visit) const;
   /// Throws  NotFound; reading.
   [[nodiscard]] Answer show(const std::string& decision_id, const Alphas& alphas) const;
   // Each throws  reading.
