@@ -80,19 +80,20 @@ ledger::DecisionDraft draft_with(const std::string& key) {
 ledger::ReleaseRecord record() {
   ledger::ComponentRecord component;
   component.statistic = "count";
-  component.epsilon = kUnit.text();
-  component.sensitivity = "1";
-  component.lambda = "10.00000000000000000000000000000000001";
-  component.grid = "16";
-  component.centre = "50000";
-  component.bound = "50000";
+  component.epsilon = kUnit;
+  component.sensitivity = 1;
+  component.lambda = accounting::Rational(10) + accounting::power_of_ten(-35);
+  component.grid = 16;
+  component.centre = 50000;
+  component.bound = 50000;
   component.precision = 118;
-  component.adjusted = "0.000000000001";
-  component.published = "0.0000000000011";
+  component.adjusted = kUnit.rational();
+  component.published = accounting::Rational(11) * accounting::power_of_ten(-13);
   ledger::ReleaseRecord release;
   release.mechanism = "snapping";
   release.arithmetic = "mpfr";
-  release.requested = release.charged = release.adjusted = kUnit.text();
+  release.requested = release.adjusted = kUnit.rational();
+  release.charged = kUnit;
   release.components = {component};
   return release;
 }
