@@ -111,16 +111,17 @@ ledger::DecisionDraft draft() {
 ledger::ReleaseRecord record(const mechanisms::DiscreteMechanism::Parameters& parameters) {
   ledger::ComponentRecord component;
   component.statistic = "supplied";
-  component.epsilon = kEpsilon.text();
-  component.sensitivity = "1";
-  component.lambda = accounting::text(parameters.scale);
-  component.grid = "1";
-  component.centre = component.bound = "500";
-  component.adjusted = accounting::text(parameters.adjusted);
+  component.epsilon = kEpsilon;
+  component.sensitivity = 1;
+  component.lambda = parameters.scale;
+  component.grid = 1;
+  component.centre = component.bound = 500;
+  component.adjusted = parameters.adjusted;
   ledger::ReleaseRecord release;
   release.mechanism = "discrete_laplace";
   release.arithmetic = "exact";
-  release.requested = release.charged = kEpsilon.text();
+  release.requested = kEpsilon.rational();
+  release.charged = kEpsilon;
   release.adjusted = component.adjusted;
   release.components = {component};
   return release;

@@ -21,6 +21,7 @@ std::int64_t checked_units(const Integer& units) {
 
 template <class Measure>
 Quantity<Measure> Quantity<Measure>::from_units(std::int64_t units) {
+  if (units >= 0 && units <= Measure::units_max) return Quantity(units);
   return Quantity(checked_units<Measure>(Integer(static_cast<long>(units))));
 }
 
@@ -52,7 +53,13 @@ Rational Quantity<Measure>::rational() const {
 
 template <class Measure>
 std::string Quantity<Measure>::text() const {
-  return accounting::text(rational());
+  constexpr std::size_t kDecimals = Measure::decimals;
+  std::string digits = std::to_string(units_);
+  if (digits.size() <= kDecimals) digits.insert(0, kDecimals + 1 - digits.size(), '0');
+  digits.insert(digits.size() - kDecimals, 1, '.');
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+  return digits;
 }
 
 template class Quantity<EpsilonMeasure>;

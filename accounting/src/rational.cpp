@@ -1,5 +1,6 @@
 #include "epsilog/accounting/rational.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -108,13 +109,15 @@ namespace {
 
 /// The text of scaled * 10^-decimals, without trailing zeros.
 std::string decimal_text(const Integer& scaled, std::size_t decimals) {
-  std::string digits = Integer(abs(scaled)).get_str();
+  std::string digits = scaled.get_str();
+  const bool negative = digits.front() == '-';
+  if (negative) digits.erase(0, 1);
   if (digits.size() <= decimals) digits.insert(0, decimals + 1 - digits.size(), '0');
   std::string result = digits.substr(0, digits.size() - decimals);
   std::string fraction = digits.substr(digits.size() - decimals);
   while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
   if (!fraction.empty()) result += "." + fraction;
-  return sgn(scaled) < 0 ? "-" + result : result;
+  return negative ? "-" + result : result;
 }
 
 enum class Direction { up, down };
@@ -135,13 +138,18 @@ std::string directed_text(const Rational& value, unsigned digits, Direction dire
 }  // namespace
 
 std::string text(const Rational& value) {
-  Integer rest = value.get_den();
-  const auto twos = mpz_remove(rest.get_mpz_t(), rest.get_mpz_t(), Integer(2).get_mpz_t());
-  const auto fives = mpz_remove(rest.get_mpz_t(), rest.get_mpz_t(), Integer(5).get_mpz_t());
+  if (value.get_den() == 1) return value.get_num().get_str();
+  const mp_bitcnt_t twos = mpz_scan1(value.get_den_mpz_t(), 0);
+  Integer rest = value.get_den() >> twos;
+  const mp_bitcnt_t fives =
+      rest == 1 ? 0 : mpz_remove(rest.get_mpz_t(), rest.get_mpz_t(), Integer(5).get_mpz_t());
   if (rest != 1) return value.get_str();
-  const auto places = twos > fives ? twos : fives;
-  const Rational scaled = value * power_of_ten(static_cast<long>(places));
-  return decimal_text(scaled.get_num(), places);
+  // The denominator is 2^twos 5^fives: times what is missing of a power of ten.
+  const mp_bitcnt_t places = std::max(twos, fives);
+  Integer scaled;
+  mpz_ui_pow_ui(scaled.get_mpz_t(), 5, places - fives);
+  scaled = (scaled * value.get_num()) << (places - twos);
+  return decimal_text(scaled, places);
 }
 
 std::string text_up(const Rational& value, unsigned digits) {

@@ -12,6 +12,12 @@
 namespace epsilog::engine {
 namespace {
 
+/// As schema 1 recorded it.
+ledger::ReleaseRecord without_unit(ledger::ReleaseRecord record) {
+  record.unit = record.relation = "";
+  return record;
+}
+
 std::string policy_record(std::int64_t version) {
   return "policy " + std::to_string(version);
 }
@@ -131,9 +137,9 @@ void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& p
 
 void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& plan) {
   if (!stored.release) return fault(stored.id, "release_missing", "was granted but holds no release");
-  ledger::ReleaseRecord expected = plan.record;
-  if (of_schema_1(stored)) expected.unit = expected.relation = "";  // which it did not record yet
-  if (*stored.release != expected) {
+  const bool same =
+      of_schema_1(stored) ? *stored.release == without_unit(plan.record) : *stored.release == plan.record;
+  if (!same) {
     fault(stored.id, "release_changed", "its release is not the one that its policy and request give");
   }
   check_values(stored, plan);

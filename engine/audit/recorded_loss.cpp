@@ -4,7 +4,6 @@
 #include "epsilog/accounting/checked_probability.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/quantity.hpp"
-#include "epsilog/accounting/stored_rational.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -24,11 +23,16 @@ constexpr long kFineGridShare = 1'000;
 /// Longer exact numbers would make sums of thousands of them slow.
 constexpr unsigned kExactBitsMax = 512;
 constexpr unsigned kShortBits = 192;
+constexpr int kKeyBase = 32;
 
-Rational positive(const std::string& text, const char* field) {
-  const Rational value = accounting::parse_stored_rational(text, std::string("a component: ") + field);
+const Rational& positive(const Rational& value, const char* field) {
   if (value <= 0) throw LedgerCorrupt(std::string("a component: ") + field + " is not positive");
   return value;
+}
+
+const Rational& positive(const std::optional<Rational>& value, const char* field) {
+  if (!value) throw LedgerCorrupt(std::string("a component: ") + field + ": '' is not an exact number");
+  return positive(*value, field);
 }
 
 Rational shortened_up(const Rational& value) {
@@ -57,7 +61,7 @@ ComposedLaw lattice(Kind kind, const Rational& scale, const Rational& sensitivit
 }
 
 KnownLoss of_snapping(const ComponentRecord& component) {
-  const Rational adjusted = positive(component.adjusted, "adjusted");
+  const Rational& adjusted = positive(component.adjusted, "adjusted");
   ComposedLaw law = lattice(Kind::snapping, positive(component.lambda, "lambda"),
                             positive(component.sensitivity, "sensitivity"));
   law.extra = adjusted - law.sensitivity / law.scale;
@@ -66,8 +70,8 @@ KnownLoss of_snapping(const ComponentRecord& component) {
 }
 
 KnownLoss of_discrete_laplace(const ComponentRecord& component) {
-  const Rational adjusted = positive(component.adjusted, "adjusted");
-  const Rational grid = positive(component.grid, "grid");
+  const Rational& adjusted = positive(component.adjusted, "adjusted");
+  const Rational& grid = positive(component.grid, "grid");
   // What the rounded answer moves by is a whole number of steps.
   const Integer steps = accounting::floor(positive(component.inflated, "inflated") / grid);
   if (steps < 1) throw LedgerCorrupt("a component: inflated is below the grid");
@@ -105,11 +109,11 @@ ComposedLaw gaussian_law(const ComponentRecord& component, const Rational& squar
 }
 
 KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
-  const Rational adjusted = positive(component.adjusted, "adjusted");
-  const Rational delta = positive(component.adjusted_delta, "adjusted_delta");
-  const Rational grid = positive(component.grid, "grid");
+  const Rational& adjusted = positive(component.adjusted, "adjusted");
+  const Rational& delta = positive(component.adjusted_delta, "adjusted_delta");
+  const Rational& grid = positive(component.grid, "grid");
   const Rational scale = positive(component.lambda, "lambda") / grid;
-  const Rational inflated = positive(component.inflated, "inflated");
+  const Rational& inflated = positive(component.inflated, "inflated");
   KnownLoss loss =
       known(gaussian_law(component, inflated / (grid * grid), scale, adjusted, delta), adjusted, delta);
   loss.rho = shortened_up(positive(component.rho, "rho"));
@@ -120,12 +124,19 @@ KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
 
 std::string loss_key(const std::string& mechanism, const ComponentRecord& component) {
   std::string key = mechanism;
-  for (const std::string* field :
-       {&component.sensitivity, &component.inflated, &component.lambda, &component.grid, &component.adjusted,
-        &component.adjusted_delta, &component.rho}) {
-    key += ' ';
-    key += *field;
-  }
+  // In a base of a power of two, where writing a long number costs next to nothing.
+  const auto add = [&key](const Rational& number) { key += ' ' + number.get_str(kKeyBase); };
+  const auto add_if_any = [&](const std::optional<Rational>& number) {
+    if (number) return add(*number);
+    key += " -";
+  };
+  add(component.sensitivity);
+  add_if_any(component.inflated);
+  add(component.lambda);
+  add(component.grid);
+  add(component.adjusted);
+  add_if_any(component.adjusted_delta);
+  add_if_any(component.rho);
   return key + ' ' + std::to_string(component.coordinates);
 }
 

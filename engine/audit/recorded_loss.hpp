@@ -14,7 +14,7 @@
 
 namespace epsilog::engine {
 
-/// The fields of the component that recorded_loss reads, as one text: components of equal text lose alike.
+/// The fields of the component that recorded_loss reads, as one key: components of equal keys lose alike.
 [[nodiscard]] std::string loss_key(const std::string& mechanism, const ledger::ComponentRecord& component);
 
 /// One draw of a component by `mechanism` ("snapping", "discrete_laplace", …), count 1.

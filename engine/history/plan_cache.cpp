@@ -21,7 +21,7 @@ std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const 
   }
   auto made =
       std::make_shared<const Plan>(make_plan(applied.policy.dataset(request.dataset), request, rules));
-  require_recordable(request, canonical, *made);
+  require_recordable(request, canonical);
   const std::lock_guard lock(mutex_);
   if (plans_.size() >= kPlansMax) plans_.clear();
   plans_[name] = made;

@@ -9,14 +9,12 @@
 
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/request.hpp"
-#include "plan.hpp"
 
 namespace epsilog::engine {
 
 /// Requires  canonical = canonical_request(request).
-/// Throws    InvalidParameter unless the canonical text reads back as the request, and every number that the
-///           plan would record as itself.
-void require_recordable(const Request& request, const std::string& canonical, const Plan& plan);
+/// Throws    InvalidParameter unless the canonical text reads back as the request.
+void require_recordable(const Request& request, const std::string& canonical);
 
 /// reasons_text() by today's rules, which reads back as the same.
 /// Throws    Error.

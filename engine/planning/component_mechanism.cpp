@@ -7,7 +7,6 @@
 namespace epsilog::engine {
 namespace {
 
-using accounting::text;
 using mechanisms::DiscreteMechanism;
 using mechanisms::DiscreteNoise;
 using mechanisms::SnappingMechanism;
@@ -50,40 +49,39 @@ DiscreteMechanism discrete(const Component& component, const MechanismRequest& r
 ledger::ComponentRecord described(const SnappingMechanism::Parameters& parameters) {
   return {
       .statistic = "",
-      .epsilon = parameters.charged.text(),
-      .sensitivity = text(parameters.sensitivity),
-      .lambda = text(parameters.lambda),
-      .grid = text(parameters.grid),
-      .centre = text(parameters.centre),
-      .bound = text(parameters.bound),
+      .epsilon = parameters.charged,
+      .sensitivity = parameters.sensitivity,
+      .lambda = parameters.lambda,
+      .grid = parameters.grid,
+      .centre = parameters.centre,
+      .bound = parameters.bound,
       .coordinates = static_cast<std::int64_t>(parameters.coordinates),
       .precision = static_cast<std::int64_t>(parameters.precision),
-      .adjusted = text(parameters.adjusted),
-      .published = parameters.published ? text(*parameters.published) : "",
+      .adjusted = parameters.adjusted,
+      .published = parameters.published,
       .published_note = parameters.published_note,
   };
 }
 
 ledger::ComponentRecord described(const DiscreteMechanism::Parameters& parameters) {
   const bool gaussian = parameters.noise == DiscreteNoise::gaussian;
-  const auto of_gaussian = [gaussian](const Rational& value) { return gaussian ? text(value) : ""; };
+  const auto of_gaussian = [gaussian](const auto& value) {
+    return gaussian ? std::optional(value) : std::nullopt;
+  };
   return {
       .statistic = "",
-      .epsilon = parameters.charged.epsilon.text(),
-      .delta = gaussian ? parameters.charged.delta.text() : "",
-      .sensitivity = text(parameters.sensitivity),
+      .epsilon = parameters.charged.epsilon,
+      .delta = of_gaussian(parameters.charged.delta),
+      .sensitivity = parameters.sensitivity,
       .sensitivity_l2_squared = of_gaussian(parameters.sensitivity_l2_squared),
-      .inflated = text(parameters.inflated),
-      .lambda = text(parameters.scale),
-      .grid = text(parameters.grid),
-      .centre = "",
-      .bound = "",
+      .inflated = parameters.inflated,
+      .lambda = parameters.scale,
+      .grid = parameters.grid,
       .coordinates = static_cast<std::int64_t>(parameters.coordinates),
       .precision = 0,
-      .adjusted = text(parameters.adjusted),
+      .adjusted = parameters.adjusted,
       .adjusted_delta = of_gaussian(parameters.adjusted_delta),
       .rho = of_gaussian(parameters.rho),
-      .published = "",
       .published_note = "",
   };
 }

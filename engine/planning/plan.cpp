@@ -163,8 +163,8 @@ ledger::ReleaseRecord release_record(const Request& request, const Plan& plan,
       settings.mechanism == MechanismChoice::snapping && settings.arithmetic == ArithmeticChoice::mpfr;
   record.mechanism = std::string(name(settings.mechanism));
   record.arithmetic = rounded ? "mpfr" : "exact";
-  record.requested = request.rho ? plan.charged.epsilon.text() : accounting::text(request.epsilon);
-  record.charged = plan.charged.epsilon.text();
+  record.requested = request.rho ? plan.charged.epsilon.rational() : Rational(request.epsilon);
+  record.charged = plan.charged.epsilon;
   Rational adjusted = 0;
   std::optional<Rational> published = Rational(0);
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
@@ -179,8 +179,8 @@ ledger::ReleaseRecord release_record(const Request& request, const Plan& plan,
     record.components.push_back(mechanism.record(plan.derivation.components[i].quantity));
   }
   EPSILOG_INVARIANT(adjusted <= plan.charged.epsilon.rational());
-  record.adjusted = accounting::text(adjusted);
-  record.published = published ? accounting::text(*published) : "";
+  record.adjusted = std::move(adjusted);
+  record.published = std::move(published);
   record.cells = plan.derivation.cells;
   return record;
 }

@@ -17,6 +17,7 @@
 
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
+#include "recorded_numbers.hpp"
 
 struct sqlite3;
 
@@ -135,6 +136,8 @@ class Connection final {
   [[nodiscard]] bool in_transaction();
   /// What SQLite says of the last call, as it is thrown.
   [[nodiscard]] StorageFailure last_failure();
+  /// The numbers that were read from it before.
+  [[nodiscard]] RecordedNumbers& numbers() noexcept { return numbers_; }
   /// Rows changed by the last statement.
   [[nodiscard]] int changes();
 
@@ -147,6 +150,7 @@ class Connection final {
   const OpenLedger registered_;  // before the database is opened, until it is closed
   SQLite::Database database_;
   bool candidate_;
+  RecordedNumbers numbers_;
   std::map<const char*, SQLite::Statement> statements_;  // destroyed before the database is closed
 };
 

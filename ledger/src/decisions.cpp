@@ -6,6 +6,7 @@
 #include "decision_id.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/transaction.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
@@ -112,6 +113,10 @@ void require_covered(const std::vector<AccountState>& accounts, const std::vecto
 
 /// The texts of a release as they are stored.
 struct ReleaseTexts {
+  std::string requested;
+  std::string charged;
+  std::string adjusted;
+  std::string published;
   std::string values;
   std::string components;
   std::string cells;
@@ -125,27 +130,38 @@ bool same_recipe(const accounting::PostProcessing& one, const accounting::PostPr
          (bare || (one.centre == other.centre && one.lower == other.lower && one.upper == other.upper));
 }
 
-/// Ensures  every number and every text comes back from them as it is.
-ReleaseTexts release_texts(const StoredDecision& decision) {
+bool reads_back(const ReleaseTexts& texts, const StoredDecision& decision, RecordedNumbers& numbers) {
   const ReleaseRecord& record = *decision.release;
-  ReleaseTexts texts{.values = rationals_json(decision.values),
+  try {
+    const Components components = parse_components(texts.components, numbers);
+    return numbers.rational(texts.requested, "requested") == record.requested &&
+           accounting::parse_canonical_quantity<accounting::EpsilonMeasure>(texts.charged, "charged") ==
+               record.charged &&
+           numbers.rational(texts.adjusted, "adjusted") == record.adjusted &&
+           parse_number(texts.published, "published", numbers) == record.published &&
+           parse_rationals(texts.values) == decision.values && components.records == record.components &&
+           components.values == decision.component_values && parse_texts(texts.cells) == record.cells &&
+           same_recipe(parse_post_processing(texts.post_processing), decision.post_processing);
+  } catch (const LedgerCorrupt&) {
+    return false;
+  }
+}
+
+/// Ensures  every number and every text comes back from them as it is.
+ReleaseTexts release_texts(const StoredDecision& decision, RecordedNumbers& numbers) {
+  const ReleaseRecord& record = *decision.release;
+  ReleaseTexts texts{.requested = accounting::text(record.requested),
+                     .charged = record.charged.text(),
+                     .adjusted = accounting::text(record.adjusted),
+                     .published = number_text(record.published),
+                     .values = rationals_json(decision.values),
                      .components = components_json(record.components, decision.component_values),
                      .cells = texts_json(record.cells),
                      .post_processing = post_processing_json(decision.post_processing)};
-  std::vector<ComponentRecord> components;
-  std::vector<std::vector<Rational>> component_values;
-  parse_components(texts.components, components, component_values);
-  if (parse_rationals(texts.values) != decision.values || components != record.components ||
-      component_values != decision.component_values || parse_texts(texts.cells) != record.cells ||
-      !same_recipe(parse_post_processing(texts.post_processing), decision.post_processing)) {
+  if (!reads_back(texts, decision, numbers)) {
     throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
   }
   return texts;
-}
-
-/// The column of a release that only means something when there is one component.
-std::string of_single(const ReleaseRecord& record, std::string ComponentRecord::*field) {
-  return record.components.size() == 1 ? record.components.front().*field : "";
 }
 
 void require_components_paid(const ReleaseRecord& record, const std::vector<SealedRelease>& components,
@@ -156,16 +172,16 @@ void require_components_paid(const ReleaseRecord& record, const std::vector<Seal
   for (std::size_t i = 0; i < components.size(); ++i) {
     require(components[i].decision() == decision, "a sealed release was paid for by another decision");
     const ApproximateLoss& paid = components[i].charged();
-    require(paid.epsilon.text() == record.components[i].epsilon,
+    require(paid.epsilon == record.components[i].epsilon,
             "a component's epsilon is not what was paid for it");
-    require((paid.pure() ? "" : paid.delta.text()) == record.components[i].delta,
+    require((paid.pure() ? std::nullopt : std::optional(paid.delta)) == record.components[i].delta,
             "a component's delta is not what was paid for it");
     require(components[i].size() == std::max<std::size_t>(record.cells.size(), 1),
             "a sealed release has another number of values than there are cells");
     losses.push_back(paid);
   }
   require(accounting::compose_sequential(losses) == receipt, "the components do not use up the receipt");
-  require(record.charged == receipt.epsilon.text(), "the record's charged epsilon is not the receipt's");
+  require(record.charged == receipt.epsilon, "the record's charged epsilon is not the receipt's");
 }
 
 }  // namespace
@@ -482,15 +498,14 @@ void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease>
     decision.values = accounting::post_process(post_processing, decision.component_values);
     decision.post_processing = post_processing;
     decision.release = record;
-    const ReleaseTexts texts = release_texts(decision);
-    const std::int64_t precision = record.components.size() == 1 ? record.components.front().precision : 0;
+    const ReleaseTexts texts = release_texts(decision, state.ledger->writer().numbers());
+    const SingleComponent single = single_component(record.components);
     state.ledger->writer()
         .query(kInsertRelease)
-        .with(decision.id, record.mechanism, record.arithmetic, precision,
-              of_single(record, &ComponentRecord::sensitivity), of_single(record, &ComponentRecord::bound),
-              of_single(record, &ComponentRecord::lambda), of_single(record, &ComponentRecord::grid),
-              record.requested, record.charged, record.adjusted, record.published, texts.values,
-              texts.components, texts.cells, texts.post_processing, record.unit, record.relation)
+        .with(decision.id, record.mechanism, record.arithmetic, single.precision, single.sensitivity,
+              single.bound, single.scale, single.grid, texts.requested, texts.charged, texts.adjusted,
+              texts.published, texts.values, texts.components, texts.cells, texts.post_processing,
+              record.unit, record.relation)
         .run();
     state.owing = false;
   });

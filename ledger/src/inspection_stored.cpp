@@ -210,7 +210,7 @@ constexpr int kPrecision = 31;
 
 class Decisions final {
  public:
-  Decisions(Connection& connection, const Fault& fault) : fault_(fault) {
+  Decisions(Connection& connection, const Fault& fault) : connection_(connection), fault_(fault) {
     SQLite::Statement accounts = connection.prepare("SELECT id, dataset, scope, measure FROM account");
     Query account(accounts, connection.handle());
     while (account.step()) {
@@ -303,29 +303,35 @@ class Decisions final {
   }
 
   void check_texts(const StoredDecision& stored, const Query& row) {
+    const auto rewritten = [&](int column) {
+      fault(stored, "text_changed", row.column_name(column) + " is not written as it is recorded");
+    };
     const auto compare = [&](int column, const std::string& expected) {
-      if (row.text(column) != expected) {
-        fault(stored, "text_changed", row.column_name(column) + " is not written as it is recorded");
-      }
+      if (row.text(column) != expected) rewritten(column);
     };
     compare(kAccounts, accounts_json(stored.accounts));
     if (!stored.release) return;
     compare(kValue, rationals_json(stored.values));
-    compare(kValue + 1, components_json(stored.release->components, stored.component_values));
+    if (!is_components_json(row.text(kValue + 1), stored.release->components, stored.component_values,
+                            connection_.numbers())) {
+      rewritten(kValue + 1);
+    }
     compare(kValue + 2, texts_json(stored.release->cells));
     compare(kValue + 3, post_processing_json(stored.post_processing));
   }
 
   void check_single_component(const StoredDecision& stored, const Query& row) {
-    const auto& components = stored.release->components;
-    const ComponentRecord single = components.size() == 1 ? components.front() : ComponentRecord();
-    if (row.integer(kPrecision) != single.precision || row.text(kPrecision + 1) != single.sensitivity ||
-        row.text(kPrecision + 2) != single.bound || row.text(kPrecision + 3) != single.lambda ||
-        row.text(kPrecision + 4) != single.grid) {
+    const SingleComponent recorded{.precision = row.integer(kPrecision),
+                                   .sensitivity = row.text(kPrecision + 1),
+                                   .bound = row.text(kPrecision + 2),
+                                   .scale = row.text(kPrecision + 3),
+                                   .grid = row.text(kPrecision + 4)};
+    if (recorded != single_component(stored.release->components)) {
       fault(stored, "release_changed", "its parameters are not those of its component");
     }
   }
 
+  Connection& connection_;
   const Fault& fault_;
   std::map<std::int64_t, AccountName> accounts_;
   std::vector<std::pair<std::int64_t, std::int64_t>> policies_;  // after_decision, version; by version

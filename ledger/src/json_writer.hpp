@@ -44,10 +44,6 @@ class JsonWriter final {
   JsonWriter& field(std::string_view name, std::int64_t value) {
     return field(name).raw(std::to_string(value));
   }
-  /// A field that is left out where it does not apply, so that rows from before it existed stay as they are.
-  JsonWriter& field_unless_empty(std::string_view name, std::string_view value) {
-    return value.empty() ? *this : field(name, value);
-  }
   /// An array of what `write_one` makes of each item.
   template <class Items, class WriteOne>
   JsonWriter& array(const Items& items, WriteOne write_one) {

@@ -6,6 +6,7 @@
 
 #include "account_checksum.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "row_codec.hpp"
@@ -137,7 +138,7 @@ Rules rules_of(std::int64_t number) {
                       std::to_string(static_cast<std::int64_t>(kRules)));
 }
 
-void read_release(const Query& row, StoredDecision& decision) {
+void read_release(const Query& row, RecordedNumbers& numbers, StoredDecision& decision) {
   using Column = DecisionColumn;
   if (row.null(Column::mechanism)) return;
   if (row.text(Column::release_of) != decision.id) {
@@ -146,12 +147,15 @@ void read_release(const Query& row, StoredDecision& decision) {
   ReleaseRecord record;
   record.mechanism = row.text(Column::mechanism);
   record.arithmetic = row.text(Column::arithmetic);
-  record.requested = row.text(Column::requested);
-  record.charged = row.text(Column::charged);
-  record.adjusted = row.text(Column::adjusted);
-  record.published = row.text(Column::published);
+  record.requested = numbers.rational(row.text(Column::requested), "column requested");
+  record.charged = accounting::parse_canonical_quantity<accounting::EpsilonMeasure>(row.text(Column::charged),
+                                                                                    "column charged");
+  record.adjusted = numbers.rational(row.text(Column::adjusted), "column adjusted");
+  record.published = parse_number(row.text(Column::published), "column published", numbers);
   decision.values = parse_rationals(row.text(Column::value));
-  parse_components(row.text(Column::components), record.components, decision.component_values);
+  Components components = parse_components(row.text(Column::components), numbers);
+  record.components = std::move(components.records);
+  decision.component_values = std::move(components.values);
   record.cells = parse_texts(row.text(Column::cells));
   decision.post_processing = parse_post_processing(row.text(Column::post_processing));
   record.unit = row.text(Column::unit);
@@ -340,7 +344,7 @@ StoredDecision read_decision(Connection& connection, const Query& row, Reading r
     auto& touched = decision.draft.touched.emplace();
     for (const AccountState& account : decision.accounts) touched.push_back(account.id);
     decision.charges = read_charges(connection, decision.id);
-    read_release(row, decision);
+    read_release(row, connection.numbers(), decision);
     if (reading == Reading::checked) require_values_follow(decision);
   } catch (const LedgerCorrupt& fault) {
     throw UnreadableRow("decision " + std::to_string(decision.seq) +

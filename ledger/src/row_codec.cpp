@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
@@ -15,9 +16,77 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using accounting::PostProcessing;
+using accounting::Quantity;
 
 constexpr std::array kKinds{PostProcessing::Kind::none, PostProcessing::Kind::mean_about,
                             PostProcessing::Kind::variance_about, PostProcessing::Kind::rounded};
+
+/// The members of a component in the order in which they are written, `values` aside. Where one does not
+/// apply, those that were always there are empty; those that came later are left out, so that older rows stay
+/// as they are.
+template <class Component, class Visitor>
+void each_member(Component& component, Visitor&& visitor) {
+  visitor.always("statistic", component.statistic);
+  visitor.always("epsilon", component.epsilon);
+  visitor.if_any("delta", component.delta);
+  visitor.always("sensitivity", component.sensitivity);
+  visitor.if_any("sensitivity_l2_squared", component.sensitivity_l2_squared);
+  visitor.if_any("inflated", component.inflated);
+  visitor.always("lambda", component.lambda);
+  visitor.always("grid", component.grid);
+  visitor.always("centre", component.centre);
+  visitor.always("bound", component.bound);
+  visitor.always("coordinates", component.coordinates);
+  visitor.always("precision", component.precision);
+  visitor.always("adjusted", component.adjusted);
+  visitor.if_any("adjusted_delta", component.adjusted_delta);
+  visitor.if_any("rho", component.rho);
+  visitor.always("published", component.published);
+  visitor.always("published_note", component.published_note);
+}
+
+/// Writes the members of a component into the JSON object that is begun.
+struct MemberWriter {
+  JsonWriter& json;
+
+  void always(const char* name, const std::string& field) const { json.field(name, field); }
+  void always(const char* name, std::int64_t field) const { json.field(name, field); }
+  void always(const char* name, const Rational& field) const { json.field(name, accounting::text(field)); }
+  void always(const char* name, const std::optional<Rational>& field) const {
+    json.field(name, number_text(field));
+  }
+  template <class Measure>
+  void always(const char* name, const Quantity<Measure>& field) const {
+    json.field(name, field.text());
+  }
+  template <class Number>
+  void if_any(const char* name, const std::optional<Number>& field) const {
+    if (field) always(name, *field);
+  }
+};
+
+/// Reads the numbers of members and columns.
+class NumberReader final {
+ public:
+  explicit NumberReader(RecordedNumbers& numbers) : numbers_(&numbers) {}
+
+  void read(std::string_view text, const char* name, Rational& number) const {
+    number = numbers_->rational(text, name);
+  }
+  template <class Measure>
+  void read(std::string_view text, const char* name, Quantity<Measure>& number) const {
+    number = accounting::parse_canonical_quantity<Measure>(text, name);
+  }
+  /// "" is nothing.
+  template <class Number>
+  void read(std::string_view text, const char* name, std::optional<Number>& number) const {
+    number.reset();
+    if (!text.empty()) read(text, name, number.emplace());
+  }
+
+ private:
+  RecordedNumbers* numbers_;
+};
 
 /// Parses and hands to `read`; whatever does not have the expected shape is corruption.
 template <class Read>
@@ -47,27 +116,108 @@ std::vector<Rational> to_rationals(const Json& array) {
   return values;
 }
 
-ComponentRecord to_component(const Json& json) {
-  ComponentRecord component;
-  json.at("statistic").get_to(component.statistic);
-  json.at("epsilon").get_to(component.epsilon);
-  component.delta = json.value("delta", "");
-  json.at("sensitivity").get_to(component.sensitivity);
-  component.sensitivity_l2_squared = json.value("sensitivity_l2_squared", "");
-  component.inflated = json.value("inflated", "");
-  json.at("lambda").get_to(component.lambda);
-  json.at("grid").get_to(component.grid);
-  json.at("centre").get_to(component.centre);
-  json.at("bound").get_to(component.bound);
-  component.coordinates = integer(json, "coordinates");
-  component.precision = integer(json, "precision");
-  json.at("adjusted").get_to(component.adjusted);
-  component.adjusted_delta = json.value("adjusted_delta", "");
-  component.rho = json.value("rho", "");
-  json.at("published").get_to(component.published);
-  json.at("published_note").get_to(component.published_note);
-  return component;
-}
+/// Fills the members of a component from a JSON object.
+struct MemberReader {
+  const Json& json;
+  NumberReader numbers;
+
+  void always(const char* name, std::string& field) const { json.at(name).get_to(field); }
+  void always(const char* name, std::int64_t& field) const { field = integer(json, name); }
+  template <class Number>
+  void always(const char* name, Number& field) const {
+    numbers.read(json.at(name).get<std::string>(), name, field);
+  }
+  template <class Number>
+  void if_any(const char* name, std::optional<Number>& field) const {
+    numbers.read(json.value(name, ""), name, field);
+  }
+};
+
+/// Reads components from the very text that is written of them, without the cost of a tree of JSON; whatever
+/// is written otherwise is left to one.
+class ComponentScanner final {
+ public:
+  ComponentScanner(std::string_view json, RecordedNumbers& numbers) : rest_(json), numbers_(numbers) {}
+
+  /// False: it is no such text, and what was read is of no use.
+  bool read(std::vector<ComponentRecord>& components, std::vector<std::vector<Rational>>& values) {
+    try {
+      take("[");
+      while (as_written_ && !rest_.starts_with(']')) {
+        if (!components.empty()) take(",");
+        take("{");
+        first_ = true;
+        each_member(components.emplace_back(), *this);
+        take(",\"values\":[");
+        read_values(values.emplace_back());
+        take("}");
+      }
+      take("]");
+    } catch (const LedgerCorrupt&) {  // a number
+      return false;
+    }
+    return as_written_ && rest_.empty();
+  }
+
+  void always(const char* name, std::string& field) { field = member(name); }
+  void always(const char* name, std::int64_t& field) {
+    take_name(name);
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), field);
+    const std::string_view digits = rest_.substr(0, static_cast<std::size_t>(end - rest_.data()));
+    as_written_ = as_written_ && error == std::errc{} && digits == std::to_string(field);
+    rest_.remove_prefix(digits.size());
+  }
+  template <class Number>
+  void always(const char* name, Number& field) {
+    const std::string_view text = member(name);
+    if (as_written_) numbers_.read(text, name, field);
+  }
+  template <class Number>
+  void if_any(const char* name, std::optional<Number>& field) {
+    if (has_name(name)) always(name, field.emplace());
+  }
+
+ private:
+  void take(std::string_view expected) {
+    as_written_ = as_written_ && rest_.starts_with(expected);
+    if (as_written_) rest_.remove_prefix(expected.size());
+  }
+  [[nodiscard]] bool has_name(std::string_view name) const {
+    return rest_.starts_with(",\"") && rest_.substr(2).starts_with(name) &&
+           rest_.substr(2 + name.size()).starts_with("\":");
+  }
+  void take_name(std::string_view name) {
+    take(std::exchange(first_, false) ? "\"" : ",\"");
+    take(name);
+    take("\":");
+  }
+  std::string_view member(std::string_view name) {
+    take_name(name);
+    return text();
+  }
+  /// One that stands in its quotes as it is.
+  std::string_view text() {
+    take("\"");
+    const std::string_view text = rest_.substr(0, rest_.find('"'));
+    as_written_ = as_written_ && is_plain_json(text);
+    rest_.remove_prefix(text.size());
+    take("\"");
+    return text;
+  }
+  void read_values(std::vector<Rational>& values) {
+    while (as_written_ && !rest_.starts_with(']')) {
+      if (!values.empty()) take(",");
+      const std::string_view value = text();
+      if (as_written_) values.push_back(accounting::parse_canonical_rational(value, "value"));
+    }
+    take("]");
+  }
+
+  std::string_view rest_;
+  bool as_written_ = true;
+  bool first_ = true;  // of the members of an object
+  NumberReader numbers_;
+};
 
 /// A member that is an exact number.
 Rational rational(const Json& object, const char* field) {
@@ -116,41 +266,44 @@ std::string components_json(const std::vector<ComponentRecord>& components,
   JsonWriter json;
   auto drawn = values.begin();
   json.array(components, [&](const ComponentRecord& component) {
-    json.raw("{")
-        .field("statistic", component.statistic)
-        .field("epsilon", component.epsilon)
-        .field_unless_empty("delta", component.delta)
-        .field("sensitivity", component.sensitivity)
-        .field_unless_empty("sensitivity_l2_squared", component.sensitivity_l2_squared)
-        .field_unless_empty("inflated", component.inflated)
-        .field("lambda", component.lambda)
-        .field("grid", component.grid)
-        .field("centre", component.centre)
-        .field("bound", component.bound)
-        .field("coordinates", component.coordinates)
-        .field("precision", component.precision)
-        .field("adjusted", component.adjusted)
-        .field_unless_empty("adjusted_delta", component.adjusted_delta)
-        .field_unless_empty("rho", component.rho)
-        .field("published", component.published)
-        .field("published_note", component.published_note)
-        .field("values")
-        .values(*drawn++)
-        .raw("}");
+    json.raw("{");
+    each_member(component, MemberWriter{json});
+    json.field("values").values(*drawn++).raw("}");
   });
   return json.take();
 }
 
-void parse_components(std::string_view json, std::vector<ComponentRecord>& components,
-                      std::vector<std::vector<Rational>>& values) {
-  read_json(json, "components", [&](const Json& array) {
+Components parse_components(std::string_view json, RecordedNumbers& numbers) {
+  Components scanned;
+  if (ComponentScanner(json, numbers).read(scanned.records, scanned.values)) return scanned;
+  return read_json(json, "components", [&](const Json& array) {
     if (!array.is_array()) throw LedgerCorrupt("column components is not an array");
+    Components read;
     for (const Json& entry : array) {
-      components.push_back(to_component(entry));
-      values.push_back(to_rationals(entry.at("values")));
+      each_member(read.records.emplace_back(), MemberReader{entry, NumberReader(numbers)});
+      read.values.push_back(to_rationals(entry.at("values")));
     }
-    return true;
+    return read;
   });
+}
+
+bool is_components_json(std::string_view json, const std::vector<ComponentRecord>& components,
+                        const std::vector<std::vector<Rational>>& values, RecordedNumbers& numbers) {
+  Components scanned;
+  if (!ComponentScanner(json, numbers).read(scanned.records, scanned.values)) {
+    return components_json(components, values) == json;
+  }
+  return scanned.records == components && scanned.values == values;
+}
+
+SingleComponent single_component(const std::vector<ComponentRecord>& components) {
+  if (components.size() != 1) return {};
+  const ComponentRecord& single = components.front();
+  return {.precision = single.precision,
+          .sensitivity = accounting::text(single.sensitivity),
+          .bound = number_text(single.bound),
+          .scale = accounting::text(single.lambda),
+          .grid = accounting::text(single.grid)};
 }
 
 std::string texts_json(const std::vector<std::string>& texts) {
@@ -161,6 +314,15 @@ std::string texts_json(const std::vector<std::string>& texts) {
 
 std::vector<std::string> parse_texts(std::string_view json) {
   return read_json(json, "cells", [](const Json& array) { return array.get<std::vector<std::string>>(); });
+}
+
+std::string number_text(const std::optional<Rational>& number) {
+  return number ? accounting::text(*number) : "";
+}
+
+std::optional<Rational> parse_number(std::string_view text, const char* column, RecordedNumbers& numbers) {
+  if (text.empty()) return std::nullopt;
+  return numbers.rational(text, column);
 }
 
 std::string rationals_json(const std::vector<Rational>& values) {

@@ -70,6 +70,7 @@ TEST_CASE("stored numbers: every text of every number reads back as it, however 
     CAPTURE(stored.substr(0, 80), stored.size());
     REQUIRE(read(stored) == value);
     REQUIRE(text(read(stored)) == stored);
+    REQUIRE(parse_canonical_rational(stored, "x") == value);
   }
   CHECK(beyond_what_is_typed > 1'000);
 }
@@ -94,4 +95,51 @@ TEST_CASE("stored numbers: what is typed and never recorded is refused, naming w
   CHECK_THROWS_AS(read(std::string("1\0002", 3)), LedgerCorrupt);
   CHECK_THROWS_WITH(read("1e3"), "x: '1e3' is not an exact number");
   CHECK_THROWS_WITH(read(std::string(500, 'z')), "x: '" + std::string(60, 'z') + "…' is not an exact number");
+}
+
+TEST_CASE("stored numbers: what is to come back as it stands is one spelling of each number",
+          "[accounting][rational][negative]") {
+  // Each is a number, and text() writes it otherwise.
+  for (const char* other :
+       {"00",     "-0",  "0.0", "-0.0", "01",  "-01",  "00.5", "01.5", "1.0",  "1.50", "-0.50",
+        "100.00", "0/3", "2/4", "1/2",  "3/1", "3/10", "01/3", "1/03", "-2/6", "-0/7", "7/125"}) {
+    CAPTURE(other);
+    CHECK(text(read(other)) != other);
+    CHECK_THROWS_WITH(parse_canonical_rational(other, "x"),
+                      "x: '" + std::string(other) + "' is not written as that number is recorded");
+  }
+  for (const char* bad : {"", "-", "1.", ".5", "1e3", "1/0", " 1"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_WITH(parse_canonical_rational(bad, "x"),
+                      "x: '" + std::string(bad) + "' is not an exact number");
+  }
+}
+
+TEMPLATE_TEST_CASE("stored numbers: a quantity reads back from its text, and from that of nothing else",
+                   "[accounting][quantity][exact]", EpsilonMeasure, DeltaMeasure, RhoMeasure) {
+  const auto parse = [](const std::string& stored) {
+    return parse_canonical_quantity<TestType>(stored, "x");
+  };
+  std::mt19937_64 random(kSeed);
+  for (int i = 0; i < kRandomNumbers; ++i) {
+    const auto any = static_cast<std::int64_t>(random() >> (random() % 64));
+    const auto amount = Quantity<TestType>::from_units(std::abs(any) % TestType::units_max);
+    CAPTURE(amount.text());
+    REQUIRE(parse(amount.text()) == amount);
+  }
+  const Rational unit = power_of_ten(-TestType::decimals);
+  const Rational most = TestType::units_max * unit;
+  CHECK(parse("0").units() == 0);
+  CHECK(parse(text(unit)).units() == 1);
+  CHECK(parse(text(most)).units() == TestType::units_max);
+  for (const Rational& beyond : {Rational(-unit), Rational(unit / 2), Rational(most + unit), Rational(1, 3),
+                                 Rational(most * power_of_ten(30)), Rational(-1)}) {
+    CAPTURE(text(beyond));
+    CHECK_THROWS_WITH(parse(text(beyond)),
+                      "x: '" + text(beyond) + "' is not on the grid of " + TestType::name);
+  }
+  for (const char* other : {"0.0", "-0", "00.1", "0.10", "1/2", "1e-3", "", "+1", " 0.1"}) {
+    CAPTURE(other);
+    CHECK_THROWS_AS(parse(other), LedgerCorrupt);
+  }
 }

@@ -39,7 +39,7 @@ ledger::StoredDecision charged(ledger::Ledger& ledger, const ledger::DecisionDra
   std::vector<accounting::SealedRelease> sealed;
   sealed.push_back(ReleaseSealer::seal(transaction.charge(draft, charges, loss), loss, {Rational(1)}));
   auto record = record_of(loss.epsilon);
-  if (!loss.pure()) record.components.front().delta = loss.delta.text();
+  if (!loss.pure()) record.components.front().delta = loss.delta;
   record.unit = "patient_id max_rows=3";
   record.relation = "add-remove";
   transaction.attach(record, std::move(sealed), {});

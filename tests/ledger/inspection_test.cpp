@@ -163,6 +163,13 @@ TEST_CASE("inspection: a row that cannot be read is named and does not hide the 
         "UPDATE release SET value = '[\"x\"]' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
         "UPDATE release SET components = '{' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
         "UPDATE release SET components = '[{}]' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
+        "UPDATE release SET components = replace(components, '\"10\"', '\"10.0\"') WHERE decision_id = "
+        "(SELECT id "
+        "FROM decision WHERE seq = 1)",
+        "UPDATE release SET requested = '0.10' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
+        "UPDATE release SET charged = '-0.1' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
+        "UPDATE release SET adjusted = '' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
+        "UPDATE release SET published = 'x' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
         "UPDATE release SET cells = '5' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
         "UPDATE release SET post_processing = '{\"kind\":\"x\"}' WHERE decision_id = (SELECT id FROM "
         "decision WHERE seq = 1)",

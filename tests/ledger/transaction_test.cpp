@@ -72,7 +72,7 @@ TEST_CASE("transaction: a post-processed release over cells is stored with what 
   const Epsilon half = Epsilon::parse_down("0.05");
   auto record = record_of(kTenth);
   record.components.assign(2, record.components.front());
-  for (auto& component : record.components) component.epsilon = half.text();
+  for (auto& component : record.components) component.epsilon = half;
   record.cells = {"A", "B \"quoted\""};
   std::vector<accounting::SealedRelease> components;
   components.push_back(ReleaseSealer::seal(receipt.split(half), half, {Rational(10), Rational(-3)}));
@@ -157,7 +157,7 @@ TEST_CASE("transaction: a loss with a delta needs, uses up and records an accoun
   const std::vector<ledger::Charge> both = {{.account = 1, .amount = kTenth.units()},
                                             {.account = 2, .amount = millionth.units()}};
   auto record = record_of(kTenth);
-  record.components.front().delta = millionth.text();
+  record.components.front().delta = millionth;
   const auto rejected = [&](auto attempt) {
     auto transaction = ledger.begin();
     CHECK_THROWS_AS(attempt(transaction), InvalidParameter);
@@ -191,19 +191,20 @@ TEST_CASE("transaction: a loss with a delta needs, uses up and records an accoun
 
 TEST_CASE("transaction: a component row from before there was a delta reads as it was meant",
           "[ledger][exact]") {
-  std::vector<ledger::ComponentRecord> components;
-  std::vector<std::vector<Rational>> values;
-  ledger::parse_components(
+  ledger::RecordedNumbers numbers;
+  const auto [components, values] = ledger::parse_components(
       R"([{"statistic":"count","epsilon":"0.1","sensitivity":"1","lambda":"10","grid":"16","centre":"0",)"
       R"("bound":"1024","coordinates":1,"precision":118,"adjusted":"0.1","published":"","published_note":"",)"
       R"("values":["48"]}])",
-      components, values);
+      numbers);
   auto expected = record_of(kTenth).components.front();
   expected.precision = 118;
   CHECK(components == std::vector<ledger::ComponentRecord>{expected});
-  CHECK((components[0].delta + components[0].sensitivity_l2_squared + components[0].inflated +
-         components[0].adjusted_delta + components[0].rho)
-            .empty());
+  CHECK_FALSE(components[0].delta);
+  CHECK_FALSE(components[0].sensitivity_l2_squared);
+  CHECK_FALSE(components[0].inflated);
+  CHECK_FALSE(components[0].adjusted_delta);
+  CHECK_FALSE(components[0].rho);
   CHECK(values == std::vector<std::vector<Rational>>{{48}});
 }
 
@@ -543,6 +544,23 @@ TEST_CASE("times: they are RFC 3339 in UTC and read back exactly", "[ledger][exa
 
 TEST_CASE("digest: SHA-256 of the standard's example", "[ledger][exact]") {
   CHECK(ledger::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_CASE("transaction: a number that would not be read back as it is keeps its release from being recorded",
+          "[ledger][negative]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  for (const Rational& malformed : {Rational(2, 4), Rational(2, 6)}) {  // not in lowest terms
+    for (const bool of_component : {false, true}) {
+      auto record = record_of(kTenth);
+      (of_component ? record.components.front().lambda : record.adjusted) = malformed;
+      auto transaction = ledger.begin();
+      auto drawn = sealed(transaction.charge(granted(), charge_of(kTenth), kTenth), kTenth, {1});
+      CHECK_THROWS_WITH(transaction.attach(record, std::move(drawn), {}),
+                        "ledger: a release would not be read back as what it is; nothing was recorded");
+      CHECK(ledger.snapshot().decisions() == 0);
+    }
+  }
 }
 
 TEST_CASE("transaction: text that is not UTF-8 is rejected before anything is stored", "[ledger]") {

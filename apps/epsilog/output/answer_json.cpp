@@ -67,23 +67,23 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
   const ledger::ComponentRecord& component = answer.planned.record.components[i];
   Json object{
       {"statistic", component.statistic},
-      {"epsilon", or_null(component.epsilon)},
-      {"delta", or_null(component.delta)},
-      {"sensitivity", or_null(component.sensitivity)},
-      {"sensitivity_l2_squared", or_null(component.sensitivity_l2_squared)},
-      {"inflated", or_null(component.inflated)},
+      {"epsilon", component.epsilon.text()},
+      {"delta", component.delta ? Json(component.delta->text()) : Json(nullptr)},
+      {"sensitivity", number_json(component.sensitivity)},
+      {"sensitivity_l2_squared", number_json(component.sensitivity_l2_squared)},
+      {"inflated", number_json(component.inflated)},
       {"coordinates", component.coordinates},
-      {"bound", or_null(component.bound)},
-      {"centre", or_null(component.centre)},
-      {"lambda", or_null(component.lambda)},
-      {"grid", or_null(component.grid)},
+      {"bound", number_json(component.bound)},
+      {"centre", number_json(component.centre)},
+      {"lambda", number_json(component.lambda)},
+      {"grid", number_json(component.grid)},
       {"precision", precision_json(component)},
       {"precision_reason",
        i < answer.planned.precision_reasons.size() ? or_null(answer.planned.precision_reasons[i]) : Json()},
-      {"adjusted", or_null(component.adjusted)},
-      {"adjusted_delta", or_null(component.adjusted_delta)},
-      {"rho", or_null(component.rho)},
-      {"published", or_null(component.published)},
+      {"adjusted", number_json(component.adjusted)},
+      {"adjusted_delta", number_json(component.adjusted_delta)},
+      {"rho", number_json(component.rho)},
+      {"published", number_json(component.published)},
       {"published_note", or_null(component.published_note)}};
   if (!one_line(kind)) {
     object["accuracy"] = accuracy_json(i < answer.planned.accuracy.size() ? answer.planned.accuracy[i]
@@ -142,10 +142,10 @@ void add_waiting(Json& object, const engine::Answer& answer, AnswerKind kind) {
 /// charged.
 Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
   const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
-  Json object{{"requested", or_null(answer.planned.record.requested)},
-              {"charged", nothing_charged ? Json("0") : or_null(answer.planned.record.charged)},
-              {"adjusted", nothing_charged ? Json(nullptr) : or_null(answer.planned.record.adjusted)},
-              {"published", nothing_charged ? Json(nullptr) : or_null(answer.planned.record.published)}};
+  Json object{{"requested", number_json(answer.planned.record.requested)},
+              {"charged", nothing_charged ? "0" : answer.planned.record.charged.text()},
+              {"adjusted", nothing_charged ? Json(nullptr) : number_json(answer.planned.record.adjusted)},
+              {"published", nothing_charged ? Json(nullptr) : number_json(answer.planned.record.published)}};
   object["published_note"] = nothing_charged ? Json(nullptr) : or_null(published_note(answer));
   return object;
 }
@@ -170,18 +170,16 @@ Json rho_json(const engine::Answer& answer, AnswerKind kind) {
 void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) {
   const auto& components = answer.planned.record.components;
   const bool single = components.size() == 1;
-  const ledger::ComponentRecord none;
-  const ledger::ComponentRecord& only = single ? components[0] : none;
   const bool same_precision = std::all_of(components.begin(), components.end(), [&](const auto& component) {
     return component.precision == components[0].precision;
   });
   object["mechanism"] = or_null(answer.planned.record.mechanism);
   object["arithmetic"] = or_null(answer.planned.record.arithmetic);
   object["precision"] = !components.empty() && same_precision ? precision_json(components[0]) : Json(nullptr);
-  object["sensitivity"] = or_null(only.sensitivity);
-  object["bound"] = or_null(only.bound);
-  object["lambda"] = or_null(only.lambda);
-  object["grid"] = or_null(only.grid);
+  object["sensitivity"] = single ? number_json(components[0].sensitivity) : Json(nullptr);
+  object["bound"] = single ? number_json(components[0].bound) : Json(nullptr);
+  object["lambda"] = single ? number_json(components[0].lambda) : Json(nullptr);
+  object["grid"] = single ? number_json(components[0].grid) : Json(nullptr);
   if (!one_line(kind)) {
     object["accuracy"] =
         accuracy_json(single && !answer.planned.accuracy.empty() ? answer.planned.accuracy[0]

@@ -53,19 +53,21 @@ std::string precision_text(const ledger::ComponentRecord& component) {
   return component.precision == 0 ? "" : fmt::format(", {} bits", component.precision);
 }
 
+/// Requires  it has a bound.
 std::string range_text(const ledger::ComponentRecord& component) {
-  const std::string bound = grouped(short_text(component.bound));
-  return component.centre == "0" ? bound : bound + " about " + grouped(short_text(component.centre));
+  const std::string bound = grouped(short_text(*component.bound));
+  if (!component.centre || *component.centre == 0) return bound;
+  return bound + " about " + grouped(short_text(*component.centre));
 }
 
 /// "sensitivity 1, bound 100000, lambda 10, grid 16" of snapping; noise on a grid has no bound.
 std::string parameters_text(const ledger::ComponentRecord& component) {
   std::string text = "sensitivity " + short_text(component.sensitivity);
-  if (!component.sensitivity_l2_squared.empty()) {
-    text += ", L2 squared " + short_text(component.sensitivity_l2_squared);
+  if (component.sensitivity_l2_squared) {
+    text += ", L2 squared " + short_text(*component.sensitivity_l2_squared);
   }
-  if (!component.bound.empty()) text += ", bound " + range_text(component);
-  text += component.bound.empty() ? ", scale " : ", lambda ";
+  if (component.bound) text += ", bound " + range_text(component);
+  text += component.bound ? ", lambda " : ", scale ";
   return text + short_text(component.lambda) + ", grid " + short_text(component.grid);
 }
 
@@ -107,22 +109,20 @@ std::string delta_text(const engine::Answer& answer, const Style& style) {
 
 /// "; proved loss ~0.0999…; published bound …".
 std::string loss_text(const engine::Answer& answer) {
-  std::string text;
-  if (!answer.planned.record.adjusted.empty())
-    text += "; proved loss " + short_text(answer.planned.record.adjusted);
-  if (answer.planned.record.published.empty()) return text;
+  std::string text = "; proved loss " + short_text(answer.planned.record.adjusted);
+  if (!answer.planned.record.published) return text;
   const bool bound =
       std::all_of(answer.planned.record.components.begin(), answer.planned.record.components.end(),
                   [](const auto& component) { return component.published_note.empty(); });
-  return text + (bound ? "; published bound " + short_text(answer.planned.record.published)
+  return text + (bound ? "; published bound " + short_text(*answer.planned.record.published)
                        : "; published form is not a bound here");
 }
 
 /// "epsilon 0.1"
 std::string cost_text(const engine::Answer& answer, const Style& style) {
-  std::string text = "epsilon " + answer.planned.record.charged;
-  if (answer.planned.record.requested != answer.planned.record.charged)
-    text += ", asked " + answer.planned.record.requested;
+  const ledger::ReleaseRecord& record = answer.planned.record;
+  std::string text = "epsilon " + record.charged.text();
+  if (record.requested != record.charged.rational()) text += ", asked " + accounting::text(record.requested);
   if (style.verbose) text += loss_text(answer);
   text += delta_text(answer, style);
   if (!answer.planned.rho) return text;

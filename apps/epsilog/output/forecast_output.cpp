@@ -112,7 +112,7 @@ Json accuracies_json(const engine::Answer& answer) {
 
 /// What a forecast adds to a question: nothing found is all null and no releases.
 void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast) {
-  object["epsilon"] = forecast ? Json(forecast->each.planned.record.charged) : Json(nullptr);
+  object["epsilon"] = forecast ? Json(forecast->each.planned.record.charged.text()) : Json(nullptr);
   object["releases"] = forecast ? forecast->releases : 0;
   object["never"] = forecast && forecast->never;
   object["binding"] = forecast ? binding_json(*forecast) : Json::array();

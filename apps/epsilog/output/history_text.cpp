@@ -100,7 +100,8 @@ std::string history_heading(const Style& style) {
 std::string history_line(const engine::Answer& answer, const Style& style) {
   const bool charged = answer.recorded.granted || answer.recorded.state == engine::RequestState::forfeited;
   const HistoryColumns of{answer.recorded.decision_id, second_of(answer.recorded.created_at),
-                          history_word(answer.recorded.state), charged ? answer.planned.record.charged : "0"};
+                          history_word(answer.recorded.state),
+                          charged ? answer.planned.record.charged.text() : "0"};
   std::string columns = columns_of(of, style);
   const std::string value = value_text(answer, style);
   std::string what = without_column(of, style) + question_text(answer) +
@@ -146,7 +147,7 @@ std::string pending_line(const engine::Answer& answer, const Style& style) {
                              reserved ? "reserved"
                                       : fmt::format("approved {} of {}", answer.recorded.approvals.size(),
                                                     answer.planned.approvals_required),
-                             second_of(answer.recorded.deadline), answer.planned.record.charged),
+                             second_of(answer.recorded.deadline), answer.planned.record.charged.text()),
              question_text(answer) + " for " + printable(answer.asked.principal), style);
 }
 

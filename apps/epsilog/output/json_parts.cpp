@@ -19,6 +19,10 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
+Json number_json(const std::optional<accounting::Rational>& number) {
+  return number ? Json(accounting::text(*number)) : Json(nullptr);
+}
+
 Json account_json(const ledger::AccountState& account) {
   const AccountTexts amounts = texts(account);
   return {{"dataset", account.dataset},

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ inline constexpr unsigned kDigits = 17;
 [[nodiscard]] std::string pretty(const Json& object);
 /// null for "".
 [[nodiscard]] Json or_null(const std::string& text);
+/// Exact, as a string; null for nothing.
+[[nodiscard]] Json number_json(const std::optional<accounting::Rational>& number);
 
 [[nodiscard]] Json account_json(const ledger::AccountState& account);
 [[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);

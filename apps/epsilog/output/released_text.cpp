@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "epsilog/accounting/errors.hpp"
-#include "epsilog/accounting/stored_rational.hpp"
 #include "table_output.hpp"
 
 namespace epsilog::command {
@@ -12,30 +10,21 @@ namespace {
 
 using accounting::Rational;
 
-std::optional<Rational> stored_number(const std::string& text) {
-  try {
-    return accounting::parse_stored_rational(text, "number");
-  } catch (const LedgerCorrupt&) {
-    return std::nullopt;
-  }
-}
-
 /// The scale of the noise in one value. Of a quotient, that of its numerator over the noisy count: the count
 /// adds some, so that no digit is taken that is worth anything.
 std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i) {
   const auto& components = answer.planned.record.components;
   if (components.empty()) return std::nullopt;
-  std::optional<Rational> scale = stored_number(components.front().lambda);
-  if (!scale) return scale;
+  Rational scale = components.front().lambda;
   // Noise beyond the range of the answers is clamped.
-  const std::optional<Rational> bound = stored_number(components.front().bound);
-  if (bound && *bound > 0 && *bound < *scale) scale = bound;
+  const std::optional<Rational>& bound = components.front().bound;
+  if (bound && *bound > 0 && *bound < scale) scale = *bound;
   if (components.size() == 1) return scale;
   const bool by_count = components.back().statistic == "count" &&
                         answer.released.component_values.size() == components.size() &&
                         i < answer.released.component_values.back().size();
   if (!by_count) return std::nullopt;
-  return Rational(*scale / std::max(Rational(1), answer.released.component_values.back()[i]));
+  return Rational(scale / std::max(Rational(1), answer.released.component_values.back()[i]));
 }
 
 /// The largest k with 10^k <= value.
@@ -52,9 +41,7 @@ long order_of(const Rational& value) {
 bool counts_in_whole_numbers(const engine::Answer& answer) {
   if (answer.planned.post_processing == accounting::PostProcessing::Kind::rounded) return true;
   const auto& components = answer.planned.record.components;
-  if (components.size() != 1) return false;
-  const std::optional<Rational> grid = stored_number(components.front().grid);
-  return grid && grid->get_den() == 1;
+  return components.size() == 1 && components.front().grid.get_den() == 1;
 }
 
 /// With as many digits behind the point as the place has, so that a column of them is aligned.

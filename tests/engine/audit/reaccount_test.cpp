@@ -106,8 +106,8 @@ TEST_CASE("reaccount: snapping releases cost what their recorded noise costs, le
   CHECK(bound(answer, Accountant::optimal).value() < 3);
   // Laplace noise of the recorded scale, but for the proved extra, which is below 2^-40 of epsilon.
   ComposedLaw laplace;
-  laplace.scale = number(last.planned.record.components[0].lambda);
-  laplace.sensitivity = number(last.planned.record.components[0].sensitivity);
+  laplace.scale = last.planned.record.components[0].lambda;
+  laplace.sensitivity = last.planned.record.components[0].sensitivity;
   laplace.count = 40;
   const Rational ideal = accounting::pld_epsilon_up({&laplace, 1}, *answer.delta).value();
   CHECK(bound(answer, Accountant::pld).value() >= ideal);
@@ -139,7 +139,7 @@ TEST_CASE("reaccount: every mechanism by its own law, equal ones counted togethe
   CHECK(exact.guarantee->epsilon == number("0.2"));
   const KnownLoss gaussian = recorded(units, 3);
   CHECK(gaussian.law->kind == ComposedLaw::Kind::discrete_gaussian);
-  CHECK(gaussian.rho == number(units.planned.record.components[0].rho));
+  CHECK(gaussian.rho == units.planned.record.components[0].rho);
   const KnownLoss discrete = recorded(score, 3);
   CHECK(discrete.law->kind == ComposedLaw::Kind::discrete_laplace);
   CHECK(discrete.law->sensitivity == 1);
@@ -336,35 +336,35 @@ TEST_CASE("reaccount: each block has the figures of what was charged to it", "[e
 
 TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved loss", "[engine][reaccount]") {
   ledger::ComponentRecord vector;
-  vector.sensitivity = "3";
-  vector.sensitivity_l2_squared = "3";
-  vector.inflated = "3";
-  vector.lambda = "20";
-  vector.grid = "1";
+  vector.sensitivity = 3;
+  vector.sensitivity_l2_squared = 3;
+  vector.inflated = 3;
+  vector.lambda = 20;
+  vector.grid = 1;
   vector.coordinates = 3;
-  vector.adjusted = "0.3";
-  vector.adjusted_delta = "0.000001";
-  vector.rho = "0.00375";
+  vector.adjusted = number("0.3");
+  vector.adjusted_delta = number("0.000001");
+  vector.rho = number("0.00375");
   const KnownLoss several = recorded_loss("discrete_gaussian", vector);
   CHECK(several.law->kind == ComposedLaw::Kind::approximate);
   CHECK(several.law->delta == number("1e-6"));
   CHECK(several.rho == number("0.00375"));
 
-  vector.inflated = "4";  // a whole number of steps, but of several coordinates
+  vector.inflated = 4;  // a whole number of steps, but of several coordinates
   CHECK(recorded_loss("discrete_gaussian", vector).law->kind == ComposedLaw::Kind::approximate);
 
   ledger::ComponentRecord fine = vector;
-  fine.inflated = "1";
+  fine.inflated = 1;
   fine.coordinates = 1;
   CHECK(recorded_loss("gaussian", fine).law->kind == ComposedLaw::Kind::discrete_gaussian);
-  fine.grid = "1/1048576";
+  fine.grid = Rational(1, 1048576);
   CHECK(recorded_loss("gaussian", fine).law->kind == ComposedLaw::Kind::gaussian);
   CHECK(recorded_loss("gaussian", fine).law->extra > 0);
 
   ledger::ComponentRecord laplace = vector;
-  laplace.inflated = "7/2";  // answers on the grid move by whole steps, so by 3 at most
+  laplace.inflated = Rational(7, 2);  // answers on the grid move by whole steps, so by 3 at most
   CHECK(recorded_loss("discrete_laplace", laplace).law->sensitivity == 3);
-  laplace.grid = "1/1000000000";
+  laplace.grid = Rational(1, 1000000000);
   CHECK(recorded_loss("discrete_laplace", laplace).law->kind == ComposedLaw::Kind::pure);
 }
 
@@ -372,13 +372,19 @@ TEST_CASE("recorded loss: components that lose differently have different keys",
   const ledger::ComponentRecord one;
   const std::string key = loss_key("snapping", one);
   CHECK(loss_key("gaussian", one) != key);
-  for (std::string ledger::ComponentRecord::*field :
-       {&ledger::ComponentRecord::sensitivity, &ledger::ComponentRecord::inflated,
-        &ledger::ComponentRecord::lambda, &ledger::ComponentRecord::grid, &ledger::ComponentRecord::adjusted,
-        &ledger::ComponentRecord::adjusted_delta, &ledger::ComponentRecord::rho}) {
-    ledger::ComponentRecord other = one;
-    other.*field = "7";
-    CHECK(loss_key("snapping", other) != key);
+  using Component = ledger::ComponentRecord;
+  const auto with = [&one](auto field) {
+    Component other = one;
+    other.*field = 7;
+    return loss_key("snapping", other);
+  };
+  const std::vector<std::string> others = {with(&Component::sensitivity), with(&Component::inflated),
+                                           with(&Component::lambda),      with(&Component::grid),
+                                           with(&Component::adjusted),    with(&Component::adjusted_delta),
+                                           with(&Component::rho)};
+  for (const std::string& other : others) {
+    CHECK(other != key);
+    CHECK(std::count(others.begin(), others.end(), other) == 1);
   }
   ledger::ComponentRecord several = one;
   several.coordinates = 2;
@@ -390,17 +396,19 @@ TEST_CASE("recorded loss: components that lose differently have different keys",
 
 TEST_CASE("recorded loss: a record of no release is not read", "[engine][reaccount][negative]") {
   ledger::ComponentRecord component;
-  component.sensitivity = "1";
-  component.lambda = "10";
-  component.adjusted = "0.1";
+  component.sensitivity = 1;
+  component.lambda = 10;
+  component.adjusted = number("0.1");
   CHECK(recorded_loss("snapping", component).law->extra == 0);
   CHECK_THROWS_AS(recorded_loss("staircase", component), LedgerCorrupt);
-  component.adjusted = "0.09";
+  component.adjusted = number("0.09");
   CHECK_THROWS_AS(recorded_loss("snapping", component), LedgerCorrupt);
-  component.adjusted = "";
-  CHECK_THROWS_AS(recorded_loss("snapping", component), LedgerCorrupt);
-  component.adjusted = "0.1";
-  component.lambda = "0";
+  component.adjusted = number("0.1");
+  component.grid = 1;
+  CHECK_THROWS_WITH(recorded_loss("discrete_laplace", component),
+                    "a component: inflated: '' is not an exact number");
+  component.adjusted = number("0.1");
+  component.lambda = 0;
   CHECK_THROWS_AS(recorded_loss("snapping", component), LedgerCorrupt);
 }
 

@@ -268,6 +268,88 @@ TEST_CASE("audit: every column of every table is compared, or listed as open to 
   CHECK(edits > 400);
 }
 
+namespace {
+
+/// A number of a release: where the first row that has it stands, its text, and SQL that puts '%' in its
+/// place.
+struct StoredNumber {
+  std::string seq;
+  std::string id;
+  std::string text;
+  std::string sql;
+
+  [[nodiscard]] std::string edited(const std::string& other) const {
+    std::string statement = sql + " WHERE decision_id = '" + id + "'";
+    return statement.replace(statement.find('%'), 1, other);
+  }
+};
+
+/// By the name under which it is read.
+std::map<std::string, StoredNumber> numbers_of_releases(const std::string& path) {
+  std::map<std::string, StoredNumber> numbers;
+  const auto keep = [&](const std::string& name, const Row& row, const std::string& set) {
+    numbers.try_emplace(name, StoredNumber{row[0], row[1], row[2], "UPDATE release SET " + set});
+  };
+  const std::string release = " FROM release AS r JOIN decision AS d ON d.id = r.decision_id";
+  for (const Row& row :
+       rows_of(path, "SELECT d.seq, d.id, m.value, m.key" + release +
+                         ", json_each(r.components, '$[0]') AS m WHERE m.type = 'text' AND m.value <> ''"
+                         " AND m.key NOT IN ('statistic', 'published_note') ORDER BY d.seq")) {
+    keep(row[3], row, "components = json_set(components, '$[0]." + row[3] + "', '%')");
+  }
+  for (const std::string column : {"requested", "charged", "adjusted", "published"}) {
+    for (const Row& row : rows_of(path, "SELECT d.seq, d.id, r." + column + release + " WHERE r." + column +
+                                            " <> '' ORDER BY d.seq LIMIT 1")) {
+      keep("column " + column, row, column + " = '%'");
+    }
+  }
+  return numbers;
+}
+
+/// Decisions that a history shows, and those that it says cannot be read.
+std::pair<std::size_t, std::vector<std::string>> shown_and_unreadable(const std::string& path) {
+  std::pair<std::size_t, std::vector<std::string>> result;
+  engine::EngineOptions options;
+  options.unreadable = [&](const engine::UnreadableDecision& one) {
+    result.second.push_back(one.decision_id);
+  };
+  Engine::open(path, options).history("", 0, [&](const engine::Answer&) { ++result.first; });
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("audit: a number of a release that is not as it is recorded is named, and hides no other decision",
+          "[engine][audit][negative][columns]") {
+  const FullLedger full;
+  const auto numbers = numbers_of_releases(full.path());
+  CHECK(numbers.size() == 17);
+  const std::size_t decisions = shown_and_unreadable(full.path()).first;
+  full.restore();
+  for (const auto& [name, number] : numbers) {
+    const bool quantity = name == "epsilon" || name == "delta" || name == "column charged";
+    for (const std::string& other : {"0" + number.text, std::string("x"), "-" + number.text}) {
+      CAPTURE(name, number.seq, other);
+      tamper(full.path(), number.edited(other));
+      const engine::AuditReport report = engine::audit_verify(full.path());
+      const auto [shown, unreadable] = shown_and_unreadable(full.path());
+      full.restore();
+      CHECK(report.records == static_cast<std::int64_t>(decisions));
+      // A negative number is one, where the type has them: it is not that of the plan.
+      const bool is_read = other[0] == '-' && !quantity;
+      CHECK(shown == decisions - (is_read ? 0 : 1));
+      CHECK(unreadable == (is_read ? std::vector<std::string>() : std::vector{number.id}));
+      const std::string begin =
+          "decision " + number.seq + " (" + number.id + "): " + name + ": '" + other.substr(0, 60);
+      CHECK(std::any_of(report.faults.begin(), report.faults.end(), [&](const engine::AuditFault& fault) {
+        if (is_read) return fault.record == number.id && fault.code == "release_changed";
+        return fault.record == "decision number " + number.seq && fault.code == "record_unreadable" &&
+               fault.message.starts_with(begin);
+      }));
+    }
+  }
+}
+
 TEST_CASE("audit: the columns that only an anchor outside protects are documented",
           "[engine][audit][columns]") {
   std::ifstream file(EPSILOG_SOURCE_DIR "/docs/known_limitations.md");

@@ -360,7 +360,7 @@ TEST_CASE("A zCDP budget is charged epsilon squared halves of a pure release and
   gaussian.delta = Rational(1, 1'000'000);
   const Answer answer = release(engine, gaussian);
   REQUIRE(answer.recorded.granted);
-  const Rational rho = accounting::parse_rational(answer.planned.record.components.at(0).rho, "rho");
+  const Rational rho = answer.planned.record.components.at(0).rho.value();
   const auto charged = accounting::Rho::from_rational_up(rho).units();
   CHECK(spent_by_scope(engine) == Amounts{{{"", "rho"}, 5'000'000'000'000 + charged}});
   const std::int64_t left = 30'000'000'000'000 - 5'000'000'000'000 - charged;

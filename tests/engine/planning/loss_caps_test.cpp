@@ -84,8 +84,8 @@ TEST_CASE("per_release: under zCDP and RDP no asker chooses a delta that makes e
   const Answer granted = release(engine, with_delta(request("count", "0.5"), "0.9"));
   REQUIRE(granted.recorded.granted);
   const Answer large = engine.plan(with_delta(request("count", "5"), "1e-6"), {});
-  CHECK(accounting::parse_rational(granted.planned.record.components.at(0).rho, "rho") >
-        accounting::parse_rational(large.planned.record.components.at(0).rho, "rho"));
+  CHECK(granted.planned.record.components.at(0).rho.value() >
+        large.planned.record.components.at(0).rho.value());
 }
 
 TEST_CASE("per_release: a delta that an account counts is bounded there alone", "[engine][caps]") {
@@ -230,9 +230,9 @@ TEST_CASE("rho: asked in place of epsilon and delta it is charged exactly, and N
       CHECK(granted.planned.rho->requested == "0.02");
       CHECK(granted.planned.rho->charged == "0.02");
       if (i == 1) continue;
-      CHECK(granted.planned.record.charged == Epsilon::from_rational_up(epsilon).text());
+      CHECK(granted.planned.record.charged == Epsilon::from_rational_up(epsilon));
       CHECK(granted.planned.delta->charged == "0.000001");
-      const Rational proved = accounting::parse_rational(granted.planned.record.components.at(0).rho, "rho");
+      const Rational proved = granted.planned.record.components.at(0).rho.value();
       CHECK(proved <= Rational(1, 50));
       CHECK(proved > Rational(1, 50) * (1 - accounting::power_of_two(-60)));
     }
@@ -312,9 +312,8 @@ TEST_CASE("rho: the delta at which it implies an epsilon is that of per_release"
   Clinic clinic("measure: zcdp, rho: 1", kGaussian + per_release("epsilon: 1, delta: 1e-9"));
   Engine engine = clinic.open();
   const Answer answer = release(engine, of_rho("count", "0.1"));
-  CHECK(over(answer) == Texts{"epsilon " + answer.planned.record.charged + " over 1"});
+  CHECK(over(answer) == Texts{"epsilon " + answer.planned.record.charged.text() + " over 1"});
   CHECK(answer.planned.record.charged ==
-        Epsilon::from_rational_up(accounting::zcdp_epsilon_up(Rational(1, 10), Rational(1, 1'000'000'000)))
-            .text());
+        Epsilon::from_rational_up(accounting::zcdp_epsilon_up(Rational(1, 10), Rational(1, 1'000'000'000))));
   CHECK(answer.planned.delta->requested == "0.000000001");
 }

@@ -68,35 +68,35 @@ Rational number(const std::string& text) {
 void check_record(const Answer& answer, const std::string& mechanism) {
   CHECK(answer.planned.record.mechanism == mechanism);
   CHECK(answer.planned.record.arithmetic == "exact");
-  CHECK(answer.planned.record.published.empty());
+  CHECK_FALSE(answer.planned.record.published);
   Rational epsilon = 0;
   Rational delta = 0;
   for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
     const ledger::ComponentRecord& component = answer.planned.record.components[i];
     CAPTURE(component.statistic);
-    CHECK(component.bound.empty());
-    CHECK(component.centre.empty());
+    CHECK_FALSE(component.bound);
+    CHECK_FALSE(component.centre);
     CHECK(component.precision == 0);
     for (const Rational& value : answer.released.component_values.at(i)) {
-      CHECK(Rational(value / number(component.grid)).get_den() == 1);
+      CHECK(Rational(value / component.grid).get_den() == 1);
     }
-    epsilon += number(component.epsilon);
-    const Rational scale = number(component.lambda);
+    epsilon += component.epsilon.rational();
+    const Rational scale = component.lambda;
     if (mechanism == "discrete_laplace") {
-      CHECK(component.delta.empty());
-      CHECK(component.rho.empty());
-      CHECK(number(component.inflated) >= number(component.sensitivity));
-      CHECK(Rational(number(component.inflated) / scale) == number(component.adjusted));
-      CHECK(number(component.adjusted) <= number(component.epsilon));
+      CHECK_FALSE(component.delta);
+      CHECK_FALSE(component.rho);
+      CHECK(component.inflated >= component.sensitivity);
+      CHECK(Rational(component.inflated.value() / scale) == component.adjusted);
+      CHECK(component.adjusted <= component.epsilon.rational());
     } else {
-      delta += number(component.delta);
-      CHECK(number(component.inflated) >= number(component.sensitivity_l2_squared));
-      CHECK(Rational(number(component.inflated) / (2 * scale * scale)) == number(component.rho));
-      CHECK(number(component.adjusted_delta) <= number(component.delta));
-      CHECK(number(component.adjusted_delta) > 0);
+      delta += component.delta.value().rational();
+      CHECK(component.inflated >= component.sensitivity_l2_squared.value());
+      CHECK(Rational(component.inflated.value() / (2 * scale * scale)) == component.rho);
+      CHECK(component.adjusted_delta.value() <= component.delta.value().rational());
+      CHECK(component.adjusted_delta.value() > 0);
     }
   }
-  CHECK(epsilon == number(answer.planned.record.charged));
+  CHECK(epsilon == answer.planned.record.charged.rational());
   if (mechanism == "discrete_laplace") {
     CHECK_FALSE(answer.planned.delta.has_value());
   } else {
@@ -162,16 +162,17 @@ TEST_CASE("mechanism: whole numbers keep their step and cost no inflation, gauss
           engine.plan(asked_of(mechanism, request(statistic, "0.5")), {}).planned.record.components[0];
       CAPTURE(statistic);
       if (mechanism == "gaussian") {
-        CHECK(number(component.grid) < Rational(1, 16));
+        CHECK(component.grid < Rational(1, 16));
         continue;
       }
-      CHECK(component.grid == "1");
-      CHECK(component.inflated ==
-            (mechanism == "discrete_laplace" ? component.sensitivity : component.sensitivity_l2_squared));
+      CHECK(component.grid == 1);
+      CHECK(component.inflated == (mechanism == "discrete_laplace"
+                                       ? component.sensitivity
+                                       : component.sensitivity_l2_squared.value()));
     }
     const auto cents =
         engine.plan(asked_of(mechanism, request("sum:cost", "0.5")), {}).planned.record.components[0];
-    CHECK(number(cents.grid) != 1);
+    CHECK(cents.grid != 1);
   }
 }
 
@@ -183,11 +184,11 @@ TEST_CASE("mechanism: a declared grid is the step of every release, but not of t
     CAPTURE(mechanism);
     for (const char* statistic : {"count", "sum:cost", "histogram:ward"}) {
       const Answer answer = release(engine, asked_of(mechanism, request(statistic, "0.5")));
-      CHECK(answer.planned.record.components[0].grid == "8");
+      CHECK(answer.planned.record.components[0].grid == 8);
       for (const Rational& value : answer.released.values) CHECK(Rational(value / 8).get_den() == 1);
     }
     const Answer mean = release(engine, asked_of(mechanism, request("mean:cost", "0.5")));
-    CHECK(mean.planned.record.components[1].grid != "8");
+    CHECK(mean.planned.record.components[1].grid != 8);
   }
 }
 
@@ -240,13 +241,13 @@ TEST_CASE("mechanism: delta is rounded down and split so that no unit is lost",
   CHECK_FALSE(mean.recorded.granted);  // more than the budget, but planned
   CHECK(mean.planned.delta->requested == "0.00100000000000000799");
   CHECK(mean.planned.delta->charged == "0.001000000000000007");
-  CHECK(mean.planned.record.components[0].delta == "0.000666666666666671");
-  CHECK(mean.planned.record.components[1].delta == "0.000333333333333336");
+  CHECK(mean.planned.record.components[0].delta.value().text() == "0.000666666666666671");
+  CHECK(mean.planned.record.components[1].delta.value().text() == "0.000333333333333336");
   const Answer variance = release(engine, with_delta(request("variance:age", "0.5", "", "ward"), "1e-7"));
   REQUIRE(variance.recorded.granted);
-  CHECK(variance.planned.record.components[0].delta == "0.000000033333333333");
-  CHECK(variance.planned.record.components[1].delta == "0.000000033333333333");
-  CHECK(variance.planned.record.components[2].delta == "0.000000033333333334");
+  CHECK(variance.planned.record.components[0].delta.value().text() == "0.000000033333333333");
+  CHECK(variance.planned.record.components[1].delta.value().text() == "0.000000033333333333");
+  CHECK(variance.planned.record.components[2].delta.value().text() == "0.000000033333333334");
   CHECK(spent_units(engine, "delta") == 100'000'000'000);
   CHECK_THROWS_WITH(release(engine, with_delta(request("mean:cost", "0.5"), "1e-18")),
                     Catch::Matchers::StartsWith("delta: 0.000000000000000001 is too small to be split"));

@@ -37,10 +37,6 @@ bool is_rounded(const Plan& plan) {
   return plan.derivation.post_processing.kind == PostProcessing::Kind::rounded;
 }
 
-Rational field(const std::string& text) {
-  return accounting::parse_rational(text, "field");
-}
-
 /// The law of one release: every output with its probability, by the Laplace distribution of the sum.
 struct Law {
   std::vector<Rational> outputs;
@@ -48,9 +44,8 @@ struct Law {
 };
 
 Law law_of(const ledger::ComponentRecord& component, const Rational& answer) {
-  const Rational grid = field(component.grid), centre = field(component.centre),
-                 bound = field(component.bound);
-  const double scale = field(component.lambda).get_d();
+  const Rational &grid = component.grid, &centre = component.centre.value(), &bound = component.bound.value();
+  const double scale = component.lambda.get_d();
   const Rational shifted = std::clamp<Rational>(answer - centre, -bound, bound);
   const long most = accounting::ceil(bound / grid).get_si();
   // P(noise < d)
@@ -168,7 +163,7 @@ TEST_CASE("whole answers: a rounded release is told, recorded and verified as su
     const Answer count = release(engine, request("count", "40", "k"));
     CHECK(count.released.values == std::vector<Rational>{5});
     CHECK(count.planned.post_processing == PostProcessing::Kind::rounded);
-    CHECK(field(count.planned.record.components.front().grid) == Rational(1, 32));
+    CHECK(count.planned.record.components.front().grid == Rational(1, 32));
     const Answer cells = release(engine, request("histogram:ward", "40"));
     CHECK(cells.released.values == std::vector<Rational>{3, 1, 1});
     CHECK(release(engine, request("count", "40", "k")).released.values == count.released.values);

@@ -41,7 +41,7 @@ TEST_CASE("embedding: an epsilon of any form is the number it denotes", "[engine
   asked.epsilon = Rational(2, 20);
   const engine::Answer first = release(engine, asked);
   REQUIRE(first.recorded.granted);
-  CHECK(first.planned.record.requested == "0.1");
+  CHECK(first.planned.record.requested == Rational(1, 10));
   asked.epsilon = Rational(-1, -10);
   CHECK(release(engine, asked).recorded.decision_id == first.recorded.decision_id);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
@@ -247,16 +247,16 @@ TEST_CASE("embedding: threads that parse the same policy at once plan the same",
   Clinic clinic;
   for (int round = 0; round < 5; ++round) {
     const Engine engine = clinic.open();
-    std::array<std::string, 4> adjusted;
+    std::array<Rational, 4> adjusted;
     std::vector<std::thread> threads;
-    for (std::string& own : adjusted) {
+    for (Rational& own : adjusted) {
       threads.emplace_back([&engine, &own] {
         own = engine.plan(request("mean:cost", "0.5"), {Rational(1, 20)}).planned.record.adjusted;
       });
     }
     for (std::thread& thread : threads) thread.join();
-    for (const std::string& own : adjusted) CHECK(own == adjusted[0]);
-    CHECK_FALSE(adjusted[0].empty());
+    for (const Rational& own : adjusted) CHECK(own == adjusted[0]);
+    CHECK(adjusted[0] > 0);
   }
 }
 

@@ -66,9 +66,10 @@ engine::Request ask(const std::string& statistic, const std::optional<std::strin
 }
 
 std::string shown(const Answer& answer) {
-  std::string text = answer.planned.record.charged + " " + answer.planned.record.adjusted;
-  for (const ledger::ComponentRecord& component : answer.planned.record.components) {
-    text += " " + component.lambda + " " + component.grid;
+  const ledger::ReleaseRecord& record = answer.planned.record;
+  std::string text = record.charged.text() + " " + accounting::text(record.adjusted);
+  for (const ledger::ComponentRecord& component : record.components) {
+    text += " " + accounting::text(component.lambda) + " " + accounting::text(component.grid);
   }
   for (const auto& component : answer.planned.accuracy) {
     for (const engine::Accuracy& accuracy : component) text += " " + accounting::text(accuracy.a);

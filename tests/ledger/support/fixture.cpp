@@ -129,18 +129,18 @@ ledger::ReleaseRecord record_of(Epsilon epsilon) {
   ledger::ReleaseRecord record;
   record.mechanism = "snapping";
   record.arithmetic = "exact";
-  record.requested = epsilon.text();
-  record.charged = epsilon.text();
-  record.adjusted = epsilon.text();
+  record.requested = epsilon.rational();
+  record.charged = epsilon;
+  record.adjusted = epsilon.rational();
   ledger::ComponentRecord component;
   component.statistic = "count";
-  component.epsilon = epsilon.text();
-  component.sensitivity = "1";
-  component.lambda = "10";
-  component.grid = "16";
-  component.centre = "0";
-  component.bound = "1024";
-  component.adjusted = epsilon.text();
+  component.epsilon = epsilon;
+  component.sensitivity = 1;
+  component.lambda = 10;
+  component.grid = 16;
+  component.centre = 0;
+  component.bound = 1024;
+  component.adjusted = epsilon.rational();
   record.components = {component};
   return record;
 }

@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
 
 namespace epsilog::accounting {
@@ -19,5 +20,24 @@ namespace epsilog::accounting {
 ///
 /// There is no exponent in what was recorded.
 [[nodiscard]] Rational parse_stored_rational(std::string_view text, std::string_view what);
+
+/// The same where the text itself is to come back.
+///
+/// Ensures   text(parse_canonical_rational(x, …)) == x for every x that it takes.
+/// Throws    LedgerCorrupt naming `what`, also for any other spelling of a number: "1.0", "01", "2/4", "-0".
+[[nodiscard]] Rational parse_canonical_rational(std::string_view text, std::string_view what);
+
+/// Reads what Quantity::text() wrote.
+///
+/// Ensures   parse_canonical_quantity<Measure>(x, …).text() == x for every x that it takes.
+/// Throws    LedgerCorrupt naming `what`: as parse_canonical_rational, and for a negative number, one between
+/// two
+///           units of the measure and one beyond its largest.
+template <class Measure>
+[[nodiscard]] Quantity<Measure> parse_canonical_quantity(std::string_view text, std::string_view what);
+
+extern template Epsilon parse_canonical_quantity<EpsilonMeasure>(std::string_view, std::string_view);
+extern template Delta parse_canonical_quantity<DeltaMeasure>(std::string_view, std::string_view);
+extern template Rho parse_canonical_quantity<RhoMeasure>(std::string_view, std::string_view);
 
 }  // namespace epsilog::accounting

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "epsilog/accounting/filter.hpp"
+#include "epsilog/accounting/quantity.hpp"
+#include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/ledger/program.hpp"
 
@@ -53,37 +55,44 @@ struct PolicyVersion {
   std::int64_t event = 0;
 };
 
-/// One mechanism call as recorded, values aside. Texts are canonical; "" = not applicable.
+/// One mechanism call as recorded, values aside.
+///
+/// Numbers are exact and in canonical form, and stored as the text of that form; an optional one is nothing
+/// where it does not apply, also in rows from before it was recorded. Lengths (sensitivity, inflated, lambda,
+/// grid, centre, bound) are in the unit of the drawn statistic, those squared in its square; losses in nats.
+/// In a planned release all but `centre` are positive. The ledger sees to the ranges of epsilon and delta
+/// (quantity.hpp); the signs of the others are for who reads them to see.
 struct ComponentRecord {
-  std::string statistic;                    ///< "count", "sum", …
-  std::string epsilon;                      ///< charged for this component
-  std::string delta = {};                   ///< the same; "" for a pure loss
-  std::string sensitivity;                  ///< L1
-  std::string sensitivity_l2_squared = {};  ///< of Gaussian noise
-  std::string inflated = {};  ///< sensitivity after rounding to the grid; L2 squared for Gaussian noise
-  std::string lambda;         ///< scale of the noise
-  std::string grid;
-  std::string centre;
-  std::string bound;
+  std::string statistic;                                            ///< "count", "sum", …
+  accounting::Epsilon epsilon;                                      ///< charged for this component
+  std::optional<accounting::Delta> delta = {};                      ///< the same; nothing for a pure loss
+  accounting::Rational sensitivity;                                 ///< L1
+  std::optional<accounting::Rational> sensitivity_l2_squared = {};  ///< of Gaussian noise
+  /// Sensitivity after rounding to the grid, L2 squared for Gaussian noise; nothing of snapping.
+  std::optional<accounting::Rational> inflated = {};
+  accounting::Rational lambda;                      ///< scale of the noise
+  accounting::Rational grid;                        ///< step of what is drawn
+  std::optional<accounting::Rational> centre = {};  ///< of the range that snapping clamps to
+  std::optional<accounting::Rational> bound = {};   ///< half the length of that range
   std::int64_t coordinates = 1;
-  std::int64_t precision = 0;
-  std::string adjusted;
-  std::string adjusted_delta = {};  ///< of Gaussian noise
-  std::string rho = {};             ///< of Gaussian noise
-  std::string published;            ///< "" for exact
-  std::string published_note;       ///< "" when `published` is a bound
+  std::int64_t precision = 0;                               ///< bits; 0 for exact
+  accounting::Rational adjusted;                            ///< the proved loss, at most `epsilon`
+  std::optional<accounting::Rational> adjusted_delta = {};  ///< the same of delta, of Gaussian noise
+  std::optional<accounting::Rational> rho = {};             ///< of Gaussian noise, as it is and not on a grid
+  std::optional<accounting::Rational> published = {};       ///< by the published formula; nothing for exact
+  std::string published_note;                               ///< "" when `published` is a bound
 
   friend bool operator==(const ComponentRecord&, const ComponentRecord&) = default;
 };
 
 /// The public facts of a release, known before a bit is drawn.
 struct ReleaseRecord {
-  std::string mechanism;   ///< "snapping", "discrete_laplace", …
-  std::string arithmetic;  ///< "mpfr", "exact"
-  std::string requested;   ///< epsilon as asked, exact
-  std::string charged;     ///< on the grid
-  std::string adjusted;    ///< exact sum over the components
-  std::string published;   ///< exact sum over the components; "" for exact
+  std::string mechanism;                               ///< "snapping", "discrete_laplace", …
+  std::string arithmetic;                              ///< "mpfr", "exact"
+  accounting::Rational requested;                      ///< epsilon as asked, exact
+  accounting::Epsilon charged;                         ///< on the grid
+  accounting::Rational adjusted;                       ///< exact sum over the components
+  std::optional<accounting::Rational> published = {};  ///< the same; nothing unless all components have one
   std::vector<ComponentRecord> components;
   std::vector<std::string> cells;  ///< keys of `by`; empty for a scalar
   std::string unit = {};           ///< of privacy: "patient_id max_rows=3", "row"; "" in rows of schema 1

@@ -122,8 +122,8 @@ class Transaction final {
   /// Stores the drawn values of the decision just charged; still sealed to everybody else.
   /// Requires  state owing; one sealed release a component of the record, paid for by that decision,
   ///           of the stated epsilon and delta, together exactly what the receipt covered; as many values
-  ///           each as there are cells, one without.
-  /// Throws    InvalidParameter.
+  ///           each as there are cells, one without; numbers in canonical form.
+  /// Throws    InvalidParameter; Error if what would be stored does not read back as what is given.
   void attach(const ReleaseRecord& record, std::vector<accounting::SealedRelease> components,
               const accounting::PostProcessing& post_processing);
   /// Records a refusal; costs nothing.
