@@ -1,11 +1,14 @@
 // What durability costs, against what the disk alone costs in the same run.
 //
-// The raw figure is an fdatasync of 4 KiB overwritten in place; a durable release cannot be cheaper.
+// The raw figure is an fdatasync of 4 KiB overwritten in place; a durable release cannot be cheaper. The bare
+// figures are the same rows, as texts that are there already, put into the same schema by SQLite alone.
 // Compare medians: `--benchmark_repetitions=9 --benchmark_report_aggregates_only=true`.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -152,6 +155,91 @@ void raw_fdatasync_4k(benchmark::State& state) {
   ::close(fd);
 }
 BENCHMARK(raw_fdatasync_4k)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+/// The rows of a release without the library that makes them.
+class BareRows final {
+ public:
+  explicit BareRows(const std::string& path) {
+    const std::string uri = "file:" + path + "?psow=0";
+    if (::sqlite3_open_v2(uri.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nullptr) != SQLITE_OK) {
+      throw std::runtime_error("cannot open");
+    }
+    run("PRAGMA synchronous=FULL");
+    run("PRAGMA foreign_keys=ON");
+    run("PRAGMA recursive_triggers=ON");
+    for (const char* const sql : kInserts) {
+      ::sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &inserts_.emplace_back(), nullptr);
+    }
+    last_ = number("SELECT coalesce(max(seq), 0) FROM decision");
+  }
+  BareRows(const BareRows&) = delete;
+  BareRows& operator=(const BareRows&) = delete;
+  ~BareRows() {
+    for (sqlite3_stmt* insert : inserts_) ::sqlite3_finalize(insert);
+    ::sqlite3_close(db_);
+  }
+
+  void run(const char* sql) {
+    if (::sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
+      throw std::runtime_error(::sqlite3_errmsg(db_));
+    }
+  }
+  /// Copies what the first decision of the ledger has, under the next number, an id and a key.
+  void insert_release() {
+    constexpr std::size_t kIdLength = 26;
+    std::string id = std::to_string(++last_);
+    id = '7' + std::string(kIdLength - 1 - id.size(), '0') + id;  // behind every id that bears a time
+    for (sqlite3_stmt* insert : inserts_) {
+      ::sqlite3_bind_int64(insert, 1, last_);
+      ::sqlite3_bind_text(insert, 2, id.c_str(), -1, SQLITE_STATIC);
+      if (::sqlite3_step(insert) != SQLITE_DONE) throw std::runtime_error(::sqlite3_errmsg(db_));
+      ::sqlite3_reset(insert);
+    }
+  }
+
+ private:
+  static constexpr std::array kInserts = {
+      "UPDATE account SET spent = ?1, checksum = ?1 + 0 * length(?2) WHERE id = 1",
+      "INSERT INTO decision(seq, id, created_at, principal, key, request_digest, request, dataset,"
+      " policy_version, outcome, reasons, accounts, parent, deadline, rules, program_version, program_commit,"
+      " decided_under) SELECT ?1, ?2, created_at, principal, ?2, request_digest, request, dataset,"
+      " policy_version, outcome, reasons, accounts, parent, deadline, rules, program_version, program_commit,"
+      " decided_under FROM decision WHERE seq = 1",
+      "INSERT INTO charge(decision_id, account_id, amount) SELECT ?2, account_id, amount + 0 * ?1 FROM charge"
+      " WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
+      "INSERT INTO release(decision_id, mechanism, arithmetic, precision, sensitivity, bound, scale, grid,"
+      " requested, charged, adjusted, published, value, components, cells, post_processing, unit, relation)"
+      " SELECT ?2, mechanism, arithmetic, precision + 0 * ?1, sensitivity, bound, scale, grid, requested,"
+      " charged, adjusted, published, value, components, cells, post_processing, unit, relation FROM release"
+      " WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
+      "UPDATE meta SET decisions = ?1, wall_clock = substr(?2, 1, 0) || wall_clock"};
+
+  [[nodiscard]] std::int64_t number(const char* sql) {
+    sqlite3_stmt* statement = nullptr;
+    ::sqlite3_prepare_v2(db_, sql, -1, &statement, nullptr);
+    const std::int64_t found =
+        ::sqlite3_step(statement) == SQLITE_ROW ? ::sqlite3_column_int64(statement, 0) : 0;
+    ::sqlite3_finalize(statement);
+    return found;
+  }
+
+  sqlite3* db_ = nullptr;
+  std::vector<sqlite3_stmt*> inserts_;
+  std::int64_t last_ = 0;
+};
+
+/// Arg: how many releases a transaction holds.
+void bare_rows(benchmark::State& state) {
+  const Filled ledger_file(1);
+  BareRows rows(ledger_file.path);
+  for (auto _ : state) {
+    rows.run("BEGIN IMMEDIATE");
+    for (std::int64_t i = 0; i < state.range(0); ++i) rows.insert_release();
+    rows.run("COMMIT");
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(bare_rows)->Arg(1)->Arg(1'000)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 void durable_release(benchmark::State& state) {
   Filled& ledger_file = filled(state.range(0));

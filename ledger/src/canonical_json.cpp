@@ -23,12 +23,6 @@ bool is_natural(std::string_view text) {
          (text.front() != '0' || text == "0");
 }
 
-[[noreturn]] void refuse_quantity(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  throw LedgerCorrupt("'" + std::string(text.substr(0, kShown)) + (text.size() > kShown ? "…" : "") +
-                      "' is not a quantity in its one form");
-}
-
 /// Nothing that is not UTF-8 has a JSON text.
 bool is_utf8(std::string_view bytes) {
   std::string unused;
@@ -189,7 +183,7 @@ std::string JsonValue::bytes() const {
 }
 
 accounting::Rational JsonValue::quantity() const {
-  return parse_quantity(text());
+  return accounting::parse_canonical_rational(text(), "quantity");
 }
 
 std::uint64_t JsonValue::count() const {
@@ -227,30 +221,6 @@ const JsonValue& JsonValue::at(std::string_view name) const {
 
 JsonValue parse_canonical(std::string_view line) {
   return CanonicalReader(line).read_all();
-}
-
-accounting::Rational parse_quantity(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  const std::string_view magnitude = negative ? text.substr(1) : text;
-  if (magnitude == "0" && negative) refuse_quantity(text);
-  if (const auto slash = magnitude.find('/'); slash != std::string_view::npos) {
-    const std::string_view above = magnitude.substr(0, slash);
-    const std::string_view below = magnitude.substr(slash + 1);
-    if (!is_natural(above) || !is_natural(below) || above == "0" || below == "0") refuse_quantity(text);
-    accounting::Rational value = accounting::parse_stored_rational(text, "quantity");
-    if (accounting::text(value) != text) refuse_quantity(text);
-    return value;
-  }
-  const auto point = magnitude.find('.');
-  if (!is_natural(magnitude.substr(0, point))) refuse_quantity(text);
-  if (point != std::string_view::npos) {
-    const std::string_view decimals = magnitude.substr(point + 1);
-    if (decimals.empty() || decimals.back() == '0' ||
-        !std::all_of(decimals.begin(), decimals.end(), is_digit)) {
-      refuse_quantity(text);
-    }
-  }
-  return accounting::parse_stored_rational(text, "quantity");
 }
 
 }  // namespace epsilog::ledger

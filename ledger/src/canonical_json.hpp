@@ -38,6 +38,7 @@ class JsonValue final {
   [[nodiscard]] const std::string& text() const;
   /// A string, or the bytes of {"hex":"…"}, which are not UTF-8.
   [[nodiscard]] std::string bytes() const;
+  /// A string in the one spelling of its number (epsilog/accounting/stored_rational.hpp).
   [[nodiscard]] accounting::Rational quantity() const;
   [[nodiscard]] std::uint64_t count() const;
   [[nodiscard]] bool truth() const;
@@ -63,12 +64,5 @@ class JsonValue final {
 /// Requires  nothing: any bytes.
 /// Throws    LedgerCorrupt unless they are one canonical value.
 [[nodiscard]] JsonValue parse_canonical(std::string_view line);
-
-/// Reads `-?whole[.decimals]`, no zero at either end that could be left out, or `-?n/d` in lowest terms where
-/// the decimals would not end: what accounting::text() writes, and nothing else. The pattern is checked
-/// before anything is computed.
-///
-/// Throws  LedgerCorrupt with the beginning of the text.
-[[nodiscard]] accounting::Rational parse_quantity(std::string_view text);
 
 }  // namespace epsilog::ledger

@@ -79,7 +79,21 @@ int errno_of_failure(sqlite3* handle) {
   return error;
 }
 
+/// A ledger has a write-ahead log from its first moment on. SQLite would play a rollback journal of its name
+/// back into it, whatever that is.
+void require_no_rollback_journal(const LedgerFiles& files, Connection::Role role) {
+  const bool looks =
+      role == Connection::Role::reader || (opened_to_write(role) && role != Connection::Role::creator);
+  const std::string journal = files.database + "-journal";
+  if (!looks || !exists(journal)) return;
+  throw LedgerUnusable(
+      "there is a rollback journal at " + journal +
+      ", which no ledger has: playing it back would change the ledger. If you know where it comes "
+      "from and that it is not of this ledger, move it away");
+}
+
 SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) {
+  require_no_rollback_journal(files, role);
   try {
     return SQLite::Database(uri_of(files, role), flags_of(role), kBusyTimeoutMs);
   } catch (const SQLite::Exception& error) {

@@ -350,9 +350,7 @@ std::unique_ptr<Connection> LedgerState::open_reader() const {
   require_same_file();
   const bool may_make_files = ::access(files_.directory.c_str(), W_OK) == 0;
   if (may_make_files && owned(files_)) {
-    // No ledger has a rollback journal. SQLite would play one back into the file for whoever may write to it,
-    // query_only or not; a reader it refuses.
-    const bool candidate = access_ == Access::on_demand && !exists(files_.database + "-journal");
+    const bool candidate = access_ == Access::on_demand;
     return std::make_unique<Connection>(files_,
                                         candidate ? Connection::Role::candidate : Connection::Role::reader);
   }

@@ -141,22 +141,25 @@ Deadline deadline_after(std::chrono::milliseconds wait) {
 
 bool ThreadTurns::take(Deadline deadline) {
   std::unique_lock guard(mutex_);
-  const std::uint64_t mine = ++arrivals_;
-  waiting_.push_back(mine);
-  const bool got = changed_.wait_until(guard, deadline, [&] { return !taken_ && waiting_.front() == mine; });
-  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), mine));
-  if (got) {
+  if (!taken_) {
     taken_ = true;
-  } else {
-    changed_.notify_all();  // the one behind may be first now
+    return true;
   }
-  return got;
+  Waiting mine;
+  waiting_.push_back(&mine);
+  const bool handed = mine.changed.wait_until(guard, deadline, [&mine] { return mine.handed; });
+  if (!handed) std::erase(waiting_, &mine);
+  return handed;
 }
 
 void ThreadTurns::give_back() {
   const std::lock_guard guard(mutex_);
-  taken_ = false;
-  changed_.notify_all();
+  taken_ = !waiting_.empty();
+  if (!taken_) return;
+  Waiting& next = *waiting_.front();
+  waiting_.pop_front();
+  next.handed = true;
+  next.changed.notify_one();  // under the lock: it is gone once its thread goes on
 }
 
 Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline,

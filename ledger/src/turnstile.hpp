@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -26,7 +25,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// A wait of "for ever" does not overflow the clock.
 [[nodiscard]] Deadline deadline_after(std::chrono::milliseconds wait);
 
-/// Turns of the threads of one Ledger, in order of arrival. Thread-safe.
+/// Turns of the threads of one Ledger, in order of arrival. Who gives a turn back hands it to the next one
+/// and wakes nobody else: of many that wait, all but one would only find that it is not theirs. Thread-safe.
 class ThreadTurns final {
  public:
   /// False if the deadline passes first.
@@ -34,10 +34,12 @@ class ThreadTurns final {
   void give_back();
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::uint64_t> waiting_;
-  std::uint64_t arrivals_ = 0;
+  struct Waiting {
+    std::condition_variable changed;
+    bool handed = false;  // the turn, which stays taken between the two
+  };
+  std::mutex mutex_;  // guards what follows, and every Waiting
+  std::deque<Waiting*> waiting_;
   bool taken_ = false;
 };
 

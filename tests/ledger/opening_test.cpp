@@ -188,8 +188,7 @@ TEST_CASE("open: a ledger opened on demand writes with the connection that has r
   CHECK(descriptors_of(fixture.path) == 2);
 }
 
-TEST_CASE("open: who reads first plays back no rollback journal that lies beside the ledger",
-          "[ledger][open]") {
+TEST_CASE("open: nobody plays back a rollback journal that lies beside the ledger", "[ledger][open]") {
   const LedgerFixture fixture;
   // The header of one that cuts the database back to its first page: magic, no pages, nonce, size, sector,
   // page.
@@ -200,10 +199,16 @@ TEST_CASE("open: who reads first plays back no rollback journal that lies beside
   journal.resize(512, '\0');
   write_file(fixture.path + "-journal", journal);
   const auto size = fs::file_size(fixture.path);
-  CHECK_THROWS_AS(ledger::Ledger::open_on_demand(fixture.path, {}), LedgerUnusable);
-  CHECK_THROWS_AS(ledger::Ledger::open_read_only(fixture.path), LedgerUnusable);
-  CHECK(fs::file_size(fixture.path) == size);
-  CHECK(fs::file_size(fixture.path + "-journal") == 512);
+  const auto refuses = [&](const std::function<void()>& open) {
+    CHECK(contains(message_of(open), "there is a rollback journal at " + fixture.path + "-journal"));
+    CHECK_THROWS_AS(open(), LedgerUnusable);
+    CHECK(fs::file_size(fixture.path) == size);
+    CHECK(fs::file_size(fixture.path + "-journal") == 512);
+  };
+  refuses([&] { (void)ledger::Ledger::open_on_demand(fixture.path, {}); });
+  refuses([&] { (void)ledger::Ledger::open_read_only(fixture.path); });
+  refuses([&] { (void)ledger::Ledger::open(fixture.path, {}); });
+  refuses([&] { (void)ledger::Ledger::migrate(fixture.path, {}); });
   fs::remove(fixture.path + "-journal");
   auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
   release(ledger, kTenth, Rational(1));

@@ -86,7 +86,8 @@ TEST_CASE("record format: the lines that are said to be read are, and the others
   for (std::string before, number; std::getline(listed, before, '`') && std::getline(listed, number, '`');
        ++none) {
     INFO(number);
-    CHECK_THROWS_AS(epsilog::ledger::parse_quantity(number), epsilog::LedgerCorrupt);
+    const auto line = epsilog::ledger::parse_canonical('"' + number + '"');
+    CHECK_THROWS_AS(line.quantity(), epsilog::LedgerCorrupt);
   }
   CHECK(none == 7);
 }

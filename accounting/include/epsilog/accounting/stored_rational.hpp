@@ -31,8 +31,7 @@ namespace epsilog::accounting {
 ///
 /// Ensures   parse_canonical_quantity<Measure>(x, …).text() == x for every x that it takes.
 /// Throws    LedgerCorrupt naming `what`: as parse_canonical_rational, and for a negative number, one between
-/// two
-///           units of the measure and one beyond its largest.
+///           two units of the measure and one beyond its largest.
 template <class Measure>
 [[nodiscard]] Quantity<Measure> parse_canonical_quantity(std::string_view text, std::string_view what);
 

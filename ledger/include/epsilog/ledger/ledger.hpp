@@ -105,9 +105,9 @@ class Ledger final {
   ///         LedgerBusy, LedgerIo (poisoned, or now is).
   static Migration migrate(const std::string& path, const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
-  /// Throws  LedgerUnusable (no ledger, not one, newer or older schema, a link),
-  ///         LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold). Opening
-  ///         a poisoned ledger succeeds; begin() refuses.
+  /// Throws  LedgerUnusable (no ledger, not one, newer or older schema, a link, a rollback journal beside
+  ///         it), LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold).
+  ///         Opening a poisoned ledger succeeds; begin() refuses.
   [[nodiscard]] static Ledger open(const std::string& path, const Options& options);
   /// Only snapshot() works. Also for directories one cannot write to.
   [[nodiscard]] static Ledger open_read_only(const std::string& path, const Options& options = {});
