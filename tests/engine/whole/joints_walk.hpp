@@ -272,7 +272,8 @@ class JointsWalk final {
       if (random_.chance(3) && model_.active().may_approve(entitled, asked.request.principal))
         other = entitled;
     const bool pending = model_.waiting[which].state == JointsWaiting::State::pending;
-    const std::int64_t verb = pending && random_.chance(2) ? 6 : random_.between(0, 8);
+    const std::int64_t vote = random_.chance(4) ? 8 : 6;
+    const std::int64_t verb = pending && random_.chance(2) ? vote : random_.between(0, 8);
     const std::string names[] = {"commit", "commit",  "commit",  "token", "token",
                                  "cancel", "approve", "approve", "reject"};
     const std::string who = verb >= 6 ? other : actor;
