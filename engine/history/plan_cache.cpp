@@ -8,23 +8,30 @@ namespace {
 /// Most histories ask few different questions; one that does not must not fill the memory.
 constexpr std::size_t kPlansMax = 10'000;
 
+std::string name_of(std::int64_t policy_version, ledger::Rules rules, const std::string& canonical) {
+  return std::to_string(policy_version) + " " + std::to_string(static_cast<std::int64_t>(rules)) + " " +
+         canonical;
+}
+
 }  // namespace
+
+std::shared_ptr<const Plan> PlanCache::known(std::int64_t policy_version, const std::string& canonical,
+                                             ledger::Rules rules) {
+  const std::string name = name_of(policy_version, rules, canonical);
+  const std::lock_guard lock(mutex_);
+  const auto found = plans_.find(name);
+  return found != plans_.end() ? found->second : nullptr;
+}
 
 std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const Request& request,
                                             const std::string& canonical, ledger::Rules rules) {
-  const std::string name = std::to_string(applied.version.version) + " " +
-                           std::to_string(static_cast<std::int64_t>(rules)) + " " + canonical;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = plans_.find(name);
-    if (known != plans_.end()) return known->second;
-  }
+  if (auto made_before = known(applied.version.version, canonical, rules)) return made_before;
   auto made =
       std::make_shared<const Plan>(make_plan(applied.policy.dataset(request.dataset), request, rules));
   require_recordable(request, canonical);
   const std::lock_guard lock(mutex_);
   if (plans_.size() >= kPlansMax) plans_.clear();
-  plans_[name] = made;
+  plans_[name_of(applied.version.version, rules, canonical)] = made;
   return made;
 }
 

@@ -29,6 +29,10 @@ class PlanCache final {
                                                  const std::string& canonical,
                                                  ledger::Rules rules = ledger::kRules);
 
+  /// The same if it was made before, else none.
+  [[nodiscard]] std::shared_ptr<const Plan> known(std::int64_t policy_version, const std::string& canonical,
+                                                  ledger::Rules rules = ledger::kRules);
+
  private:
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;

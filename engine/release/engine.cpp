@@ -65,6 +65,8 @@ void end_overdue(EngineState& state) {
 
 Answer decided_at_last(EngineState& state, const Request& request, mechanisms::BitSource* bits,
                        std::span<const Rational> alphas, const Progress& progress) {
+  if (auto answers = transacted_at_once(state, {&request, 1}, bits, alphas))
+    return std::move(answers->front());
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     if (attempt > 0) end_overdue(state);
     std::optional<ledger::Snapshot> view(state.snapshot());
@@ -160,6 +162,7 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
                                          const Alphas& alphas, const Progress& progress) {
   if (requests.empty()) return {};
   for (const Request& request : requests) require_held(request, false);
+  if (auto answers = transacted_at_once(*state_, requests, &bits, alphas)) return std::move(*answers);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     if (attempt > 0) end_overdue(*state_);
     std::vector<Prepared> steps;

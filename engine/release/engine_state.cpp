@@ -56,7 +56,14 @@ std::shared_ptr<const AppliedPolicy> EngineState::remembered(const ledger::Polic
 }
 
 std::shared_ptr<const AppliedPolicy> EngineState::active_policy(ledger::Snapshot& view) {
+  // A version never changes: its text and their digest are read when it is met.
+  if (auto known = known_policy(view.active_policy_version())) return known;
   return remembered(view.active_policy());
+}
+
+std::shared_ptr<const AppliedPolicy> EngineState::newest_policy() {
+  const std::lock_guard lock(mutex_);
+  return policies_.empty() ? nullptr : policies_.rbegin()->second;
 }
 
 std::shared_ptr<const AppliedPolicy> EngineState::policy(ledger::Snapshot& view, std::int64_t version) {

@@ -27,6 +27,8 @@ struct EngineState {
   [[nodiscard]] ledger::Ledger& writer() noexcept { return ledger_; }
 
   [[nodiscard]] std::shared_ptr<const AppliedPolicy> active_policy(ledger::Snapshot& view);
+  /// The newest that was met so far; nullptr before the first. A transaction says whether it is active.
+  [[nodiscard]] std::shared_ptr<const AppliedPolicy> newest_policy();
   /// Throws  LedgerCorrupt if there is no such version.
   [[nodiscard]] std::shared_ptr<const AppliedPolicy> policy(ledger::Snapshot& view, std::int64_t version);
 

@@ -94,24 +94,39 @@ std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
   return accounts;
 }
 
+namespace {
+
+/// False if there is more to end than one transaction does.
+bool end_overdue(EngineState& state, Begun& begun, const std::string& except) {
+  for (const std::string& id : overdue(begun.transaction, except)) {
+    if (begun.ended == kExpiriesMax) return false;
+    try {
+      expire(begun.transaction, id);
+      ++begun.ended;
+    } catch (const ledger::UnreadableRow& fault) {
+      state.unreadable(id, fault.what());
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 Begun begin_after_expiries(EngineState& state, const std::string& except) {
   ledger::Ledger& ledger = state.writer();
   for (;;) {
     Begun begun{ledger.begin()};
-    bool more = false;
-    for (const std::string& id : overdue(begun.transaction, except)) {
-      more = begun.ended == kExpiriesMax;
-      if (more) break;
-      try {
-        expire(begun.transaction, id);
-        ++begun.ended;
-      } catch (const ledger::UnreadableRow& fault) {
-        state.unreadable(id, fault.what());
-      }
-    }
-    if (!more) return begun;
+    if (end_overdue(state, begun, except)) return begun;
     (void)ledger.commit(std::move(begun.transaction));
   }
+}
+
+std::optional<Begun> begin_after_expiries_at_once(EngineState& state) {
+  std::optional<ledger::Transaction> transaction = state.writer().begin_at_once();
+  if (!transaction) return std::nullopt;
+  Begun begun{std::move(*transaction)};
+  if (!end_overdue(state, begun, "")) return std::nullopt;
+  return begun;
 }
 
 }  // namespace epsilog::engine

@@ -216,6 +216,31 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
   return result;
 }
 
+std::optional<Prepared> prepared_ahead(EngineState& state, const Request& request) {
+  Prepared result;
+  result.applied = state.newest_policy();
+  if (!result.applied) return std::nullopt;
+  try {
+    check_request(request);
+    result.request = request;
+    if (reads_source(result) && request.holding == Holding::none) return std::nullopt;
+    result.canonical = canonical_request(request);
+    result.plan = state.plans.known(result.applied->version.version, result.canonical);
+    if (!result.plan) return std::nullopt;
+    require_within_caps(request, result.canonical);
+    result.dataset = &result.applied->policy.dataset(request.dataset);
+    require_not_stated(*result.dataset, request.question);
+    require_satisfiable(*result.dataset, request.question);
+    check_supplied(request, *result.plan);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  result.digest = ledger::sha256_hex(result.canonical);
+  // What the supplied value says is taken down whether it is needed or not.
+  if (request.supplied) result.looks = ledger::Outcome::granted;
+  return result;
+}
+
 void answered(Prepared& request, const Progress& progress) {
   if (request.replay || request.looks != ledger::Outcome::granted) return;
   const Question& question = request.request.question;
@@ -232,10 +257,18 @@ void answered(Prepared& request, const Progress& progress) {
   }
 }
 
-std::optional<std::vector<Answer>> transacted(EngineState& state, std::span<const Prepared> requests,
-                                              mechanisms::BitSource* bits, std::span<const Rational> alphas) {
+namespace {
+
+/// What becomes of requests that turn out to be decided already: told here, or left to who prepares them
+/// first, so that a replay writes nothing, not even that something else has expired.
+enum class Replays { told, left };
+
+/// transacted(), from a transaction on that began with ending what was overdue.
+std::optional<std::vector<Answer>> transacted_in(EngineState& state, Begun begun,
+                                                 std::span<const Prepared> requests,
+                                                 mechanisms::BitSource* bits,
+                                                 std::span<const Rational> alphas, Replays replays) {
   ledger::Ledger& ledger = state.writer();
-  Begun begun = begin_after_expiries(state);
   ledger::Transaction& transaction = begun.transaction;
   const std::int64_t active = transaction.active_policy_version();
   const bool calendar_held = transaction.calendar_held();
@@ -246,6 +279,7 @@ std::optional<std::vector<Answer>> transacted(EngineState& state, std::span<cons
     if (read && transaction.location(request.request.dataset) != request.location) return std::nullopt;
     outcomes.push_back(record(transaction, request, bits));
     if (outcomes.back().kind == Recorded::Kind::outdated) return std::nullopt;
+    if (outcomes.back().kind == Recorded::Kind::replay && replays == Replays::left) return std::nullopt;
   }
   std::map<std::int64_t, ledger::StoredDecision> committed;  // by seq
   std::vector<std::int64_t> order;
@@ -272,6 +306,38 @@ std::optional<std::vector<Answer>> transacted(EngineState& state, std::span<cons
     }
   }
   return answers;
+}
+
+/// Whoever cannot write may still be told what was decided earlier; whoever asks anew meets the same again.
+std::optional<Begun> begun_if_possible(EngineState& state) {
+  try {
+    return begin_after_expiries_at_once(state);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<Answer>> transacted(EngineState& state, std::span<const Prepared> requests,
+                                              mechanisms::BitSource* bits, std::span<const Rational> alphas) {
+  return transacted_in(state, begin_after_expiries(state), requests, bits, alphas, Replays::told);
+}
+
+std::optional<std::vector<Answer>> transacted_at_once(EngineState& state, std::span<const Request> requests,
+                                                      mechanisms::BitSource* bits,
+                                                      std::span<const Rational> alphas) {
+  std::vector<Prepared> steps;
+  steps.reserve(requests.size());
+  for (const Request& request : requests) {
+    std::optional<Prepared> step = prepared_ahead(state, request);
+    if (!step) return std::nullopt;
+    answered(*step, {});
+    steps.push_back(std::move(*step));
+  }
+  std::optional<Begun> begun = begun_if_possible(state);
+  if (!begun) return std::nullopt;
+  return transacted_in(state, std::move(*begun), steps, bits, alphas, Replays::left);
 }
 
 }  // namespace epsilog::engine

@@ -4,6 +4,10 @@
 //   answered    the exact answer                        no lock, reads the source         (step 1)
 //   transacted  charge -> release, all or nothing       one transaction under the lock    (steps 2, 3)
 //
+// Where no source is read and the turn is free at once, the transaction is the only look at the ledger: the
+// request is prepared ahead by the newest policy that is known, and the transaction says whether that is
+// active.
+//
 // A value leaves `transacted` only after COMMIT returned.
 #pragma once
 
@@ -38,6 +42,11 @@ struct Prepared {
 [[nodiscard]] Prepared prepared(EngineState& state, ledger::Snapshot& view,
                                 std::shared_ptr<const AppliedPolicy> active, const Request& request);
 
+/// The same without a look at the ledger, by the newest policy that is known, so that the transaction alone
+/// finds key, policy and accounts. None where that does not do: the source is read for the answer, the
+/// question was not planned before, or something is wrong with it, which prepared() says.
+[[nodiscard]] std::optional<Prepared> prepared_ahead(EngineState& state, const Request& request);
+
 /// Computes the exact answer, unless the request is a replay or looks as if it were not granted at once.
 /// Throws  SourceError, SourceIo.
 void answered(Prepared& request, const Progress& progress);
@@ -50,6 +59,12 @@ void answered(Prepared& request, const Progress& progress);
                                                             std::span<const Prepared> requests,
                                                             mechanisms::BitSource* bits,
                                                             std::span<const Rational> alphas);
+/// The same if all were prepared ahead, none is a replay and the turn is free at once; else nullopt, and
+/// nothing happened.
+[[nodiscard]] std::optional<std::vector<Answer>> transacted_at_once(EngineState& state,
+                                                                    std::span<const Request> requests,
+                                                                    mechanisms::BitSource* bits,
+                                                                    std::span<const Rational> alphas);
 
 /// Names and reasons are stored and shown as they are.
 /// Throws  InvalidParameter for more than 256 bytes, a control character, or what is not UTF-8.

@@ -59,7 +59,13 @@ std::optional<std::string> Ledger::poisoned() const {
 }
 
 Transaction Ledger::begin() {
-  return Transaction(std::make_unique<TransactionState>(state_));
+  return Transaction(std::make_unique<TransactionState>(state_, TransactionState::Turn::awaited));
+}
+
+std::optional<Transaction> Ledger::begin_at_once() {
+  auto begun = std::make_unique<TransactionState>(state_, TransactionState::Turn::at_once);
+  if (!begun->lock.valid()) return std::nullopt;
+  return Transaction(std::move(begun));
 }
 
 std::vector<StoredDecision> Ledger::commit(Transaction transaction) {

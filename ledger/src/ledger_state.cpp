@@ -111,17 +111,26 @@ void LedgerState::require_usable_for_writing() const {
   require_same_file();
 }
 
-Descriptor LedgerState::take_turn() {
+void LedgerState::require_writer() {
   require_own_process();
   if (access_ == Access::read_only)
     throw InvalidParameter("ledger: opened read-only, it cannot be written to");
-  {
-    const std::lock_guard guard(opening_);
-    if (writer_ == nullptr) {
-      require_same_file();
-      open_writer();
-    }
-  }
+  const std::lock_guard guard(opening_);
+  if (writer_ != nullptr) return;
+  require_same_file();
+  open_writer();
+}
+
+/// What has to hold before anything is written.
+void LedgerState::use_turn(const Descriptor& lock) {
+  turn_ = lock.get();
+  require_usable_for_writing();
+  share_log_as_database(files_);
+  settle_what_was_left();
+}
+
+Descriptor LedgerState::take_turn() {
+  require_writer();
   const Deadline deadline = deadline_after(options_.wait);
   if (!turns_.take(deadline)) {
     throw LedgerBusy("ledger " + files_.database +
@@ -129,10 +138,25 @@ Descriptor LedgerState::take_turn() {
   }
   try {
     Descriptor lock = take_process_lock(files_, deadline, options_.waiting);
-    turn_ = lock.get();
-    require_usable_for_writing();
-    share_log_as_database(files_);
-    settle_what_was_left();
+    use_turn(lock);
+    return lock;
+  } catch (...) {
+    turn_ = -1;
+    turns_.give_back();
+    throw;
+  }
+}
+
+Descriptor LedgerState::take_turn_at_once() {
+  require_writer();
+  if (!turns_.take(std::chrono::steady_clock::now())) return {};
+  try {
+    Descriptor lock = take_process_lock_at_once(files_);
+    if (lock.valid()) {
+      use_turn(lock);
+    } else {
+      turns_.give_back();
+    }
     return lock;
   } catch (...) {
     turn_ = -1;

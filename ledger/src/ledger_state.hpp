@@ -52,6 +52,8 @@ class LedgerState final {
   /// Throws  InvalidParameter (read-only, fork), LedgerBusy, LedgerIo (poisoned), LedgerUnusable (the
   ///         file was replaced).
   [[nodiscard]] Descriptor take_turn();
+  /// The same without waiting: an invalid one if somebody has it or waits for it.
+  [[nodiscard]] Descriptor take_turn_at_once();
   void end_turn(Descriptor lock) noexcept;
 
   /// COMMIT is next: decisions from `first` on are not known to be durable, until settled() or, if this
@@ -84,6 +86,8 @@ class LedgerState final {
   void give_back_reader(std::unique_ptr<Connection> reader) noexcept;
 
  private:
+  void require_writer();
+  void use_turn(const Descriptor& lock);
   void require_same_file() const;
   void require_ours_to_write() const;
   void open_writer();

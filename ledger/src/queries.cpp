@@ -37,6 +37,7 @@ enum class MetaColumn : int {
   relocations,
   events,
 };
+constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kActivePolicy =
     "SELECT " EPSILOG_POLICY_COLUMNS " FROM policy_version ORDER BY version DESC LIMIT 1";
 #define EPSILOG_ACCOUNT_COLUMNS "id, dataset, scope, measure, budget, spent, reserved, checksum"
@@ -242,14 +243,28 @@ PolicyVersion policy_of_row(const Query& row) {
           .event = row.integer(Column::event)};
 }
 
+namespace {
+
+void require_counted(std::int64_t version, std::int64_t expected) {
+  if (version == expected) return;
+  throw LedgerCorrupt("policy version " + std::to_string(version) + ": is the last one there, where " +
+                      std::to_string(expected) + " are counted");
+}
+
+}  // namespace
+
+std::int64_t read_active_version(Connection& connection, std::int64_t expected) {
+  Query row = connection.query(kActiveVersion);
+  if (!row.step() || row.null(0)) throw LedgerCorrupt("policy_version: there is none");
+  require_counted(row.integer(0), expected);
+  return expected;
+}
+
 PolicyVersion read_active_policy(Connection& connection, std::int64_t expected) {
   Query row = connection.query(kActivePolicy);
   if (!row.step()) throw LedgerCorrupt("policy_version: there is none");
   PolicyVersion active = policy_of_row(row);
-  if (active.version != expected) {
-    throw LedgerCorrupt("policy version " + std::to_string(active.version) +
-                        ": is the last one there, where " + std::to_string(expected) + " are counted");
-  }
+  require_counted(active.version, expected);
   if (sha256_hex(active.yaml) != active.sha256) {
     throw LedgerCorrupt("policy version " + std::to_string(active.version) +
                         ": its text does not have the recorded SHA-256");

@@ -95,7 +95,9 @@ enum class DecisionColumn : int {
 /// All throw StorageFailure, and LedgerCorrupt naming the record that does not make sense.
 [[nodiscard]] std::string read_ledger_id(Connection& connection);  ///< in every schema
 [[nodiscard]] Meta read_meta(Connection& connection);
-/// The last one, which has to be number `expected` and to have its digest.
+/// The number of the last one, which has to be `expected`.
+[[nodiscard]] std::int64_t read_active_version(Connection& connection, std::int64_t expected);
+/// That one, which has to have its digest.
 [[nodiscard]] PolicyVersion read_active_policy(Connection& connection, std::int64_t expected);
 /// As stored, whatever its digest.
 [[nodiscard]] PolicyVersion policy_of_row(const Query& row);

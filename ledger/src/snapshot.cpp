@@ -119,6 +119,10 @@ std::optional<StoredDecision> Snapshot::find_id(const std::string& id) {
   });
 }
 
+std::int64_t Snapshot::active_policy_version() {
+  return state_->reading([](Connection& c) { return read_active_version(c, read_meta(c).policy_versions); });
+}
+
 PolicyVersion Snapshot::active_policy() {
   return state_->reading([](Connection& c) { return read_active_policy(c, read_meta(c).policy_versions); });
 }

@@ -100,8 +100,13 @@ void require_sound_account(const AccountState& account) {
   require(accounting::Balance{.limit = account.balance.limit}.valid(), "a limit is outside 0..2^61");
 }
 
-TransactionState::TransactionState(std::shared_ptr<LedgerState> shared)
-    : ledger(std::move(shared)), lock(ledger->take_turn()) {
+TransactionState::TransactionState(std::shared_ptr<LedgerState> shared, Turn turn)
+    : ledger(std::move(shared)),
+      lock(turn == Turn::awaited ? ledger->take_turn() : ledger->take_turn_at_once()) {
+  if (!lock.valid()) {
+    liveness->open = false;
+    return;
+  }
   try {
     Connection& db = ledger->writer();
     db.query("BEGIN IMMEDIATE").run();

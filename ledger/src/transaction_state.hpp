@@ -22,8 +22,10 @@ namespace epsilog::ledger {
 
 class TransactionState final {
  public:
-  /// Takes the turn and begins.
-  explicit TransactionState(std::shared_ptr<LedgerState> ledger);
+  enum class Turn { awaited, at_once };
+  /// Takes the turn and begins. Where it is not to be had at once `lock` is invalid, and the transaction
+  /// over.
+  TransactionState(std::shared_ptr<LedgerState> ledger, Turn turn);
   ~TransactionState();
   TransactionState(const TransactionState&) = delete;
   TransactionState& operator=(const TransactionState&) = delete;

@@ -173,6 +173,15 @@ Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline,
   }
 }
 
+Descriptor take_process_lock_at_once(const LedgerFiles& files) {
+  for (;;) {
+    const Descriptor queue = open_lock_file(files, files.queue());
+    Descriptor lock = open_lock_file(files, files.lock());
+    if (!try_lock(queue, files.queue()) || !try_lock(lock, files.lock())) return {};
+    if (still_named(lock, files.lock())) return lock;
+  }
+}
+
 LockAttempt try_process_lock(const LedgerFiles& files) {
   // Locking asks for no right to write; what is done under the lock may.
   Descriptor lock(::open(files.lock().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));

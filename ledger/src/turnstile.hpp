@@ -50,6 +50,10 @@ class ThreadTurns final {
 [[nodiscard]] Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline,
                                            accounting::CallbackRef<void(const std::string&)> waiting = {});
 
+/// The same, in the line but without waiting in it: invalid if anybody has the lock or stands before us.
+/// Throws  as take_process_lock of the lock files.
+[[nodiscard]] Descriptor take_process_lock_at_once(const LedgerFiles& files);
+
 /// What came of asking for that lock without waiting.
 struct LockAttempt {
   bool taken = false;     ///< somebody else has it

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
+#include "poison.hpp"
 #include "schema.hpp"
 #include "support/catch.hpp"
 
@@ -383,6 +385,29 @@ TEST_CASE("open: a lock held elsewhere is waited for, then reported", "[ledger][
   { const auto done = std::move(held); }
   auto patient = fixture.open();
   CHECK(release(patient, kTenth, Rational(1)).seq == 1);
+}
+
+TEST_CASE("open: a turn that is not free at once is not waited for", "[ledger][open][lock]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  auto other = fixture.open();
+  for (ledger::Ledger* const holder : {&ledger, &other}) {
+    const auto turn = holder->begin();
+    CHECK_FALSE(ledger.begin_at_once().has_value());
+  }
+  {
+    const int queue = ::open(fixture.sibling(".queue").c_str(), O_RDWR);
+    REQUIRE(::flock(queue, LOCK_EX) == 0);
+    CHECK_FALSE(ledger.begin_at_once().has_value());  // somebody stands in the line
+    ::close(queue);
+  }
+  auto transaction = ledger.begin_at_once();
+  REQUIRE(transaction.has_value());
+  record_release(*transaction, kTenth, Rational(1));
+  CHECK(ledger.commit(std::move(*transaction)).at(0).seq == 1);
+  REQUIRE(ledger::write_poison(ledger::locate(fixture.path), "on purpose"));
+  CHECK_THROWS_AS(ledger.begin_at_once(), LedgerIo);
+  CHECK_THROWS_AS(ledger::Ledger::open_read_only(fixture.path).begin_at_once(), InvalidParameter);
 }
 
 TEST_CASE("open: a foreign program holding SQLite's own lock makes us busy, not wrong",

@@ -156,6 +156,8 @@ class Ledger final {
   /// ledger would wait for itself.
   /// Throws  LedgerBusy; LedgerIo (poisoned); LedgerUnusable (the file was replaced); InvalidParameter.
   [[nodiscard]] Transaction begin();
+  /// As begin(), but waits for nobody: none when somebody has the turn, or is before us in the line.
+  [[nodiscard]] std::optional<Transaction> begin_at_once();
   /// COMMIT, fdatasync included. The decisions recorded by this transaction in order; only now are
   /// their values visible.
   /// Requires  the transaction is of this ledger and open, not owing.

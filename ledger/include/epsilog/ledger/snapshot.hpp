@@ -58,6 +58,7 @@ class Snapshot final {
   [[nodiscard]] std::string ledger_id();
   [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
   [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
+  [[nodiscard]] std::int64_t active_policy_version();
   [[nodiscard]] PolicyVersion active_policy();
   /// Ordered by (dataset, scope, measure); `dataset` "" = all.
   [[nodiscard]] std::vector<AccountState> accounts(const std::string& dataset);
