@@ -219,7 +219,7 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
     require(is_time(draft.deadline) && draft.deadline > meta.last_time,
             "a deadline is a time after " + meta.last_time);
   }
-  if (!draft.key.empty()) {
+  if (!draft.key.empty() && free_key != std::pair(draft.principal, draft.key)) {
     require(!ledger->writer().query(kKeyTaken).with(draft.principal, draft.key).step(),
             "the idempotency key already names a decision");
   }
@@ -243,7 +243,7 @@ std::vector<Charge> TransactionState::checked_charges(const DecisionDraft& draft
   std::vector<AccountState> accounts;
   accounts.reserve(sorted.size());
   for (const Charge& charge : sorted) {
-    auto account = find_account(ledger->writer(), charge.account);
+    auto account = account_rows.find(ledger->writer(), charge.account);
     const bool sound = account && account->dataset == draft.dataset;
     if (posts && !sound) {
       throw LedgerCorrupt("ledger: decision " + draft.parent + " charges account " +
@@ -265,7 +265,7 @@ void TransactionState::move(Move kind, const std::vector<Charge>& charges) {
   const bool settles = kind == Move::spend_reserved || kind == Move::give_back;
   if (settles) require_reserved_sums(charges);
   for (const Charge& charge : charges) {
-    const auto before = find_account(db, charge.account);
+    const auto before = account_rows.find(db, charge.account);
     if (!before) throw LedgerCorrupt("ledger: account " + std::to_string(charge.account) + " is not there");
     AccountState after = *before;
     if (kind == Move::spend || kind == Move::spend_reserved) after.balance.spent += charge.amount;
@@ -281,6 +281,7 @@ void TransactionState::move(Move kind, const std::vector<Charge>& charges) {
                           (settles ? " units reserved that an open decision reserved"
                                    : " units it was found to hold a moment ago"));
     }
+    account_rows.put(after);
     if (reserved_sums && kind != Move::spend) {
       (*reserved_sums)[charge.account] += settles ? -charge.amount : charge.amount;
     }
@@ -302,7 +303,7 @@ void TransactionState::require_reserved_sums(const std::vector<Charge>& charges)
     }
   }
   for (const Charge& charge : charges) {
-    const auto account = find_account(db, charge.account);
+    const auto account = account_rows.find(db, charge.account);
     const auto sum = reserved_sums->find(charge.account);
     if (account && sum != reserved_sums->end() && sum->second == account->balance.reserved) continue;
     throw LedgerCorrupt("ledger: what account " + std::to_string(charge.account) +
@@ -322,7 +323,7 @@ std::vector<AccountState> TransactionState::accounts_after(const DecisionDraft& 
   std::vector<AccountState> accounts;
   accounts.reserve(ids.size());
   for (const std::int64_t id : ids) {
-    auto account = find_account(ledger->writer(), id);
+    auto account = account_rows.find(ledger->writer(), id);
     const bool sound = account && account->dataset == draft.dataset;
     if (!draft.touched && !sound)
       throw LedgerCorrupt("ledger: account " + std::to_string(id) + " is not one of dataset '" +
@@ -367,6 +368,7 @@ std::string TransactionState::record(const DecisionDraft& draft, const std::vect
   meta.decisions = decision.seq;
   dated = true;
   last_id = decision.id;
+  free_key.reset();
   recorded.push_back(std::move(decision));
   return last_id;
 }
@@ -442,6 +444,7 @@ std::optional<std::string> TransactionState::unless_damaged(const std::function<
   db.execute("ROLLBACK TO step");
   db.execute("RELEASE step");
   reserved_sums = sums_before;
+  account_rows.forget();
   changed = changed_before;
   return damage;
 }

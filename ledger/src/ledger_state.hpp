@@ -13,6 +13,7 @@
 
 #include "connection.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
+#include "last_standing.hpp"
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
 #include "schema_comparison.hpp"
@@ -37,6 +38,9 @@ class LedgerState final {
 
   /// Requires  the turn is held.
   [[nodiscard]] SchemaWatch& schema_watch() noexcept { return schema_watch_; }
+
+  /// Of the writer's connection. Requires  the turn is held.
+  [[nodiscard]] LastStanding& last_standing() noexcept { return last_standing_; }
 
   /// A connection inherited through fork would share locks and memory images with the parent's.
   /// Throws  InvalidParameter in a forked child.
@@ -106,6 +110,7 @@ class LedgerState final {
   std::mutex opening_;                  // guards that writer_ is made
   std::unique_ptr<Connection> writer_;  // null: read-only, or nobody has written yet
   SchemaWatch schema_watch_;            // of what writer_ has open
+  LastStanding last_standing_;          // likewise
   int wal_frames_ = 0;                  // of the WAL after our last commit
   int turn_ = -1;                       // the process lock, while this ledger has the turn
   bool marked_ = false;                 // a COMMIT of this turn has not returned

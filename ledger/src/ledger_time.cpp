@@ -1,8 +1,6 @@
 #include "epsilog/ledger/ledger_time.hpp"
 
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <optional>
 
 #include "epsilog/accounting/errors.hpp"
@@ -15,6 +13,11 @@ int number(std::string_view digits) {
   int value = 0;
   for (const char c : digits) value = value * 10 + (c - '0');
   return value;
+}
+
+/// In place of the zeros that stand there.
+void write_digits(std::string& text, std::size_t from, std::size_t digits, int value) {
+  for (std::size_t i = digits; i-- > 0; value /= 10) text[from + i] = static_cast<char>('0' + value % 10);
 }
 
 /// None unless the text is exactly what time_text writes.
@@ -51,13 +54,17 @@ std::string time_text(std::int64_t ms) {
   const auto day = floor<days>(when);
   const year_month_day date{day};
   const hh_mm_ss clock{when - day};
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
-                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
-                static_cast<int>(clock.subseconds().count()));
-  return text.data();
+  std::string text = "0000-00-00T00:00:00.000Z";
+  write_digits(text, 5, 2, static_cast<int>(static_cast<unsigned>(date.month())));
+  write_digits(text, 8, 2, static_cast<int>(static_cast<unsigned>(date.day())));
+  write_digits(text, 11, 2, static_cast<int>(clock.hours().count()));
+  write_digits(text, 14, 2, static_cast<int>(clock.minutes().count()));
+  write_digits(text, 17, 2, static_cast<int>(clock.seconds().count()));
+  write_digits(text, 20, 3, static_cast<int>(clock.subseconds().count()));
+  const int year = static_cast<int>(date.year());
+  if (year < 0 || year > 9'999) return text.replace(0, 4, std::to_string(year));
+  write_digits(text, 0, 4, year);
+  return text;
 }
 
 std::int64_t parse_time(std::string_view text) {

@@ -1,8 +1,6 @@
 #include "epsilog/ledger/snapshot.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 
-#include <sqlite3.h>
-
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
@@ -63,7 +61,7 @@ void visit_decision(Connection& connection, const Query& row,
 SnapshotState::SnapshotState(std::shared_ptr<LedgerState> shared)
     : ledger(std::move(shared)), connection(ledger->take_reader()) {
   try {
-    connection->execute("BEGIN");
+    connection->query("BEGIN").run();
     // A deferred transaction begins with its first read. What the row says is for who needs it.
     static_cast<void>(connection->query("SELECT one FROM meta").step());
   } catch (const StorageFailure& failure) {
@@ -73,8 +71,11 @@ SnapshotState::SnapshotState(std::shared_ptr<LedgerState> shared)
 
 SnapshotState::~SnapshotState() {
   if (ledger->own_process()) {
-    sqlite3_exec(connection->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-    if (connection->in_transaction()) return;  // not fit for another snapshot
+    try {
+      connection->query("ROLLBACK").run();
+    } catch (const StorageFailure&) {
+      return;  // not fit for another snapshot
+    }
   }
   ledger->give_back_reader(std::move(connection));
 }

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "account_checksum.hpp"
-#include "agreement.hpp"
-#include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
@@ -17,9 +15,6 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kLast = "SELECT id, rules FROM decision ORDER BY seq DESC LIMIT 1";
-constexpr const char* kLastSeq = "SELECT coalesce(max(seq), 0) FROM decision";
-constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kInsertPolicy =
     "INSERT INTO policy_version(" EPSILOG_POLICY_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 constexpr const char* kInsertAccount =
@@ -47,14 +42,6 @@ constexpr const char* kReservedInPeriods =
 constexpr const char* kOpenReservationsOf =
     "SELECT o.decision_id FROM open_decision AS o JOIN charge AS c"
     " ON c.decision_id = o.decision_id AND c.account_id = ?1 ORDER BY o.decision_id";
-
-/// What a newer program decided this one can neither judge nor go on from.
-void require_known_rules(std::int64_t number) {
-  if (number <= static_cast<std::int64_t>(kRules)) return;
-  throw LedgerUnusable("the ledger has decisions made under rules " + std::to_string(number) +
-                       ", this program knows them up to " +
-                       std::to_string(static_cast<std::int64_t>(kRules)) + "; use the newer epsilog");
-}
 
 AccountName name_of(const AccountState& account) {
   return {.dataset = account.dataset, .scope = account.scope, .measure = account.measure};
@@ -123,22 +110,11 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared)
                            " was migrated to another schema while it was open; open it again");
     }
     ledger->schema_watch().require_shipped(db, ledger->files().database);
-    meta = read_meta(db);
-    Query seq = db.query(kLastSeq);
-    if (!seq.step() || seq.integer(0) != meta.decisions) {
-      throw LedgerCorrupt("ledger: meta counts " + std::to_string(meta.decisions) +
-                          " decisions, the last one recorded has another number");
-    }
-    Query last = db.query(kLast);
-    if (last.step()) {
-      last_id = last.text(0);
-      require_known_rules(last.integer(1));
-    }
-    if (!last_id.empty() && !is_id(last_id))
-      throw LedgerCorrupt("ledger: the last decision's id is malformed");
-    Query version = db.query(kActiveVersion);
-    if (version.step()) policy_version = version.integer(0);
-    require_agreeing_meta(db, meta, policy_version);
+    const Standing& standing = ledger->last_standing().read(db);
+    meta = standing.meta;
+    last_id = standing.last_id;
+    policy_version = standing.policy_version;
+    events_before = meta.events;
     decisions_before = meta.decisions;
     last_time_before = meta.last_time;
     reading = ledger->clock()();
@@ -192,6 +168,8 @@ std::optional<StoredDecision> Transaction::find_key(const std::string& principal
                   auto looked_up =
                       lookup([&] { return find_decision_by_key(state.ledger->writer(), principal, key); });
                   if (looked_up.found) state.withhold(*looked_up.found);
+                  const bool free = !looked_up.found && !looked_up.unreadable && !key.empty();
+                  state.free_key = free ? std::optional(std::pair(principal, key)) : std::nullopt;
                   return looked_up;
                 })
       .take();
@@ -216,7 +194,7 @@ std::vector<AccountState> Transaction::accounts(const std::string& dataset) {
 
 std::vector<AccountState> Transaction::accounts(std::span<const AccountName> names) {
   return state_->guarded("reading accounts", [&](TransactionState& state) {
-    return find_accounts(state.ledger->writer(), names);
+    return state.account_rows.find(state.ledger->writer(), names);
   });
 }
 
@@ -277,7 +255,7 @@ std::vector<AccountState> Transaction::reserved_in_periods() {
     Connection& db = state.ledger->writer();
     std::vector<AccountState> accounts;
     Query rows = db.query(kReservedInPeriods);
-    while (rows.step()) accounts.push_back(find_account(db, rows.integer(0)).value());
+    while (rows.step()) accounts.push_back(state.account_rows.find(db, rows.integer(0)).value());
     return accounts;
   });
 }
@@ -296,9 +274,9 @@ AccountState Transaction::open_account(const AccountState& fresh) {
   return state_->guarded("opening an account", [&](TransactionState& state) {
     require_sound_account(fresh);
     Connection& db = state.ledger->writer();
-    require(!find_account(db, name_of(fresh)), "there is an account of that name already");
+    require(!state.account_rows.find(db, name_of(fresh)), "there is an account of that name already");
     state.open(fresh);
-    const auto opened = find_account(db, name_of(fresh));
+    const auto opened = state.account_rows.find(db, name_of(fresh));
     if (!opened) throw LedgerCorrupt("ledger: an account is not there right after it was opened");
     return *opened;
   });
@@ -374,6 +352,7 @@ void TransactionState::insert_limit_change(const AccountState& before, std::int6
       .run();
   require(db.changes() == 1, "the limit of account " + std::to_string(before.id) +
                                  " cannot go below what is spent and reserved");
+  account_rows.put(after);
   ++meta.limit_changes;
   db.query(kInsertLimitChange)
       .with(meta.limit_changes, meta.decisions, version.version, before.id, before.balance.limit, new_limit,
@@ -410,7 +389,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
     for (const AccountState& wanted : accounts_wanted) {
       require_sound_account(wanted);
       require(seen.insert(name_of(wanted)).second, "an account is wanted twice");
-      const auto present = find_account(db, name_of(wanted));
+      const auto present = state.account_rows.find(db, name_of(wanted));
       if (!present) {
         state.open(wanted);
       } else if (present->balance.limit != wanted.balance.limit) {
@@ -419,7 +398,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
     }
     for (const AccountName& name : removed) {
       require(seen.insert(name).second, "an account is wanted and removed, or removed twice");
-      const auto present = find_account(db, name);
+      const auto present = state.account_rows.find(db, name);
       require(present.has_value(), "the limit of an account that is not there is removed");
       state.insert_limit_removal(*present, version, why);
     }

@@ -7,8 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "account_rows.hpp"
 #include "epsilog/accounting/approximate_loss.hpp"
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/ledger/record.hpp"
@@ -98,9 +100,12 @@ class TransactionState final {
   ClockReading reading;    // that it was made from
   std::int64_t policy_version = 0;
   std::int64_t decisions_before = 0;                                  // how many there were at the beginning
+  std::int64_t events_before = 0;                                     // likewise
   std::string last_time_before;                                       // at the beginning
   std::optional<std::set<AccountName>> accounts_there;                // by a scan, once something is opened
   std::optional<std::map<std::int64_t, std::int64_t>> reserved_sums;  // of open decisions, by account
+  AccountRows account_rows;
+  std::optional<std::pair<std::string, std::string>> free_key;  // (principal, key) just found to name nothing
   bool changed = false;
   bool dated = false;                   // something has the time of this transaction
   bool owing = false;                   // a granted decision waits for its release

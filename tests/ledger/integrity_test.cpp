@@ -1,11 +1,13 @@
 // What a damaged page could turn into budget or into a second value is held against what says it elsewhere.
-// Here each of these is damaged on purpose; tests/engine/whole/flipped_bit_test.cpp flips bits wherever they lie.
+// Here each of these is damaged on purpose; tests/engine/whole/flipped_bit_test.cpp flips bits wherever they
+// lie.
 #include <fstream>
 #include <iterator>
 
 #include "account_checksum.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger/support/fixture.hpp"
 #include "schema_comparison.hpp"
 #include "support/catch.hpp"
@@ -98,6 +100,21 @@ TEST_CASE("ledger: nothing is opened where an account is missing", "[ledger][int
   auto writer = fixture.open();
   auto transaction = writer.begin();
   CHECK_THROWS_AS(transaction.open_account(account("other", "epsilon", 5)), LedgerCorrupt);
+}
+
+TEST_CASE("ledger: what is undone leaves no balance behind", "[ledger][integrity][negative]") {
+  const DamagedLedger fixture;
+  fixture.change("decision_no_update", "UPDATE decision SET dataset = 'other' WHERE seq = 2");
+  auto writer = fixture.open();
+  auto transaction = writer.begin();
+  auto draft = draft_of(ledger::Outcome::voided, fixture.ids.at(0));
+  draft.dataset = "other";  // so that it is found to charge another dataset after its charge was given back
+  CHECK_THROWS_AS(transaction.resolve(draft), ledger::UnreadableRow);
+  CHECK(transaction.accounts(std::vector<ledger::AccountName>{{"clinic", "", "epsilon"}})
+            .at(0)
+            .balance.reserved == Epsilon::parse_down("0.25").units());
+  transaction.resolve(draft_of(ledger::Outcome::voided, fixture.ids.at(1)));
+  CHECK(writer.commit(std::move(transaction)).size() == 1);
 }
 
 TEST_CASE("ledger: a key that one index has lost is not free", "[ledger][integrity][negative]") {

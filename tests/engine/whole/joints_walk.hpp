@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 
@@ -263,7 +264,11 @@ class JointsWalk final {
   void act() {
     if (recent_.empty()) return;
     const auto back = static_cast<std::size_t>(random_.between(1, random_.chance(5) ? 40 : 6));
-    const std::string id = recent_[recent_.size() - std::min(recent_.size(), back)];
+    std::string id = recent_[recent_.size() - std::min(recent_.size(), back)];
+    const auto voted_on = std::find_if(recent_.rbegin(), recent_.rend(), [this](const std::string& one) {
+      return model_.waiting[model_.waiting_of.at(one)].state == JointsWaiting::State::pending;
+    });
+    if (random_.chance(3) && voted_on != recent_.rend()) id = *voted_on;
     const std::size_t which = model_.waiting_of.at(id);
     const JointsRequest asked = model_.waiting[which].asked;
     const std::string actor = random_.chance(6) ? random_.anybody() : asked.request.principal;
@@ -272,7 +277,8 @@ class JointsWalk final {
       if (random_.chance(3) && model_.active().may_approve(entitled, asked.request.principal))
         other = entitled;
     const bool pending = model_.waiting[which].state == JointsWaiting::State::pending;
-    const std::int64_t verb = pending && random_.chance(2) ? 6 : random_.between(0, 8);
+    const std::int64_t vote = random_.chance(3) ? 8 : 6;
+    const std::int64_t verb = pending && random_.chance(2) ? vote : random_.between(0, 8);
     const std::string names[] = {"commit", "commit",  "commit",  "token", "token",
                                  "cancel", "approve", "approve", "reject"};
     const std::string who = verb >= 6 ? other : actor;

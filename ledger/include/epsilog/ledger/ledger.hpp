@@ -53,6 +53,23 @@
 //                       for a checkpoint that fails: the log stays durable
 //   poisoned -> usable  clear_poison(), after a reboot
 //
+// What is kept in memory, and why the invariants hold of it as of what is read
+//   within a transaction  the accounts it read and the key it found free. Nobody else writes between BEGIN
+//                         IMMEDIATE and COMMIT; what it writes itself is put there, what it undoes forgotten.
+//   between transactions  the row of meta, the last decision's id and the active version, as this Ledger's
+//                         writing connection read them, or left them by a COMMIT that returned: used under
+//                         the turn while PRAGMA data_version of that connection, read after BEGIN IMMEDIATE,
+//                         is what it was. It changes with every commit of any other connection, be it of
+//                         another object, process or program, or of a migration. Versions never change (7):
+//                         who knows one goes by its number.
+//   not kept              which file it is (11), whether it is poisoned (10), whether a mark is left (8), the
+//                         versions of the schema: looked at in every turn. A file put in the place of this
+//                         one, older or not, is another file. A forked child uses nothing. Before COMMIT is
+//                         tried all is forgotten, and kept again once it returned.
+//   were it stale         nothing would be written: the UPDATE of an account (2) names every balance, that of
+//                         meta the decisions, events and last time it was found with, and a trigger numbers
+//                         the decisions (5).
+//
 // Not for forked children: an object of this library used in a child of the process that made it throws
 // InvalidParameter, and is abandoned there rather than closed.
 #pragma once

@@ -1,0 +1,43 @@
+// How a ledger stood when this connection last looked, or wrote.
+//
+// PRAGMA data_version of a connection changes when, and only when, another one committed in between: another
+// process, another object of this process, a migration, a program that knows nothing of turns. While it is
+// the same under a turn, everything in the file is as this connection knows it, and what it knew was held
+// against itself when it was read (agreement.hpp). See ledger.hpp for why that cannot be stale.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "connection.hpp"
+#include "queries.hpp"
+
+namespace epsilog::ledger {
+
+struct Standing {
+  Meta meta;
+  std::string last_id;              ///< of the last decision; "" when there is none
+  std::int64_t policy_version = 0;  ///< the active one
+};
+
+/// Reads it and holds it against itself. Throws  StorageFailure, LedgerCorrupt, LedgerUnusable (newer rules).
+[[nodiscard]] Standing read_standing(Connection& connection);
+
+/// Thread-safety: none; used under the turn.
+class LastStanding final {
+ public:
+  /// As read_standing().
+  /// Requires  a transaction of the one connection this is for, that has written nothing yet.
+  [[nodiscard]] const Standing& read(Connection& connection);
+  /// The outcome of what comes next is not known until it returned.
+  void forget() noexcept { standing_.reset(); }
+  /// What a COMMIT of that connection left, which returned, in a transaction that began with read().
+  void committed(Standing standing);
+
+ private:
+  std::optional<Standing> standing_;
+  std::int64_t version_ = 0;  // PRAGMA data_version it was read at
+};
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,210 @@
+// What a Ledger keeps of the file between two of its transactions, and within one, survives nothing that
+// could make it wrong. Each row of the table is something that happens to the file of a Ledger that has just
+// written, and what the next transaction of that Ledger finds.
+#include <filesystem>
+#include <functional>
+#include <tuple>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "ledger/support/fixture.hpp"
+#include "poison.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::ledger_tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Epsilon kTenth = Epsilon::parse_down("0.1");
+
+enum class Finds { as_it_is, corrupt, unusable, io };
+
+Finds found_by(ledger::Ledger& ledger) {
+  try {
+    static_cast<void>(ledger.begin());
+    return Finds::as_it_is;
+  } catch (const LedgerCorrupt&) {
+    return Finds::corrupt;
+  } catch (const LedgerUnusable&) {
+    return Finds::unusable;
+  } catch (const LedgerIo&) {
+    return Finds::io;
+  }
+}
+
+void apply(ledger::Ledger& ledger, const std::string& yaml, const std::vector<ledger::AccountState>& wanted) {
+  auto transaction = ledger.begin();
+  transaction.apply_policy(policy(yaml), wanted, "why");
+  static_cast<void>(ledger.commit(std::move(transaction)));
+}
+
+struct Happening {
+  const char* what;
+  std::function<void(const LedgerFixture&)> happens;
+  Finds finds;
+  std::int64_t seq = 0;      // of the next release then
+  std::int64_t version = 0;  // the active one
+};
+
+const std::vector<Happening>& happenings() {
+  static const std::vector<Happening> kHappenings = {
+      {"nothing", [](const LedgerFixture&) {}, Finds::as_it_is, 3, 1},
+      {"another object of this process releases",
+       [](const LedgerFixture& fixture) {
+         auto other = fixture.open();
+         release(other, kTenth, Rational(3));
+       },
+       Finds::as_it_is, 4, 1},
+      {"another process releases",
+       [](const LedgerFixture& fixture) {
+         REQUIRE(in_child([&] {
+                   auto other = fixture.open();
+                   release(other, kTenth, Rational(3));
+                 }) == 0);
+       },
+       Finds::as_it_is, 4, 1},
+      {"another process applies a policy",
+       [](const LedgerFixture& fixture) {
+         REQUIRE(in_child([&] {
+                   auto other = fixture.open();
+                   apply(other, "version: 1 # 2\n", {account("clinic", "epsilon", 2 * kTenth.units() + 7)});
+                 }) == 0);
+       },
+       Finds::as_it_is, 3, 2},
+      {"another object relocates a source",
+       [](const LedgerFixture& fixture) {
+         auto other = fixture.open();
+         auto transaction = other.begin();
+         transaction.relocate("clinic", "/there", "ada", "");
+         static_cast<void>(other.commit(std::move(transaction)));
+       },
+       Finds::as_it_is, 3, 1},
+      {"a program that knows nothing of turns counts otherwise",
+       [](const LedgerFixture& fixture) {
+         REQUIRE(run_sql(fixture.path, "UPDATE meta SET decisions = 7").empty());
+       },
+       Finds::corrupt},
+      {"a program that knows nothing of turns changes the schema",
+       [](const LedgerFixture& fixture) {
+         REQUIRE(run_sql(fixture.path, "DROP TRIGGER charge_no_update").empty());
+       },
+       Finds::corrupt},
+      {"a newer program migrates it",
+       [](const LedgerFixture& fixture) { REQUIRE(run_sql(fixture.path, "PRAGMA user_version=4").empty()); },
+       Finds::unusable},
+      {"another file takes its place",
+       [](const LedgerFixture& fixture) {
+         fs::rename(fixture.path, fixture.path + ".old");
+         fs::copy_file(fixture.path + ".old", fixture.path);
+       },
+       Finds::unusable},
+      {"an older file takes its place",
+       [](const LedgerFixture& fixture) { fs::rename(fixture.path + ".backup", fixture.path); },
+       Finds::unusable},
+      {"it is poisoned",
+       [](const LedgerFixture& fixture) {
+         REQUIRE(ledger::write_poison(ledger::locate(fixture.path), "on purpose"));
+       },
+       Finds::io},
+  };
+  return kHappenings;
+}
+
+}  // namespace
+
+TEST_CASE("standing: what is kept of a ledger survives nothing that happens to it", "[ledger][standing]") {
+  for (const Happening& happening : happenings()) {
+    CAPTURE(happening.what);
+    const LedgerFixture fixture;
+    {
+      auto before = fixture.open();
+      release(before, kTenth, Rational(1));
+    }
+    fs::copy_file(fixture.path, fixture.path + ".backup");
+    auto ledger = fixture.open();
+    release(ledger, kTenth, Rational(2));
+    happening.happens(fixture);
+    CHECK(found_by(ledger) == happening.finds);
+    if (happening.finds != Finds::as_it_is) continue;
+    auto transaction = ledger.begin();
+    CHECK(transaction.active_policy_version() == happening.version);
+    CHECK(transaction.location("clinic") == fixture.look().location("clinic"));
+    auto draft = granted();
+    draft.policy_version = happening.version;
+    draft.outcome = ledger::Outcome::reserved;
+    draft.deadline = "9999-01-01T00:00:00.000Z";
+    transaction.reserve(draft, charge_of(Epsilon::from_units(7)));
+    CHECK(ledger.commit(std::move(transaction)).at(0).seq == happening.seq);
+    auto snapshot = fixture.look();
+    CHECK(balances_fold(snapshot));
+    CHECK(ledger::Inspection(snapshot).lifecycle_faults().empty());
+  }
+}
+
+TEST_CASE("standing: what was rolled back or refused is not kept", "[ledger][standing]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  release(ledger, kTenth, Rational(1));
+  for (const bool by_hand : {true, false}) {
+    auto transaction = ledger.begin();
+    record_release(transaction, kTenth, Rational(2), "k");
+    transaction.apply_policy(policy("version: 1 # 2\n"), {}, "why");
+    if (by_hand) continue;
+    CHECK_THROWS_AS(transaction.open_account(account("", "epsilon", 5)), InvalidParameter);
+  }
+  auto transaction = ledger.begin();
+  CHECK(transaction.active_policy_version() == 1);
+  CHECK_FALSE(transaction.find_key("ada", "k").has_value());
+  record_release(transaction, kTenth, Rational(2), "k");
+  CHECK(ledger.commit(std::move(transaction)).at(0).seq == 2);
+}
+
+TEST_CASE("standing: within a transaction an account stands as it was left", "[ledger][standing]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const auto units = [](std::int64_t amount) { return Epsilon::from_units(amount); };
+  auto transaction = ledger.begin();
+  const auto balance = [&transaction] {
+    const std::vector<ledger::AccountName> names{{"clinic", "", "epsilon"}};
+    const auto named = transaction.accounts(names).at(0).balance;
+    const auto listed = transaction.accounts("clinic").at(0).balance;  // as the rows say
+    CHECK(std::tuple(named.limit, named.spent, named.reserved) ==
+          std::tuple(listed.limit, listed.spent, listed.reserved));
+    return listed;
+  };
+  record_release(transaction, units(5), Rational(1));
+  CHECK(balance().spent == 5);
+  const std::string kept = record_outcome(transaction, draft_of(ledger::Outcome::reserved), units(3));
+  CHECK(balance().reserved == 3);
+  record_outcome(transaction, draft_of(ledger::Outcome::voided, kept), units(3));
+  CHECK(balance().reserved == 0);
+  transaction.apply_policy(policy("version: 1 # 2\n"),
+                           {account("clinic", "epsilon", 11), account("b", "epsilon", 4)}, "why");
+  CHECK(balance().limit == 11);
+  CHECK(transaction.open_account(account("c", "epsilon", 4)).id == 3);
+  CHECK(transaction.accounts(std::vector<ledger::AccountName>{{"c", "", "epsilon"}, {"d", "", "epsilon"}})
+            .size() == 1);
+  auto draft = draft_of(ledger::Outcome::reserved);
+  draft.policy_version = 2;
+  transaction.reserve(draft, charge_of(units(6)));
+  CHECK(balance().reserved == 6);
+  CHECK(ledger.commit(std::move(transaction)).size() == 4);
+  auto snapshot = fixture.look();
+  CHECK(balances_fold(snapshot));
+}
+
+TEST_CASE("standing: a key that was found to be free is taken by the next decision that bears it",
+          "[ledger][standing]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  auto transaction = ledger.begin();
+  CHECK_FALSE(transaction.find_key("ada", "k").has_value());
+  transaction.refuse(refused("k"));
+  CHECK_THROWS_AS(transaction.refuse(refused("k")), InvalidParameter);
+  auto another = ledger.begin();
+  another.refuse(refused("k"));
+  CHECK_FALSE(another.find_key("ada", "other").has_value());
+  CHECK_THROWS_AS(another.refuse(refused("k")), InvalidParameter);
+}
