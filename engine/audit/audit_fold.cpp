@@ -87,7 +87,7 @@ void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
     fault(stored.id, "rules_order", "was made under older rules than what came before it");
   }
   last_rules_ = stored.rules;
-  if (ledger::sha256_hex(stored.draft.request) != stored.draft.request_digest) {
+  if (texts_.digest(stored.draft.request) != stored.draft.request_digest) {
     fault(stored.id, "request_changed", "its request does not have the recorded digest");
   }
 }
@@ -246,19 +246,20 @@ ledger::Outcome outcome_if_granted(const Request& request, std::uint64_t approva
 
 /// Decides the stored request again, on the balances that the charges before it add up to.
 std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDecision& stored) {
-  const StoredRequest parsed = parse_stored_request(stored.draft.request);
+  const StoredRequests::Read& read = texts_.read(stored.draft.request);
+  const StoredRequest& parsed = read.stored;
   Request request = parsed.request;
   request.principal = stored.draft.principal;
   request.key = parsed.conflicting_key.empty() ? stored.draft.key : parsed.conflicting_key;
   const auto conflict = bound_key(stored, parsed.conflicting_key);
-  const std::string canonical = conflict ? conflicting_request(request) : canonical_request(request);
+  const std::string& canonical = conflict ? read.conflicting : read.canonical;
   if (canonical != stored.draft.request || request.dataset != stored.draft.dataset) {
     fault(stored.id, "request_changed", "its request is not in canonical form");
   }
   const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
   Terms asked{&applied,
               &applied.policy.dataset(request.dataset),
-              plans_.plan(applied, request, canonical_request(request), stored.rules),
+              plans_.plan(applied, request, read.canonical, stored.rules),
               {}};
   const Plan& plan = *asked.plan;
   asked.asks = asks(applied.policy, *asked.dataset, request, plan, calendar_time(stored));

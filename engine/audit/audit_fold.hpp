@@ -18,6 +18,7 @@
 #include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "plan_cache.hpp"
+#include "stored_requests.hpp"
 
 namespace epsilog::engine {
 
@@ -115,6 +116,7 @@ class AuditFold {
   std::int64_t migrated_to_3_ = 0;  // the last decision before; from the next one on rules are at least 2
   ledger::Rules last_rules_ = ledger::Rules::first;
   BoundKeys keys_;
+  StoredRequests texts_;
   PlanCache plans_;
   std::int64_t policy_ = 0;
   std::int64_t last_seq_ = 0;

@@ -8,13 +8,10 @@
 namespace epsilog::ledger {
 namespace {
 
-/// Two decimal digits and the like; -1 if not digits only.
-int number(std::string_view text) {
+/// Of decimal digits.
+int number(std::string_view digits) {
   int value = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return -1;
-    value = value * 10 + (c - '0');
-  }
+  for (const char c : digits) value = value * 10 + (c - '0');
   return value;
 }
 
@@ -26,15 +23,21 @@ void write_digits(std::string& text, std::size_t from, std::size_t digits, int v
 /// None unless the text is exactly what time_text writes.
 std::optional<std::int64_t> read_time(std::string_view text) {
   using namespace std::chrono;
-  if (text.size() != 24) return std::nullopt;
+  constexpr std::string_view kForm = "____-__-__T__:__:__.___Z";
+  if (text.size() != kForm.size()) return std::nullopt;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    if (kForm[i] == '_' ? text[i] < '0' || text[i] > '9' : text[i] != kForm[i]) return std::nullopt;
+  }
   const year_month_day date{year{number(text.substr(0, 4))},
                             month{static_cast<unsigned>(number(text.substr(5, 2)))},
                             day{static_cast<unsigned>(number(text.substr(8, 2)))}};
-  if (!date.ok()) return std::nullopt;
-  const auto when = sys_days{date} + hours{number(text.substr(11, 2))} + minutes{number(text.substr(14, 2))} +
-                    seconds{number(text.substr(17, 2))} + milliseconds{number(text.substr(20, 3))};
+  const hours hour{number(text.substr(11, 2))};
+  const minutes minute{number(text.substr(14, 2))};
+  const seconds second{number(text.substr(17, 2))};
+  if (!date.ok() || hour >= days{1} || minute >= hours{1} || second >= minutes{1}) return std::nullopt;
+  const auto when = sys_days{date} + hour + minute + second + milliseconds{number(text.substr(20, 3))};
   const std::int64_t ms = duration_cast<milliseconds>(when.time_since_epoch()).count();
-  if (ms < 0 || time_text(ms) != text) return std::nullopt;
+  if (ms < 0) return std::nullopt;
   return ms;
 }
 

@@ -38,6 +38,27 @@ TEST_CASE("audit: an untouched ledger verifies and every decision is counted", "
   CHECK(bench.with_ledger({"audit", "verify", "--quiet"}).out.empty());
 }
 
+TEST_CASE("audit: how far SQLite checks the file can be chosen, and the report says what it did not",
+          "[cli][audit]") {
+  const Workbench bench;
+  fill(bench);
+  const auto verify = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"audit", "verify"};
+    words.insert(words.end(), more.begin(), more.end());
+    return bench.with_ledger(words);
+  };
+  const std::string whole = verify({}).out;
+  CHECK_FALSE(contains(whole, "unchecked"));
+  CHECK(verify({"--storage", "full"}).out == whole);
+  CHECK(verify({"--storage", "quick"}).out ==
+        whole + "  unchecked  whether the indices of the file have what its tables have\n");
+  CHECK(verify({"--storage", "none"}).out == whole + "  unchecked  the pages and the indices of the file\n");
+  for (const char* storage : {"quick", "none"})
+    CHECK(verify({"--storage", storage, "--json"}).json()["storage"] == storage);
+  CHECK_FALSE(verify({"--storage", "full", "--json"}).json().contains("storage"));
+  for (const char* none : {"", "Quick", "integrity_check"}) CHECK(verify({"--storage", none}).exit == 2);
+}
+
 TEST_CASE("audit: each tampering is found, with the record it touched", "[cli][audit][negative]") {
   struct Case {
     const char* what;

@@ -321,3 +321,29 @@ TEST_CASE("clock: a deadline that has passed already, or is no time, is not reco
   CHECK_THROWS_AS(transaction.charge(draft, charge_of(Epsilon::from_units(1)), Epsilon::from_units(1)),
                   InvalidParameter);
 }
+
+TEST_CASE("clock: a time has one spelling, and whatever is another text is none",
+          "[ledger][clock][negative]") {
+  for (const std::int64_t ms :
+       {std::int64_t{0}, std::int64_t{1'709'251'199'999}, std::int64_t{253'402'300'799'999}}) {
+    const std::string text = ledger::time_text(ms);
+    REQUIRE(ledger::parse_time(text) == ms);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string other = text;
+        other[i] = static_cast<char>(byte);
+        if (!ledger::is_time(other)) continue;
+        const bool written = ledger::time_text(ledger::parse_time(other)) == other;
+        if (!written) FAIL_CHECK(other);
+      }
+      if (ledger::is_time(text.substr(0, i) + text.substr(i + 1))) FAIL_CHECK(text << " without " << i);
+    }
+  }
+  for (const char* none :
+       {"", "2024-02-30T00:00:00.000Z", "2023-02-29T00:00:00.000Z", "2024-00-01T00:00:00.000Z",
+        "2024-13-01T00:00:00.000Z", "2024-01-01T24:00:00.000Z", "2024-01-01T00:60:00.000Z",
+        "2024-01-01T00:00:60.000Z", "1969-12-31T23:59:59.999Z", "2024-01-01 00:00:00.000Z",
+        "2024-01-01T00:00:00.000z", "2024-01-01T00:00:00.000+", "2024-1-001T00:00:00.000Z"}) {
+    CHECK_FALSE(ledger::is_time(none));
+  }
+}

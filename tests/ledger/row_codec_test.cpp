@@ -4,8 +4,10 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <regex>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
@@ -226,4 +228,52 @@ TEST_CASE("row codec: numbers that were read before are those that are read, how
     CHECK(numbers.rational("1" + longest, "x") == Rational("1" + longest));
     CHECK_THROWS_AS(numbers.rational("01", "x"), LedgerCorrupt);
   }
+}
+
+TEST_CASE("row codec: accounts are read from the text that is written and from its spellings alike",
+          "[ledger]") {
+  const std::string scope = GENERATE(as<std::string>{}, "", "principal:ann", "principal:J\xc3\xb6rg \"\\\n");
+  const std::int64_t big = std::int64_t{1} << 61;
+  std::vector<ledger::AccountState> accounts(2);
+  accounts[0] = {1, "clinic", scope, "epsilon", {.limit = big, .spent = 3, .reserved = 0}};
+  accounts[1] = {-7, "clinic", "", "rdp(8)", {.limit = 0, .spent = INT64_MIN, .reserved = INT64_MAX}};
+  const auto same = [&](const std::vector<ledger::AccountState>& read) {
+    return ledger::accounts_json(read) == ledger::accounts_json(accounts) &&
+           std::all_of(read.begin(), read.end(), [](const auto& one) { return one.dataset == "clinic"; });
+  };
+  const std::string written = ledger::accounts_json(accounts);
+  CHECK(same(ledger::parse_accounts(written, "clinic")));
+  const std::string blanks = std::regex_replace(written, std::regex("([,:{])\""), "$1 \"");
+  CHECK(same(ledger::parse_accounts(blanks, "clinic")));
+  const std::string escaped = std::regex_replace(written, std::regex("rdp"), "\\u0072dp");
+  CHECK(same(ledger::parse_accounts(escaped, "clinic")));
+  const std::string moved =
+      std::regex_replace(written, std::regex("(\"id\":[-0-9]+),(\"scope\":\"\")"), "$2,$1");
+  CHECK(same(ledger::parse_accounts(moved, "clinic")));
+  for (std::size_t length = 0; length < written.size(); ++length) {
+    CHECK_THROWS_AS(ledger::parse_accounts(written.substr(0, length), "clinic"), LedgerCorrupt);
+  }
+  for (const char* number : {"1.5", "9223372036854775808", "\"1\"", "null", "-", "01", "+1"}) {
+    const std::string other =
+        std::regex_replace(written, std::regex("\"spent\":3"), std::string("\"spent\":") + number);
+    CHECK_THROWS_AS(ledger::parse_accounts(other, "clinic"), LedgerCorrupt);
+  }
+}
+
+TEST_CASE("row codec: values are read from the text that is written and from its spellings alike",
+          "[ledger]") {
+  const std::vector<Rational> values{0, -3, Rational(1, 3), Rational(5, 2),
+                                     Rational("12345678901234567890123")};
+  CHECK(ledger::parse_rationals(ledger::rationals_json(values)) == values);
+  CHECK(ledger::parse_rationals("[ \"0.0\", \"-3.00\",\"2/6\", \"2.50\", \"12345678901234567890123\" ]") ==
+        values);
+  CHECK(ledger::parse_rationals("[]").empty());
+  for (const char* text :
+       {"", "[", "[\"1\"", "[\"1\",]", "[\"1\"]]", "[1]", "[\"x\"]", "[\"1\" \"2\"]", "{}", "[\"1/0\"]"}) {
+    CHECK_THROWS_AS(ledger::parse_rationals(text), LedgerCorrupt);
+  }
+  CHECK(ledger::parse_texts("[]").empty());
+  CHECK(ledger::parse_texts("[ ]").empty());
+  CHECK(ledger::parse_post_processing("{\"kind\":\"none\"}").kind == accounting::PostProcessing::Kind::none);
+  CHECK(ledger::parse_post_processing("{\"kind\": \"none\"}").kind == accounting::PostProcessing::Kind::none);
 }

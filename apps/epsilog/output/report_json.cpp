@@ -161,16 +161,20 @@ std::string audit_json(const engine::AuditReport& report, const Examined& examin
                            {"by", relocation.by},
                            {"why", or_null(relocation.why)}});
   }
-  return pretty({{"ok", report.ok},
-                 {"ledger_id", or_null(examined.ledger_id)},
-                 {"policy_version", named ? Json(examined.policy_version) : Json(nullptr)},
-                 {"policy_sha256", or_null(examined.policy_sha256)},
-                 {"records", report.records},
-                 {"accounts", examined.accounts},
-                 {"policy_versions", examined.policy_versions},
-                 {"faults", audit_faults(report.faults)},
-                 {"notes", audit_faults(report.notes)},
-                 {"relocations", std::move(relocations)}});
+  Json json = {{"ok", report.ok},
+               {"ledger_id", or_null(examined.ledger_id)},
+               {"policy_version", named ? Json(examined.policy_version) : Json(nullptr)},
+               {"policy_sha256", or_null(examined.policy_sha256)},
+               {"records", report.records},
+               {"accounts", examined.accounts},
+               {"policy_versions", examined.policy_versions},
+               {"faults", audit_faults(report.faults)},
+               {"notes", audit_faults(report.notes)},
+               {"relocations", std::move(relocations)}};
+  if (report.storage != engine::StorageCheck::full) {
+    json["storage"] = report.storage == engine::StorageCheck::quick ? "quick" : "none";
+  }
+  return pretty(json);
 }
 
 std::string replayed_json(const engine::ReplayedDecision& decision) {

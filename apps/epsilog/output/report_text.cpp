@@ -130,6 +130,19 @@ std::string examined_text(const Examined& examined) {
                      examined.policy_version, examined.policy_versions, printable(examined.policy_sha256));
 }
 
+/// What was not checked because nobody asked for it.
+std::string unchecked_text(engine::StorageCheck storage) {
+  switch (storage) {
+    case engine::StorageCheck::full:
+      return "";
+    case engine::StorageCheck::quick:
+      return "  unchecked  whether the indices of the file have what its tables have\n";
+    case engine::StorageCheck::none:
+      return "  unchecked  the pages and the indices of the file\n";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
 /// What nobody can check, and a reader is to know.
 std::string relocations_text(const std::vector<ledger::Relocation>& relocations, const Style& style) {
   if (relocations.empty()) return "";
@@ -148,7 +161,8 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
   const std::string records = counted(report.records, "decision");
   if (report.ok) {
     std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
-                       examined_text(examined) + relocations_text(report.relocations, style);
+                       examined_text(examined) + unchecked_text(report.storage) +
+                       relocations_text(report.relocations, style);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"what older rules allowed"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
@@ -158,7 +172,8 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
   for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
   const auto count = static_cast<std::int64_t>(report.faults.size());
   return style.bad("not verified") +
-         fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"), examined_text(examined)) +
+         fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"),
+                     examined_text(examined) + unchecked_text(report.storage)) +
          table.text(style) + relocations_text(report.relocations, style);
 }
 

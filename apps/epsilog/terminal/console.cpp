@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "printable.hpp"
+#include "progress_text.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -84,15 +85,17 @@ void Console::message_line(std::string_view line) {
 }
 
 accounting::Callback<void(double)> Console::progress(const std::string& label) {
-  if (quiet_ || isatty(STDERR_FILENO) != 1) return {};
+  if (quiet_ || json_ || isatty(STDERR_FILENO) != 1) return {};
   const auto begin = std::chrono::steady_clock::now();
   return [this, label = printable(label), begin, shown = -1](double fraction) mutable {
-    if (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300)) return;
+    using std::chrono::milliseconds;
+    const auto elapsed = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
+    if (elapsed < milliseconds(300)) return;
     const int percent = static_cast<int>(fraction * 100);
     if (percent == shown) return;
     shown = percent;
     progress_shown_ = true;
-    std::fprintf(stderr, "\r%s %d %%", label.c_str(), percent);
+    std::fprintf(stderr, "\r%s\x1b[K", progress_text(label, fraction, elapsed).c_str());
     std::fflush(stderr);
   };
 }

@@ -64,7 +64,8 @@ class Console final {
   [[nodiscard]] const Style& style() const { return style_; }                  ///< of standard output
   [[nodiscard]] const Style& message_style() const { return message_style_; }  ///< of standard error
 
-  /// Percentages on standard error once the work has taken 0.3 s; empty when that is no terminal.
+  /// Percentages and an estimate (progress_text.hpp) on standard error once the work has taken 0.3 s; empty
+  /// when that is no terminal, and with --json and --quiet.
   [[nodiscard]] accounting::Callback<void(double)> progress(const std::string& label);
   /// Takes the percentage away again.
   void end_progress();

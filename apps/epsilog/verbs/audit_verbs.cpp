@@ -10,17 +10,31 @@
 #include "released_text.hpp"
 #include "report_json.hpp"
 #include "report_text.hpp"
+#include "usage_error.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
 
+struct VerifyArguments : LedgerArguments {
+  std::optional<std::string> storage;
+};
+
+engine::StorageCheck storage_argument(const std::optional<std::string>& name) {
+  if (!name || *name == "full") return engine::StorageCheck::full;
+  if (*name == "quick") return engine::StorageCheck::quick;
+  if (*name == "none") return engine::StorageCheck::none;
+  throw UsageError("--storage: '" + name->substr(0, 60) + "' must be full, quick or none");
+}
+
 /// A ledger too damaged to be read through is a finding of verification like any other.
-engine::AuditReport verified(const std::string& ledger, const engine::Progress& progress) {
+engine::AuditReport verified(const std::string& ledger, const engine::Progress& progress,
+                             engine::StorageCheck storage) {
   try {
-    return engine::audit_verify(ledger, progress);
+    return engine::audit_verify(ledger, progress, storage);
   } catch (const LedgerCorrupt& error) {
     engine::AuditReport report;
+    report.storage = storage;
     report.faults = {{"ledger", "ledger_corrupt", error.what()}};
     return report;
   }
@@ -43,9 +57,10 @@ Examined examined_in(const std::string& ledger) {
   return examined;
 }
 
-ExitCode audit_verify(const LedgerArguments& arguments, Console& console) {
+ExitCode audit_verify(const VerifyArguments& arguments, Console& console) {
+  const engine::StorageCheck storage = storage_argument(arguments.storage);
   const std::string ledger = ledger_path(arguments);
-  const engine::AuditReport report = verified(ledger, console.progress("verifying"));
+  const engine::AuditReport report = verified(ledger, console.progress("verifying"), storage);
   console.end_progress();
   const Examined examined = examined_in(ledger);
   if (console.json()) {
@@ -92,6 +107,10 @@ std::string_view verify_details() {
         "Recomputes balances from the charges, and decides every decision again under its own version of\n"
         "the policy. Exit code 6: something was changed, removed, reordered, inserted or damaged.\n"
         "\n"
+        "--storage quick has SQLite run its quick_check in place of its integrity_check: whether the\n"
+        "indices have what the tables have is not checked then. With none it checks nothing, as where\n"
+        "the file was checked already. The report says so.\n"
+        "\n"
         "Nothing in the file shows another value of these, one at a time; a copy kept elsewhere does:";
     std::size_t width = 0;
     for (const auto& anchored : engine::anchored_columns()) width = std::max(width, anchored.column.size());
@@ -105,12 +124,15 @@ std::string_view verify_details() {
 }
 
 VerbSpec audit_verify_verb() {
-  return Verb<LedgerArguments>{.words = "audit verify",
-                               .summary = "recompute everything in the ledger and name what is wrong",
-                               .examples = "epsilog audit verify --ledger backup/clinic.epsilog",
-                               .details = verify_details(),
-                               .options = {{"--ledger", &LedgerArguments::ledger}},
-                               .run = &audit_verify};
+  return Verb<VerifyArguments>{
+      .words = "audit verify",
+      .summary = "recompute everything in the ledger and name what is wrong",
+      .examples =
+          "epsilog audit verify --ledger backup/clinic.epsilog\n"
+          "epsilog audit verify --storage quick",
+      .details = verify_details(),
+      .options = {{"--storage", &VerifyArguments::storage}, {"--ledger", &VerifyArguments::ledger}},
+      .run = &audit_verify};
 }
 
 VerbSpec audit_replay_verb() {

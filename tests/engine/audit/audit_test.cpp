@@ -1,4 +1,6 @@
 #include <filesystem>
+#include <fstream>
+#include <set>
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -255,4 +257,45 @@ TEST_CASE("audit: a file that is not a ledger is not verified", "[engine][audit]
   CHECK_THROWS_AS(audit_verify(folder.path("absent")), LedgerUnusable);
   CHECK_THROWS_AS(audit_verify(folder.write("text", "this is not a database, only some text in a file\n")),
                   Error);
+}
+
+TEST_CASE("audit: how far SQLite checks the file is chosen, and everything else is checked all the same",
+          "[engine][audit][negative]") {
+  using engine::StorageCheck;
+  History history;
+  const std::string ledger = history.clinic.ledger();
+  const auto codes = [&](StorageCheck storage) {
+    std::set<std::string> found;
+    const AuditReport report = audit_verify(ledger, {}, storage);
+    for (const auto& fault : report.faults) found.insert(fault.code);
+    CHECK(report.storage == storage);
+    CHECK(report.ok == found.empty());
+    return found;
+  };
+  using Codes = std::set<std::string>;
+  SECTION("an index does not have what its table has") {
+    const std::string of_schema = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = ";
+    const std::string of_index = " WHERE name = 'decision_by_key_first'";
+    tamper(ledger, of_schema + "sql || ' AND seq <> 2'" + of_index);
+    tamper(ledger, "UPDATE meta SET boot_id = boot_id || 'x'; REINDEX decision_by_key_first");
+    tamper(ledger, of_schema + "replace(sql, ' AND seq <> 2', '')" + of_index);
+    CHECK(codes(StorageCheck::full) == Codes{"storage_damaged"});
+    CHECK(codes(StorageCheck::quick).empty());
+    CHECK(codes(StorageCheck::none).empty());
+  }
+  SECTION("the file counts a free page that is not there") {
+    tamper(ledger, "UPDATE meta SET boot_id = boot_id || 'x'; PRAGMA wal_checkpoint(TRUNCATE)");
+    constexpr std::streamoff kFreePages = 36 + 3;
+    std::fstream file(ledger, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(kFreePages).put('\x05');
+    file.close();
+    CHECK(codes(StorageCheck::full) == Codes{"storage_damaged"});
+    CHECK(codes(StorageCheck::quick) == Codes{"storage_damaged"});
+    CHECK(codes(StorageCheck::none).empty());
+  }
+  SECTION("rows are another matter") {
+    tamper(ledger, "UPDATE account SET spent = 0");
+    CHECK(codes(StorageCheck::none) == codes(StorageCheck::full));
+    CHECK(codes(StorageCheck::none).contains("balance_changed"));
+  }
 }
