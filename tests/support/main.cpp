@@ -7,5 +7,7 @@
 #endif
 
 int main(int argc, char** argv) {
-  return Catch::Session().run(argc, argv);
+  Catch::Session session;
+  session.configData().filenamesAsTags = true;  // "[#scopes_test]": the label of a room names its files
+  return session.run(argc, argv);
 }
