@@ -38,7 +38,7 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
   if (arguments.count) count = count_argument(*arguments.count);
   const engine::Request request = request_of(arguments, Asking::plan);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
-  const engine::Engine& engine = open_for_reading(ledger_path(arguments), console);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
   engine::Answer answer = engine.plan(request, alphas);
   answer.asked.same_question = same_question(engine, request);

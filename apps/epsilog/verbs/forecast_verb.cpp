@@ -43,7 +43,7 @@ ExitCode forecast(const AskArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const ForecastGoal goal = goal_of(arguments, alphas);
   const engine::Request request = request_of(arguments, Asking::forecast);
-  const engine::Engine& engine = open_for_reading(ledger_path(arguments), console);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
   const std::optional<engine::Forecast> forecast = found(engine, request, goal, alphas);
   if (console.json()) {

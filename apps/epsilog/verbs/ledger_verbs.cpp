@@ -24,7 +24,7 @@ struct BooksArguments : LedgerArguments {
 };
 
 ExitCode budget(const BooksArguments& arguments, Console& console) {
-  const engine::Engine& engine = open_for_reading(ledger_path(arguments), console);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const std::vector<engine::BudgetAccount> accounts = engine.budget(arguments.dataset.value_or(""));
   const std::vector<std::string> notes = engine.notes(arguments.dataset.value_or(""));
   console.write(console.json() ? budget_json(engine.ledger_id(), accounts, notes)
@@ -60,7 +60,7 @@ ExitCode history(const BooksArguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
   std::size_t unreadable = 0;
-  const engine::Engine& engine =
+  const engine::Engine engine =
       open_for_reading(ledger_path(arguments), console, engine_options(arguments, console), unreadable);
   Style style = console.style();
   if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
@@ -85,7 +85,7 @@ ExitCode show(const BooksArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = engine_options(arguments, console);
   const std::string id = decision_id_argument(*arguments.decision_id, ledger);
-  const engine::Engine& engine = open_for_reading(ledger, console, options);
+  const engine::Engine engine = open_for_reading(ledger, console, options);
   const engine::Answer answer = engine.show(id, alphas);
   warn_if_withheld(answer, console);
   if (console.json()) {

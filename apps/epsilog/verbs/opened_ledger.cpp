@@ -68,8 +68,8 @@ engine::EngineOptions options_for_writing(const LedgerArguments& arguments, Cons
   return options;
 }
 
-const engine::Engine& open_for_reading(const std::string& ledger, Console& console,
-                                       engine::EngineOptions options, std::size_t& unreadable) {
+engine::Engine open_for_reading(const std::string& ledger, Console& console, engine::EngineOptions options,
+                                std::size_t& unreadable) {
   options.unreadable = [&console, &unreadable](const engine::UnreadableDecision& decision) {
     ++unreadable;
     warn_of_unreadable(decision, console);
@@ -77,13 +77,12 @@ const engine::Engine& open_for_reading(const std::string& ledger, Console& conso
   return open_for_reading(ledger, console, options);
 }
 
-const engine::Engine& open_for_reading(const std::string& ledger, Console& console,
-                                       const engine::EngineOptions& options) {
-  static const engine::Engine* opened = nullptr;  // never closed, and still reachable for who looks for leaks
-  opened = new engine::Engine(engine::Engine::open(ledger, options));
-  warn(opened->poisoned(), console);
-  warn_if_calendar_held(*opened, console);
-  return *opened;
+engine::Engine open_for_reading(const std::string& ledger, Console& console,
+                                const engine::EngineOptions& options) {
+  engine::Engine engine = engine::Engine::open(ledger, options);
+  warn(engine.poisoned(), console);
+  warn_if_calendar_held(engine, console);
+  return engine;
 }
 
 }  // namespace epsilog::command

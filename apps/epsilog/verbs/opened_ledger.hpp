@@ -27,14 +27,12 @@ void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& con
 /// Throws    UsageError.
 [[nodiscard]] engine::EngineOptions options_for_writing(const LedgerArguments& arguments, Console& console);
 
-/// An engine that is there until the process ends, which a verb's end is: to close what only reads leaves
-/// nothing behind that the kernel does not, and is a tenth of a short call.
 /// `unreadable` counts the decisions that could not be read, each of which is warned of.
-/// Requires  both outlive the last use of the engine.
+/// Requires  both outlive the engine.
 /// Throws    as Engine::open.
-[[nodiscard]] const engine::Engine& open_for_reading(const std::string& ledger, Console& console,
-                                                     engine::EngineOptions options, std::size_t& unreadable);
-[[nodiscard]] const engine::Engine& open_for_reading(const std::string& ledger, Console& console,
-                                                     const engine::EngineOptions& options = {});
+[[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console,
+                                              engine::EngineOptions options, std::size_t& unreadable);
+[[nodiscard]] engine::Engine open_for_reading(const std::string& ledger, Console& console,
+                                              const engine::EngineOptions& options = {});
 
 }  // namespace epsilog::command

@@ -184,7 +184,7 @@ ExitCode plan_batch(const AskArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   BatchTable table(*arguments.batch, console);
   const std::vector<Target> targets = targets_of(table);
-  const engine::Engine& engine = open_for_reading(ledger, console);
+  const engine::Engine engine = open_for_reading(ledger, console);
 
   PlannedTable planned(arguments, console, engine.plan_sequence());
   const BatchSummary summary = planned.plan(table, targets);

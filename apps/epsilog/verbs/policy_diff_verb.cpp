@@ -24,7 +24,7 @@ PolicyComparison compare(const DiffArguments& arguments, Console& console) {
     return comparison;
   }
   comparison.later = *arguments.policy_file;
-  const engine::Engine& engine = open_for_reading(ledger_path(arguments), console);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   comparison.changes = engine.changes_to(comparison.later);
   comparison.refused = engine.apply_faults(comparison.later);
   comparison.removed = engine.removed_by(comparison.later);

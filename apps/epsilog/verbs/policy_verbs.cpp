@@ -66,7 +66,7 @@ ExitCode policy_check(const PolicyArguments& arguments, Console& console) {
 }
 
 ExitCode policy_show(const PolicyArguments& arguments, Console& console) {
-  const engine::Engine& engine = open_for_reading(ledger_path(arguments), console);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const ledger::PolicyVersion version = engine.active_policy_version();
   // Byte for byte for a file; a terminal is shown it and must not obey it.
   console.write(console.json()             ? policy_show_json(version, engine.ledger_id())

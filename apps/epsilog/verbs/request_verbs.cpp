@@ -103,7 +103,7 @@ ExitCode token(const RequestArguments& arguments, Console& console) {
 
 ExitCode pending(const RequestArguments& arguments, Console& console) {
   std::size_t unreadable = 0;
-  const engine::Engine& engine =
+  const engine::Engine engine =
       open_for_reading(ledger_path(arguments), console, engine_options(arguments, console), unreadable);
   if (!console.json() && !console.quiet()) console.write(pending_heading(console.style()));
   engine.pending(arguments.dataset.value_or(""), [&](const Answer& answer) {
