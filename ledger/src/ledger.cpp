@@ -79,6 +79,8 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
     state.insert_noticed_clock_events();
     Meta& meta = state.meta;
     if (!state.dated) meta.last_time = state.last_time_before;  // nothing has the time it would say
+    // Whatever goes wrong from here on, the next turn looks at the file.
+    state_->last_standing().forget();
     db.query(kUpdateMeta)
         .with(meta.last_time, meta.decisions, meta.policy_versions, meta.limit_changes, meta.clock_events,
               meta.clock.wall_clock, meta.clock.boot_id, meta.clock.boot_offset, meta.clock.held_at,
@@ -86,7 +88,6 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
               state.events_before, state.last_time_before)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row as it was found");
-    state_->last_standing().forget();
     state_->committing(state.decisions_before + 1);
     db.query("COMMIT").run();
   } catch (const StorageFailure& failure) {

@@ -64,8 +64,8 @@
 //                         who knows one goes by its number.
 //   not kept              which file it is (11), whether it is poisoned (10), whether a mark is left (8), the
 //                         versions of the schema: looked at in every turn. A file put in the place of this
-//                         one, older or not, is another file. A forked child uses nothing. Before COMMIT is
-//                         tried all is forgotten, and kept again once it returned.
+//                         one, older or not, is another file. A forked child uses nothing. Before meta is
+//                         written all is forgotten, and kept again once COMMIT returned.
 //   were it stale         nothing would be written: the UPDATE of an account (2) names every balance, that of
 //                         meta the decisions, events and last time it was found with, and a trigger numbers
 //                         the decisions (5).
