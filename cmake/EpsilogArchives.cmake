@@ -1,6 +1,6 @@
 # epsilog_archives: whether the libraries that Epsilog stands on are linked as archives. Loading them takes a third
 # of the time of a short command. EPSILOG_STATIC_COMMAND asks for it; otherwise an optimised build of Epsilog alone
-# has it where all of them have archives: two copies of libstdc++ in one program would not agree.
+# has it where all of them have archives.
 set(epsilog_archives OFF)
 if(EPSILOG_STATIC_COMMAND AND BUILD_SHARED_LIBS)
   message(FATAL_ERROR "EPSILOG_STATIC_COMMAND links archives: it goes without BUILD_SHARED_LIBS")

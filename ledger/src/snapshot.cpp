@@ -1,9 +1,9 @@
 #include "epsilog/ledger/snapshot.hpp"
-#include "epsilog/ledger/ledger_time.hpp"
 
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger_clock.hpp"
 #include "queries.hpp"

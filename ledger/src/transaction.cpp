@@ -1,5 +1,4 @@
 #include "epsilog/ledger/transaction.hpp"
-#include "epsilog/ledger/ledger_time.hpp"
 
 #include <exception>
 #include <set>
@@ -8,6 +7,7 @@
 #include "account_checksum.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "schema.hpp"
 #include "transaction_state.hpp"

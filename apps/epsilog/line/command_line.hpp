@@ -18,7 +18,7 @@ struct TextRequest {
 struct VersionRequest {};
 
 /// The verbs of some groups, in the order in which the help shows them. A group is made when it is looked
-/// into: most calls need one verb, and all of them would be a tenth of a short one.
+/// into: to make them all is a twentieth of a short call.
 /// Thread-safety: confine.
 class VerbTable final {
  public:

@@ -61,8 +61,8 @@ std::string Style::painted(const std::string& text, const char* code) const {
 }
 
 Console::Console(bool json, bool quiet, Detail detail) : json_(json), quiet_(quiet) {
-  static const char* const locale = std::setlocale(LC_CTYPE, "");  // reads files: once is enough
-  static_cast<void>(locale);
+  [[maybe_unused]] static const char* const locale =
+      std::setlocale(LC_CTYPE, "");  // reads files: once will do
   style_ = style_for(STDOUT_FILENO, detail);
   message_style_ = style_for(STDERR_FILENO, detail);
 }
