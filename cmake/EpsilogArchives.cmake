@@ -18,6 +18,16 @@ elseif(EPSILOG_STATIC_LIBRARIES AND PROJECT_IS_TOP_LEVEL AND CMAKE_BUILD_TYPE MA
   endforeach()
 endif()
 
+# Where each library was found is kept in the cache: who changes the option of a build that is there means them all.
+if(NOT EPSILOG_ARCHIVES_BEFORE STREQUAL epsilog_archives)
+  get_cmake_property(kept CACHE_VARIABLES)
+  list(FILTER kept INCLUDE REGEX "^(pkgcfg_lib_|SQLite3_LIBRARY)")
+  foreach(library IN LISTS kept)
+    unset(${library} CACHE)
+  endforeach()
+endif()
+set(EPSILOG_ARCHIVES_BEFORE ${epsilog_archives} CACHE INTERNAL "epsilog_archives when this was last configured")
+
 if(epsilog_archives)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
   # Its own package names the shared library, whatever else is there.
