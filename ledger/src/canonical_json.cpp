@@ -1,4 +1,4 @@
-#include "canonical_json.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -8,7 +8,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
-#include "json_writer.hpp"
+#include "epsilog/ledger/json_writer.hpp"
 
 namespace epsilog::ledger {
 namespace {

@@ -1,4 +1,4 @@
-#include "json_writer.hpp"
+#include "epsilog/ledger/json_writer.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -9,7 +9,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
-#include "json_writer.hpp"
+#include "epsilog/ledger/json_writer.hpp"
 
 namespace epsilog::ledger {
 namespace {

@@ -1,5 +1,5 @@
 // One text for each value, and nothing else is read.
-#include "canonical_json.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
 
 #include <sys/mman.h>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 #include <random>
 
 #include "epsilog/accounting/errors.hpp"
-#include "json_writer.hpp"
+#include "epsilog/ledger/json_writer.hpp"
 #include "support/catch.hpp"
 
 using epsilog::LedgerCorrupt;

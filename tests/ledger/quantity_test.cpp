@@ -1,7 +1,7 @@
 // Exact numbers have one text in a record, and nothing else is read.
-#include "canonical_json.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "json_writer.hpp"
+#include "epsilog/ledger/json_writer.hpp"
 #include "support/catch.hpp"
 
 using epsilog::LedgerCorrupt;

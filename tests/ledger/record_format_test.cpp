@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-#include "canonical_json.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/reference_tree.hpp"
 #include "support/catch.hpp"
