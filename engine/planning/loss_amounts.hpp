@@ -9,16 +9,9 @@
 #include "component_mechanism.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "measure_limits.hpp"
 
 namespace epsilog::engine {
-
-/// The part of a budget that one account keeps.
-struct MeasureLimit {
-  AccountMeasure measure;
-  std::int64_t units = 0;
-};
-/// Ordered by the text of the measure.
-[[nodiscard]] std::vector<MeasureLimit> measure_limits(const Budget& budget);
 
 /// What a release costs in any measure that an account may count in. A measure that nobody asks for plays no
 /// part: it may be that of somebody else's limit.

@@ -63,10 +63,6 @@ LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted, ledger
   return cap;
 }
 
-Delta default_delta() {
-  return Delta::from_units(1'000'000'000'000);
-}
-
 bool counts_delta(const Dataset& dataset) {
   const auto approximate = [](const Budget& budget) { return budget.measure == Measure::approximate; };
   return approximate(dataset.budget) || (dataset.lifetime && approximate(*dataset.lifetime)) ||

@@ -15,6 +15,7 @@
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/ledger/record.hpp"
+#include "measure_limits.hpp"
 
 namespace epsilog::engine {
 
@@ -39,9 +40,6 @@ struct CapExceeded {
 /// epsilon as small as she likes by a larger delta: then delta is at most default_delta() unless the policy
 /// says how much. Under the first rules it was epsilon only, as written.
 [[nodiscard]] LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted, ledger::Rules rules);
-
-/// 10^-6.
-[[nodiscard]] accounting::Delta default_delta();
 
 /// Whether any budget of the dataset keeps accounts of delta.
 [[nodiscard]] bool counts_delta(const Dataset& dataset);
