@@ -1,4 +1,7 @@
-// JSON texts, written member by member.
+// JSON texts, written member by member: canonical ones (canonical_json.hpp), if the caller writes the names
+// of an object in byte order and no negative number.
+//
+// Thread-safety: pure functions; a writer belongs to one thread.
 #pragma once
 
 #include <cstdint>
