@@ -64,7 +64,7 @@ Transaction Ledger::begin() {
 
 std::optional<Transaction> Ledger::begin_at_once() {
   auto begun = std::make_unique<TransactionState>(state_, TransactionState::Turn::at_once);
-  if (!begun->lock.valid()) return std::nullopt;
+  if (!begun->has_turn) return std::nullopt;
   return Transaction(std::move(begun));
 }
 
@@ -137,7 +137,8 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
   static_cast<void>(require_single_regular_file(files));
   require_no_mount_point(files);
   require_owned(files);
-  const Descriptor lock = take_process_lock(files, deadline_after(options.wait), options.waiting);
+  ProcessLock lock(files);
+  lock.take(deadline_after(options.wait), options.waiting);
   const RecoveryState state = recovery_state(path, boot_id);
   if (!state.poisoned)
     throw LedgerIo("ledger " + files.database + " is not poisoned: there is nothing to recover");
@@ -145,7 +146,7 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
     throw LedgerIo("ledger " + files.database + " stays poisoned (" + state.reason + "): " + state.advice +
                    (state.problems.empty() ? "" : "; quick_check: " + state.problems.front()));
   }
-  remove_poison(files, lock.get());
+  remove_poison(files, lock.file());
 }
 
 }  // namespace epsilog::ledger

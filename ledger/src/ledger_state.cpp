@@ -28,7 +28,8 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
       registered_(files_),
       process_(::getpid()),
       options_(options),
-      access_(access) {
+      access_(access),
+      process_lock_(files_) {
   require_no_mount_point(files_);
   if (access == Access::read_write || access == Access::migration) open_writer();
   try {
@@ -122,14 +123,24 @@ void LedgerState::require_writer() {
 }
 
 /// What has to hold before anything is written.
-void LedgerState::use_turn(const Descriptor& lock) {
-  turn_ = lock.get();
-  require_usable_for_writing();
-  share_log_as_database(files_);
-  settle_what_was_left();
+void LedgerState::use_turn() {
+  turn_ = process_lock_.file();
+  try {
+    require_usable_for_writing();
+    share_log_as_database(files_);
+    settle_what_was_left();
+  } catch (...) {
+    process_lock_.give_back();
+    throw;
+  }
 }
 
-Descriptor LedgerState::take_turn() {
+void LedgerState::give_turn_back() noexcept {
+  turn_ = -1;
+  turns_.give_back();
+}
+
+void LedgerState::take_turn() {
   require_writer();
   const Deadline deadline = deadline_after(options_.wait);
   if (!turns_.take(deadline)) {
@@ -137,30 +148,27 @@ Descriptor LedgerState::take_turn() {
                      " is in use by another thread; retry, or wait longer (--wait)");
   }
   try {
-    Descriptor lock = take_process_lock(files_, deadline, options_.waiting);
-    use_turn(lock);
-    return lock;
+    process_lock_.take(deadline, options_.waiting);
+    use_turn();
   } catch (...) {
-    turn_ = -1;
-    turns_.give_back();
+    give_turn_back();
     throw;
   }
 }
 
-Descriptor LedgerState::take_turn_at_once() {
+bool LedgerState::take_turn_at_once() {
   require_writer();
-  if (!turns_.take(std::chrono::steady_clock::now())) return {};
+  if (!turns_.take(std::chrono::steady_clock::now())) return false;
   try {
-    Descriptor lock = take_process_lock_at_once(files_);
-    if (lock.valid()) {
-      use_turn(lock);
+    const bool taken = process_lock_.take_at_once();
+    if (taken) {
+      use_turn();
     } else {
-      turns_.give_back();
+      give_turn_back();
     }
-    return lock;
+    return taken;
   } catch (...) {
-    turn_ = -1;
-    turns_.give_back();
+    give_turn_back();
     throw;
   }
 }
@@ -234,7 +242,7 @@ LedgerState::Settling LedgerState::try_to_settle() noexcept {
     if (!attempt.writable || !owned(files_)) return Settling::impossible;
     // Its own state and connection: those of this ledger may be another thread's.
     LedgerState writer(files_.database, Access::read_write, options_);
-    writer.turn_ = attempt.lock.get();
+    writer.turn_ = attempt.lock->descriptor().get();
     const bool usable = !writer.poisoned();
     if (usable) writer.settle_what_was_left();
     writer.turn_ = -1;
@@ -244,11 +252,11 @@ LedgerState::Settling LedgerState::try_to_settle() noexcept {
   }
 }
 
-void LedgerState::end_turn(Descriptor lock) noexcept {
-  turn_ = -1;
+void LedgerState::end_turn() noexcept {
+  if (!own_process()) return;
   marked_ = false;
-  { const Descriptor released = std::move(lock); }
-  if (own_process()) turns_.give_back();
+  process_lock_.give_back();
+  give_turn_back();
 }
 
 bool LedgerState::roll_back() noexcept {
@@ -324,8 +332,8 @@ void LedgerState::checkpoint_if_due() noexcept {
 void LedgerState::leave_main_file_complete() noexcept {
   if (writer_ == nullptr || size_of(files_.wal()) == 0) return;
   try {
-    const Descriptor lock = take_process_lock(files_, std::chrono::steady_clock::now());
-    turn_ = lock.get();
+    if (!process_lock_.take_at_once()) return;
+    turn_ = process_lock_.file();
     require_usable_for_writing();
     settle_what_was_left();
     sqlite3_busy_timeout(writer_->handle(), 0);
@@ -333,6 +341,7 @@ void LedgerState::leave_main_file_complete() noexcept {
   } catch (const std::exception&) {
   }
   turn_ = -1;
+  process_lock_.give_back();
 }
 
 std::unique_ptr<Connection> LedgerState::take_reader() {

@@ -51,10 +51,10 @@ class LedgerState final {
   /// Waits for the turn to write.
   /// Throws  InvalidParameter (read-only, fork), LedgerBusy, LedgerIo (poisoned), LedgerUnusable (the
   ///         file was replaced).
-  [[nodiscard]] Descriptor take_turn();
-  /// The same without waiting: an invalid one if somebody has it or waits for it.
-  [[nodiscard]] Descriptor take_turn_at_once();
-  void end_turn(Descriptor lock) noexcept;
+  void take_turn();
+  /// The same without waiting: false if somebody has it or waits for it.
+  [[nodiscard]] bool take_turn_at_once();
+  void end_turn() noexcept;
 
   /// COMMIT is next: decisions from `first` on are not known to be durable, until settled() or, if this
   /// process does not get that far, the next turn.
@@ -87,7 +87,8 @@ class LedgerState final {
 
  private:
   void require_writer();
-  void use_turn(const Descriptor& lock);
+  void use_turn();
+  void give_turn_back() noexcept;
   void require_same_file() const;
   void require_ours_to_write() const;
   void open_writer();
@@ -111,12 +112,13 @@ class LedgerState final {
   const Access access_;
   std::string ledger_id_;
   ThreadTurns turns_;
+  ProcessLock process_lock_;            // of whoever has the turn of the threads
   std::mutex opening_;                  // guards that writer_ is made
   std::unique_ptr<Connection> writer_;  // null: read-only, or nobody has written yet
   SchemaWatch schema_watch_;            // of what writer_ has open
   LastStanding last_standing_;          // likewise
   int wal_frames_ = 0;                  // of the WAL after our last commit
-  int turn_ = -1;                       // the process lock, while this ledger has the turn
+  int turn_ = -1;                       // L.lock, while this ledger has the turn
   bool marked_ = false;                 // a COMMIT of this turn has not returned
   mutable std::mutex mutex_;            // guards what follows
   std::vector<std::unique_ptr<Connection>> idle_readers_;

@@ -173,17 +173,16 @@ void require_recovered(LedgerState& ledger) {
 /// Ends the turn and whatever is not committed.
 class Turn final {
  public:
-  explicit Turn(LedgerState& ledger) : ledger_(&ledger), lock_(ledger.take_turn()) {}
+  explicit Turn(LedgerState& ledger) : ledger_(&ledger) { ledger.take_turn(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn() {
     ledger_->roll_back();
-    ledger_->end_turn(std::move(lock_));
+    ledger_->end_turn();
   }
 
  private:
   LedgerState* ledger_;
-  Descriptor lock_;
 };
 
 }  // namespace

@@ -69,6 +69,12 @@ auto lookup(LookUp look_up) -> Lookup<decltype(look_up())> {
   }
 }
 
+bool take_turn(TransactionState::Turn turn, LedgerState& ledger) {
+  if (turn == TransactionState::Turn::at_once) return ledger.take_turn_at_once();
+  ledger.take_turn();
+  return true;
+}
+
 }  // namespace
 
 void require(bool condition, const std::string& message) {
@@ -101,9 +107,8 @@ void require_sound_account(const AccountState& account) {
 }
 
 TransactionState::TransactionState(std::shared_ptr<LedgerState> shared, Turn turn)
-    : ledger(std::move(shared)),
-      lock(turn == Turn::awaited ? ledger->take_turn() : ledger->take_turn_at_once()) {
-  if (!lock.valid()) {
+    : ledger(std::move(shared)), has_turn(take_turn(turn, *ledger)) {
+  if (!has_turn) {
     liveness->open = false;
     return;
   }
@@ -144,11 +149,11 @@ TransactionState::~TransactionState() {
 }
 
 void TransactionState::end() noexcept {
-  if (!lock.valid()) return;
+  if (!std::exchange(has_turn, false)) return;
   liveness->open = false;
   recorded.clear();  // the drawn values die here unless commit() moved them out
   if (ledger->own_process()) ledger->roll_back();
-  ledger->end_turn(std::move(lock));
+  ledger->end_turn();
 }
 
 void TransactionState::require_open() const {

@@ -23,7 +23,7 @@ namespace epsilog::ledger {
 class TransactionState final {
  public:
   enum class Turn { awaited, at_once };
-  /// Takes the turn and begins. Where it is not to be had at once `lock` is invalid, and the transaction
+  /// Takes the turn and begins. Where it is not to be had at once `has_turn` is false, and the transaction
   /// over.
   TransactionState(std::shared_ptr<LedgerState> ledger, Turn turn);
   ~TransactionState();
@@ -93,7 +93,7 @@ class TransactionState final {
   void insert_noticed_clock_events();
 
   std::shared_ptr<LedgerState> ledger;
-  Descriptor lock;
+  bool has_turn;
   std::shared_ptr<accounting::TransactionLiveness> liveness =
       std::make_shared<accounting::TransactionLiveness>();
   Meta meta;               // as it will be written

@@ -4,17 +4,27 @@
 // right after a turn finds the next one standing in the turnstile and has to wait behind it; with
 // one lock alone it would get in again and again and starve the others.
 //
-// An flock belongs to its open file description, so every turn opens its own: the lock is gone when
-// the descriptor is, also after kill -9, and survives nothing.
+// Both files stay open as long as the Ledger does (lock_file.hpp), and are looked at in every turn: one that
+// was removed or replaced keeps nobody out, and is opened anew. A lock that a killed process held is gone.
+//
+// flock knows no deadline, and asking again and again would give up the place in the line. So whoever finds
+// another process before it has a thread of this process stand there: one for each Ledger, started when that
+// first happens, asleep otherwise. When the caller loses patience the thread stays in the line: the next one
+// who asks has its place, and what it gets while nobody wants it, it gives back at once. Threads of one
+// Ledger wait for each other without it.
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 
 #include "ledger_files.hpp"
+#include "lock_file.hpp"
 
 #include "epsilog/accounting/callback.hpp"
 
@@ -43,22 +53,48 @@ class ThreadTurns final {
   bool taken_ = false;
 };
 
-/// Takes the lock of all processes. It is held as long as the descriptor lives.
-/// Who waits for more than a second tells `waiting` whom for.
-/// Throws  LedgerBusy if the deadline passes first, saying who has it; LedgerBusy or LedgerUnusable if the
-///         lock files cannot be made.
-[[nodiscard]] Descriptor take_process_lock(const LedgerFiles& files, Deadline deadline,
-                                           accounting::CallbackRef<void(const std::string&)> waiting = {});
+class Line;
 
-/// The same, in the line but without waiting in it: invalid if anybody has the lock or stands before us.
-/// Throws  as take_process_lock of the lock files.
-[[nodiscard]] Descriptor take_process_lock_at_once(const LedgerFiles& files);
+/// The lock of all processes, for one Ledger. In a forked child it is neither held nor may anything be asked
+/// of it but to be destroyed, which touches nothing of the parent's. Thread-safety: for one thread at a time.
+class ProcessLock final {
+ public:
+  explicit ProcessLock(LedgerFiles files);
+  ProcessLock(const ProcessLock&) = delete;
+  ProcessLock& operator=(const ProcessLock&) = delete;
+  ~ProcessLock();
+
+  /// Who waits for more than a second tells `waiting` whom for.
+  /// Requires  it is not taken.
+  /// Throws  LedgerBusy if the deadline passes first, saying who has it; LedgerBusy or LedgerUnusable if the
+  ///         lock files cannot be made.
+  void take(Deadline deadline, accounting::CallbackRef<void(const std::string&)> waiting = {});
+  /// In the line but without waiting in it: false if anybody has the lock or stands before us.
+  /// Requires and Throws  as take, of the lock files.
+  [[nodiscard]] bool take_at_once();
+  /// Repeatable.
+  void give_back() noexcept;
+  /// L.lock, to be read and written. Requires  it is taken.
+  [[nodiscard]] int file() const noexcept;
+
+ private:
+  void open_files();
+  [[nodiscard]] bool try_to_take();
+  void wait_in_line(Deadline deadline, accounting::CallbackRef<void(const std::string&)> waiting);
+  [[nodiscard]] bool take_what_is_named();
+  void step_out() noexcept;
+  void leave_line() noexcept;
+
+  const LedgerFiles files_;
+  const pid_t process_;
+  std::shared_ptr<Line> line_;  // null until the first turn; shared with the thread that stands in it
+};
 
 /// What came of asking for that lock without waiting.
 struct LockAttempt {
-  bool taken = false;     ///< somebody else has it
-  bool writable = false;  ///< the lock file may be written to
-  Descriptor lock;        ///< invalid unless it was free
+  bool taken = false;              ///< somebody else has it
+  bool writable = false;           ///< the lock file may be written to
+  std::unique_ptr<LockFile> lock;  ///< null unless it was free; held as long as this lives
 };
 /// Passes by the turnstile: only for what is done at once, by those who otherwise take no turn.
 [[nodiscard]] LockAttempt try_process_lock(const LedgerFiles& files);

@@ -5,7 +5,8 @@
 //               L.poisoned the marker of an unknown outcome. All in one directory, on a local disk, and
 //               of one owner: only that user and root write.
 //   turn        what a writer holds: first among the threads of a Ledger, then flock on L.lock,
-//               reached through the turnstile L.queue so that processes alternate.
+//               reached through the turnstile L.queue so that processes alternate. Both files stay
+//               open as long as the Ledger, and count only while they are those of that name.
 //   durable     on disk after power loss, if the disk honours flush.
 //
 // Invariants, at every instant, for any number of threads and processes and after any crash
@@ -71,7 +72,9 @@
 //                         the decisions (5).
 //
 // Not for forked children: an object of this library used in a child of the process that made it throws
-// InvalidParameter, and is abandoned there rather than closed.
+// InvalidParameter, and is abandoned there rather than closed. Its lock files are closed there before fork()
+// returns: no child keeps a lock, nor gives one up. Who makes a process without fork() (clone, _Fork) must
+// execute a program in it, as posix_spawn does.
 #pragma once
 
 #include <cstdint>
