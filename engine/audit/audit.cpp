@@ -2,8 +2,12 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <system_error>
+#include <thread>
 
 #include "audit_fold.hpp"
+#include "audit_threads.hpp"
+#include "decisions_ahead.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/audit.hpp"
@@ -127,32 +131,49 @@ ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
   return result;
 }
 
-void check_decisions(ledger::Inspection& inspection, AuditFold& fold, AuditReport& report, std::int64_t total,
-                     const Visit& visit, const Progress& progress) {
-  inspection.each_decision(
+/// What the decisions are read from: by whoever judges them, or ahead of it.
+struct DecisionSource {
+  ledger::Inspection& inspection;
+  std::optional<DecisionsAhead> ahead;
+
+  template <class... Visitors>
+  void each(const Visitors&... visitors) {
+    if (ahead) {
+      ahead->each(visitors...);
+    } else {
+      inspection.each_decision(visitors...);
+    }
+  }
+};
+
+/// `begun` is the share of the time that is over already.
+void check_decisions(DecisionSource& source, AuditFold& fold, AuditReport& report,
+                     std::vector<AuditFault>& faults, std::int64_t total, const Visit& visit,
+                     const Progress& progress, double begun) {
+  source.each(
       [&](const ledger::StoredDecision& stored) {
         std::optional<ReplayedDecision> decision;
-        attempt(stored.id.c_str(), report.faults, [&] { decision = replayed(fold, stored, report.faults); });
+        attempt(stored.id.c_str(), faults, [&] { decision = replayed(fold, stored, faults); });
         if (visit && decision) visit(*decision);
         ++report.records;
         if (progress && report.records % 1024 == 0) {
           const accounting::DefaultFloatingPoint floating_point;
-          const double file = share_of_file(report.storage);
-          progress(file + (1 - file) * static_cast<double>(report.records) / static_cast<double>(total));
+          progress(begun + (1 - begun) * static_cast<double>(report.records) / static_cast<double>(total));
         }
       },
       [&](const ledger::MalformedRecord& record) {
         ++report.records;
         fold.unreadable_decision(record.seq);
-        report.faults.push_back(
+        faults.push_back(
             {"decision number " + std::to_string(record.seq), "record_unreadable", record.message});
       },
-      [&report](const ledger::StoredFault& fault) { report.faults.push_back(fault_of(fault)); });
+      [&faults](const ledger::StoredFault& fault) { faults.push_back(fault_of(fault)); });
 }
 
-void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, AuditReport& report,
-                   const Visit& visit, const Progress& progress) {
-  std::vector<AuditFault>& faults = report.faults;
+void check_history(ledger::Snapshot& view, DecisionSource& source, AuditReport& report,
+                   std::vector<AuditFault>& faults, const Visit& visit, const Progress& progress,
+                   double begun) {
+  ledger::Inspection& inspection = source.inspection;
   AuditFold fold(inspection, faults, report.notes);
   attempt("schema migrations", faults, [&] {
     for (const ledger::SchemaMigration& migration : view.schema_migrations()) {
@@ -188,30 +209,109 @@ void check_history(ledger::Snapshot& view, ledger::Inspection& inspection, Audit
   fold.accounts(accounts);
   std::int64_t total = 1;
   attempt("meta", faults, [&] { total = std::max<std::int64_t>(1, view.decisions()); });
-  attempt("decisions", faults, [&] { check_decisions(inspection, fold, report, total, visit, progress); });
+  attempt("decisions", faults,
+          [&] { check_decisions(source, fold, report, faults, total, visit, progress, begun); });
   attempt("open decisions", faults, [&] {
     for (const std::string& id : inspection.open_ids()) fold.listed_open(id);
   });
   attempt("accounts", faults, [&] { fold.finish(); });
 }
 
+/// Fewer decisions are judged in the time in which the connections of other threads are opened.
+constexpr std::int64_t kLongHistory = 4'000;
+
+bool pays(Threads threads, ledger::Snapshot& view) {
+  if (threads != Threads::where_it_pays) return threads == Threads::several;
+  return std::thread::hardware_concurrency() > 1 && view.decisions() >= kLongHistory;
+}
+
+/// Views of one history, the first for whoever judges: three where that pays, else one. A ledger that is
+/// written to all the time is left to one thread.
+std::vector<ledger::Snapshot> views(const ledger::Ledger& ledger, Threads threads) {
+  constexpr int kAttempts = 8;
+  std::vector<ledger::Snapshot> found;
+  found.push_back(ledger.snapshot());
+  try {
+    for (int i = 0; i < kAttempts && pays(threads, found.front()); ++i) {
+      found.push_back(ledger.snapshot());
+      if (found.back().decisions() == found.front().decisions()) {
+        found.push_back(ledger.snapshot());  // for the checks of the file, which stand for themselves
+        return found;
+      }
+      found.clear();
+      found.push_back(ledger.snapshot());
+    }
+  } catch (const Error&) {  // which is said where the first view is read
+    while (found.size() > 1) found.pop_back();
+    if (found.empty()) throw;
+  }
+  return found;
+}
+
+/// One after the other.
+void check_in_order(ledger::Snapshot& view, AuditReport& report, const Visit& visit,
+                    const Progress& progress) {
+  ledger::Inspection inspection(view);
+  check_file(inspection, report.storage, report.faults);
+  DecisionSource source{inspection, {}};
+  check_history(view, source, report, report.faults, visit, progress, share_of_file(report.storage));
+}
+
+/// The file, the reading and the judging beside each other. Who is told of each decision is told once the
+/// file was checked, as by one thread.
+/// Returns  false if there can be no threads; nothing was done then.
+bool check_side_by_side(std::vector<ledger::Snapshot>& views, AuditReport& report, const Visit& visit,
+                        const Progress& progress) {
+  ledger::Inspection inspection(views.at(0));
+  DecisionSource source{inspection, {}};
+  std::optional<WorkerThread> file;
+  try {
+    source.ahead.emplace(views.at(1));
+    file.emplace([&report, &view = views.at(2)] {
+      ledger::Inspection of_file(view);
+      check_file(of_file, report.storage, report.faults);
+    });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  if (visit) file->finish();
+  std::vector<AuditFault> faults;
+  const auto after_those_of_the_file = [&] {
+    file->finish();
+    report.faults.insert(report.faults.end(), faults.begin(), faults.end());
+  };
+  try {
+    check_history(views.at(0), source, report, faults, visit, progress,
+                  visit ? share_of_file(report.storage) : 0);
+  } catch (...) {
+    after_those_of_the_file();
+    throw;
+  }
+  after_those_of_the_file();
+  return true;
+}
+
 }  // namespace
 
-AuditReport audit_replay(const std::string& ledger_path, Visit visit, const Progress& progress,
-                         StorageCheck storage) {
+AuditReport audit_replay_by(Threads threads, const std::string& ledger_path, Visit visit,
+                            const Progress& progress, StorageCheck storage) {
   AuditReport report;
   report.storage = storage;
   try {
     const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
-    ledger::Snapshot view = ledger.snapshot();
-    ledger::Inspection inspection(view);
-    check_file(inspection, storage, report.faults);
-    check_history(view, inspection, report, visit, progress);
+    std::vector<ledger::Snapshot> found = views(ledger, threads);
+    if (found.size() == 1 || !check_side_by_side(found, report, visit, progress))
+      check_in_order(found.front(), report, visit, progress);
   } catch (const LedgerCorrupt& error) {  // a ledger, and so damaged that it cannot be opened
     report.faults.push_back({"ledger", "ledger_corrupt", error.what()});
   }
   report.ok = report.faults.empty();
   return report;
+}
+
+AuditReport audit_replay(const std::string& ledger_path, Visit visit, const Progress& progress,
+                         StorageCheck storage) {
+  return audit_replay_by(Threads::where_it_pays, ledger_path, visit, progress, storage);
 }
 
 AuditReport audit_verify(const std::string& ledger_path, const Progress& progress, StorageCheck storage) {

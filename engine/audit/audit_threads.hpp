@@ -1,0 +1,19 @@
+// How an audit is spread over threads. What it says is the same for any number of them.
+#pragma once
+
+#include "epsilog/engine/audit.hpp"
+
+namespace epsilog::engine {
+
+enum class Threads {
+  one,
+  where_it_pays,  ///< several for a long history, on a machine that runs more than one at once
+  several,        ///< if the system gives them
+};
+
+/// audit_replay() by as many threads. `visit` and `progress` are called on the one that calls.
+AuditReport audit_replay_by(Threads threads, const std::string& ledger_path,
+                            accounting::CallbackRef<void(const ReplayedDecision&)> visit,
+                            const Progress& progress, StorageCheck storage);
+
+}  // namespace epsilog::engine
