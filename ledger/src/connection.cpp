@@ -302,6 +302,8 @@ void Connection::make_settings(Role role) {
 void Connection::make_settings_of_writer() {
   require_pragma("wal_autocheckpoint", "0");  // its errors would be swallowed: we checkpoint ourselves
   require_pragma("journal_mode", "wal");
+  // What a SAVEPOINT keeps of the pages before it: a file elsewhere could fail on its own, and hold answers.
+  require_pragma("temp_store", "2");
 }
 
 void Connection::become_writer(const LedgerFiles& files) {

@@ -421,10 +421,8 @@ accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const 
 }
 
 std::optional<std::string> TransactionState::unless_damaged(const std::function<void()>& step) {
-  // record() changes what is in memory last, when nothing can fail any more; move() keeps sums.
-  const auto sums_before = reserved_sums;
-  const bool changed_before = changed;
-  const std::int64_t decisions_then = meta.decisions;
+  const auto sums_before = reserved_sums;  // of what may be many: they are not read again for each
+  MemoryThen before(*this);
   Connection& db = ledger->writer();
   db.execute("SAVEPOINT step");
   std::string damage;
@@ -440,12 +438,10 @@ std::optional<std::string> TransactionState::unless_damaged(const std::function<
   } catch (const InvalidParameter& error) {
     damage = error.what();
   }
-  EPSILOG_INVARIANT(meta.decisions == decisions_then);
   db.execute("ROLLBACK TO step");
   db.execute("RELEASE step");
+  before.restore(*this);
   reserved_sums = sums_before;
-  account_rows.forget();
-  changed = changed_before;
   return damage;
 }
 

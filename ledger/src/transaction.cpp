@@ -158,7 +158,8 @@ void TransactionState::end() noexcept {
 
 void TransactionState::require_open() const {
   ledger->require_own_process();
-  require(liveness->open, "this transaction is over");
+  require(has_turn, "this transaction is over");
+  require(member != Member::given_up, "a call of this member has failed: it is undone");
 }
 
 void TransactionState::withhold(StoredDecision& decision) const {
@@ -170,6 +171,14 @@ void TransactionState::withhold(StoredDecision& decision) const {
 Transaction::Transaction(std::unique_ptr<TransactionState> state) : state_(std::move(state)) {}
 Transaction::Transaction(Transaction&&) noexcept = default;
 Transaction::~Transaction() = default;
+
+bool Transaction::open() const noexcept {
+  return state_ != nullptr && state_->has_turn;
+}
+
+void Transaction::member(accounting::CallbackRef<void()> step) {
+  state_->as_member(step);
+}
 
 std::optional<StoredDecision> Transaction::find_key(const std::string& principal, const std::string& key) {
   return state_

@@ -12,6 +12,7 @@
 
 #include "account_rows.hpp"
 #include "epsilog/accounting/approximate_loss.hpp"
+#include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "ledger_clock.hpp"
@@ -19,6 +20,29 @@
 #include "queries.hpp"
 
 namespace epsilog::ledger {
+
+class TransactionState;
+
+/// What a transaction keeps in memory, as it was when a SAVEPOINT was set. What it keeps only so as not to
+/// read it again is not here: that is forgotten when something is undone, and read again.
+class MemoryThen final {
+ public:
+  explicit MemoryThen(const TransactionState& state);
+  /// Requires  the rows were undone to that SAVEPOINT.
+  void restore(TransactionState& state) noexcept;
+
+ private:
+  Meta meta_;
+  std::string last_id_;
+  ClockObservation clock_;
+  ClockReading reading_;
+  std::int64_t policy_version_;
+  bool changed_;
+  bool dated_;
+  std::size_t recorded_;  // how many decisions
+  /// For the receipts that come after what is undone; its own die.
+  std::shared_ptr<accounting::TransactionLiveness> later_;
+};
 
 class TransactionState final {
  public:
@@ -33,7 +57,8 @@ class TransactionState final {
   /// Kills the receipts, rolls back what is not committed and gives the turn back. Repeatable.
   void end() noexcept;
   void require_open() const;
-  /// Runs one step. Whatever it throws ends the transaction: a half-done step must not be committed.
+  /// Runs one step. Whatever it throws ends the transaction, or the member it belongs to: a half-done step
+  /// must not be committed.
   template <class Operation>
   auto guarded(const char* doing, Operation operation) {
     require_open();
@@ -41,16 +66,25 @@ class TransactionState final {
       return operation(*this);
     } catch (const StorageFailure& failure) {
       try {
-        ledger->fail(failure, doing);
+        fail(failure, doing);
       } catch (...) {
-        end();
+        end_or_give_up_member();
         throw;
       }
     } catch (...) {
-      end();
+      end_or_give_up_member();
       throw;
     }
   }
+
+  // member.cpp
+  /// As Transaction::member().
+  void as_member(accounting::CallbackRef<void()> step);
+  /// Leaves nothing of it; if that fails, nothing of anybody.
+  void undo_member(MemoryThen& before);
+  /// Of what SQLite refuses, a constraint is a member's own: nothing is known to be wrong with the storage.
+  [[noreturn]] void fail(const StorageFailure& failure, const char* doing);
+  void end_or_give_up_member() noexcept;
   /// Takes the values out of a decision recorded here: they come out of commit().
   void withhold(StoredDecision& decision) const;
 
@@ -113,6 +147,8 @@ class TransactionState final {
   bool owing = false;                   // a granted decision waits for its release
   accounting::ApproximateLoss receipt;  // what the receipt of that decision covers
   std::vector<StoredDecision> recorded;
+  /// Whether a step of member() is under way, and whether a call of it has failed.
+  enum class Member { none, under_way, given_up } member = Member::none;
 };
 
 /// Throws  InvalidParameter unless the condition holds.

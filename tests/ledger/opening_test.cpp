@@ -133,6 +133,7 @@ void check_settings_of(ledger::Connection& writer) {
   CHECK(value("cell_size_check") == "1");
   CHECK(value("trusted_schema") == "0");
   CHECK(value("wal_autocheckpoint") == "0");
+  CHECK(value("temp_store") == "2");
   CHECK(value("query_only") == "0");
   int flag = -1;
   CHECK(sqlite3_file_control(writer.handle(), "main", SQLITE_FCNTL_POWERSAFE_OVERWRITE, &flag) == SQLITE_OK);

@@ -31,7 +31,8 @@
 //        under way L.lock says from which decision on; whoever finds that there, settles it before any other
 //        write: what can be read is durable then, and nothing else is left in the log.
 //   (9)  Every connection has journal_mode WAL, synchronous FULL, power-safe overwrite off, foreign
-//        keys on, and was refused otherwise: the settings were read back.
+//        keys on, and was refused otherwise: the settings were read back. One that writes keeps what it may
+//        have to undo in memory, not in a file elsewhere.
 //   (10) While L.poisoned exists nobody writes, and no value is told.
 //   (11) L is one regular file with one name, and no code of this process opens it but SQLite.
 //   (12) A value stored equals post_process(recipe stored, component values stored).
@@ -56,7 +57,9 @@
 //
 // What is kept in memory, and why the invariants hold of it as of what is read
 //   within a transaction  the accounts it read and the key it found free. Nobody else writes between BEGIN
-//                         IMMEDIATE and COMMIT; what it writes itself is put there, what it undoes forgotten.
+//                         IMMEDIATE and COMMIT; what it writes itself is put there. What is undone within it
+//                         (member(), resolve()) takes its counts and decisions with it, and what was read is
+//                         read again.
 //   between transactions  the row of meta, the last decision's id and the active version, as this Ledger's
 //                         writing connection read them, or left them by a COMMIT that returned: used under
 //                         the turn while PRAGMA data_version of that connection, read after BEGIN IMMEDIATE,

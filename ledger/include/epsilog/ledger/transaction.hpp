@@ -6,10 +6,16 @@
 //   attach()            owing -> open  release stored, still sealed
 //   post()              open -> owing  reservation turned into spend, receipt out; as after charge()
 //   refuse(), reserve(), resolve(), note(), apply_policy(), relocate(), find_key() …   open -> open
+//   member(step)        open -> open   what the step recorded is there, or it threw and nothing of it is
 //   commit()            open -> over   COMMIT returned; values visible
 //   any exception, ~Transaction, commit() while owing   -> over   rolled back, nothing happened
 //   I/O error           -> over, and the ledger -> poisoned
 //   In state over every receipt of the transaction is dead and every call throws InvalidParameter.
+//
+// Within the step of a member
+//   an exception of a call that is not the storage's, or a constraint   -> given up   calls throw
+//                       InvalidParameter until the step ends; then it is undone, and the transaction open
+//   any other failure of the storage   -> over, for all members
 #pragma once
 
 #include <cstdint>
@@ -20,6 +26,7 @@
 #include <vector>
 
 #include "epsilog/accounting/approximate_loss.hpp"
+#include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/ledger/record.hpp"
@@ -32,7 +39,8 @@ class TransactionState;
 ///
 /// Every function throws LedgerBusy, LedgerIo or LedgerCorrupt when the storage fails, and
 /// InvalidParameter when the transaction is over; after any exception it is over, save UnreadableRow
-/// (unreadable_row.hpp) from what only looks up decisions, and from resolve(). What records a decision and
+/// (unreadable_row.hpp) from what only looks up decisions, and from resolve(), and save what member() says of
+/// those within its step. What records a decision and
 /// returns no receipt returns its id, so that another one can be about it.
 /// Thread-safety: one owner.
 class Transaction final {
@@ -40,6 +48,20 @@ class Transaction final {
   Transaction(Transaction&&) noexcept;
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
+
+  [[nodiscard]] bool open() const noexcept;
+  /// Runs the step of one of several who share this transaction: what it records is there whole or not at
+  /// all. Requires  state open, no member under way; the step calls this transaction only, and leaves it
+  /// where it
+  ///           is. What was sealed in a step that is undone is not attached in another.
+  /// Ensures   after an exception nothing of the step is left, neither in rows nor in memory, and its
+  /// receipts
+  ///           are dead; whatever was recorded before it is as it was. The transaction goes on, unless open()
+  ///           says otherwise: then the storage failed with more than a constraint, and nothing of anybody is
+  ///           recorded.
+  /// Throws    what the step throws; LedgerBusy, LedgerIo; InvalidParameter, likewise undone, if it left the
+  ///           state owing, or ended in order after a call of this transaction had failed in it.
+  void member(accounting::CallbackRef<void()> step);
 
   /// The decision bound to the key, or none; key "" binds none.
   /// Ensures   the values of a decision recorded by this very transaction are withheld (empty): they

@@ -1,0 +1,83 @@
+// A part of a transaction that is there whole or not at all, in a SAVEPOINT.
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/transaction.hpp"
+#include "transaction_state.hpp"
+
+namespace epsilog::ledger {
+
+MemoryThen::MemoryThen(const TransactionState& state)
+    : meta_(state.meta),
+      last_id_(state.last_id),
+      clock_(state.clock),
+      reading_(state.reading),
+      policy_version_(state.policy_version),
+      changed_(state.changed),
+      dated_(state.dated),
+      recorded_(state.recorded.size()),
+      later_(std::make_shared<accounting::TransactionLiveness>()) {}
+
+void MemoryThen::restore(TransactionState& state) noexcept {
+  state.meta = std::move(meta_);
+  state.last_id = std::move(last_id_);
+  state.clock = std::move(clock_);
+  state.reading = std::move(reading_);
+  state.policy_version = policy_version_;
+  state.changed = changed_;
+  state.dated = dated_;
+  state.owing = false;
+  state.recorded.resize(recorded_);
+  state.liveness->open = false;
+  state.liveness = std::move(later_);
+  state.account_rows.forget();
+  state.accounts_there.reset();
+  state.reserved_sums.reset();
+  state.free_key.reset();
+}
+
+void TransactionState::as_member(accounting::CallbackRef<void()> step) {
+  require_open();
+  require(member == Member::none, "a member has no members");
+  require(!owing, "the decision charged before still waits for its release");
+  MemoryThen before(*this);
+  guarded("beginning a member",
+          [](TransactionState& state) { state.ledger->writer().query("SAVEPOINT member").run(); });
+  member = Member::under_way;
+  try {
+    step();
+    require_open();
+    require(!owing, "a granted decision of a member has no release; it is undone");
+  } catch (...) {
+    undo_member(before);
+    throw;
+  }
+  member = Member::none;
+  guarded("ending a member",
+          [](TransactionState& state) { state.ledger->writer().query("RELEASE member").run(); });
+}
+
+void TransactionState::undo_member(MemoryThen& before) {
+  member = Member::none;
+  if (!has_turn) return;  // over, for all
+  guarded("undoing a member", [&before](TransactionState& state) {
+    state.ledger->writer().query("ROLLBACK TO member").run();
+    state.ledger->writer().query("RELEASE member").run();
+    before.restore(state);
+  });
+}
+
+void TransactionState::fail(const StorageFailure& failure, const char* doing) {
+  if (member != Member::none && kind_of(failure) == FailureKind::constraint) {
+    throw_translated(failure, "ledger " + ledger->files().database + ": " + doing);
+  }
+  ledger->fail(failure, doing);
+}
+
+void TransactionState::end_or_give_up_member() noexcept {
+  // After a failure that ended SQLite's transaction there is nothing that a member could be taken out of.
+  if (member == Member::none || !ledger->own_process() || !ledger->writer().in_transaction()) return end();
+  member = Member::given_up;
+}
+
+}  // namespace epsilog::ledger
