@@ -161,6 +161,31 @@ void releases_of_threads(benchmark::State& state) {
 }
 BENCHMARK(releases_of_threads)->Arg(1)->Arg(8)->Arg(64)->Iterations(3)->UseManualTime();
 
+/// Arg: how many requests one thread submits before it waits for any.
+void submitted_releases(benchmark::State& state) {
+  Workplace workplace;
+  engine::Engine engine = workplace.open();
+  mechanisms::BufferedBits bits;
+  std::int64_t round = 0;
+  std::atomic<bool> granted = true;
+  for (auto _ : state) {
+    std::atomic<std::int64_t> left = state.range(0);
+    const std::string who = std::to_string(round++);
+    const auto begin = Clock::now();
+    for (std::int64_t i = 0; i < state.range(0); ++i) {
+      engine.submit(request(i, who), bits, {}, [&](engine::Submitted outcome) {
+        if (!outcome.answer || !outcome.answer->recorded.granted) granted = false;
+        if (--left == 0) left.notify_one();
+      });
+    }
+    for (std::int64_t now = left; now > 0; now = left) left.wait(now);
+    state.SetIterationTime(microseconds(Clock::now() - begin) / 1e6);
+  }
+  if (!granted) state.SkipWithError("a release was refused");
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(submitted_releases)->Arg(2'000)->Iterations(3)->UseManualTime();
+
 /// Waits for the pipe's other end to be closed.
 void await_closed(int pipe_end) {
   char byte = 0;

@@ -7,6 +7,7 @@
 #include "canonical_request.hpp"
 #include "condition.hpp"
 #include "decide.hpp"
+#include "decided.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/held_calendar.hpp"
@@ -15,16 +16,10 @@
 #include "judgement.hpp"
 #include "release_path.hpp"
 #include "request_path.hpp"
+#include "submissions.hpp"
 #include "whole_answers.hpp"
 
 namespace epsilog::engine {
-namespace {
-
-/// How often a release starts over because the policy or a balance changed under it.
-constexpr int kAttemptsMax = 100;
-
-}  // namespace
-
 Engine::Engine(std::shared_ptr<EngineState> state) : state_(std::move(state)) {}
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
@@ -56,31 +51,6 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
 
 namespace {
 
-/// Ends what is overdue by itself, so that the next attempt sees what became free.
-void end_overdue(EngineState& state) {
-  ledger::Ledger& ledger = state.writer();
-  Begun begun = begin_after_expiries(state);
-  if (begun.ended > 0) (void)ledger.commit(std::move(begun.transaction));
-}
-
-Answer decided_at_last(EngineState& state, const Request& request, mechanisms::BitSource* bits,
-                       std::span<const Rational> alphas, const Progress& progress) {
-  if (auto answers = transacted_at_once(state, {&request, 1}, bits, alphas))
-    return std::move(answers->front());
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    if (attempt > 0) end_overdue(state);
-    std::optional<ledger::Snapshot> view(state.snapshot());
-    Prepared step = prepared(state, *view, state.active_policy(*view), request);
-    if (step.replay) return state.replayed(*step.replay, *view, alphas);
-    view.reset();  // reading a source may take long, and an open view keeps the log from being recycled
-    answered(step, progress);
-    auto answers = transacted(state, {&step, 1}, bits, alphas);
-    if (answers) return std::move(answers->front());
-  }
-  throw LedgerBusy(
-      "the policy or the budget kept changing while the answer was computed; nothing was charged");
-}
-
 /// Visits one decision of a list. What cannot be read is told, and hides nothing that follows.
 template <class Read>
 void visit_readable(EngineState& state, const std::string& id,
@@ -105,12 +75,20 @@ void require_held(const Request& request, bool held) {
 Answer Engine::release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
                        const Progress& progress) {
   require_held(request, false);
-  return decided_at_last(*state_, request, &bits, alphas, progress);
+  return std::move(decided(*state_, {&request, 1}, &bits, alphas, progress).front());
 }
 
 Answer Engine::reserve(const Request& request, const Alphas& alphas) {
   require_held(request, true);
-  return decided_at_last(*state_, request, nullptr, alphas, {});
+  return std::move(decided(*state_, {&request, 1}, nullptr, alphas, {}).front());
+}
+
+void Engine::submit(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
+                    const OnDone& on_done) {
+  EngineState& state = *state_;
+  if (!on_done) throw InvalidParameter("submit: nobody is told what became of it");
+  state.require_own_process();
+  Submissions::of(state).submit(request, &bits, alphas, on_done);
 }
 
 Answer Engine::commit(const std::string& id, const std::string& by,
@@ -162,27 +140,7 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
                                          const Alphas& alphas, const Progress& progress) {
   if (requests.empty()) return {};
   for (const Request& request : requests) require_held(request, false);
-  if (auto answers = transacted_at_once(*state_, requests, &bits, alphas)) return std::move(*answers);
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    if (attempt > 0) end_overdue(*state_);
-    std::vector<Prepared> steps;
-    steps.reserve(requests.size());
-    {
-      ledger::Snapshot view = state_->snapshot();
-      const auto active = state_->active_policy(view);
-      for (const Request& request : requests) steps.push_back(prepared(*state_, view, active, request));
-    }
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const auto tell = [&](double fraction) {
-        progress((static_cast<double>(i) + fraction) / static_cast<double>(steps.size()));
-      };
-      answered(steps[i], progress ? Progress(tell) : Progress());
-    }
-    auto answers = transacted(*state_, steps, &bits, alphas);
-    if (answers) return std::move(*answers);
-  }
-  throw LedgerBusy(
-      "the policy or the budget kept changing while the answers were computed; nothing was charged");
+  return decided(*state_, requests, &bits, alphas, progress);
 }
 
 std::string Engine::same_question(const Request& request) const {

@@ -1,11 +1,14 @@
 #include "engine_state.hpp"
 
+#include <unistd.h>
+
 #include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "group_line.hpp"
 #include "request_act.hpp"
 
 namespace epsilog::engine {
@@ -29,8 +32,28 @@ Policy parsed_policy(const ledger::PolicyVersion& version) {
 EngineState::EngineState(std::string path, const EngineOptions& engine_options)
     : ledger_path(std::move(path)),
       options(engine_options),
-      ledger_(ledger::Ledger::open_on_demand(ledger_path, options.ledger_options())) {
+      process_(::getpid()),
+      ledger_(ledger::Ledger::open_on_demand(ledger_path, options.ledger_options())),
+      line_(std::make_unique<GroupLine>()) {
   ledger_id = ledger_.ledger_id();
+}
+
+EngineState::~EngineState() {
+  if (::getpid() == process_) return;
+  // In a forked child the threads that wait in them are not there: what they wait for cannot be destroyed.
+  static_cast<void>(beside_.release());
+  static_cast<void>(line_.release());
+}
+
+void EngineState::require_own_process() const {
+  if (::getpid() == process_) return;
+  throw InvalidParameter("engine: opened before fork() and used after it; open it again in the child");
+}
+
+BesideCalls& EngineState::beside(accounting::CallbackRef<std::unique_ptr<BesideCalls>()> make) {
+  const std::lock_guard lock(mutex_);
+  if (!beside_) beside_ = make();
+  return *beside_;
 }
 
 ledger::Snapshot EngineState::snapshot() {

@@ -1,6 +1,8 @@
 // What an Engine holds: the ledger, opened as late as possible, and the policies it has parsed.
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <memory>
 #include <mutex>
@@ -8,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "epsilog/accounting/callback.hpp"
 #include "epsilog/engine/answer.hpp"
 #include "epsilog/engine/engine_options.hpp"
 #include "epsilog/ledger/ledger.hpp"
@@ -17,8 +20,30 @@
 
 namespace epsilog::engine {
 
+class GroupLine;
+
+/// What goes on beside the calls of an engine, and ends before it does.
+struct BesideCalls {
+  BesideCalls() = default;
+  BesideCalls(const BesideCalls&) = delete;
+  BesideCalls& operator=(const BesideCalls&) = delete;
+  virtual ~BesideCalls() = default;
+};
+
 struct EngineState {
   EngineState(std::string path, const EngineOptions& engine_options);
+  EngineState(const EngineState&) = delete;
+  EngineState& operator=(const EngineState&) = delete;
+  /// Waits for what goes on beside its calls.
+  ~EngineState();
+
+  /// Where threads wait for each other: of no use, and not to be touched, in a forked child.
+  /// Throws  InvalidParameter there.
+  void require_own_process() const;
+  /// Who waits to be recorded.
+  [[nodiscard]] GroupLine& line() noexcept { return *line_; }
+  /// Made when first asked for.
+  [[nodiscard]] BesideCalls& beside(accounting::CallbackRef<std::unique_ptr<BesideCalls>()> make);
 
   /// A read view; takes no lock.
   [[nodiscard]] ledger::Snapshot snapshot();
@@ -65,10 +90,13 @@ struct EngineState {
   /// Throws  LedgerCorrupt, each time; nothing is remembered then.
   std::shared_ptr<const AppliedPolicy> remembered(const ledger::PolicyVersion& version);
 
+  const pid_t process_;
   ledger::Ledger ledger_;  // thread-safe
-  std::mutex mutex_;       // guards what follows
+  std::unique_ptr<GroupLine> line_;
+  std::mutex mutex_;  // guards what follows
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
   std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)
+  std::unique_ptr<BesideCalls> beside_;
 };
 
 /// What would become of the request: the balances are told unless who asks may know nothing of them.

@@ -1,6 +1,6 @@
 #include "release_path.hpp"
 
-#include <map>
+#include <algorithm>
 
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
@@ -93,16 +93,6 @@ Judgement judged_now(const Prepared& prepared, const std::vector<Debit>& debits,
   return judged(planned_request(prepared), debits, conflict, reasons_told(ledger::kRules));
 }
 
-bool reads_source(const Prepared& prepared) {
-  return prepared.request.question.statistic.kind != StatisticKind::value;
-}
-
-/// What became of one request inside the transaction.
-struct Recorded {
-  enum class Kind { replay, written, outdated } kind;
-  std::optional<ledger::StoredDecision> earlier;  ///< for replay
-};
-
 void write(ledger::Transaction& transaction, const Prepared& prepared, const Decision& decision,
            ledger::Outcome outcome, std::vector<Debit> debits, bool conflict, mechanisms::BitSource* bits) {
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
@@ -123,23 +113,6 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
     draw(transaction, *prepared.plan, *prepared.exact,
          transaction.charge(recorded, charges(debits), prepared.plan->charged), *bits);
   }
-}
-
-Recorded record(ledger::Transaction& transaction, const Prepared& prepared, mechanisms::BitSource* bits) {
-  if (prepared.replay) {
-    if (prepared.replay->durable) return {Recorded::Kind::replay, prepared.replay};
-    auto now = transaction.find_key(prepared.request.principal, prepared.request.key);
-    return {Recorded::Kind::replay, now ? std::move(now) : prepared.replay};  // the turn made it durable
-  }
-  KeyBinding key = key_binding(transaction, prepared.request, prepared.digest);
-  if (key.replay) return {Recorded::Kind::replay, std::move(key.replay)};
-  std::vector<Debit> debits = debits_where(transaction, prepared);
-  const auto [decision, outcome, state] = judged_now(prepared, debits, key.conflict);
-  if (outcome == ledger::Outcome::granted && !prepared.exact) {
-    return {Recorded::Kind::outdated, std::nullopt};
-  }
-  write(transaction, prepared, decision, outcome, std::move(debits), key.conflict.has_value(), bits);
-  return {Recorded::Kind::written, std::nullopt};
 }
 
 }  // namespace
@@ -180,6 +153,15 @@ void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits) 
   }
 }
 
+std::size_t bytes_drawn(const ExactAnswer& exact) {
+  // A block of words of a discrete mechanism, and some attempts at each value.
+  constexpr std::size_t kOfMechanism = 512;
+  constexpr std::size_t kOfValue = 64;
+  std::size_t bytes = 0;
+  for (const auto& component : exact.values) bytes += kOfMechanism + kOfValue * component.size();
+  return bytes;
+}
+
 void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer& exact,
           accounting::ChargeReceipt receipt, mechanisms::BitSource& bits) {
   std::vector<accounting::SealedRelease> sealed;
@@ -189,6 +171,34 @@ void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer&
   }
   EPSILOG_INVARIANT(receipt.amount() == accounting::ApproximateLoss());
   transaction.attach(plan.record, std::move(sealed), plan.derivation.post_processing);
+}
+
+std::optional<Recorded> record(ledger::Transaction& transaction, const Prepared& prepared,
+                               mechanisms::BitSource* bits) {
+  if (prepared.replay) {
+    if (prepared.replay->durable) return Recorded{Recorded::Kind::replay, prepared.replay};
+    auto now = transaction.find_key(prepared.request.principal, prepared.request.key);
+    return Recorded{Recorded::Kind::replay,
+                    now ? std::move(now) : prepared.replay};  // the turn made it durable
+  }
+  KeyBinding key = key_binding(transaction, prepared.request, prepared.digest);
+  if (key.replay) return Recorded{Recorded::Kind::replay, std::move(key.replay)};
+  std::vector<Debit> debits = debits_where(transaction, prepared);
+  const auto [decision, outcome, state] = judged_now(prepared, debits, key.conflict);
+  if (outcome == ledger::Outcome::granted && !prepared.exact) return std::nullopt;
+  write(transaction, prepared, decision, outcome, std::move(debits), key.conflict.has_value(), bits);
+  return Recorded{Recorded::Kind::written, std::nullopt};
+}
+
+bool reads_source(const Prepared& request) {
+  return request.request.question.statistic.kind != StatisticKind::value;
+}
+
+std::size_t movements_up(const Prepared& request) {
+  if (!request.plan) return 0;          // a replay
+  constexpr std::size_t kMeasures = 2;  // of one budget, at most
+  const std::size_t blocks = std::max<std::size_t>(request.plan->blocks.size(), 1);
+  return kMeasures * (blocks + 1 + request.dataset->limits.size());
 }
 
 Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<const AppliedPolicy> active,
@@ -255,89 +265,6 @@ void answered(Prepared& request, const Progress& progress) {
     request.exact = request.location ? answer_of(relocated(*request.dataset, *request.location))
                                      : answer_of(*request.dataset);
   }
-}
-
-namespace {
-
-/// What becomes of requests that turn out to be decided already: told here, or left to who prepares them
-/// first, so that a replay writes nothing, not even that something else has expired.
-enum class Replays { told, left };
-
-/// transacted(), from a transaction on that began with ending what was overdue.
-std::optional<std::vector<Answer>> transacted_in(EngineState& state, Begun begun,
-                                                 std::span<const Prepared> requests,
-                                                 mechanisms::BitSource* bits,
-                                                 std::span<const Rational> alphas, Replays replays) {
-  ledger::Ledger& ledger = state.writer();
-  ledger::Transaction& transaction = begun.transaction;
-  const std::int64_t active = transaction.active_policy_version();
-  const bool calendar_held = transaction.calendar_held();
-  std::vector<Recorded> outcomes;
-  for (const Prepared& request : requests) {
-    if (!request.replay && request.applied->version.version != active) return std::nullopt;
-    const bool read = request.exact && reads_source(request);
-    if (read && transaction.location(request.request.dataset) != request.location) return std::nullopt;
-    outcomes.push_back(record(transaction, request, bits));
-    if (outcomes.back().kind == Recorded::Kind::outdated) return std::nullopt;
-    if (outcomes.back().kind == Recorded::Kind::replay && replays == Replays::left) return std::nullopt;
-  }
-  std::map<std::int64_t, ledger::StoredDecision> committed;  // by seq
-  std::vector<std::int64_t> order;
-  for (ledger::StoredDecision& stored : ledger.commit(std::move(transaction))) {
-    order.push_back(stored.seq);
-    committed.emplace(stored.seq, std::move(stored));
-  }
-
-  std::vector<Answer> answers;
-  std::optional<ledger::Snapshot> view;  // only replays need one
-  std::size_t written = begun.ended;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (outcomes[i].kind == Recorded::Kind::written) {
-      answers.push_back(state.described(requests[i].request, *requests[i].plan, active, alphas));
-      add_decision(answers.back(), committed.at(order[written++]), false);
-      note_held_calendar(answers.back(), calendar_held);
-    } else {
-      if (!view) view.emplace(state.snapshot());
-      // The key may have been bound earlier in this very transaction; what find_key saw then was not
-      // yet durable, what commit returned is.
-      const auto same = committed.find(outcomes[i].earlier->seq);
-      answers.push_back(
-          state.replayed(same != committed.end() ? same->second : *outcomes[i].earlier, *view, alphas));
-    }
-  }
-  return answers;
-}
-
-/// Whoever cannot write may still be told what was decided earlier; whoever asks anew meets the same again.
-std::optional<Begun> begun_if_possible(EngineState& state) {
-  try {
-    return begin_after_expiries_at_once(state);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-}  // namespace
-
-std::optional<std::vector<Answer>> transacted(EngineState& state, std::span<const Prepared> requests,
-                                              mechanisms::BitSource* bits, std::span<const Rational> alphas) {
-  return transacted_in(state, begin_after_expiries(state), requests, bits, alphas, Replays::told);
-}
-
-std::optional<std::vector<Answer>> transacted_at_once(EngineState& state, std::span<const Request> requests,
-                                                      mechanisms::BitSource* bits,
-                                                      std::span<const Rational> alphas) {
-  std::vector<Prepared> steps;
-  steps.reserve(requests.size());
-  for (const Request& request : requests) {
-    std::optional<Prepared> step = prepared_ahead(state, request);
-    if (!step) return std::nullopt;
-    answered(*step, {});
-    steps.push_back(std::move(*step));
-  }
-  std::optional<Begun> begun = begun_if_possible(state);
-  if (!begun) return std::nullopt;
-  return transacted_in(state, std::move(*begun), steps, bits, alphas, Replays::left);
 }
 
 }  // namespace epsilog::engine

@@ -2,13 +2,12 @@
 //
 //   prepared    policy -> request -> plan -> decision   no lock, a read snapshot          (step 0)
 //   answered    the exact answer                        no lock, reads the source         (step 1)
-//   transacted  charge -> release, all or nothing       one transaction under the lock    (steps 2, 3)
+//   record      charge -> release, sealed               in a group's transaction          (step 2, group.hpp)
+//   lead        COMMIT -> the value                     one for the whole group           (step 3, group.hpp)
 //
-// Where no source is read and the turn is free at once, the transaction is the only look at the ledger: the
-// request is prepared ahead by the newest policy that is known, and the transaction says whether that is
-// active.
-//
-// A value leaves `transacted` only after COMMIT returned.
+// decided() goes along them, as often as the world changes meanwhile (decided.hpp). Where no source is read
+// the transaction is the only look at the ledger, if it can be had soon: the request is prepared ahead by the
+// newest policy that is known, and the transaction says whether that is active.
 #pragma once
 
 #include <memory>
@@ -51,20 +50,25 @@ struct Prepared {
 /// Throws  SourceError, SourceIo.
 void answered(Prepared& request, const Progress& progress);
 
-/// Decides, charges, draws and commits all requests in order.
-/// Requires  bits, unless every request is a reservation.
-/// Ensures   nullopt when the world changed since `prepared` (policy, place of the source, or a refusal that
-///           would now be granted): nothing of theirs happened, prepare again.
-[[nodiscard]] std::optional<std::vector<Answer>> transacted(EngineState& state,
-                                                            std::span<const Prepared> requests,
-                                                            mechanisms::BitSource* bits,
-                                                            std::span<const Rational> alphas);
-/// The same if all were prepared ahead, none is a replay and the turn is free at once; else nullopt, and
-/// nothing happened.
-[[nodiscard]] std::optional<std::vector<Answer>> transacted_at_once(EngineState& state,
-                                                                    std::span<const Request> requests,
-                                                                    mechanisms::BitSource* bits,
-                                                                    std::span<const Rational> alphas);
+/// How many accounts the request may change the balance of, at most.
+[[nodiscard]] std::size_t movements_up(const Prepared& request);
+/// Whether its answer comes from the rows of a source.
+[[nodiscard]] bool reads_source(const Prepared& request);
+
+/// What became of one request inside a transaction.
+struct Recorded {
+  enum class Kind { replay, written } kind;
+  /// Of a replay, as the transaction found it; of both, as COMMIT left it, once it returned.
+  std::optional<ledger::StoredDecision> decision;
+};
+/// Decides for good, charges and draws; nothing is visible before COMMIT.
+/// Requires  bits, unless the request is a reservation; it was prepared under the active policy, and its
+/// source
+///           is where it was.
+/// Ensures   none when its refusal would now be granted: prepare again. Nothing was recorded then.
+/// Throws    as ledger::Transaction, and what `bits` throws: what was recorded of it has to be undone then.
+[[nodiscard]] std::optional<Recorded> record(ledger::Transaction& transaction, const Prepared& prepared,
+                                             mechanisms::BitSource* bits);
 
 /// Names and reasons are stored and shown as they are.
 /// Throws  InvalidParameter for more than 256 bytes, a control character, or what is not UTF-8.
@@ -80,6 +84,8 @@ void check_text(const std::string& text, const char* what);
 /// Requires  the receipt covers plan.charged.
 void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer& exact,
           accounting::ChargeReceipt receipt, mechanisms::BitSource& bits);
+/// More bytes than nearly every draw() takes.
+[[nodiscard]] std::size_t bytes_drawn(const ExactAnswer& exact);
 /// Accounts that no list of the policy names are made by the first request that is granted.
 void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits);
 /// The accounts a decision is stored with, of those that are there.

@@ -16,6 +16,7 @@
 #include "request_rules.hpp"
 #include "row_answer.hpp"
 #include "source_location.hpp"
+#include "supplied_bits.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -266,11 +267,31 @@ ExactAnswer exact_answer(const Waiting& step, const Reading& reading,
 /// What is drawn, from what, and whether it came to it.
 struct Posting {
   const CommitOrder& order;
-  mechanisms::BitSource& bits;
+  SuppliedBits bits;  // the same for every attempt
   const Progress& progress;
   bool posted = false;
   bool decided = false;  ///< by this commit, as a last approval would have
 };
+
+/// Posts, unless the source was relocated while it was read.
+/// Throws  MoreBits: nothing happened.
+Attempt post_drawn(EngineState& state, const Waiting& step, const Reading& from, const ExactAnswer& exact,
+                   Overdue overdue, Posting& posting) {
+  bool elsewhere = false;
+  posting.bits.rewind();
+  const Attempt attempt = transact(state, step, overdue, [&](auto& transaction, const RequestFamily& family) {
+    if (family.state() != RequestState::reserved) return false;
+    elsewhere = step.computed_here() && transaction.location(step.request.dataset) != from.location;
+    if (elsewhere) return false;
+    draw(transaction, *from.plan, exact,
+         transaction.post(
+             draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request),
+             from.plan->charged),
+         posting.bits);
+    return posting.posted = true;
+  });
+  return elsewhere ? Attempt::outdated : attempt;
+}
 
 Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
   const Reading from = reading(state, step);
@@ -284,19 +305,14 @@ Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
   // Whoever began to read in time is not overdue for having read long, unless somebody ended it or the
   // period is over whose budget it holds.
   const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;
-  bool elsewhere = false;  // the source was relocated while it was read
-  const Attempt attempt = transact(state, step, overdue, [&](auto& transaction, const RequestFamily& family) {
-    if (family.state() != RequestState::reserved) return false;
-    elsewhere = step.computed_here() && transaction.location(step.request.dataset) != from.location;
-    if (elsewhere) return false;
-    draw(transaction, *from.plan, exact,
-         transaction.post(
-             draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request),
-             from.plan->charged),
-         posting.bits);
-    return posting.posted = true;
-  });
-  return elsewhere ? Attempt::outdated : attempt;
+  posting.bits.supply(bytes_drawn(exact));  // nobody waits under the turn for a generator
+  for (;;) {
+    try {
+      return post_drawn(state, step, from, exact, overdue, posting);
+    } catch (const MoreBits&) {
+      posting.bits.supply_more();
+    }
+  }
 }
 
 /// Decides what needs no more approvals under the active policy; others stay as they are.
@@ -319,7 +335,7 @@ Attempt decide_if_due(EngineState& state, const Waiting& step, Posting& posting)
 
 Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
                  std::span<const Rational> alphas, const Progress& progress) {
-  Posting posting{order, bits, progress};
+  Posting posting{order, SuppliedBits(&bits), progress};
   Answer answer = settled(state, order.id, alphas, [&](const Waiting& step) {
     require_asker(step, order.by, "commit");
     if (step.overdue) return end_overdue(state, step);

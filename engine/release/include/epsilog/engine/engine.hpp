@@ -17,6 +17,7 @@
 #include "epsilog/engine/engine_options.hpp"
 #include "epsilog/engine/progress.hpp"
 #include "epsilog/engine/request.hpp"
+#include "epsilog/engine/submitted.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 
@@ -125,6 +126,18 @@ class Engine final {
   [[nodiscard]] std::vector<Answer> release_many(std::span<const Request> requests,
                                                  mechanisms::BitSource& bits, const Alphas& alphas,
                                                  const Progress& progress = {});
+
+  /// release() or reserve(), whichever the request asks for, without waiting until it is durable: what waits
+  /// at the same time is recorded together, with what other threads ask. The source is read, and the first
+  /// bits, before it returns. Requires  `bits` may be used from another thread until `on_done` is called, and
+  /// outlives that. `on_done`
+  ///           is short, does not throw, and does not destroy the engine.
+  /// Ensures   `on_done` is called once, by a thread of the engine, perhaps before this returns, and perhaps
+  /// at
+  ///           the same time as another; the engine is not destroyed before. Nothing if this throws.
+  /// Throws    as release(), what is wrong with request, source or bits.
+  void submit(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
+              const OnDone& on_done);
 
   // Reservations and approvals (docs/reservations.md). The id is that of the reservation, of the request that
   // waits for approvals, or of any decision about them. The answer is how the request stands afterwards,

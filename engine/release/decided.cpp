@@ -1,0 +1,158 @@
+#include "decided.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/held_calendar.hpp"
+#include "expiry.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// How often a call starts over because the policy or a balance changed under it.
+constexpr int kAttemptsMax = 100;
+
+/// Ends what is overdue by itself, so that the next attempt sees what became free.
+void end_overdue(EngineState& state) {
+  Begun begun = begin_after_expiries(state);
+  if (begun.ended > 0) (void)state.writer().commit(std::move(begun.transaction));
+}
+
+/// None: nothing of the call is recorded, and it is to be prepared (again).
+std::optional<std::vector<Answer>> recorded(EngineState& state, Deciding& call, Patience patience) {
+  for (;;) {
+    const std::unique_ptr<Member> member = call.member();
+    grouped(state, *member, patience);
+    if (member->fate != Member::Fate::lacks_bits) return call.concluded(*member);
+    call.supply_more();
+  }
+}
+
+}  // namespace
+
+Deciding::Deciding(EngineState& state, std::span<const Request> requests, mechanisms::BitSource* bits,
+                   std::span<const Rational> alphas)
+    : state_(state), requests_(requests), bits_(bits), alphas_(alphas) {
+  state.require_own_process();
+}
+
+bool Deciding::prepare_ahead() {
+  replays_ = Replays::left;
+  steps_.clear();
+  steps_.reserve(requests_.size());
+  for (const Request& request : requests_) {
+    std::optional<Prepared> step = prepared_ahead(state_, request);
+    if (!step) return false;
+    answered(*step, {});
+    steps_.push_back(std::move(*step));
+  }
+  try {
+    supply();
+  } catch (const EntropyUnavailable&) {
+    return false;  // what is decided already needs none
+  }
+  return true;
+}
+
+std::optional<Answer> Deciding::prepare(const Progress& progress) {
+  replays_ = Replays::told;
+  steps_.clear();
+  steps_.reserve(requests_.size());
+  {
+    // Reading a source may take long, and an open view keeps the log from being recycled.
+    ledger::Snapshot view = state_.snapshot();
+    const auto active = state_.active_policy(view);
+    for (const Request& request : requests_) steps_.push_back(prepared(state_, view, active, request));
+    if (steps_.size() == 1 && steps_.front().replay) {
+      return state_.replayed(*steps_.front().replay, view, alphas_);
+    }
+  }
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const auto tell = [&](double fraction) {
+      progress((static_cast<double>(i) + fraction) / static_cast<double>(steps_.size()));
+    };
+    answered(steps_[i], progress ? Progress(tell) : Progress());
+  }
+  supply();
+  return std::nullopt;
+}
+
+void Deciding::supply() {
+  std::size_t bytes = 0;
+  for (const Prepared& step : steps_) {
+    if (step.exact) bytes += bytes_drawn(*step.exact);
+  }
+  bits_.supply(bytes);
+}
+
+std::unique_ptr<Member> Deciding::member() {
+  return std::make_unique<Member>(steps_, bits_, replays_);
+}
+
+std::optional<std::vector<Answer>> Deciding::concluded(Member& member) {
+  switch (member.fate) {
+    case Member::Fate::unmet:
+    case Member::Fate::outdated:
+      return std::nullopt;
+    case Member::Fate::failed:
+      std::rethrow_exception(std::exchange(member.fault, nullptr));
+    case Member::Fate::recorded:
+      return answers(member);
+    case Member::Fate::lacks_bits:
+      break;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+std::vector<Answer> Deciding::answers(Member& member) {
+  std::vector<Answer> answers;
+  answers.reserve(steps_.size());
+  std::optional<ledger::Snapshot> view;  // only replays need one
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Recorded& recorded = member.recorded[i];
+    if (recorded.kind == Recorded::Kind::written) {
+      answers.push_back(state_.described(steps_[i].request, *steps_[i].plan, member.policy_version, alphas_));
+      add_decision(answers.back(), *recorded.decision, false);
+      note_held_calendar(answers.back(), member.calendar_held);
+    } else {
+      if (!view) view.emplace(state_.snapshot());
+      answers.push_back(state_.replayed(*recorded.decision, *view, alphas_));
+    }
+  }
+  return answers;
+}
+
+namespace {
+
+std::vector<Answer> decided_anew(EngineState& state, Deciding& call, const Progress& progress) {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    if (attempt > 0) end_overdue(state);
+    if (auto replayed = call.prepare(progress)) return {std::move(*replayed)};
+    if (auto answers = recorded(state, call, Patience::turn)) return std::move(*answers);
+  }
+  throw LedgerBusy(
+      "the policy or the budget kept changing while the answer was computed; nothing was charged");
+}
+
+}  // namespace
+
+std::vector<Answer> decided(EngineState& state, std::span<const Request> requests,
+                            mechanisms::BitSource* bits, std::span<const Rational> alphas,
+                            const Progress& progress) {
+  Deciding call(state, requests, bits, alphas);
+  if (call.prepare_ahead()) {
+    if (auto answers = recorded(state, call, Patience::none)) return std::move(*answers);
+  }
+  return decided_anew(state, call, progress);
+}
+
+std::vector<Answer> decided_further(EngineState& state, Deciding& call, bool lacks_bits) {
+  if (lacks_bits) {
+    call.supply_more();
+    if (auto answers = recorded(state, call, Patience::turn)) return std::move(*answers);
+  }
+  return decided_anew(state, call, {});
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,60 @@
+// One call of release(), release_many(), reserve() or submit(), from its requests to its answers.
+//
+//   prepare_ahead  -> grouped, if its turn comes soon          what is decided already is left to the next
+//   row prepare        -> the answer on record, or grouped         again when the world changed under it
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "group.hpp"
+
+namespace epsilog::engine {
+
+/// Thread-safety: one owner at a time.
+class Deciding final {
+ public:
+  /// Requires  `requests`, `bits` and `alphas` outlive this; no bits if every request is a reservation.
+  /// Throws    InvalidParameter in a forked child.
+  Deciding(EngineState& state, std::span<const Request> requests, mechanisms::BitSource* bits,
+           std::span<const Rational> alphas);
+
+  /// Without a look at the ledger; false where that does not do, and nothing has happened.
+  [[nodiscard]] bool prepare_ahead();
+  /// By the ledger as it stands; reads sources, and the bits that will be drawn from.
+  /// Ensures  the answer, if there is one request, and it is decided already.
+  /// Throws   as Engine::release().
+  [[nodiscard]] std::optional<Answer> prepare(const Progress& progress);
+
+  /// Requires  it is prepared, and no earlier member is in the line.
+  [[nodiscard]] std::unique_ptr<Member> member();
+  /// What the group made of the member, as answers; none if it has to be prepared again.
+  /// Requires  its fate is not lacks_bits.
+  /// Throws    what it failed with.
+  [[nodiscard]] std::optional<std::vector<Answer>> concluded(Member& member);
+  /// Reads what the last draw lacked. Throws  what the source throws.
+  void supply_more() { bits_.supply_more(); }
+
+ private:
+  void supply();
+  [[nodiscard]] std::vector<Answer> answers(Member& member);
+
+  EngineState& state_;
+  std::span<const Request> requests_;
+  SuppliedBits bits_;  // the same for every attempt
+  std::span<const Rational> alphas_;
+  std::vector<Prepared> steps_;
+  Replays replays_ = Replays::told;
+};
+
+/// Goes the whole way, waiting for each turn.
+/// Throws  as Engine::release_many().
+[[nodiscard]] std::vector<Answer> decided(EngineState& state, std::span<const Request> requests,
+                                          mechanisms::BitSource* bits, std::span<const Rational> alphas,
+                                          const Progress& progress);
+/// The same from where a group left it: after a draw that lacked bits, or else to be prepared anew.
+[[nodiscard]] std::vector<Answer> decided_further(EngineState& state, Deciding& call, bool lacks_bits);
+
+}  // namespace epsilog::engine

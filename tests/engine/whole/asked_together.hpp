@@ -1,0 +1,137 @@
+// Calls that are recorded by one group, in the order in which they were added: a test says what happens
+// between their preparation and their group, and no thread decides anything.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <list>
+#include <memory>
+#include <utility>
+
+#include "decided.hpp"
+#include "engine_state.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "group.hpp"
+#include "support/catch.hpp"
+
+namespace epsilog::test {
+
+/// Random bits after so many zeros, which a snapped draw takes for an exponent without end; then, if it is
+/// told so, none. Whoever is asked while a turn is held says so.
+class ZerosFirst final : public mechanisms::BitSource {
+ public:
+  ZerosFirst(std::string ledger, std::size_t zeros, bool fails_after = false)
+      : ledger_(std::move(ledger)), zeros_(zeros), fails_after_(fails_after) {}
+  void fill(std::span<std::byte> bytes) override {
+    const int lock = ::open((ledger_ + ".lock").c_str(), O_RDWR | O_CLOEXEC);
+    // Nobody has the turn, or nobody ever had it.
+    CHECK((lock == -1 || ::flock(lock, LOCK_EX | LOCK_NB) == 0));
+    ::close(lock);
+    if (fails_after_ && given_ > 0) throw EntropyUnavailable("no entropy in this test");
+    system_.fill(bytes);
+    for (std::byte& byte : bytes) {
+      if (given_++ < zeros_) byte = std::byte{0};
+    }
+  }
+  [[nodiscard]] std::size_t given() const { return given_; }
+
+ private:
+  std::string ledger_;
+  std::size_t zeros_;
+  bool fails_after_;
+  std::size_t given_ = 0;
+  mechanisms::SystemBits system_;
+};
+
+class AskedTogether final {
+ public:
+  struct Call {
+    engine::Request request;
+    std::unique_ptr<mechanisms::BitSource> bits;
+    std::unique_ptr<engine::Deciding> deciding;
+    std::vector<engine::Prepared> other;  // recorded in place of what is decided on
+    std::unique_ptr<engine::SuppliedBits> other_bits;
+    std::unique_ptr<engine::Member> member;
+    std::optional<engine::Answer> answer;
+    std::exception_ptr fault;
+  };
+
+  explicit AskedTogether(const std::string& ledger, const engine::EngineOptions& options = {})
+      : ledger_(ledger), state_(ledger, options) {}
+
+  /// By itself: the statements are prepared then, and the question is known.
+  void release(const engine::Request& request) {
+    mechanisms::SystemBits bits;
+    REQUIRE(engine::decided(state_, {&request, 1}, &bits, {}, {}).front().recorded.granted);
+  }
+  /// Prepared as the ledger stands.
+  Call& ask(const engine::Request& request, std::unique_ptr<mechanisms::BitSource> bits = nullptr) {
+    Call& call = calls_.emplace_back();
+    call.request = request;
+    call.bits = std::move(bits);
+    if (call.bits == nullptr) call.bits = std::make_unique<ZerosFirst>(ledger_, 0);
+    call.deciding = std::make_unique<engine::Deciding>(state_, std::span(&call.request, 1), call.bits.get(),
+                                                       std::span<const accounting::Rational>());
+    call.answer = call.deciding->prepare({});
+    REQUIRE_FALSE(call.answer);
+    return call;
+  }
+
+  /// A request of which the ledger's table refuses what would be recorded, after its balance moved.
+  Call& ask_what_a_constraint_refuses(const engine::Request& request) {
+    Call& call = ask(request);
+    ledger::Snapshot view = state_.snapshot();
+    call.other.push_back(engine::prepared(state_, view, state_.active_policy(view), call.request));
+    engine::answered(call.other.back(), {});
+    call.other.back().canonical = "no object";
+    call.other.back().digest = ledger::sha256_hex("no object");
+    call.other_bits = std::make_unique<engine::SuppliedBits>(call.bits.get());
+    call.other_bits->supply(1'000);
+    return call;
+  }
+
+  /// All in one group, unless its leader never has one.
+  void record() {
+    for (Call& call : calls_) {
+      call.member = call.other.empty() ? call.deciding->member()
+                                       : std::make_unique<engine::Member>(call.other, *call.other_bits,
+                                                                          engine::Replays::told);
+    }
+    engine::Member& first = *calls_.front().member;
+    REQUIRE(state_.line().await(first, engine::GroupLine::Deadline::max()) == engine::GroupLine::Turn::leads);
+    for (Call& call : calls_) {
+      if (&call != &calls_.front()) state_.line().submit(*call.member);
+    }
+    engine::lead(state_, first, engine::Patience::turn);
+    for (std::size_t left = calls_.size() - 1; left > 0; --left) {
+      const engine::GroupLine::Work work = state_.line().next();
+      if (work.leads != nullptr)
+        engine::lead(state_, static_cast<engine::Member&>(*work.leads), engine::Patience::turn);
+    }
+  }
+  /// As the calls go on after their group.
+  void conclude() {
+    for (Call& call : calls_) {
+      try {
+        const bool lacks_bits = call.member->fate == engine::Member::Fate::lacks_bits;
+        std::optional<std::vector<engine::Answer>> answers;
+        if (!lacks_bits) answers = call.deciding->concluded(*call.member);
+        if (!answers) answers = engine::decided_further(state_, *call.deciding, lacks_bits);
+        call.answer = std::move(answers->front());
+      } catch (...) {
+        call.fault = std::current_exception();
+      }
+    }
+  }
+  [[nodiscard]] std::list<Call>& calls() { return calls_; }
+
+ private:
+  std::string ledger_;
+  engine::EngineState state_;
+  std::list<Call> calls_;
+};
+
+}  // namespace epsilog::test
