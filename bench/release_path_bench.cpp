@@ -21,21 +21,12 @@
 #include <vector>
 
 #include "epsilog/engine/engine.hpp"
+#include "filled_ledger.hpp"
 
 namespace {
 
 using namespace epsilog;
 using Clock = std::chrono::steady_clock;
-
-constexpr const char* kPolicy =
-    "version: 1\n"
-    "datasets:\n"
-    "  external:\n"
-    "    unit: row\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 2000000}\n"
-    "    queries:\n"
-    "      score: {bounds: [0, 1000], sensitivity: 1}\n";
 
 double microseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
@@ -54,7 +45,7 @@ class Workplace {
     std::string pattern = (std::filesystem::current_path() / "release-bench-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
     path_ = pattern;
-    std::ofstream(path_ / "policy.yaml") << kPolicy;
+    std::ofstream(path_ / "policy.yaml") << bench::kFilledPolicy;
     engine::Engine::init((path_ / "policy.yaml").string(), (path_ / "ledger").string(), "bench");
     raw_ = ::open((path_ / "raw").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     (void)raw_write();

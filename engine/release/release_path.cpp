@@ -259,8 +259,10 @@ void answered(Prepared& request, const Progress& progress) {
         *request.request.supplied, *request.dataset->query(question.statistic.subject))}}};
   } else {
     const auto answer_of = [&](const Dataset& dataset) {
-      return compute_exact_answer(dataset, question, request.plan->derivation,
-                                  request.applied->version.base_dir, progress);
+      const std::string& base_dir = request.applied->version.base_dir;
+      return opened_where_found(dataset, base_dir, [&] {
+        return compute_exact_answer(dataset, question, request.plan->derivation, base_dir, progress);
+      });
     };
     request.exact = request.location ? answer_of(relocated(*request.dataset, *request.location))
                                      : answer_of(*request.dataset);

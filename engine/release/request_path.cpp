@@ -224,8 +224,10 @@ void check_commit(const Waiting& step, const Reading& reading, const std::option
   check_supplied(step, supplied);
   if (step.computed_here()) {
     // A source that is not there is found before the data may have been seen: the shape is public.
-    (void)open_source(reading.dataset, wanted_columns(reading.dataset, step.request.question),
-                      reading.base_dir);
+    (void)opened_where_found(reading.dataset, reading.base_dir, [&] {
+      return open_source(reading.dataset, wanted_columns(reading.dataset, step.request.question),
+                         reading.base_dir);
+    });
     return;
   }
   if (lacks_token(step)) {

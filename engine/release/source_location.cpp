@@ -34,6 +34,14 @@ Dataset relocated(Dataset dataset, const std::string& path) {
   return dataset;
 }
 
+std::string advice_on_missing(const Dataset& dataset, const std::string& base_dir) {
+  std::error_code error;
+  const auto found = std::filesystem::symlink_status(declared_location(dataset, base_dir), error).type();
+  if (found != std::filesystem::file_type::not_found) return "";
+  return ". If it was moved, a curator says where it is now: epsilog relocate " + dataset.name +
+         " --source FILE --why TEXT";
+}
+
 bool same_location(const std::string& path, const std::string& other) {
   return std::filesystem::path(path).lexically_normal() == std::filesystem::path(other).lexically_normal();
 }

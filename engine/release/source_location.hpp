@@ -1,11 +1,13 @@
 // Where the rows of a dataset are found: where its policy says, or where `relocate` put them since.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "plan_cache.hpp"
 
@@ -20,6 +22,21 @@ namespace epsilog::engine {
 [[nodiscard]] std::string declared_location(const Dataset& dataset, const std::string& base_dir);
 /// The same dataset with its source at an absolute path.
 [[nodiscard]] Dataset relocated(Dataset dataset, const std::string& path);
+/// What a curator can do about a source that is not where its dataset says, as the rest of a sentence; ""
+/// where something is there. Requires  dataset.has_source().
+[[nodiscard]] std::string advice_on_missing(const Dataset& dataset, const std::string& base_dir);
+/// Opens the source of a dataset as a ledger has it.
+/// Throws  as `open`, with that advice.
+template <class Open>
+[[nodiscard]] auto opened_where_found(const Dataset& dataset, const std::string& base_dir, const Open& open) {
+  try {
+    return open();
+  } catch (const SourceError& error) {
+    const std::string advice = advice_on_missing(dataset, base_dir);
+    if (advice.empty()) throw;
+    std::throw_with_nested(SourceError(error.what() + advice));
+  }
+}
 /// Whether both lead to one place, as far as their texts tell: no link is followed.
 [[nodiscard]] bool same_location(const std::string& path, const std::string& other);
 

@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "child_process.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
@@ -18,20 +19,6 @@ using engine::Answer;
 using engine::Engine;
 
 namespace {
-
-/// Runs `work` in a child process; its return value is the exit status.
-template <class Work>
-pid_t in_child(Work work) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  int status = 99;
-  try {
-    status = work();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "child: %s\n", error.what());
-  }
-  _exit(status);
-}
 
 /// One acknowledged release, as the child reports it through the pipe.
 struct Acknowledged {

@@ -131,6 +131,29 @@ TEST_CASE("relocate: a relative path is relative to the working directory", "[en
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
 }
 
+TEST_CASE("relocate: who finds no source is told of it, by the name of the dataset",
+          "[engine][relocate][negative]") {
+  const Clinic clinic;
+  Engine engine = clinic.open();
+  engine::Request held = request("count", "0.1");
+  held.holding = engine::Holding::reserved;
+  const std::string id = engine.reserve(held, {}).recorded.decision_id;
+  const std::string path = clinic.folder.path("visits.csv");
+  const std::string advice = "csv '" + path +
+                             "': No such file or directory. If it was moved, a curator says where it is now: "
+                             "epsilog relocate clinic --source FILE --why TEXT";
+  const auto release_says = [&] {
+    return message_of([&] { (void)release(engine, request("count", "0.1")); });
+  };
+  mechanisms::SystemBits bits;
+  std::filesystem::rename(path, path + ".moved");
+  CHECK(release_says() == advice);
+  CHECK(message_of([&] { (void)engine.commit(id, "alice", {}, bits, {}); }) == advice);
+  CHECK(faults_of(clinic.ledger()) == "");
+  clinic.folder.write("visits.csv", "other,columns\n1,2\n");
+  CHECK(release_says() == "csv '" + path + "': has no column 'patient_id'");
+}
+
 TEST_CASE("relocate: what is no such source is refused, and nothing is recorded",
           "[engine][relocate][negative]") {
   const Clinic clinic;

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "child_process.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
@@ -19,21 +20,6 @@ using engine::Holding;
 using engine::RequestState;
 
 namespace {
-
-/// Runs `work` in a child process.
-template <class Work>
-pid_t in_child(Work work) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  int status = 99;
-  try {
-    work();
-    status = 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "child: %s\n", error.what());
-  }
-  _exit(status);
-}
 
 /// Whether the child was killed, not ended by itself.
 bool killed(pid_t child) {
