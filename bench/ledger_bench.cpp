@@ -20,6 +20,7 @@
 
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 
 namespace epsilog::mechanisms {
@@ -184,35 +185,45 @@ class BareRows final {
       throw std::runtime_error(::sqlite3_errmsg(db_));
     }
   }
-  /// Copies what the first decision of the ledger has, under the next number, an id and a key.
+  /// Copies what the first decision of the ledger has, under the next number, an id and a key, with a line of
+  /// the length of its own hashed for the log.
   void insert_release() {
     constexpr std::size_t kIdLength = 26;
+    constexpr std::size_t kHashBytes = 32;
     std::string id = std::to_string(++last_);
     id = '7' + std::string(kIdLength - 1 - id.size(), '0') + id;  // behind every id that bears a time
+    line_.replace(0, id.size(), id);
+    const std::string leaf = ledger::sha256_hex(line_).substr(0, kHashBytes);
     for (sqlite3_stmt* insert : inserts_) {
       ::sqlite3_bind_int64(insert, 1, last_);
       ::sqlite3_bind_text(insert, 2, id.c_str(), -1, SQLITE_STATIC);
+      ::sqlite3_bind_text(insert, 3, leaf.c_str(), -1, SQLITE_STATIC);
       if (::sqlite3_step(insert) != SQLITE_DONE) throw std::runtime_error(::sqlite3_errmsg(db_));
       ::sqlite3_reset(insert);
     }
   }
 
  private:
+  static constexpr std::size_t kLineBytes = 700;  ///< of a decision with one account
   static constexpr std::array kInserts = {
-      "UPDATE account SET spent = ?1, checksum = ?1 + 0 * length(?2) WHERE id = 1",
-      "INSERT INTO decision(seq, id, created_at, principal, key, request_digest, request, dataset,"
-      " policy_version, outcome, reasons, accounts, parent, deadline, rules, program_version, program_commit,"
-      " decided_under) SELECT ?1, ?2, created_at, principal, ?2, request_digest, request, dataset,"
-      " policy_version, outcome, reasons, accounts, parent, deadline, rules, program_version, program_commit,"
-      " decided_under FROM decision WHERE seq = 1",
-      "INSERT INTO charge(decision_id, account_id, amount) SELECT ?2, account_id, amount + 0 * ?1 FROM charge"
-      " WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-      "INSERT INTO release(decision_id, mechanism, arithmetic, precision, sensitivity, bound, scale, grid,"
-      " requested, charged, adjusted, published, value, components, cells, post_processing, unit, relation)"
-      " SELECT ?2, mechanism, arithmetic, precision + 0 * ?1, sensitivity, bound, scale, grid, requested,"
-      " charged, adjusted, published, value, components, cells, post_processing, unit, relation FROM release"
-      " WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-      "UPDATE meta SET decisions = ?1, wall_clock = substr(?2, 1, 0) || wall_clock"};
+      "UPDATE account SET spent = ?1, checksum = ?1 WHERE id = 1",
+      "INSERT INTO decision(seq, line, id, time, principal, via, key, parent, deadline, outcome, reasons, "
+      "rules,"
+      " build, policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
+      " component_values, \"values\", token) SELECT ?1, (SELECT max(idx) + 1 FROM log),"
+      " CAST(substr(?2, 11) AS BLOB), time, principal, via, ?2, parent, deadline, outcome, reasons, rules, "
+      "build,"
+      " policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
+      " component_values, \"values\", token FROM decision WHERE seq = 1",
+      "INSERT INTO movement(seq, account, position, spent_change, reserved_change, spent, reserved, "
+      "\"limit\")"
+      " SELECT ?1, account, position, spent_change, reserved_change, spent, reserved, \"limit\" FROM movement"
+      " WHERE seq = 1",
+      "INSERT INTO log(idx, kind, row, blind, leaf)"
+      " SELECT max(idx) + 1, 8, ?1, CAST(substr(?2, 11) AS BLOB), CAST(?3 AS BLOB) FROM log",
+      "INSERT INTO node(level, number, hash) SELECT 8, idx / 256, leaf FROM log"
+      " WHERE idx = (SELECT max(idx) FROM log) AND idx % 256 = 255",
+      "UPDATE meta SET decisions = ?1, log_size = log_size + 1, wall_clock = wall_clock + 1"};
 
   [[nodiscard]] std::int64_t number(const char* sql) {
     sqlite3_stmt* statement = nullptr;
@@ -226,6 +237,7 @@ class BareRows final {
   sqlite3* db_ = nullptr;
   std::vector<sqlite3_stmt*> inserts_;
   std::int64_t last_ = 0;
+  std::string line_ = std::string(kLineBytes, 'x');
 };
 
 /// Arg: how many releases a transaction holds.

@@ -5,6 +5,7 @@
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "implied_object.hpp"
 #include "request_act.hpp"
 #include "request_family.hpp"
 #include "request_rules.hpp"
@@ -41,6 +42,9 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
   try {
     applied = std::make_shared<const AppliedPolicy>(
         AppliedPolicy{version, Policy::parse_stored(version.yaml, record)});
+    if (version.implies != implied_object(applied->policy)) {
+      fault(record, "policy_changed", "the object beside its text is not what the text implies");
+    }
   } catch (const PolicyError& error) {
     fault(record, "policy_invalid", error.what());
   }

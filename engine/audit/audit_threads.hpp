@@ -1,7 +1,11 @@
 // How an audit is spread over threads. What it says is the same for any number of them.
 #pragma once
 
-#include "epsilog/engine/audit.hpp"
+#include <string>
+
+#include "epsilog/accounting/callback.hpp"
+#include "epsilog/engine/audit_report.hpp"
+#include "epsilog/engine/progress.hpp"
 
 namespace epsilog::engine {
 

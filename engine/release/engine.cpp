@@ -144,8 +144,8 @@ std::vector<Answer> Engine::release_many(std::span<const Request> requests, mech
 }
 
 std::string Engine::same_question(const Request& request) const {
-  const std::string digest = ledger::sha256_hex(canonical_request(request));
-  return state_->snapshot().find_grant(request.principal, digest).value_or("");
+  const std::string text = canonical_request(request);
+  return state_->snapshot().find_grant(request.principal, text).value_or("");
 }
 
 std::vector<BudgetAccount> Engine::budget(const std::string& dataset) const {

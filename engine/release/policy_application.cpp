@@ -13,6 +13,7 @@
 #include "epsilog/engine/policy_diff.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
+#include "implied_object.hpp"
 #include "later_policy.hpp"
 #include "policy_charged.hpp"
 #include "policy_values.hpp"
@@ -32,6 +33,7 @@ ledger::PolicyVersion version_of(const Policy& policy, const std::string& policy
   ledger::PolicyVersion version;
   version.yaml = policy.yaml();
   version.sha256 = ledger::sha256_hex(policy.yaml());
+  version.implies = implied_object(policy);
   version.base_dir = folder_of(policy_path);
   version.applied_by = by;
   return version;

@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "schema.hpp"
 
 namespace epsilog::ledger {
@@ -230,6 +231,16 @@ void Query::bind(int place, const std::string& value) {
   }
 }
 
+void Query::bind(int place, std::span<const std::uint8_t> bytes) {
+  try {
+    static const char kNothing = 0;  // a null pointer would bind NULL
+    const void* const data = bytes.empty() ? static_cast<const void*>(&kNothing) : bytes.data();
+    statement_->bind(place, data, static_cast<int>(bytes.size()));
+  } catch (const SQLite::Exception& error) {
+    throw StorageFailure(error.getErrorCode(), error.what());
+  }
+}
+
 bool Query::step() {
   const int rc = statement_->tryExecuteStep();
   if (rc == SQLITE_ROW) return true;
@@ -252,6 +263,21 @@ std::string Query::text(int column) const {
   const SQLite::Column value = statement_->getColumn(column);
   if (!value.isText()) throw LedgerCorrupt(column_name(column) + " is not a text");
   return value.getString();
+}
+
+std::string Query::bytes(int column) const {
+  const SQLite::Column value = statement_->getColumn(column);
+  if (!value.isBlob()) throw LedgerCorrupt(column_name(column) + " is not bytes");
+  return value.getString();
+}
+
+std::string Query::time(int column) const {
+  const std::int64_t ms = integer(column);
+  if (ms == 0) return "";
+  if (ms < 0 || ms > kLatestMs) {
+    throw LedgerCorrupt(column_name(column) + " is " + std::to_string(ms) + ", which is no time");
+  }
+  return time_text(ms);
 }
 
 bool Query::null(int column) const {
@@ -368,6 +394,13 @@ void Connection::execute(const char* sql) {
   if (sqlite3_exec(handle(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
     throw last_failure();
   }
+}
+
+void Connection::move_log_into_file(const LedgerFiles& files) {
+  const int rc = sqlite3_wal_checkpoint_v2(handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  if (rc != SQLITE_OK) throw last_failure();
+  if (size_of(files.wal()) != 0)
+    throw LedgerIo("ledger " + files.database + ": its WAL could not be emptied");
 }
 
 StorageFailure Connection::last_failure() {

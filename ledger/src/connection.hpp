@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
 #include "recorded_numbers.hpp"
+#include "shared_rows.hpp"
 
 struct sqlite3;
 
@@ -78,6 +80,10 @@ class Query final {
   /// Throws  LedgerCorrupt if the column does not hold that type.
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::string text(int column) const;
+  /// Of a BLOB.
+  [[nodiscard]] std::string bytes(int column) const;
+  /// A time as ledger_time.hpp writes it, of milliseconds; "" of 0.
+  [[nodiscard]] std::string time(int column) const;
   [[nodiscard]] bool null(int column) const;
   [[nodiscard]] std::string column_name(int column) const;
   /// The same by an enumeration of the columns, which stands beside the SELECT and in its order.
@@ -89,11 +95,18 @@ class Query final {
   [[nodiscard]] std::string text(Column column) const { return text(static_cast<int>(column)); }
   template <class Column>
   requires std::is_enum_v<Column>
+  [[nodiscard]] std::string bytes(Column column) const { return bytes(static_cast<int>(column)); }
+  template <class Column>
+  requires std::is_enum_v<Column>
+  [[nodiscard]] std::string time(Column column) const { return time(static_cast<int>(column)); }
+  template <class Column>
+  requires std::is_enum_v<Column>
   [[nodiscard]] bool null(Column column) const { return null(static_cast<int>(column)); }
 
  private:
   void bind(int place, std::int64_t value);
   void bind(int place, const std::string& value);
+  void bind(int place, std::span<const std::uint8_t> bytes);
 
   SQLite::Statement* statement_;
   sqlite3* handle_;
@@ -130,6 +143,10 @@ class Connection final {
   /// Runs one or several statements without results.
   void execute(const char* sql);
 
+  /// Of a file that nobody else knows: all that was committed stands in it, and nothing in its log.
+  /// Throws  StorageFailure, LedgerIo.
+  void move_log_into_file(const LedgerFiles& files);
+
   [[nodiscard]] sqlite3* handle() { return database_.getHandle(); }
   /// The file's schema version.
   [[nodiscard]] std::int64_t schema_version();
@@ -138,6 +155,8 @@ class Connection final {
   [[nodiscard]] StorageFailure last_failure();
   /// The numbers that were read from it before.
   [[nodiscard]] RecordedNumbers& numbers() noexcept { return numbers_; }
+  /// The constant facts that were read from it before.
+  [[nodiscard]] SharedRows& shared() noexcept { return shared_; }
   /// Rows changed by the last statement.
   [[nodiscard]] int changes();
 
@@ -151,6 +170,7 @@ class Connection final {
   SQLite::Database database_;
   bool candidate_;
   RecordedNumbers numbers_;
+  SharedRows shared_;
   std::map<const char*, SQLite::Statement> statements_;  // destroyed before the database is closed
 };
 

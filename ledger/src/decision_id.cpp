@@ -75,9 +75,47 @@ bool is_id(std::string_view text) {
          text.find_first_not_of(kAlphabet) == std::string_view::npos;
 }
 
-std::string random_hex_128() {
-  std::array<unsigned char, 16> random{};
+std::array<std::uint8_t, 16> id_bytes(std::string_view id) {
+  EPSILOG_INVARIANT(is_id(id));
+  std::array<std::uint8_t, 16> bytes{};
+  std::uint64_t bits = 0;  // the last `held` of them are still to be placed, from the end of the id on
+  unsigned held = 0;
+  std::size_t place = bytes.size();
+  for (std::size_t i = id.size(); i-- > 0 && place > 0;) {
+    bits |= static_cast<std::uint64_t>(kAlphabet.find(id[i])) << held;
+    held += 5;
+    for (; held >= 8 && place > 0; held -= 8, bits >>= 8U) bytes[--place] = static_cast<std::uint8_t>(bits);
+  }
+  if (place > 0) bytes[--place] = static_cast<std::uint8_t>(bits);
+  EPSILOG_INVARIANT(place == 0);
+  return bytes;
+}
+
+std::string id_text(const std::array<std::uint8_t, 16>& bytes) {
+  std::string id(kIdLength, '0');
+  std::uint64_t bits = 0;
+  unsigned held = 0;
+  std::size_t next = bytes.size();
+  for (std::size_t i = id.size(); i-- > 0;) {
+    if (held < 5 && next > 0) {
+      bits |= static_cast<std::uint64_t>(bytes[--next]) << held;
+      held += 8;
+    }
+    id[i] = kAlphabet[bits & 31U];
+    bits >>= 5U;
+    held = held < 5 ? 0 : held - 5;
+  }
+  return id;
+}
+
+std::array<std::uint8_t, 16> random_128() {
+  std::array<std::uint8_t, 16> random{};
   fill_from_system(random);
+  return random;
+}
+
+std::string random_hex_128() {
+  const std::array<std::uint8_t, 16> random = random_128();
   return hex(random.data(), random.size());
 }
 

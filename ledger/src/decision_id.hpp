@@ -1,6 +1,7 @@
 // Ids of decisions, made from ledger time, and random names.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +22,13 @@ namespace epsilog::ledger {
 /// 26 characters of the alphabet, the first at most '7'.
 [[nodiscard]] bool is_id(std::string_view text);
 
+/// The 128 bits that an id is. Requires  is_id(). Bytes order as ids do.
+[[nodiscard]] std::array<std::uint8_t, 16> id_bytes(std::string_view id);
+/// Ensures  is_id(), and id_bytes() gives the bytes again.
+[[nodiscard]] std::string id_text(const std::array<std::uint8_t, 16>& bytes);
+
+/// Random bytes of the operating system. Throws  EntropyUnavailable.
+[[nodiscard]] std::array<std::uint8_t, 16> random_128();
 /// 128 random bits as 32 lower-case hexadecimal digits.
 [[nodiscard]] std::string random_hex_128();
 

@@ -1,17 +1,19 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "account_checksum.hpp"
 #include "decision_id.hpp"
+#include "decision_rows.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/transaction.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
-#include "row_codec.hpp"
+#include "found_decisions.hpp"
 #include "transaction_state.hpp"
+#include "values_text.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -28,26 +30,17 @@ constexpr const char* kDeltaMeasure = accounting::DeltaMeasure::name;
 constexpr const char* kDebit = EPSILOG_SET_BALANCE "?8 <= budget - spent - reserved";
 constexpr const char* kSettle = EPSILOG_SET_BALANCE "?8 <= reserved";
 constexpr const char* kReservedSums =
-    "SELECT c.account_id, c.amount FROM open_decision AS o JOIN charge AS c ON c.decision_id = o.decision_id";
+    "SELECT m.account, m.reserved_change FROM open_decision AS o JOIN movement AS m ON m.seq = o.seq"
+    " WHERE m.reserved_change <> 0";
 
-constexpr const char* kInsertDecision =
-    "INSERT INTO decision(seq, id, created_at, principal, key, request_digest, request, dataset,"
-    " policy_version, outcome, reasons, accounts, parent, deadline, rules, program_version, program_commit,"
-    " decided_under)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
-constexpr const char* kInsertCharge =
-    "INSERT INTO charge(decision_id, account_id, amount) VALUES(?1, ?2, ?3)";
-constexpr const char* kInsertRelease =
-    "INSERT INTO release(decision_id, mechanism, arithmetic, precision, sensitivity, bound, scale, grid,"
-    " requested, charged, adjusted, published, value, components, cells, post_processing, unit, relation)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 constexpr const char* kKeyTaken = "SELECT 1 FROM decision WHERE principal = ?1 AND key = ?2 AND key <> ''";
 constexpr const char* kResolved = "SELECT 1 FROM decision WHERE parent = ?1 AND " EPSILOG_RESOLVES;
 constexpr const char* kVoted =
-    "SELECT 1 FROM decision WHERE parent = ?1 AND principal = ?2 AND outcome IN ('approved', 'rejected')";
-constexpr const char* kTokenIssued = "SELECT 1 FROM decision WHERE parent = ?1 AND outcome = 'token_issued'";
-constexpr const char* kOpen = "INSERT INTO open_decision(decision_id, deadline) VALUES(?1, ?2)";
-constexpr const char* kClose = "DELETE FROM open_decision WHERE decision_id = ?1";
+    "SELECT 1 FROM decision WHERE parent = ?1 AND principal = ?2 AND outcome IN (5, 6)";
+constexpr const char* kTokenIssued = "SELECT 1 FROM decision WHERE parent = ?1 AND outcome = 7";
+constexpr const char* kOpen = "INSERT INTO open_decision(seq, deadline) VALUES(?1, ?2)";
+constexpr const char* kClose =
+    "DELETE FROM open_decision WHERE seq = (SELECT seq FROM decision WHERE id = ?1)";
 
 bool is_digest(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -111,57 +104,16 @@ void require_covered(const std::vector<AccountState>& accounts, const std::vecto
   }
 }
 
-/// The texts of a release as they are stored.
-struct ReleaseTexts {
-  std::string requested;
-  std::string charged;
-  std::string adjusted;
-  std::string published;
-  std::string values;
-  std::string components;
-  std::string cells;
-  std::string post_processing;
-};
-
-/// As far as it is stored: what mean_about and variance_about have beside their kind.
-bool same_recipe(const accounting::PostProcessing& one, const accounting::PostProcessing& other) {
-  const bool bare = one.kind == accounting::PostProcessing::Kind::none;
-  return one.kind == other.kind &&
-         (bare || (one.centre == other.centre && one.lower == other.lower && one.upper == other.upper));
-}
-
-bool reads_back(const ReleaseTexts& texts, const StoredDecision& decision, RecordedNumbers& numbers) {
-  const ReleaseRecord& record = *decision.release;
+/// What is recorded is what is read again. The plan's texts are read when they are written.
+void require_read_back(const StoredDecision& decision) {
+  bool same = false;
   try {
-    const Components components = parse_components(texts.components, numbers);
-    return numbers.rational(texts.requested, "requested") == record.requested &&
-           accounting::parse_canonical_quantity<accounting::EpsilonMeasure>(texts.charged, "charged") ==
-               record.charged &&
-           numbers.rational(texts.adjusted, "adjusted") == record.adjusted &&
-           parse_number(texts.published, "published", numbers) == record.published &&
-           parse_rationals(texts.values) == decision.values && components.records == record.components &&
-           components.values == decision.component_values && parse_texts(texts.cells) == record.cells &&
-           same_recipe(parse_post_processing(texts.post_processing), decision.post_processing);
+    same = parse_values(values_text(decision.values), "values") == decision.values &&
+           parse_nested_values(nested_values_text(decision.component_values), "component_values") ==
+               decision.component_values;
   } catch (const LedgerCorrupt&) {
-    return false;
   }
-}
-
-/// Ensures  every number and every text comes back from them as it is.
-ReleaseTexts release_texts(const StoredDecision& decision, RecordedNumbers& numbers) {
-  const ReleaseRecord& record = *decision.release;
-  ReleaseTexts texts{.requested = accounting::text(record.requested),
-                     .charged = record.charged.text(),
-                     .adjusted = accounting::text(record.adjusted),
-                     .published = number_text(record.published),
-                     .values = rationals_json(decision.values),
-                     .components = components_json(record.components, decision.component_values),
-                     .cells = texts_json(record.cells),
-                     .post_processing = post_processing_json(decision.post_processing)};
-  if (!reads_back(texts, decision, numbers)) {
-    throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
-  }
-  return texts;
+  if (!same) throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
 }
 
 void require_components_paid(const ReleaseRecord& record, const std::vector<SealedRelease>& components,
@@ -193,15 +145,16 @@ StoredDecision TransactionState::require_parent(const DecisionDraft& draft) {
   require(may_follow(draft.outcome, parent->draft.outcome),
           std::string("a decision that is ") + outcome_name(draft.outcome) + " cannot be about one that is " +
               outcome_name(parent->draft.outcome));
-  require(!db.query(kResolved).with(draft.parent).step(), "the decision it is about is resolved already");
+  require(!db.query(kResolved).with(parent->seq).step(), "the decision it is about is resolved already");
   require(draft.dataset == parent->draft.dataset && draft.policy_version == parent->draft.policy_version,
           "it has another dataset or policy version than the decision it is about");
   if (draft.outcome == Outcome::approved || draft.outcome == Outcome::rejected) {
-    require(!db.query(kVoted).with(draft.parent, draft.principal).step(),
+    const auto who = db.shared().number_of_name(db, draft.principal);
+    require(!who || !db.query(kVoted).with(parent->seq, *who).step(),
             "this principal has approved or rejected it already");
   }
   if (draft.outcome == Outcome::voided || draft.outcome == Outcome::token_issued) {
-    require(!db.query(kTokenIssued).with(draft.parent).step(),
+    require(!db.query(kTokenIssued).with(parent->seq).step(),
             "its token was issued: it can only be posted or forfeited");
   }
   return std::move(*parent);
@@ -220,7 +173,9 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
             "a deadline is a time after " + meta.last_time);
   }
   if (!draft.key.empty() && free_key != std::pair(draft.principal, draft.key)) {
-    require(!ledger->writer().query(kKeyTaken).with(draft.principal, draft.key).step(),
+    Connection& db = ledger->writer();
+    const auto who = db.shared().number_of_name(db, draft.principal);
+    require(!who || !db.query(kKeyTaken).with(*who, draft.key).step(),
             "the idempotency key already names a decision");
   }
   if (!draft.parent.empty()) return require_parent(draft);
@@ -334,7 +289,31 @@ std::vector<AccountState> TransactionState::accounts_after(const DecisionDraft& 
   return accounts;
 }
 
-std::string TransactionState::record(const DecisionDraft& draft, const std::vector<Charge>& moved,
+std::vector<Movement> TransactionState::movements_of(const StoredDecision& decision, Move kind,
+                                                     const std::vector<Charge>& moved) {
+  std::map<std::int64_t, Movement> movements;
+  for (std::size_t i = 0; i < decision.accounts.size(); ++i) {
+    const AccountState& account = decision.accounts[i];
+    movements[account.id] = {
+        .account = account.id, .position = static_cast<std::int64_t>(i) + 1, .balance = account.balance};
+  }
+  for (const Charge& charge : moved) {
+    Movement& movement = movements[charge.account];
+    if (movement.account == 0) {  // moved, and not shown
+      movement.account = charge.account;
+      movement.balance = account_rows.find(ledger->writer(), charge.account).value().balance;
+    }
+    if (kind == Move::spend || kind == Move::spend_reserved) movement.spent_change = charge.amount;
+    if (kind == Move::reserve) movement.reserved_change = charge.amount;
+    if (kind == Move::spend_reserved || kind == Move::give_back) movement.reserved_change = -charge.amount;
+  }
+  std::vector<Movement> sorted;
+  sorted.reserve(movements.size());
+  for (auto& [account, movement] : movements) sorted.push_back(movement);
+  return sorted;
+}
+
+std::string TransactionState::record(const DecisionDraft& draft, Move kind, const std::vector<Charge>& moved,
                                      std::vector<Charge> charged) {
   StoredDecision decision;
   decision.seq = meta.decisions + 1;
@@ -347,21 +326,17 @@ std::string TransactionState::record(const DecisionDraft& draft, const std::vect
   auto& touched = decision.draft.touched.emplace();
   for (const AccountState& account : decision.accounts) touched.push_back(account.id);
   decision.charges = std::move(charged);
+  std::vector<Movement> movements = movements_of(decision, kind, moved);
 
   Connection& db = ledger->writer();
-  db.query(kInsertDecision)
-      .with(decision.seq, decision.id, decision.created_at, draft.principal, draft.key, draft.request_digest,
-            draft.request, draft.dataset, draft.policy_version, std::string(outcome_name(draft.outcome)),
-            draft.reasons, accounts_json(decision.accounts), draft.parent, draft.deadline,
-            static_cast<std::int64_t>(decision.rules), decision.program.version, decision.program.commit,
-            decision.decided_under)
-      .run();
-  for (const Charge& charge : decision.charges) {
-    db.query(kInsertCharge).with(decision.id, charge.account, charge.amount).run();
+  if (draft.outcome == Outcome::granted) {
+    owed_moves = std::move(movements);
+  } else {
+    recorder().write_decision(decision, std::move(movements));
   }
-  if (opens(draft.outcome)) db.query(kOpen).with(decision.id, draft.deadline).run();
+  if (opens(draft.outcome)) db.query(kOpen).with(decision.seq, parse_time(draft.deadline)).run();
   if (!draft.parent.empty() && resolves(draft.outcome)) {
-    db.query(kClose).with(draft.parent).run();
+    db.query(kClose).with(id_bytes(draft.parent)).run();
     if (db.changes() != 1)
       throw LedgerCorrupt("ledger: decision " + draft.parent + " is not resolved, yet not listed as open");
   }
@@ -388,7 +363,7 @@ accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std:
     std::vector<Charge> checked = state.checked_charges(granted, charges, &loss);
     state.changed = true;
     state.move(TransactionState::Move::spend, checked);
-    static_cast<void>(state.record(granted, checked, checked));
+    static_cast<void>(state.record(granted, TransactionState::Move::spend, checked, checked));
     state.owe(loss);
     return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
@@ -401,7 +376,7 @@ std::string Transaction::reserve(const DecisionDraft& reserved, std::span<const 
     const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr);
     state.changed = true;
     state.move(TransactionState::Move::reserve, checked);
-    return state.record(reserved, checked, checked);
+    return state.record(reserved, TransactionState::Move::reserve, checked, checked);
   });
 }
 
@@ -414,7 +389,7 @@ accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const 
     const std::vector<Charge> checked = state.checked_charges(granted, parent->charges, &loss);
     state.changed = true;
     state.move(TransactionState::Move::spend_reserved, checked);
-    static_cast<void>(state.record(granted, checked, checked));
+    static_cast<void>(state.record(granted, TransactionState::Move::spend_reserved, checked, checked));
     state.owe(loss);
     return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
@@ -455,9 +430,9 @@ std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
     std::string recorded;
     damage = state.unless_damaged([&] {
       state.changed = true;
-      state.move(spends ? TransactionState::Move::spend_reserved : TransactionState::Move::give_back,
-                 parent->charges);
-      recorded = state.record(voided_or_forfeited, parent->charges,
+      const auto kind = spends ? TransactionState::Move::spend_reserved : TransactionState::Move::give_back;
+      state.move(kind, parent->charges);
+      recorded = state.record(voided_or_forfeited, kind, parent->charges,
                               spends ? parent->charges : std::vector<Charge>{});
     });
     return recorded;
@@ -473,7 +448,7 @@ std::string Transaction::note(const DecisionDraft& noted) {
     require_outcome(noted, {Outcome::pending, Outcome::approved, Outcome::rejected, Outcome::token_issued});
     static_cast<void>(state.require_recordable(noted));
     state.changed = true;
-    return state.record(noted, {}, {});
+    return state.record(noted, TransactionState::Move::spend, {}, {});
   });
 }
 
@@ -482,7 +457,7 @@ std::string Transaction::refuse(const DecisionDraft& refused) {
     require_outcome(refused, {Outcome::refused});
     static_cast<void>(state.require_recordable(refused));
     state.changed = true;
-    return state.record(refused, {}, {});
+    return state.record(refused, TransactionState::Move::spend, {}, {});
   });
 }
 
@@ -497,15 +472,8 @@ void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease>
     decision.values = accounting::post_process(post_processing, decision.component_values);
     decision.post_processing = post_processing;
     decision.release = record;
-    const ReleaseTexts texts = release_texts(decision, state.ledger->writer().numbers());
-    const SingleComponent single = single_component(record.components);
-    state.ledger->writer()
-        .query(kInsertRelease)
-        .with(decision.id, record.mechanism, record.arithmetic, single.precision, single.sensitivity,
-              single.bound, single.scale, single.grid, texts.requested, texts.charged, texts.adjusted,
-              texts.published, texts.values, texts.components, texts.cells, texts.post_processing,
-              record.unit, record.relation)
-        .run();
+    require_read_back(decision);
+    state.recorder().write_decision(decision, std::move(state.owed_moves));
     state.owing = false;
   });
 }

@@ -14,6 +14,13 @@ namespace {
 
 constexpr int kFaultsMax = 100;
 
+/// The word for a number that outcomes are stored by, in SQL.
+#define EPSILOG_OUTCOME_NAME(column)                                                               \
+  "CASE " column                                                                                   \
+  " WHEN 1 THEN 'granted' WHEN 2 THEN 'refused' WHEN 3 THEN 'reserved' WHEN 4 THEN 'pending'"      \
+  " WHEN 5 THEN 'approved' WHEN 6 THEN 'rejected' WHEN 7 THEN 'token_issued' WHEN 8 THEN 'voided'" \
+  " ELSE 'forfeited' END"
+
 /// The first column of every row.
 std::vector<std::string> texts(Connection& connection, const std::string& sql) {
   SQLite::Statement statement = connection.prepare(sql);
@@ -55,15 +62,15 @@ std::vector<OrderFault> faults_of_events(Connection& connection) {
       " WHEN after_decision < after_before THEN name || ' stands before the event before it'"
       " ELSE name || ' is dated before the event before it' END"
       " FROM (SELECT *, lag(event, 1, 0) OVER w AS before, lag(after_decision, 1, 0) OVER w AS after_before,"
-      " lag(at, 1, '') OVER w AS time_before FROM placed WINDOW w AS (ORDER BY event))"
+      " lag(at, 1, 0) OVER w AS time_before FROM placed WINDOW w AS (ORDER BY event))"
       " WHERE event <> before + 1 OR after_decision < after_before OR at < time_before"
       " UNION ALL SELECT event, kind || number || ' has not its place after the one of its kind before it'"
       " FROM (SELECT *, lag(event, 1, 0) OVER (PARTITION BY kind ORDER BY number) AS before FROM every)"
       " WHERE event < before"
       " UNION ALL SELECT event, name || ' is dated before decision ' || seq || ', which it came after'"
-      " FROM placed JOIN decision ON seq = after_decision WHERE at < created_at"
+      " FROM placed JOIN decision ON seq = after_decision WHERE at < time"
       " UNION ALL SELECT event, name || ' is dated after decision ' || seq || ', which it came before'"
-      " FROM placed JOIN decision ON seq = after_decision + 1 WHERE at > created_at"
+      " FROM placed JOIN decision ON seq = after_decision + 1 WHERE at > time"
       " UNION ALL SELECT events, 'meta counts ' || events || ' events, ' ||"
       " (SELECT count(*) FROM placed) || ' are there' FROM meta WHERE events <> (SELECT count(*) FROM "
       "placed)");
@@ -117,16 +124,15 @@ LedgerFacts Inspection::facts() {
 
 std::vector<OrderFault> Inspection::order_faults() {
   return snapshot_->state_->reading([](Connection& connection) {
-    std::vector<OrderFault> found =
-        faults(connection,
-               "SELECT seq, CASE"
-               " WHEN seq <> before + 1 THEN 'decision ' || seq || ' follows decision ' || before"
-               " WHEN id <= id_before THEN 'decision ' || seq || ' has an id below that of the one before it'"
-               " ELSE 'decision ' || seq || ' is dated before the one before it' END"
-               " FROM (SELECT seq, id, created_at, lag(seq, 1, 0) OVER w AS before, lag(id, 1, '') OVER w AS "
-               "id_before,"
-               " lag(created_at, 1, '') OVER w AS time_before FROM decision WINDOW w AS (ORDER BY seq))"
-               " WHERE seq <> before + 1 OR id <= id_before OR created_at < time_before");
+    std::vector<OrderFault> found = faults(
+        connection,
+        "SELECT seq, CASE"
+        " WHEN seq <> before + 1 THEN 'decision ' || seq || ' follows decision ' || before"
+        " WHEN id <= id_before THEN 'decision ' || seq || ' has an id below that of the one before it'"
+        " ELSE 'decision ' || seq || ' is dated before the one before it' END"
+        " FROM (SELECT seq, id, time, lag(seq, 1, 0) OVER w AS before, lag(id, 1, x'') OVER w AS id_before,"
+        " lag(time, 1, 0) OVER w AS time_before FROM decision WINDOW w AS (ORDER BY seq))"
+        " WHERE seq <> before + 1 OR id <= id_before OR time < time_before");
     const std::vector<OrderFault> of_clock = faults(
         connection,
         "SELECT after_decision, CASE"
@@ -134,7 +140,7 @@ std::vector<OrderFault> Inspection::order_faults() {
         " WHEN after_decision < after_before THEN 'clock event ' || seq || ' stands before the one before it'"
         " ELSE 'clock event ' || seq || ' is dated before the one before it' END"
         " FROM (SELECT seq, after_decision, ledger_time, lag(seq, 1, 0) OVER w AS before,"
-        " lag(after_decision, 1, 0) OVER w AS after_before, lag(ledger_time, 1, '') OVER w AS time_before"
+        " lag(after_decision, 1, 0) OVER w AS after_before, lag(ledger_time, 1, 0) OVER w AS time_before"
         " FROM clock_event WINDOW w AS (ORDER BY seq))"
         " WHERE seq <> before + 1 OR after_decision < after_before OR ledger_time < time_before");
     found.insert(found.end(), of_clock.begin(), of_clock.end());
@@ -152,13 +158,14 @@ std::vector<OrderFault> Inspection::completeness_faults() {
   return snapshot_->state_->reading([](Connection& connection) {
     return faults(
         connection,
-        "SELECT seq, 'decision ' || seq || ' was ' || outcome ||"
+        "SELECT seq, 'decision ' || seq || ' was ' || " EPSILOG_OUTCOME_NAME("outcome") " ||"
         " CASE WHEN has_charge THEN ', has charges' ELSE ', has no charge' END ||"
         " CASE WHEN has_release THEN ' and a release' ELSE ' and no release' END"
-        " FROM (SELECT seq, outcome, EXISTS(SELECT 1 FROM charge WHERE decision_id = d.id) AS has_charge,"
-        " EXISTS(SELECT 1 FROM release WHERE decision_id = d.id) AS has_release FROM decision AS d)"
-        " WHERE has_charge <> (outcome IN ('granted', 'reserved', 'forfeited'))"
-        " OR has_release <> (outcome = 'granted') ORDER BY seq");
+        " FROM (SELECT seq, outcome, EXISTS(SELECT 1 FROM movement AS m WHERE m.seq = d.seq"
+        " AND (m.spent_change <> 0 OR m.reserved_change > 0)) AS has_charge,"
+        " EXISTS(SELECT 1 FROM plan WHERE no = d.plan AND release <> '' AND d.\"values\" <> '') AS has_release"
+        " FROM decision AS d)"
+        " WHERE has_charge <> (outcome IN (1, 3, 9)) OR (has_release <> (outcome = 1)) ORDER BY seq");
   });
 }
 
@@ -169,45 +176,59 @@ std::vector<OrderFault> Inspection::lifecycle_faults() {
         connection,
         "SELECT seq, 'decision ' || seq || message FROM ("
         " SELECT child.seq AS seq, CASE"
-        " WHEN parent.id IS NULL OR parent.seq >= child.seq THEN ' is about a decision that does not precede "
+        " WHEN parent.seq IS NULL OR parent.seq >= child.seq THEN ' is about a decision that does not precede "
         "it'"
         " WHEN parent.dataset <> child.dataset OR parent.policy_version <> child.policy_version"
         " THEN ' has another dataset or policy version than the one it is about'"
-        " WHEN NOT CASE parent.outcome"
-        " WHEN 'pending' THEN child.outcome IN ('approved', 'rejected', 'voided', 'refused', 'reserved')"
-        " WHEN 'reserved' THEN child.outcome IN ('granted', 'voided', 'forfeited', 'token_issued')"
-        " ELSE 0 END THEN ' was ' || child.outcome || ' about one that was ' || parent.outcome"
+        " WHEN NOT CASE parent.outcome WHEN 4 THEN child.outcome IN (5, 6, 8, 2, 3)"
+        " WHEN 3 THEN child.outcome IN (1, 8, 9, 7) ELSE 0 END"
+        " THEN ' was ' || " EPSILOG_OUTCOME_NAME("child.outcome") " || ' about one that was ' || "
+        EPSILOG_OUTCOME_NAME("parent.outcome")
         " WHEN EXISTS(SELECT 1 FROM decision AS earlier WHERE earlier.parent = child.parent"
-        " AND earlier.parent <> '' AND earlier.seq < child.seq"
-        " AND earlier.outcome NOT IN ('approved', 'token_issued')) THEN ' is about one that was resolved "
-        "before'"
-        " WHEN child.outcome IN ('approved', 'rejected') AND EXISTS(SELECT 1 FROM decision AS earlier"
-        " WHERE earlier.parent = child.parent AND earlier.parent <> '' AND earlier.seq < child.seq"
-        " AND earlier.principal = child.principal AND earlier.outcome = 'approved')"
+        " AND earlier.parent > 0 AND earlier.seq < child.seq AND earlier.outcome NOT IN (5, 7))"
+        " THEN ' is about one that was resolved before'"
+        " WHEN child.outcome IN (5, 6) AND EXISTS(SELECT 1 FROM decision AS earlier"
+        " WHERE earlier.parent = child.parent AND earlier.parent > 0 AND earlier.seq < child.seq"
+        " AND earlier.principal = child.principal AND earlier.outcome = 5)"
         " THEN ' is the second vote of its principal'"
-        " WHEN child.outcome IN ('voided', 'token_issued') AND EXISTS(SELECT 1 FROM decision AS earlier"
-        " WHERE earlier.parent = child.parent AND earlier.parent <> '' AND earlier.seq < child.seq"
-        " AND earlier.outcome = 'token_issued') THEN ' was ' || child.outcome || ' after a token was issued'"
-        " WHEN child.outcome IN ('granted', 'forfeited') AND EXISTS("
-        "SELECT account_id, amount FROM charge WHERE decision_id = child.id"
-        " EXCEPT SELECT account_id, amount FROM charge WHERE decision_id = parent.id"
-        " UNION ALL SELECT * FROM (SELECT account_id, amount FROM charge WHERE decision_id = parent.id"
-        " EXCEPT SELECT account_id, amount FROM charge WHERE decision_id = child.id))"
+        " WHEN child.outcome IN (8, 7) AND EXISTS(SELECT 1 FROM decision AS earlier"
+        " WHERE earlier.parent = child.parent AND earlier.parent > 0 AND earlier.seq < child.seq"
+        " AND earlier.outcome = 7) THEN ' was ' || " EPSILOG_OUTCOME_NAME("child.outcome")
+        " || ' after a token was issued'"
+        " WHEN child.outcome IN (1, 9) AND EXISTS("
+        "SELECT account, spent_change, reserved_change FROM movement WHERE seq = child.seq AND"
+        " (spent_change <> 0 OR reserved_change <> 0)"
+        " EXCEPT SELECT account, reserved_change, -reserved_change FROM movement WHERE seq = parent.seq AND"
+        " reserved_change <> 0"
+        " UNION ALL SELECT * FROM (SELECT account, reserved_change, -reserved_change FROM movement"
+        " WHERE seq = parent.seq AND reserved_change <> 0"
+        " EXCEPT SELECT account, spent_change, reserved_change FROM movement WHERE seq = child.seq AND"
+        " (spent_change <> 0 OR reserved_change <> 0)))"
         " THEN ' has other charges than the one it is about'"
-        " END AS message FROM decision AS child LEFT JOIN decision AS parent ON parent.id = child.parent"
-        " WHERE child.parent <> ''"
+        " WHEN child.outcome = 8 AND parent.outcome = 3 AND EXISTS("
+        "SELECT account, spent_change, reserved_change FROM movement WHERE seq = child.seq AND"
+        " (spent_change <> 0 OR reserved_change <> 0)"
+        " EXCEPT SELECT account, 0, -reserved_change FROM movement WHERE seq = parent.seq AND"
+        " reserved_change <> 0"
+        " UNION ALL SELECT * FROM (SELECT account, 0, -reserved_change FROM movement"
+        " WHERE seq = parent.seq AND reserved_change <> 0"
+        " EXCEPT SELECT account, spent_change, reserved_change FROM movement WHERE seq = child.seq AND"
+        " (spent_change <> 0 OR reserved_change <> 0)))"
+        " THEN ' gives back other amounts than the one it is about reserved'"
+        " END AS message FROM decision AS child LEFT JOIN decision AS parent ON parent.seq = child.parent"
+        " WHERE child.parent > 0"
         " UNION ALL"
-        " SELECT d.seq, CASE WHEN o.decision_id IS NULL THEN ' is open and not listed as such'"
+        " SELECT d.seq, CASE WHEN o.seq IS NULL THEN ' is open and not listed as such'"
         " ELSE ' is listed as open with another deadline' END"
-        " FROM decision AS d LEFT JOIN open_decision AS o ON o.decision_id = d.id"
-        " WHERE d.outcome IN ('reserved', 'pending') AND o.deadline IS NOT d.deadline"
-        " AND NOT EXISTS(SELECT 1 FROM decision AS child WHERE child.parent = d.id AND child.parent <> ''"
-        " AND child.outcome NOT IN ('approved', 'token_issued'))"
+        " FROM decision AS d LEFT JOIN open_decision AS o ON o.seq = d.seq"
+        " WHERE d.outcome IN (3, 4) AND o.deadline IS NOT d.deadline"
+        " AND NOT EXISTS(SELECT 1 FROM decision AS child WHERE child.parent = d.seq AND child.parent > 0"
+        " AND child.outcome NOT IN (5, 7))"
         " UNION ALL"
         " SELECT d.seq, ' is listed as open and is not' FROM open_decision AS o JOIN decision AS d"
-        " ON d.id = o.decision_id WHERE d.outcome NOT IN ('reserved', 'pending')"
-        " OR EXISTS(SELECT 1 FROM decision AS child WHERE child.parent = d.id AND child.parent <> ''"
-        " AND child.outcome NOT IN ('approved', 'token_issued'))"
+        " ON d.seq = o.seq WHERE d.outcome NOT IN (3, 4)"
+        " OR EXISTS(SELECT 1 FROM decision AS child WHERE child.parent = d.seq AND child.parent > 0"
+        " AND child.outcome NOT IN (5, 7))"
         ") WHERE message IS NOT NULL ORDER BY seq");
   });
 }
@@ -229,14 +250,10 @@ std::vector<ChargeTotal> Inspection::charge_totals() {
   return snapshot_->state_->reading([](Connection& connection) {
     // Split in two halves, because sum() fails when it leaves int64, and rows may have been tampered with.
     SQLite::Statement statement = connection.prepare(
-        "SELECT account_id, count(*), sum(spends * (amount >> 32)), sum(spends * (amount & 4294967295)),"
-        " sum(reserves * (amount >> 32)), sum(reserves * (amount & 4294967295)) FROM"
-        " (SELECT c.account_id AS account_id, c.amount AS amount,"
-        " d.outcome IN ('granted', 'forfeited') AS spends,"
-        " d.outcome = 'reserved' AND NOT EXISTS(SELECT 1 FROM decision AS child WHERE child.parent = d.id"
-        " AND child.parent <> '' AND child.outcome NOT IN ('approved', 'token_issued')) AS reserves"
-        " FROM charge AS c LEFT JOIN decision AS d ON d.id = c.decision_id)"
-        " GROUP BY account_id ORDER BY account_id");
+        "SELECT account, count(*) FILTER (WHERE spent_change <> 0 OR reserved_change > 0),"
+        " sum(spent_change >> 32), sum(spent_change & 4294967295),"
+        " sum(reserved_change >> 32), sum(reserved_change & 4294967295)"
+        " FROM movement GROUP BY account ORDER BY account");
     Query rows(statement, connection.handle());
     const auto whole = [&rows](int high) {
       if (rows.null(high)) return accounting::Integer(0);  // no charge of it belongs to a decision

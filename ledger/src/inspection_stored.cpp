@@ -1,17 +1,19 @@
 // What the file says twice, held against each other.
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "account_checksum.hpp"
 #include "decision_id.hpp"
+#include "decision_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
-#include "queries.hpp"
-#include "row_codec.hpp"
+#include "log_check.hpp"
+#include "request_text.hpp"
 #include "schema.hpp"
 #include "snapshot_state.hpp"
+#include "stored_bytes.hpp"
+#include "values_text.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -45,6 +47,9 @@ class Events final {
     faults_of(
         "SELECT 'relocation ' || seq, 'event_differs', 'names no absolute path' FROM relocation"
         " WHERE path NOT GLOB '/*'");
+    faults_of(
+        "SELECT 'clock event ' || seq, 'event_differs', 'says who confirmed it, and that is another kind, or"
+        " the other way round' FROM clock_event WHERE (kind = 'confirmed') <> (by <> '')");
     check_meta();
   }
 
@@ -59,7 +64,7 @@ class Events final {
     Query rows(statement, connection_.handle());
     Event before;
     while (rows.step()) {
-      Event event{kind + std::to_string(rows.integer(0)), rows.integer(1), rows.integer(2), rows.text(3)};
+      Event event{kind + std::to_string(rows.integer(0)), rows.integer(1), rows.integer(2), rows.time(3)};
       const bool unrecorded = event.event == 0;
       if (unrecorded ? before.event != 0 : event.event <= before.event) {
         fault(event.record, "event_order", "does not have a place among the events after " + before.record);
@@ -67,7 +72,7 @@ class Events final {
       if (event.time < before.time) {
         fault(event.record, "event_time", "is dated before " + before.record);
       }
-      if (!is_time(event.time)) fault(event.record, "event_time", "'" + event.time + "' is no time");
+      if (event.time.empty()) fault(event.record, "event_time", "has no time");
       check_decisions_around(event);
       before = event;
       (unrecorded ? unrecorded_ : events_).push_back(std::move(event));
@@ -91,9 +96,9 @@ class Events final {
 
   /// "" if there is none.
   std::string time_of_decision(std::int64_t seq) {
-    Query row = connection_.query("SELECT created_at FROM decision WHERE seq = ?1");
+    Query row = connection_.query("SELECT time FROM decision WHERE seq = ?1");
     row.with(seq);
-    return row.step() ? row.text(0) : "";
+    return row.step() ? row.time(0) : "";
   }
 
   /// All of them by the number that they share.
@@ -147,8 +152,8 @@ class Events final {
   }
 
   void check_limits() {
-    compare_limits("limit change ", "limit_change", "changed_at");
-    compare_limits("limit removal ", "limit_removal", "removed_at");
+    compare_limits("limit change ", "limit_change");
+    compare_limits("limit removal ", "limit_removal");
     faults_of(
         "SELECT 'policy ' || policy_version, 'event_differs',"
         " 'what it did to limits was done for more than one reason' FROM"
@@ -156,31 +161,49 @@ class Events final {
         " GROUP BY policy_version HAVING count(*) > 1");
   }
 
-  void compare_limits(const std::string& kind, const std::string& table, const std::string& time) {
+  void compare_limits(const std::string& kind, const std::string& table) {
     faults_of("SELECT '" + kind + "' || l.seq, 'event_differs', CASE WHEN p.version IS NULL" +
-              " THEN 'is of a policy version that is not there'" + " WHEN l." + time +
-              " <> p.applied_at THEN 'is dated otherwise than its policy version'" +
+              " THEN 'is of a policy version that is not there'" +
+              " WHEN l.at <> p.applied_at THEN 'is dated otherwise than its policy version'" +
               " WHEN l.by <> p.applied_by THEN 'is by another than its policy version'" +
               " ELSE 'stands elsewhere than its policy version' END FROM " + table +
               " AS l LEFT JOIN policy_version AS p ON p.version = l.policy_version" +
-              " WHERE p.version IS NULL OR l." + time + " <> p.applied_at OR l.by <> p.applied_by" +
+              " WHERE p.version IS NULL OR l.at <> p.applied_at OR l.by <> p.applied_by" +
               " OR (p.after_decision >= 0 AND l.after_decision <> p.after_decision) ORDER BY l.seq");
   }
 
   void check_meta() {
     faults_of(
-        "SELECT 'meta', 'event_time', 'says that the ledger is of ' || created_at || ', its first policy is"
-        " of ' || applied_at FROM meta, policy_version WHERE version = 1 AND applied_at <> created_at");
+        "SELECT 'meta', 'event_time', 'says that the ledger is older or younger than its first policy' FROM "
+        "meta, policy_version WHERE version = 1 AND applied_at <> created_at");
     faults_of("SELECT 'meta', 'event_differs', 'its one row is number ' || one FROM meta WHERE one <> 1");
+    check_count("names", "name", "no", meta_.names);
+    check_count("builds", "build", "no", meta_.builds);
+    check_count("plans", "plan", "no", meta_.plans);
+    check_count("credential events", "credential_event", "seq", meta_.credential_events);
+    check_count("key events", "key_event", "seq", meta_.key_events);
+    check_count("recoveries", "recovery", "seq", meta_.recoveries);
+    if (!meta_.clock.wall_clock.empty() && !is_time(meta_.clock.wall_clock)) {
+      fault("meta", "event_differs",
+            "says that the clock showed " + meta_.clock.wall_clock + ", which is no time");
+    }
     const std::string last = last_recorded_time(connection_);
     if (meta_.last_time != last) {
       fault("meta", "event_time",
             "says that ledger time is " + meta_.last_time + ", what was recorded last says " + last);
     }
-    if (!meta_.clock.wall_clock.empty() && !is_time(meta_.clock.wall_clock)) {
-      fault("meta", "event_time",
-            "says that the clock showed '" + meta_.clock.wall_clock + "', which is no time");
-    }
+  }
+
+  /// Whoever adds a row gives it the number that follows.
+  void check_count(const std::string& what, const std::string& table, const std::string& number,
+                   std::int64_t claimed) {
+    SQLite::Statement statement =
+        connection_.prepare("SELECT count(*), coalesce(max(" + number + "), 0) FROM " + table);
+    Query row(statement, connection_.handle());
+    if (row.step() && row.integer(0) == claimed && row.integer(1) == claimed) return;
+    fault("meta", "count_differs",
+          std::to_string(claimed) + " " + what + " were recorded, " + std::to_string(row.integer(0)) +
+              " are there, the last one with number " + std::to_string(row.integer(1)));
   }
 
   void faults_of(const std::string& sql) {
@@ -199,23 +222,11 @@ class Events final {
 
 // --- decisions -----------------------------------------------------------------------------------
 
-/// The columns of a release that repeat what stands in its components, and the structured columns as they
-/// are written, behind those of a decision.
-constexpr const char* kEveryDecision = EPSILOG_DECISION_COLUMNS
-    ", r.precision, r.sensitivity, r.bound, r.scale, r.grid" EPSILOG_FROM_DECISION "ORDER BY d.seq";
-constexpr int kReasons = 10;
-constexpr int kAccounts = kReasons + 1;
-constexpr int kValue = 18;
-constexpr int kPrecision = 31;
+constexpr const char* kEveryDecision = EPSILOG_DECISION_COLUMNS "ORDER BY d.seq";
 
 class Decisions final {
  public:
   Decisions(Connection& connection, const Fault& fault) : connection_(connection), fault_(fault) {
-    SQLite::Statement accounts = connection.prepare("SELECT id, dataset, scope, measure FROM account");
-    Query account(accounts, connection.handle());
-    while (account.step()) {
-      accounts_[account.integer(0)] = {account.text(1), account.text(2), account.text(3)};
-    }
     SQLite::Statement versions =
         connection.prepare("SELECT version, after_decision FROM policy_version ORDER BY version");
     Query version(versions, connection.handle());
@@ -226,15 +237,14 @@ class Decisions final {
     if (migration.step()) under_first_rules_ = migration.integer(0);
   }
 
-  void check(const StoredDecision& stored, const Query& row) {
+  void check(const StoredDecision& stored, const DecisionRecord& record, const Query& row) {
     check_id(stored);
     check_program(stored);
     check_policy(stored);
     check_accounts(stored);
-    check_form(stored);
-    // What was written by earlier rules may be written otherwise.
-    if (stored.rules >= Rules::joints) check_texts(stored, row);
-    if (stored.release) check_single_component(stored, row);
+    check_movements(stored, record);
+    check_form(stored, record);
+    check_texts(stored, record, row);
   }
 
  private:
@@ -284,14 +294,34 @@ class Decisions final {
 
   void check_accounts(const StoredDecision& stored) {
     for (const AccountState& account : stored.accounts) {
-      const auto known = accounts_.find(account.id);
-      if (known != accounts_.end() && known->second == account.name()) continue;
+      if (account.dataset == stored.draft.dataset) continue;
       return fault(stored, "account_differs",
-                   "lists account " + std::to_string(account.id) + " under a name that is not its own");
+                   "lists account " + std::to_string(account.id) + ", which is of another dataset");
     }
   }
 
-  void check_form(const StoredDecision& stored) {
+  /// What an outcome does to an account it does to each that it moves.
+  void check_movements(const StoredDecision& stored, const DecisionRecord& record) {
+    const Outcome outcome = record.outcome;
+    const bool posts =
+        outcome == Outcome::forfeited || (outcome == Outcome::granted && !record.parent.empty());
+    const bool gives_back = outcome == Outcome::voided && !record.movements.empty();
+    for (const Movement& movement : record.movements) {
+      const std::int64_t spent = movement.spent_change;
+      const std::int64_t reserved = movement.reserved_change;
+      bool fits = spent == 0 && reserved == 0;
+      if (!fits && posts) fits = spent > 0 && reserved == -spent;
+      if (!fits && outcome == Outcome::granted && !posts) fits = spent > 0 && reserved == 0;
+      if (!fits && outcome == Outcome::reserved) fits = spent == 0 && reserved > 0;
+      if (!fits && gives_back) fits = spent == 0 && reserved < 0;
+      const bool silent = movement.position == 0 && spent == 0 && reserved == 0;
+      if (fits && !silent) continue;
+      return fault(stored, "movement_differs",
+                   "moves account " + std::to_string(movement.account) + " as its outcome does not");
+    }
+  }
+
+  void check_form(const StoredDecision& stored, const DecisionRecord& record) {
     const Outcome outcome = stored.draft.outcome;
     const bool opens = outcome == Outcome::reserved || outcome == Outcome::pending;
     if (opens == stored.draft.deadline.empty()) {
@@ -300,40 +330,45 @@ class Decisions final {
     if ((outcome == Outcome::refused) == (stored.draft.reasons == "[]")) {
       fault(stored, "decision_differs", "a refusal has reasons, and nothing else has");
     }
-  }
-
-  void check_texts(const StoredDecision& stored, const Query& row) {
-    const auto rewritten = [&](int column) {
-      fault(stored, "text_changed", row.column_name(column) + " is not written as it is recorded");
-    };
-    const auto compare = [&](int column, const std::string& expected) {
-      if (row.text(column) != expected) rewritten(column);
-    };
-    compare(kAccounts, accounts_json(stored.accounts));
-    if (!stored.release) return;
-    compare(kValue, rationals_json(stored.values));
-    if (!is_components_json(row.text(kValue + 1), stored.release->components, stored.component_values,
-                            connection_.numbers())) {
-      rewritten(kValue + 1);
+    const bool act = !record.verb.empty();
+    if (act && (record.plan != 0 || !record.purpose.empty() || record.holding != RecordedHolding::none ||
+                !record.conflicting_key.empty())) {
+      fault(stored, "decision_differs", "is an act, and says what only a request says");
     }
-    compare(kValue + 2, texts_json(stored.release->cells));
-    compare(kValue + 3, post_processing_json(stored.post_processing));
+    if (outcome != Outcome::token_issued && record.token_sha256) {
+      fault(stored, "decision_differs", "has a data token, and issued none");
+    }
+    if (!act && !record.why.empty()) fault(stored, "decision_differs", "is no act, and says why");
+    if (!record.legacy_request.empty() && request_parts(record.legacy_request, record.parent)) {
+      fault(stored, "text_changed", "has a request that follows from its columns, and keeps it as a text");
+    }
+    if (outcome != Outcome::granted && record.plan != 0 &&
+        connection_.shared().plan(connection_, record.plan)->release) {
+      fault(stored, "decision_differs", "has no release, and a plan that has one");
+    }
   }
 
-  void check_single_component(const StoredDecision& stored, const Query& row) {
-    const SingleComponent recorded{.precision = row.integer(kPrecision),
-                                   .sensitivity = row.text(kPrecision + 1),
-                                   .bound = row.text(kPrecision + 2),
-                                   .scale = row.text(kPrecision + 3),
-                                   .grid = row.text(kPrecision + 4)};
-    if (recorded != single_component(stored.release->components)) {
-      fault(stored, "release_changed", "its parameters are not those of its component");
+  /// That columns are written as they are recorded.
+  void check_texts(const StoredDecision& stored, const DecisionRecord& record, const Query& row) {
+    const auto compare = [&](DecisionColumn column, const std::string& expected) {
+      if (row.text(column) == expected) return;
+      fault(stored, "text_changed",
+            row.column_name(static_cast<int>(column)) + " is not written as it is recorded");
+    };
+    const bool granted = stored.draft.outcome == Outcome::granted;
+    compare(DecisionColumn::values, granted ? values_text(stored.values) : "");
+    compare(DecisionColumn::component_values, granted ? nested_values_text(stored.component_values) : "");
+    if (record.legacy_request.empty() && record.verb.empty()) {
+      const auto parts = request_parts(stored.draft.request, record.parent);
+      const auto plan = connection_.shared().plan(connection_, record.plan);
+      if (!parts || parts->question != plan->question) {
+        fault(stored, "text_changed", "its request is not written as it is recorded");
+      }
     }
   }
 
   Connection& connection_;
   const Fault& fault_;
-  std::map<std::int64_t, AccountName> accounts_;
   std::vector<std::pair<std::int64_t, std::int64_t>> policies_;  // after_decision, version; by version
   std::int64_t under_first_rules_ = 0;
   std::string last_id_;
@@ -362,23 +397,34 @@ void Inspection::each_account(const std::function<void(const AccountState&)>& vi
 }
 
 IdRange Inspection::ids_beginning(const std::string& text) {
-  return snapshot_->state_->reading([&text](Connection& connection) {
-    // Ids are ASCII, which sorts before U+FFFF.
+  // The least and the greatest id that begin so.
+  constexpr std::size_t kLength = 26;
+  if (text.size() > kLength) return {};
+  const std::string least = text + std::string(kLength - text.size(), '0');
+  std::string greatest = text + std::string(kLength - text.size(), 'Z');
+  if (text.empty()) greatest.front() = '7';
+  if (!is_id(least)) return {};
+  return snapshot_->state_->reading([&](Connection& connection) {
     SQLite::Statement statement =
-        connection.prepare("SELECT count(*), ifnull(min(id), '') FROM decision WHERE id >= ?1 AND id < ?2");
+        connection.prepare("SELECT count(*), min(id) FROM decision WHERE id >= ?1 AND id <= ?2");
     Query range(statement, connection.handle());
-    range.with(text, text + "\xef\xbf\xbf");
+    range.with(id_bytes(least), id_bytes(greatest));
     static_cast<void>(range.step());
-    return IdRange{range.integer(0), range.text(1)};
+    IdRange found{.count = range.integer(0), .first = ""};
+    if (found.count > 0) found.first = id_text(sized_bytes<16>(range.bytes(1), "column id"));
+    return found;
   });
 }
 
 namespace {
 
 /// Nothing for a row without a key, or with one that is no text.
-std::optional<DecisionKey> key_of_row(const Query& row) {
+std::optional<DecisionKey> key_of_row(Connection& connection, const Query& row) {
   try {
-    DecisionKey found{.seq = row.integer(0), .id = row.text(1), .principal = row.text(2), .key = row.text(3)};
+    DecisionKey found{.seq = row.integer(0),
+                      .id = id_text(sized_bytes<16>(row.bytes(1), "column id")),
+                      .principal = connection.shared().name(connection, row.integer(2)),
+                      .key = row.text(3)};
     if (!found.key.empty()) return found;
   } catch (const LedgerCorrupt&) {  // named where the row is read
   }
@@ -390,11 +436,13 @@ std::optional<DecisionKey> key_of_row(const Query& row) {
 std::vector<std::int64_t> Inspection::decisions_with_key(const std::string& principal,
                                                          const std::string& key) {
   return snapshot_->state_->reading([&](Connection& connection) {
+    std::vector<std::int64_t> found;
+    const auto who = connection.shared().number_of_name(connection, principal);
+    if (!who) return found;
     Query rows = connection.query(
         "SELECT seq FROM decision INDEXED BY decision_by_key WHERE principal = ?1 AND key = ?2 AND key <> ''"
         " ORDER BY seq");
-    rows.with(principal, key);
-    std::vector<std::int64_t> found;
+    rows.with(*who, key);
     while (rows.step()) found.push_back(rows.integer(0));
     return found;
   });
@@ -405,7 +453,7 @@ std::optional<DecisionKey> Inspection::key_of(std::int64_t seq) {
     Query row = connection.query("SELECT seq, id, principal, key FROM decision NOT INDEXED WHERE seq = ?1");
     row.with(seq);
     if (!row.step()) return std::nullopt;
-    return key_of_row(row);
+    return key_of_row(connection, row);
   });
 }
 
@@ -416,7 +464,7 @@ void Inspection::each_key(std::int64_t below, const std::function<void(const Dec
     Query rows(statement, connection.handle());
     rows.with(below);
     while (rows.step()) {
-      if (const auto found = key_of_row(rows)) visit(*found);
+      if (const auto found = key_of_row(connection, rows)) visit(*found);
     }
   });
 }
@@ -424,8 +472,9 @@ void Inspection::each_key(std::int64_t below, const std::function<void(const Dec
 std::vector<std::string> Inspection::open_ids() {
   return snapshot_->state_->reading([](Connection& connection) {
     std::vector<std::string> ids;
-    Query rows = connection.query("SELECT decision_id FROM open_decision ORDER BY decision_id");
-    while (rows.step()) ids.push_back(rows.text(0));
+    Query rows = connection.query(
+        "SELECT d.id FROM open_decision AS o JOIN decision AS d ON d.seq = o.seq ORDER BY o.seq");
+    while (rows.step()) ids.push_back(id_text(sized_bytes<16>(rows.bytes(0), "column id")));
     return ids;
   });
 }
@@ -435,13 +484,16 @@ void Inspection::each_decision(const std::function<void(const StoredDecision&)>&
                                const Fault& fault) {
   snapshot_->state_->reading([&](Connection& connection) {
     Decisions decisions(connection, fault);
+    LogCheck log(connection, fault);
     SQLite::Statement statement = connection.prepare(kEveryDecision);
     Query rows(statement, connection.handle());
     while (rows.step()) {
       std::optional<StoredDecision> decision;
       try {
-        decision = read_decision(connection, rows, Reading::as_stored);
-        decisions.check(*decision, rows);
+        const RecordedDecision recorded = record_of_row(connection, rows);
+        log.decision(recorded);
+        decision = decision_of(connection, recorded, Reading::as_stored);
+        decisions.check(*decision, recorded.record, rows);
       } catch (const LedgerCorrupt& error) {
         if (decision) {
           fault({decision->id, "record_unreadable", error.what()});
@@ -451,6 +503,7 @@ void Inspection::each_decision(const std::function<void(const StoredDecision&)>&
       }
       if (decision) visit(*decision);
     }
+    log.finish();
   });
 }
 

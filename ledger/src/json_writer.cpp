@@ -9,8 +9,7 @@
 namespace epsilog::ledger {
 
 bool is_plain_json(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_plain_json(c); });
 }
 
 bool append_json_string(std::string& json, std::string_view text) {

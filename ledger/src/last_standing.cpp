@@ -5,12 +5,14 @@
 #include "agreement.hpp"
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
 constexpr const char* kLast = "SELECT id, rules FROM decision ORDER BY seq DESC LIMIT 1";
 constexpr const char* kLastSeq = "SELECT coalesce(max(seq), 0) FROM decision";
+constexpr const char* kLastLine = "SELECT coalesce(max(idx), -1) FROM log";
 constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kDataVersion = "PRAGMA data_version";
 
@@ -24,8 +26,9 @@ void require_known_rules(std::int64_t number) {
 
 }  // namespace
 
-Standing read_standing(Connection& connection) {
-  Standing standing{.meta = read_meta(connection), .last_id = "", .policy_version = 0};
+Standing read_standing(Connection& connection, RecordLog known) {
+  Standing standing{
+      .meta = read_meta(connection), .last_id = "", .policy_version = 0, .log = std::move(known)};
   Query seq = connection.query(kLastSeq);
   if (!seq.step() || seq.integer(0) != standing.meta.decisions) {
     throw LedgerCorrupt("ledger: meta counts " + std::to_string(standing.meta.decisions) +
@@ -33,14 +36,18 @@ Standing read_standing(Connection& connection) {
   }
   Query last = connection.query(kLast);
   if (last.step()) {
-    standing.last_id = last.text(0);
+    standing.last_id = id_text(sized_bytes<16>(last.bytes(0), "column id of the last decision"));
     require_known_rules(last.integer(1));
   }
-  if (!standing.last_id.empty() && !is_id(standing.last_id))
-    throw LedgerCorrupt("ledger: the last decision's id is malformed");
   Query version = connection.query(kActiveVersion);
   if (version.step()) standing.policy_version = version.integer(0);
   require_agreeing_meta(connection, standing.meta, standing.policy_version);
+  Query line = connection.query(kLastLine);
+  if (!line.step() || line.integer(0) + 1 != standing.meta.log_size) {
+    throw LedgerCorrupt("ledger: meta counts " + std::to_string(standing.meta.log_size) +
+                        " lines, the last one written has another number");
+  }
+  standing.log.follow(connection, standing.meta.log_size);
   return standing;
 }
 
@@ -49,8 +56,11 @@ const Standing& LastStanding::read(Connection& connection) {
   if (!row.step()) throw LedgerCorrupt("ledger: SQLite does not tell the version of its data");
   const std::int64_t version = row.integer(0);
   if (!standing_ || version_ != version) {
+    if (standing_) log_ = std::move(standing_->log);
     standing_.reset();
-    standing_ = read_standing(connection);
+    connection.shared().forget();
+    standing_ = read_standing(connection, std::move(log_));
+    log_ = RecordLog();
     version_ = version;
   }
   return *standing_;

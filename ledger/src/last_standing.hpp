@@ -12,6 +12,7 @@
 
 #include "connection.hpp"
 #include "queries.hpp"
+#include "record_log.hpp"
 
 namespace epsilog::ledger {
 
@@ -19,10 +20,12 @@ struct Standing {
   Meta meta;
   std::string last_id;              ///< of the last decision; "" when there is none
   std::int64_t policy_version = 0;  ///< the active one
+  RecordLog log;
 };
 
-/// Reads it and holds it against itself. Throws  StorageFailure, LedgerCorrupt, LedgerUnusable (newer rules).
-[[nodiscard]] Standing read_standing(Connection& connection);
+/// Reads it and holds it against itself; `known` is a log that it may follow.
+/// Throws  StorageFailure, LedgerCorrupt, LedgerUnusable (newer rules).
+[[nodiscard]] Standing read_standing(Connection& connection, RecordLog known = {});
 
 /// Thread-safety: none; used under the turn.
 class LastStanding final {
@@ -31,12 +34,16 @@ class LastStanding final {
   /// Requires  a transaction of the one connection this is for, that has written nothing yet.
   [[nodiscard]] const Standing& read(Connection& connection);
   /// The outcome of what comes next is not known until it returned.
-  void forget() noexcept { standing_.reset(); }
+  void forget() noexcept {
+    standing_.reset();
+    log_ = RecordLog();
+  }
   /// What a COMMIT of that connection left, which returned, in a transaction that began with read().
   void committed(Standing standing);
 
  private:
   std::optional<Standing> standing_;
+  RecordLog log_;             // as it was once: what others appended is read, not the whole edge
   std::int64_t version_ = 0;  // PRAGMA data_version it was read at
 };
 

@@ -6,6 +6,7 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "poison.hpp"
 #include "snapshot_state.hpp"
+#include "stored_bytes.hpp"
 #include "transaction_state.hpp"
 
 namespace epsilog::ledger {
@@ -14,9 +15,10 @@ namespace {
 constexpr const char* kUpdateMeta =
     "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4,"
     " clock_events = ?5, wall_clock = ?6, boot_id = ?7, boot_offset = ?8, held_at = ?9, accounts = ?10,"
-    " limit_removals = ?11, events = ?12, relocations = ?13"
+    " limit_removals = ?11, events = ?12, relocations = ?13, names = ?14, builds = ?15, plans = ?16,"
+    " log_size = ?17"
     // As this transaction found it, or thought to: nobody counted on in between.
-    " WHERE decisions = ?14 AND events = ?15 AND last_time = ?16";
+    " WHERE decisions = ?18 AND log_size = ?19 AND last_time = ?20";
 
 std::string advice_for(const RecoveryState& state, bool boot_known) {
   if (!boot_known) {
@@ -82,10 +84,11 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
     // Whatever goes wrong from here on, the next turn looks at the file.
     state_->last_standing().forget();
     db.query(kUpdateMeta)
-        .with(meta.last_time, meta.decisions, meta.policy_versions, meta.limit_changes, meta.clock_events,
-              meta.clock.wall_clock, meta.clock.boot_id, meta.clock.boot_offset, meta.clock.held_at,
-              meta.accounts, meta.limit_removals, meta.events, meta.relocations, state.decisions_before,
-              state.events_before, state.last_time_before)
+        .with(stored_time(meta.last_time), meta.decisions, meta.policy_versions, meta.limit_changes,
+              meta.clock_events, stored_time(meta.clock.wall_clock), meta.clock.boot_id,
+              meta.clock.boot_offset, stored_time(meta.clock.held_at), meta.accounts, meta.limit_removals,
+              meta.events, meta.relocations, meta.names, meta.builds, meta.plans, meta.log_size,
+              state.decisions_before, state.lines_before, stored_time(state.last_time_before))
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row as it was found");
     state_->committing(state.decisions_before + 1);
@@ -93,8 +96,10 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
   } catch (const StorageFailure& failure) {
     state_->fail(failure, "committing");
   }
-  state_->last_standing().committed(
-      {.meta = state.meta, .last_id = state.last_id, .policy_version = state.policy_version});
+  state_->last_standing().committed({.meta = state.meta,
+                                     .last_id = state.last_id,
+                                     .policy_version = state.policy_version,
+                                     .log = std::move(state.log)});
   state_->settled();
   std::vector<StoredDecision> recorded = std::move(state.recorded);
   state_->checkpoint_if_due();

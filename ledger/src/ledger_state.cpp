@@ -262,6 +262,7 @@ void LedgerState::end_turn() noexcept {
 bool LedgerState::roll_back() noexcept {
   // SQLite may have ended the transaction itself; then nothing more may be issued for it.
   if (!writer_->in_transaction()) return true;
+  writer_->shared().forget();  // rows that are taken back
   sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
   if (!writer_->in_transaction()) return true;
   poison(std::string("a transaction could not be rolled back: ") + sqlite3_errmsg(writer_->handle()));
@@ -271,6 +272,7 @@ bool LedgerState::roll_back() noexcept {
 void LedgerState::fail(const StorageFailure& failure, const std::string& doing) {
   const std::string message = "ledger " + files_.database + ": " + doing + ": " + failure.what();
   const bool in_commit = std::exchange(marked_, false);
+  writer_->shared().forget();
   if (kind_of(failure) == FailureKind::storage) {
     poison(doing + ": " + failure.what() + " (SQLite " + std::to_string(failure.code()) + ")");
     roll_back();

@@ -16,6 +16,7 @@ MemoryThen::MemoryThen(const TransactionState& state)
       changed_(state.changed),
       dated_(state.dated),
       recorded_(state.recorded.size()),
+      log_(state.log),
       later_(std::make_shared<accounting::TransactionLiveness>()) {}
 
 void MemoryThen::restore(TransactionState& state) noexcept {
@@ -28,6 +29,9 @@ void MemoryThen::restore(TransactionState& state) noexcept {
   state.dated = dated_;
   state.owing = false;
   state.recorded.resize(recorded_);
+  state.log = log_;
+  state.owed_moves.clear();
+  state.ledger->writer().shared().forget();
   state.liveness->open = false;
   state.liveness = std::move(later_);
   state.account_rows.forget();

@@ -1,7 +1,9 @@
-// A ledger of an older schema is brought to this one's in one transaction. Before that, what it was is
-// copied beside it: the migration is the one thing that rewrites history's table.
+// A ledger of an older schema is written anew beside itself, record by record, checked there, and then put in
+// its own place as one transaction of its log. Before that, what it was is copied beside it.
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,7 +21,9 @@
 #include "ledger_state.hpp"
 #include "queries.hpp"
 #include "schema.hpp"
+#include "schema3.hpp"
 #include "schema_comparison.hpp"
+#include "written_history.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -104,29 +108,70 @@ void require_replaceable(LedgerState& ledger, const std::string& copy) {
                        " that is no copy of this ledger; move it away. Nothing was migrated");
 }
 
-void keep_copy(LedgerState& ledger, const std::string& copy) {
-  require_replaceable(ledger, copy);
-  const PendingCopy pending(copy);
+void vacuum_into(LedgerState& ledger, const std::string& name) {
   try {
-    ledger.writer().query("VACUUM INTO ?1").with(pending.name()).run();
+    ledger.writer().query("VACUUM INTO ?1").with(name).run();
   } catch (const StorageFailure& failure) {  // the ledger was only read: nothing to poison
-    throw_translated(failure, "ledger " + ledger.files().database + ": copying it to " + copy);
+    throw_translated(failure, "ledger " + ledger.files().database + ": copying it to " + name);
   }
+}
+
+void keep_copy(LedgerState& ledger, const std::string& copy) {
+  const PendingCopy pending(copy);
+  vacuum_into(ledger, pending.name());
   pending.give_name(copy, ledger.files());
 }
 
-void require_references(Connection& db) {
-  SQLite::Statement statement = db.prepare("PRAGMA foreign_key_check");
-  Query broken(statement, db.handle());
-  if (!broken.step()) return;
-  throw LedgerCorrupt("ledger: a row of " + broken.text(0) + " refers to a missing row of " + broken.text(2) +
-                      "; nothing was migrated");
+/// A file beside the ledger that only a migration makes, and that is gone when it ends; what one that crashed
+/// left is removed. Who is under the turn is the only one.
+class Workspace final {
+ public:
+  Workspace(const LedgerFiles& ledger, const std::string& suffix) : files_(ledger) {
+    files_.database += suffix;
+    require_short_path(files_.database);
+    remove();
+    const Descriptor placeholder(
+        ::open(files_.database.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!placeholder.valid() || ::fchmod(placeholder.get(), 0600) != 0) {
+      const int error = errno;
+      throw_refused("cannot create " + files_.database, error, permission_advice(files_.directory, error));
+    }
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  ~Workspace() { remove(); }
+  [[nodiscard]] const LedgerFiles& files() const noexcept { return files_; }
+
+ private:
+  void remove() const noexcept {
+    for (const std::string& name :
+         {files_.database, files_.wal(), files_.shm(), files_.database + "-journal"}) {
+      ::unlink(name.c_str());
+    }
+  }
+  LedgerFiles files_;
+};
+
+/// The copy that is kept, what is made of it, and the log that it goes through.
+void require_room(const LedgerFiles& files) {
+  constexpr std::uint64_t kTimes = 4;
+  struct statvfs disk {};
+  if (::statvfs(files.directory.c_str(), &disk) != 0) {
+    throw_refused("cannot ask how much room there is in " + files.directory, errno);
+  }
+  const std::uint64_t needed =
+      kTimes * static_cast<std::uint64_t>(size_of(files.database) + size_of(files.wal()));
+  const std::uint64_t there = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (there >= needed) return;
+  throw LedgerBusy("ledger " + files.database + ": migrating it takes up to " + std::to_string(needed) +
+                   " bytes in " + files.directory + ", and " + std::to_string(there) +
+                   " are free; nothing was done: make room, then retry");
 }
 
 /// Accounts of before schema 3 have none.
 void write_checksums(Connection& db) {
   std::vector<std::pair<std::int64_t, std::int64_t>> checksums;  // by account
-  each_account_as_stored(db, [&](const AccountState& account, bool) {
+  schema3::each_account_as_stored(db, [&](const AccountState& account, bool) {
     checksums.emplace_back(account.id, account_checksum(account));
   });
   for (const auto& [account, checksum] : checksums) {
@@ -134,31 +179,43 @@ void write_checksums(Connection& db) {
   }
 }
 
-/// Requires  the turn is held.
-void apply_later_schemas(LedgerState& ledger) {
-  Connection& db = ledger.writer();
-  const std::string& database = ledger.files().database;
+/// Brings a copy of schema 1 or 2 to schema 3, whose rows have a place for all that is known of older ones.
+void bring_to_schema_3(const LedgerFiles& copy, const Clock& clock) {
+  Connection db(copy, Connection::Role::migrator);
   db.execute("BEGIN IMMEDIATE");
   const std::int64_t from = db.schema_version();
-  for (auto version = from + 1; version <= kSchemaVersion; ++version) {
+  for (auto version = from + 1; version <= kLastAlteredVersion; ++version) {
     db.execute(kSchemaSql.at(static_cast<std::size_t>(version - 1)));
   }
-  if (from < 3) write_checksums(db);
-  Meta meta = read_meta(db);
-  const ClockObservation now = observe(meta, ledger.clock()());
-  for (auto version = from + 1; version <= kSchemaVersion; ++version) {
+  write_checksums(db);
+  Meta meta = schema3::read_meta(db);
+  const std::string now = time_text(observe(meta, clock()).now_ms);
+  for (auto version = from + 1; version <= kLastAlteredVersion; ++version) {
     db.query("INSERT INTO schema_migration(version, after_decision, at, event) VALUES(?1, ?2, ?3, ?4)")
-        .with(version, meta.decisions, time_text(now.now_ms), ++meta.events)
+        .with(version, meta.decisions, now, ++meta.events)
         .run();
   }
   db.query("UPDATE meta SET last_time = ?1, schema_migrations = schema_migrations + ?2, events = ?3")
-      .with(time_text(now.now_ms), kSchemaVersion - from, meta.events)
+      .with(now, kLastAlteredVersion - from, meta.events)
       .run();
-  require_references(db);
-  require_shipped_schema(db, database);
-  db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
-  ledger.committing(meta.decisions + 1);
+  db.execute(("PRAGMA user_version=" + std::to_string(kLastAlteredVersion)).c_str());
   db.execute("COMMIT");
+  db.move_log_into_file(copy);
+}
+
+/// All pages of the file that was made, as one transaction of the ledger's own log.
+void put_in_place(LedgerState& ledger, const LedgerFiles& made, std::int64_t decisions) {
+  Connection source(made, Connection::Role::archived);
+  Connection& target = ledger.writer();
+  ledger.committing(decisions + 1);
+  sqlite3_backup* const backup = sqlite3_backup_init(target.handle(), "main", source.handle(), "main");
+  if (backup == nullptr) throw target.last_failure();
+  const int copied = sqlite3_backup_step(backup, -1);
+  const int ended = sqlite3_backup_finish(backup);
+  if (copied != SQLITE_DONE || ended != SQLITE_OK) {
+    const int code = ended != SQLITE_OK ? ended : copied;
+    throw StorageFailure(code, sqlite3_errstr(code), sqlite3_system_errno(target.handle()));
+  }
   ledger.settled();
 }
 
@@ -187,18 +244,38 @@ class Turn final {
 
 }  // namespace
 
-Migration Ledger::migrate(const std::string& path, const Options& options) {
+Migration Ledger::migrate(const std::string& path, const Options& options, const MigrationSteps& steps) {
   LedgerState ledger(path, LedgerState::Access::migration, options);
-  Migration migration{.from = kSchemaVersion, .to = kSchemaVersion, .copy = ""};
+  Migration migration{.from = kSchemaVersion, .to = kSchemaVersion, .copy = "", .faults = {}};
   require_recovered(ledger);
   const Turn turn(ledger);
   try {
     migration.from = ledger.writer().schema_version();  // somebody else may have been first
     if (migration.from == kSchemaVersion) return migration;
     ledger.settle_all();  // programs of that schema left no mark of what they did not finish
-    migration.copy = ledger.files().database + ".schema" + std::to_string(migration.from);
-    keep_copy(ledger, migration.copy);
-    apply_later_schemas(ledger);
+    const std::string copy = ledger.files().database + ".schema" + std::to_string(migration.from);
+    require_replaceable(ledger, copy);  // before all that takes time
+    require_room(ledger.files());
+    const Workspace old(ledger.files(), ".migrating-old");
+    const Workspace made(ledger.files(), ".migrating");
+    ::unlink(old.files().database.c_str());  // SQLite makes it
+    vacuum_into(ledger, old.files().database);
+    if (migration.from < kLastAlteredVersion) bring_to_schema_3(old.files(), options.clock);
+    std::int64_t decisions = 0;
+    {
+      Connection from(old.files(), Connection::Role::archived);
+      migration.faults = schema3::faults(from);
+      if (migration.faults.empty()) decisions = write_history(from, made.files(), options.clock, steps);
+    }
+    if (migration.faults.empty() && steps.verify) migration.faults = steps.verify(made.files().database);
+    if (!migration.faults.empty()) {
+      migration.to = migration.from;
+      return migration;
+    }
+    keep_copy(ledger, copy);
+    migration.copy = copy;
+    put_in_place(ledger, made.files(), decisions);
+    require_shipped_schema(ledger.writer(), ledger.files().database);
   } catch (const StorageFailure& failure) {
     ledger.fail(failure, "migrating");
   }

@@ -10,6 +10,7 @@
 
 #include "connection.hpp"
 #include "epsilog/ledger/record.hpp"
+#include "records.hpp"
 
 namespace epsilog::ledger {
 
@@ -34,66 +35,64 @@ struct Meta {
   std::int64_t accounts = 0;
   std::int64_t limit_removals = 0;
   std::int64_t relocations = 0;
-  std::int64_t events = 0;  ///< of every kind (schema 0003)
+  std::int64_t events = 0;  ///< of every kind that is no decision
+  std::int64_t names = 0;
+  std::int64_t builds = 0;
+  std::int64_t plans = 0;
+  std::int64_t credential_events = 0;
+  std::int64_t key_events = 0;
+  std::int64_t recoveries = 0;
+  std::int64_t log_size = 0;      ///< lines
+  std::int64_t replica_size = 0;  ///< of them known to be durable in a replica
+  bool read_only = false;         ///< made from lines
   ClockState clock;
 };
 
-/// Every decision with its release, if any, in the column order read_decision expects; a WHERE clause
-/// follows. The release is found by an index and then read from its row (r), so that no column is shown as
-/// the index has it; likewise whoever looks for a decision by an index reads it as the row `seq`.
-#define EPSILOG_DECISION_COLUMNS                                                                            \
-  "SELECT d.seq, d.id, d.created_at, d.principal, d.key, d.request_digest, d.request, d.dataset,"           \
-  " d.policy_version, d.outcome, d.reasons, d.accounts, r.mechanism, r.arithmetic, r.requested, r.charged," \
-  " r.adjusted, r.published, r.value, r.components, r.cells, r.post_processing, r.unit, r.relation,"        \
-  " d.parent, d.deadline, d.rules, d.program_version, d.program_commit, d.decided_under, r.decision_id"
+/// Every decision in the column order record_of_row expects; a WHERE clause follows. Who looks for a decision
+/// by an index reads it as the row `seq`.
+#define EPSILOG_DECISION_COLUMNS                                                                           \
+  "SELECT d.seq, d.line, d.id, d.time, d.principal, d.via, d.key, d.parent, d.deadline, d.outcome,"        \
+  " d.reasons, d.rules, d.build, d.policy_version, d.decided_under, d.dataset, d.plan, d.purpose,"         \
+  " d.holding, d.conflicting_key, d.verb, d.why, d.component_values, d.\"values\", d.token FROM decision " \
+  "AS d "
 enum class DecisionColumn : int {
   seq,
+  line,
   id,
-  created_at,
+  time,
   principal,
+  via,
   key,
-  request_digest,
-  request,
-  dataset,
-  policy_version,
-  outcome,
-  reasons,
-  accounts,
-  mechanism,
-  arithmetic,
-  requested,
-  charged,
-  adjusted,
-  published,
-  value,
-  components,
-  cells,
-  post_processing,
-  unit,
-  relation,
   parent,
   deadline,
+  outcome,
+  reasons,
   rules,
-  program_version,
-  program_commit,
+  build,
+  policy_version,
   decided_under,
-  release_of,
+  dataset,
+  plan,
+  purpose,
+  holding,
+  conflicting_key,
+  verb,
+  why,
+  component_values,
+  values,
+  token,
 };
-#define EPSILOG_FROM_DECISION                                          \
-  " FROM decision AS d LEFT JOIN release AS i ON i.decision_id = d.id" \
-  " LEFT JOIN release AS r ON r.rowid = i.rowid "
-#define EPSILOG_SELECT_DECISION EPSILOG_DECISION_COLUMNS EPSILOG_FROM_DECISION
 
 /// What policy_of_row expects.
 #define EPSILOG_POLICY_COLUMNS \
-  "version, yaml, sha256, base_dir, applied_at, applied_by, after_decision, event"
+  "version, yaml, sha256, base_dir, applied_at, applied_by, after_decision, event, implies"
 
 /// The children that leave a decision open, as SQL has it. A query for the others repeats the condition
 /// of the index decision_resolves, or it would not be used.
-#define EPSILOG_RESOLVES "parent <> '' AND outcome NOT IN ('approved', 'token_issued')"
+#define EPSILOG_RESOLVES "parent > 0 AND outcome NOT IN (5, 7)"
 
 /// All throw StorageFailure, and LedgerCorrupt naming the record that does not make sense.
-[[nodiscard]] std::string read_ledger_id(Connection& connection);  ///< in every schema
+[[nodiscard]] std::string read_ledger_id(Connection& connection);  ///< in every schema, 32 hexadecimal digits
 [[nodiscard]] Meta read_meta(Connection& connection);
 /// The number of the last one, which has to be `expected`.
 [[nodiscard]] std::int64_t read_active_version(Connection& connection, std::int64_t expected);
@@ -118,20 +117,8 @@ enum class DecisionColumn : int {
 /// Every row as it is, by id, whatever its checksum; `sound` says whether that is right.
 void each_account_as_stored(Connection& connection,
                             const std::function<void(const AccountState& account, bool sound)>& visit);
-/// The row a decision query stands on, with its charges.
-/// Throws  LedgerCorrupt also where its values do not follow from its components, unless `as_stored`.
-enum class Reading { checked, as_stored };
-[[nodiscard]] StoredDecision read_decision(Connection& connection, const Query& row,
-                                           Reading reading = Reading::checked);
-/// What a key that no index has is free by: each of two indices says so, in orders of their own.
-[[nodiscard]] std::optional<StoredDecision> find_decision_by_key(Connection& connection,
-                                                                 const std::string& principal,
-                                                                 const std::string& key);
-[[nodiscard]] std::optional<StoredDecision> find_decision_by_id(Connection& connection,
-                                                                const std::string& id);
+/// The opening limit of an account: what its first change of limit says it was, or what it is.
+[[nodiscard]] std::int64_t opening_limit(Connection& connection, std::int64_t account, std::int64_t limit);
 /// The open decisions whose deadline is not after `now`, in order of deadlines.
 [[nodiscard]] std::vector<std::string> read_overdue(Connection& connection, const std::string& now);
-/// The decisions about one, by seq.
-[[nodiscard]] std::vector<StoredDecision> read_children(Connection& connection, const std::string& id);
-
 }  // namespace epsilog::ledger

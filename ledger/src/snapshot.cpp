@@ -2,12 +2,19 @@
 
 #include <utility>
 
+#include "decision_id.hpp"
+#include "decision_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
+#include "found_decisions.hpp"
 #include "ledger_clock.hpp"
 #include "queries.hpp"
+#include "record_log.hpp"
+#include "record_rows.hpp"
+#include "request_text.hpp"
 #include "snapshot_state.hpp"
+#include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -16,7 +23,8 @@ namespace {
 std::int64_t start_of_last(Connection& connection, const std::string& dataset, std::int64_t limit) {
   constexpr const char* kOfAll = "SELECT seq FROM decision ORDER BY seq DESC LIMIT 1 OFFSET ?1";
   constexpr const char* kOfDataset =
-      "SELECT seq FROM decision WHERE dataset = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?1";
+      "SELECT seq FROM decision WHERE dataset = (SELECT no FROM name WHERE name = ?2)"
+      " ORDER BY seq DESC LIMIT 1 OFFSET ?1";
   SQLite::Statement statement = connection.prepare(dataset.empty() ? kOfAll : kOfDataset);
   Query row(statement, connection.handle());
   if (dataset.empty()) {
@@ -28,9 +36,16 @@ std::int64_t start_of_last(Connection& connection, const std::string& dataset, s
 }
 
 /// Of a column that may be what cannot be read; then "".
-std::string text_if_any(const Query& row, int column) {
+std::string id_if_any(const Query& row) {
   try {
-    return row.text(column);
+    return id_text(sized_bytes<16>(row.bytes(DecisionColumn::id), "column id"));
+  } catch (const LedgerCorrupt&) {
+    return "";
+  }
+}
+std::string dataset_if_any(Connection& connection, const Query& row) {
+  try {
+    return connection.shared().name(connection, row.integer(DecisionColumn::dataset));
   } catch (const LedgerCorrupt&) {
     return "";
   }
@@ -41,16 +56,14 @@ std::string text_if_any(const Query& row, int column) {
 void visit_decision(Connection& connection, const Query& row,
                     const std::function<void(StoredDecision&)>& visit,
                     const std::function<void(const MalformedRecord&)>& malformed) {
-  constexpr int kId = 1;
-  constexpr int kDataset = 7;
   std::optional<StoredDecision> decision;
   try {
     decision = read_decision(connection, row);
   } catch (const UnreadableRow& fault) {
     if (!malformed) throw;
     malformed({.seq = row.integer(0),
-               .id = text_if_any(row, kId),
-               .dataset = text_if_any(row, kDataset),
+               .id = id_if_any(row),
+               .dataset = dataset_if_any(connection, row),
                .message = fault.what()});
   }
   if (decision) visit(*decision);
@@ -64,6 +77,7 @@ SnapshotState::SnapshotState(std::shared_ptr<LedgerState> shared)
     connection->query("BEGIN").run();
     // A deferred transaction begins with its first read. What the row says is for who needs it.
     static_cast<void>(connection->query("SELECT one FROM meta").step());
+    connection->shared().forget_if_changed(*connection);
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + ledger->files().database);
   }
@@ -173,17 +187,22 @@ std::optional<std::string> Snapshot::location(const std::string& dataset) {
   return state_->reading([&](Connection& c) { return read_location(c, dataset); });
 }
 
-std::optional<std::string> Snapshot::find_grant(const std::string& principal,
-                                                const std::string& request_digest) {
+std::optional<std::string> Snapshot::find_grant(const std::string& principal, const std::string& request) {
   return state_->reading([&](Connection& c) -> std::optional<std::string> {
+    const auto parts = request_parts(request, "");
+    const auto who = c.shared().number_of_name(c, principal);
+    if (!parts || !who) return std::nullopt;
     Query row = c.query(
-        "SELECT seq, id FROM decision WHERE seq > (SELECT max(seq) FROM decision) - ?3"
-        " AND principal = ?1 AND request_digest = ?2 AND outcome = 'granted' ORDER BY seq DESC LIMIT 1");
-    row.with(principal, request_digest, kSameRequestWindow);
+        "SELECT d.seq, d.id FROM decision AS d JOIN plan AS p ON p.no = d.plan"
+        " WHERE d.seq > (SELECT max(seq) FROM decision) - ?6 AND d.principal = ?1 AND d.outcome = 1"
+        " AND d.purpose = ?3 AND d.holding = ?4 AND d.conflicting_key = ?5 AND p.question = ?2"
+        " ORDER BY d.seq DESC LIMIT 1");
+    row.with(*who, parts->question, parts->purpose, static_cast<std::int64_t>(parts->holding),
+             parts->conflicting_key, kSameRequestWindow);
     if (!row.step()) return std::nullopt;
     StoredDecision found;
     found.seq = row.integer(0);
-    found.id = row.text(1);
+    found.id = id_text(sized_bytes<16>(row.bytes(1), "column id"));
     state_->withhold(found);
     if (!found.durable) return std::nullopt;
     return found.id;
@@ -210,9 +229,11 @@ RangeEnd Snapshot::each_decision(const DecisionRange& range,
                                  const std::function<void(const StoredDecision&)>& visit,
                                  const std::function<void(const MalformedRecord&)>& malformed) {
   return state_->reading([&](Connection& db) {
-    SQLite::Statement statement = db.prepare(
-        range.dataset.empty() ? EPSILOG_SELECT_DECISION "WHERE d.seq > ?1 ORDER BY d.seq"
-                              : EPSILOG_SELECT_DECISION "WHERE d.seq > ?1 AND d.dataset = ?2 ORDER BY d.seq");
+    SQLite::Statement statement =
+        db.prepare(range.dataset.empty() ? EPSILOG_DECISION_COLUMNS "WHERE d.seq > ?1 ORDER BY d.seq"
+                                         : EPSILOG_DECISION_COLUMNS
+                       "WHERE d.seq > ?1 AND d.dataset = (SELECT no FROM name WHERE name = ?2)"
+                       " ORDER BY d.seq");
     Query rows(statement, db.handle());
     if (range.dataset.empty()) {
       rows.with(range.after);
@@ -236,6 +257,54 @@ RangeEnd Snapshot::each_decision(const DecisionRange& range,
   });
 }
 
+void Snapshot::each_line(std::int64_t from, const std::function<void(std::string_view line)>& visit) {
+  state_->reading([&](Connection& db) {
+    SQLite::Statement statement =
+        db.prepare("SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 ORDER BY idx");
+    Query rows(statement, db.handle());
+    rows.with(from);
+    while (rows.step()) {
+      const std::int64_t index = rows.integer(0);
+      const std::int64_t kind = rows.integer(1);
+      const std::int64_t row = rows.integer(2);
+      if (kind == static_cast<std::int64_t>(RecordKind::decision)) {
+        StoredDecision decision;
+        decision.seq = row;
+        state_->withhold(decision);
+        if (!decision.durable) {
+          throw LedgerIo("line " + std::to_string(index) +
+                         " is not known to be durable: it is not given away, nor what follows it");
+        }
+      }
+      std::string text;
+      try {
+        text = line_text(db, {.index = static_cast<std::uint64_t>(index),
+                              .blind = sized_bytes<16>(rows.bytes(3), "column blind"),
+                              .record = record_at(db, kind, row)});
+        if (leaf_hash(text) != sized_bytes<32>(rows.bytes(4), "column leaf")) {
+          throw LedgerCorrupt("its row was changed: it does not have the leaf beside it");
+        }
+      } catch (const LedgerCorrupt& error) {
+        throw LedgerCorrupt("line " + std::to_string(index) + ": " + error.what());
+      }
+      visit(text);
+    }
+  });
+}
+
+TreeHead Snapshot::tree() {
+  return state_->reading([](Connection& db) { return RecordLog::load(db, read_meta(db).log_size).head(); });
+}
+
+Hash Snapshot::leaf(std::int64_t index) {
+  return state_->reading([&](Connection& db) {
+    Hash leaf{};
+    if (index < 0) throw LedgerCorrupt("line " + std::to_string(index) + " is not there");
+    read_nodes(db, 0, static_cast<std::uint64_t>(index), std::span(&leaf, 1));
+    return leaf;
+  });
+}
+
 void Snapshot::each_policy_version(const std::function<void(const PolicyVersion&)>& visit) {
   state_->reading([&](Connection& connection) {
     SQLite::Statement statement =
@@ -251,7 +320,7 @@ void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& 
       seq,
       after_decision,
       policy_version,
-      account_id,
+      account,
       old_limit,
       new_limit,
       changed_at,
@@ -259,17 +328,17 @@ void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& 
       why
     };
     SQLite::Statement statement = connection.prepare(
-        "SELECT seq, after_decision, policy_version, account_id, old_limit, new_limit, changed_at, by, why"
+        "SELECT seq, after_decision, policy_version, account, old_limit, new_limit, at, by, why"
         " FROM limit_change ORDER BY seq");
     Query rows(statement, connection.handle());
     while (rows.step()) {
       visit({.seq = rows.integer(Column::seq),
              .after_decision = rows.integer(Column::after_decision),
              .policy_version = rows.integer(Column::policy_version),
-             .account = rows.integer(Column::account_id),
+             .account = rows.integer(Column::account),
              .old_limit = rows.integer(Column::old_limit),
              .new_limit = rows.integer(Column::new_limit),
-             .changed_at = rows.text(Column::changed_at),
+             .changed_at = rows.time(Column::changed_at),
              .by = rows.text(Column::by),
              .why = rows.text(Column::why)});
     }
@@ -278,17 +347,17 @@ void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& 
 
 void Snapshot::each_limit_removal(const std::function<void(const LimitRemoval&)>& visit) {
   state_->reading([&](Connection& connection) {
-    enum class Column : int { seq, after_decision, policy_version, account_id, removed_at, by, why };
+    enum class Column : int { seq, after_decision, policy_version, account, removed_at, by, why };
     SQLite::Statement statement = connection.prepare(
-        "SELECT seq, after_decision, policy_version, account_id, removed_at, by, why"
+        "SELECT seq, after_decision, policy_version, account, at, by, why"
         " FROM limit_removal ORDER BY seq");
     Query rows(statement, connection.handle());
     while (rows.step()) {
       visit({.seq = rows.integer(Column::seq),
              .after_decision = rows.integer(Column::after_decision),
              .policy_version = rows.integer(Column::policy_version),
-             .account = rows.integer(Column::account_id),
-             .removed_at = rows.text(Column::removed_at),
+             .account = rows.integer(Column::account),
+             .removed_at = rows.time(Column::removed_at),
              .by = rows.text(Column::by),
              .why = rows.text(Column::why)});
     }
@@ -298,9 +367,10 @@ void Snapshot::each_limit_removal(const std::function<void(const LimitRemoval&)>
 void Snapshot::each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,
                          const std::function<void(const MalformedRecord&)>& malformed) {
   state_->reading([&](Connection& connection) {
-    SQLite::Statement statement = connection.prepare(EPSILOG_SELECT_DECISION
-                                                     "WHERE d.id IN (SELECT decision_id FROM open_decision) "
-                                                     "AND (?1 = '' OR d.dataset = ?1) ORDER BY d.id");
+    SQLite::Statement statement = connection.prepare(
+        EPSILOG_DECISION_COLUMNS
+        "WHERE d.seq IN (SELECT seq FROM open_decision)"
+        " AND (?1 = '' OR d.dataset = (SELECT no FROM name WHERE name = ?1)) ORDER BY d.seq");
     Query rows(statement, connection.handle());
     rows.with(dataset);
     while (rows.step()) {
@@ -325,8 +395,8 @@ void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& vi
       visit({.seq = rows.integer(Column::seq),
              .after_decision = rows.integer(Column::after_decision),
              .kind = rows.text(Column::kind),
-             .ledger_time = rows.text(Column::ledger_time),
-             .wall_clock = rows.text(Column::wall_clock),
+             .ledger_time = rows.time(Column::ledger_time),
+             .wall_clock = rows.time(Column::wall_clock),
              .by = rows.text(Column::by),
              .event = rows.integer(Column::event)});
     }
@@ -345,7 +415,7 @@ void Snapshot::each_relocation(const std::function<void(const Relocation&)>& vis
              .after_decision = rows.integer(Column::after_decision),
              .dataset = rows.text(Column::dataset),
              .path = rows.text(Column::path),
-             .at = rows.text(Column::at),
+             .at = rows.time(Column::at),
              .by = rows.text(Column::by),
              .why = rows.text(Column::why)});
     }
@@ -362,7 +432,7 @@ std::vector<SchemaMigration> Snapshot::schema_migrations() {
     while (rows.step()) {
       migrations.push_back({.version = rows.integer(Column::version),
                             .after_decision = rows.integer(Column::after_decision),
-                            .at = rows.text(Column::at),
+                            .at = rows.time(Column::at),
                             .event = rows.integer(Column::event)});
     }
     return migrations;

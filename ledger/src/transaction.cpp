@@ -5,46 +5,41 @@
 #include <utility>
 
 #include "account_checksum.hpp"
+#include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
+#include "found_decisions.hpp"
 #include "schema.hpp"
+#include "stored_bytes.hpp"
 #include "transaction_state.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kInsertPolicy =
-    "INSERT INTO policy_version(" EPSILOG_POLICY_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-constexpr const char* kInsertAccount =
-    "INSERT INTO account(id, dataset, scope, measure, budget, spent, reserved, checksum)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, 0, 0, ?6)";
 constexpr const char* kNamesOfAccounts = "SELECT dataset, scope, measure FROM account NOT INDEXED";
 constexpr const char* kChangeLimit =
     "UPDATE account SET budget = ?1, checksum = ?2 WHERE id = ?3 AND spent = ?4 AND reserved = ?5"
     " AND spent <= ?1 AND reserved <= ?1 - spent";
-constexpr const char* kInsertLimitChange =
-    "INSERT INTO limit_change(seq, after_decision, policy_version, account_id, old_limit, new_limit,"
-    " changed_at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-constexpr const char* kInsertLimitRemoval =
-    "INSERT INTO limit_removal(seq, after_decision, policy_version, account_id, removed_at, by, why)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-constexpr const char* kInsertRelocation =
-    "INSERT INTO relocation(seq, event, after_decision, dataset, path, at, by, why)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-constexpr const char* kInsertClockEvent =
-    "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 constexpr const char* kReservedInPeriods =
     "SELECT id FROM account INDEXED BY account_reserved_in_period"
     " WHERE reserved > 0 AND scope GLOB 'period:*' ORDER BY id";
 constexpr const char* kOpenReservationsOf =
-    "SELECT o.decision_id FROM open_decision AS o JOIN charge AS c"
-    " ON c.decision_id = o.decision_id AND c.account_id = ?1 ORDER BY o.decision_id";
+    "SELECT d.id FROM open_decision AS o JOIN movement AS m ON m.seq = o.seq AND m.account = ?1"
+    " JOIN decision AS d ON d.seq = o.seq WHERE m.reserved_change > 0 ORDER BY o.seq";
 
 AccountName name_of(const AccountState& account) {
   return {.dataset = account.dataset, .scope = account.scope, .measure = account.measure};
+}
+
+bool is_canonical_object(const std::string& text) {
+  try {
+    return parse_canonical(text).kind() == JsonValue::Kind::object;
+  } catch (const LedgerCorrupt&) {
+    return false;
+  }
 }
 
 /// What a look-up finds, or that a row of it cannot be read: nothing is half done then, so that the
@@ -81,29 +76,21 @@ void require(bool condition, const std::string& message) {
   if (!condition) throw InvalidParameter("ledger: " + message);
 }
 
-void insert_policy_version(Connection& connection, const PolicyVersion& version) {
-  connection.query(kInsertPolicy)
-      .with(version.version, version.yaml, version.sha256, version.base_dir, version.applied_at,
-            version.applied_by, version.after_decision, version.event)
-      .run();
-}
-
-void insert_account(Connection& connection, std::int64_t id, AccountState fresh) {
-  fresh.id = id;
-  fresh.balance = {.limit = fresh.balance.limit};
-  connection.query(kInsertAccount)
-      .with(fresh.id, fresh.dataset, fresh.scope, fresh.measure, fresh.balance.limit, account_checksum(fresh))
-      .run();
+AccountOpened opened_account(std::int64_t id, const AccountState& fresh, const std::string& opened_at) {
+  return {.id = id, .name = fresh.name(), .limit = fresh.balance.limit, .opened_at = opened_at};
 }
 
 void require_sound_policy(const PolicyVersion& version) {
   require(version.sha256 == sha256_hex(version.yaml), "sha256 is not the digest of the policy's bytes");
   require(!version.applied_by.empty(), "who applies the policy is not named");
+  require(version.implies.empty() || is_canonical_object(version.implies),
+          "what the policy implies is no canonical JSON object");
 }
 
 void require_sound_account(const AccountState& account) {
   require(!account.dataset.empty() && !account.measure.empty(), "an account needs a dataset and a measure");
   require(accounting::Balance{.limit = account.balance.limit}.valid(), "a limit is outside 0..2^61");
+  static_cast<void>(grid_decimals(account.measure));
 }
 
 TransactionState::TransactionState(std::shared_ptr<LedgerState> shared, Turn turn)
@@ -121,10 +108,16 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared, Turn tur
     }
     ledger->schema_watch().require_shipped(db, ledger->files().database);
     const Standing& standing = ledger->last_standing().read(db);
+    if (standing.meta.read_only) {
+      throw LedgerUnusable("ledger " + ledger->files().database +
+                           " was made from exported lines and is read-only: it shows a history, and grants "
+                           "nothing");
+    }
     meta = standing.meta;
+    log = standing.log;
     last_id = standing.last_id;
     policy_version = standing.policy_version;
-    events_before = meta.events;
+    lines_before = meta.log_size;
     decisions_before = meta.decisions;
     last_time_before = meta.last_time;
     reading = ledger->clock()();
@@ -284,7 +277,7 @@ std::vector<std::string> Transaction::open_reservations_of(std::int64_t account)
     std::vector<std::string> ids;
     Query rows = state.ledger->writer().query(kOpenReservationsOf);
     rows.with(account);
-    while (rows.step()) ids.push_back(rows.text(0));
+    while (rows.step()) ids.push_back(id_text(sized_bytes<16>(rows.bytes(0), "column id")));
     return ids;
   });
 }
@@ -318,17 +311,15 @@ void TransactionState::open(const AccountState& fresh) {
                         "' is missing in an index; the file is damaged");
   }
   changed = true;
-  insert_account(db, meta.accounts + 1, fresh);
   ++meta.accounts;
+  dated = true;
+  recorder().write(opened_account(meta.accounts, fresh, meta.last_time));
 }
 
 void TransactionState::insert_clock_event(ClockEvent event) {
-  ++meta.clock_events;
-  ledger->writer()
-      .query(kInsertClockEvent)
-      .with(meta.clock_events, event.after_decision, event.kind, event.ledger_time, event.wall_clock,
-            event.by, ++meta.events)
-      .run();
+  event.seq = ++meta.clock_events;
+  event.event = ++meta.events;
+  recorder().write(event);
 }
 
 void TransactionState::insert_noticed_clock_events() {
@@ -372,21 +363,28 @@ void TransactionState::insert_limit_change(const AccountState& before, std::int6
   require(db.changes() == 1, "the limit of account " + std::to_string(before.id) +
                                  " cannot go below what is spent and reserved");
   account_rows.put(after);
-  ++meta.limit_changes;
-  db.query(kInsertLimitChange)
-      .with(meta.limit_changes, meta.decisions, version.version, before.id, before.balance.limit, new_limit,
-            version.applied_at, version.applied_by, why)
-      .run();
+  const LimitChange change{.seq = ++meta.limit_changes,
+                           .after_decision = meta.decisions,
+                           .policy_version = version.version,
+                           .account = before.id,
+                           .old_limit = before.balance.limit,
+                           .new_limit = new_limit,
+                           .changed_at = version.applied_at,
+                           .by = version.applied_by,
+                           .why = why};
+  recorder().write(change);
 }
 
 void TransactionState::insert_limit_removal(const AccountState& account, const PolicyVersion& version,
                                             const std::string& why) {
-  ++meta.limit_removals;
-  ledger->writer()
-      .query(kInsertLimitRemoval)
-      .with(meta.limit_removals, meta.decisions, version.version, account.id, version.applied_at,
-            version.applied_by, why)
-      .run();
+  const LimitRemoval removal{.seq = ++meta.limit_removals,
+                             .after_decision = meta.decisions,
+                             .policy_version = version.version,
+                             .account = account.id,
+                             .removed_at = version.applied_at,
+                             .by = version.applied_by,
+                             .why = why};
+  recorder().write(removal);
 }
 
 void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountState>& accounts_wanted,
@@ -401,7 +399,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
     state.insert_noticed_clock_events();  // they came before it
     version.after_decision = state.meta.decisions;
     version.event = ++state.meta.events;
-    insert_policy_version(db, version);
+    state.recorder().write_policy(version);
     state.policy_version = version.version;
     state.meta.policy_versions = version.version;
     std::set<AccountName> seen;
@@ -432,12 +430,15 @@ void Transaction::relocate(const std::string& dataset, const std::string& path, 
     require(path.starts_with('/'), "a source is relocated to an absolute path");
     state.changed = state.dated = true;
     state.insert_noticed_clock_events();  // they came before it
-    ++state.meta.relocations;
-    state.ledger->writer()
-        .query(kInsertRelocation)
-        .with(state.meta.relocations, ++state.meta.events, state.meta.decisions, dataset, path,
-              state.meta.last_time, by, why)
-        .run();
+    const Relocation relocation{.seq = ++state.meta.relocations,
+                                .event = ++state.meta.events,
+                                .after_decision = state.meta.decisions,
+                                .dataset = dataset,
+                                .path = path,
+                                .at = state.meta.last_time,
+                                .by = by,
+                                .why = why};
+    state.recorder().write(relocation);
   });
 }
 

@@ -18,6 +18,8 @@
 #include "ledger_clock.hpp"
 #include "ledger_state.hpp"
 #include "queries.hpp"
+#include "record_log.hpp"
+#include "record_rows.hpp"
 
 namespace epsilog::ledger {
 
@@ -40,6 +42,7 @@ class MemoryThen final {
   bool changed_;
   bool dated_;
   std::size_t recorded_;  // how many decisions
+  RecordLog log_;
   /// For the receipts that come after what is undone; its own die.
   std::shared_ptr<accounting::TransactionLiveness> later_;
 };
@@ -104,10 +107,15 @@ class TransactionState final {
   void require_reserved_sums(const std::vector<Charge>& charges);
   [[nodiscard]] std::vector<AccountState> accounts_after(const DecisionDraft& draft,
                                                          const std::vector<Charge>& moved);
-  /// Numbers, dates and inserts a decision; opens it, or closes its parent. `moved` are the charges whose
-  /// accounts it changed, `charged` those that are its own. Returns its id.
-  std::string record(const DecisionDraft& draft, const std::vector<Charge>& moved,
+  /// What `kind` did with the charges, beside the accounts that the decision shows.
+  [[nodiscard]] std::vector<Movement> movements_of(const StoredDecision& decision, Move kind,
+                                                   const std::vector<Charge>& moved);
+  /// Numbers and dates a decision; opens it, or closes its parent. `moved` are the charges whose accounts it
+  /// changed, `charged` those that are its own. Returns its id. A grant is stored with its release.
+  std::string record(const DecisionDraft& draft, Move kind, const std::vector<Charge>& moved,
                      std::vector<Charge> charged);
+  /// Writes rows and lines of this transaction.
+  [[nodiscard]] Recorder recorder() { return {ledger->writer(), meta, log}; }
   /// Does a step whole or not at all. Returns why it was undone: what is stored does not go together. The
   /// transaction goes on either way; anything else that the step throws comes out.
   [[nodiscard]] std::optional<std::string> unless_damaged(const std::function<void()>& step);
@@ -136,11 +144,13 @@ class TransactionState final {
   ClockReading reading;    // that it was made from
   std::int64_t policy_version = 0;
   std::int64_t decisions_before = 0;                                  // how many there were at the beginning
-  std::int64_t events_before = 0;                                     // likewise
+  std::int64_t lines_before = 0;                                      // likewise
   std::string last_time_before;                                       // at the beginning
   std::optional<std::set<AccountName>> accounts_there;                // by a scan, once something is opened
   std::optional<std::map<std::int64_t, std::int64_t>> reserved_sums;  // of open decisions, by account
   AccountRows account_rows;
+  RecordLog log;                     // with the lines of this transaction
+  std::vector<Movement> owed_moves;  // of the granted decision that waits for its release
   std::optional<std::pair<std::string, std::string>> free_key;  // (principal, key) just found to name nothing
   bool changed = false;
   bool dated = false;                   // something has the time of this transaction
@@ -154,10 +164,9 @@ class TransactionState final {
 /// Throws  InvalidParameter unless the condition holds.
 void require(bool condition, const std::string& message);
 
-/// Inserts and updates shared by creation and `policy apply`.
-void insert_policy_version(Connection& connection, const PolicyVersion& version);
-/// As that number, with nothing spent.
-void insert_account(Connection& connection, std::int64_t id, AccountState fresh);
+/// An account at its beginning.
+[[nodiscard]] AccountOpened opened_account(std::int64_t id, const AccountState& fresh,
+                                           const std::string& opened_at);
 /// Throws  InvalidParameter.
 void require_sound_policy(const PolicyVersion& version);
 void require_sound_account(const AccountState& account);

@@ -3,6 +3,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decision_id;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::query;
 using epsilog::test::Result;
@@ -67,21 +68,28 @@ TEST_CASE("audit: each tampering is found, with the record it touched", "[cli][a
   };
   const Workbench bench;
   fill(bench);
-  const std::string first = query(bench.path("L"), "SELECT id FROM decision WHERE seq = 1");
+  const std::string first = decision_id(bench.path("L"), 1);
   const std::vector<Case> cases = {
       {"a charge lowered",
-       "DROP TRIGGER charge_no_update; UPDATE charge SET amount = 1 WHERE decision_id = '" + first + "'",
-       true},
-      {"a charge removed",
-       "DROP TRIGGER charge_no_delete; DELETE FROM charge WHERE decision_id = '" + first + "'", true},
+       "DROP TRIGGER movement_no_update; UPDATE movement SET spent_change = 1 WHERE seq = 1", true},
+      {"a charge removed", "DROP TRIGGER movement_no_delete; DELETE FROM movement WHERE seq = 1", true},
       {"what is spent lowered", "DROP TRIGGER account_spent_grows; UPDATE account SET spent = 0", false},
       {"a limit raised", "UPDATE account SET budget = budget + 1", false},
       {"a value changed",
-       "DROP TRIGGER release_no_update; UPDATE release SET value = '[\"12345\"]' WHERE decision_id = '" +
-           first + "'",
+       "DROP TRIGGER decision_no_update; UPDATE decision SET \"values\" = '[\"12345\"]' WHERE seq = 1", true},
+      {"a value changed with the components that it follows from",
+       "DROP TRIGGER decision_no_update; UPDATE decision SET \"values\" = '[\"12345\"]',"
+       " component_values = '[[\"12345\"]]' WHERE seq = 1",
+       false},
+      {"a principal changed",
+       "DROP TRIGGER decision_no_update; UPDATE decision SET principal = 2 WHERE seq = 1", false},
+      {"a question changed",
+       "DROP TRIGGER plan_no_update; UPDATE plan SET question = '{}' WHERE no ="
+       " (SELECT plan FROM decision WHERE seq = 1)",
        true},
-      {"a principal changed is still one history, a request changed is not",
-       "DROP TRIGGER decision_no_update; UPDATE decision SET request = '{}' WHERE seq = 1", true},
+      {"a leaf changed", "DROP TRIGGER log_no_update; UPDATE log SET leaf = zeroblob(32) WHERE idx = 2",
+       false},
+      {"a line removed", "DROP TRIGGER log_no_delete; DELETE FROM log WHERE idx = 2", false},
       {"a decision removed",
        "PRAGMA foreign_keys = OFF; DROP TRIGGER decision_no_delete; DELETE FROM decision WHERE seq = 2",
        false},

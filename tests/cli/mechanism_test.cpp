@@ -205,7 +205,7 @@ TEST_CASE("audit: a restated delta or scale is found", "[cli][audit][negative][m
     bench.init(clinic_by("gaussian"));
     REQUIRE(bench.with_ledger(ask("gaussian", {"release", "clinic", "count"})).exit == 0);
     tamper(bench.path("L"),
-           "DROP TRIGGER release_no_update; UPDATE release SET components = json_set(components, '$[0]." +
+           "DROP TRIGGER plan_no_update; UPDATE plan SET release = json_set(release, '$.components[0]." +
                std::string(field) + "', '0.125')");
     const json report = run_json(bench, {"audit", "verify"}, 6);
     CAPTURE(field, report.dump());

@@ -7,6 +7,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decision_id;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
 using epsilog::test::query;
@@ -67,7 +68,7 @@ double quotient(const std::string& fraction) {
 }
 
 std::string last_id(const Workbench& bench) {
-  return query(bench.path("L"), "SELECT id FROM decision ORDER BY seq DESC LIMIT 1");
+  return decision_id(bench.path("L"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decision_id;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
 using epsilog::test::query;
@@ -28,17 +29,17 @@ struct DamagedBench {
           std::vector<std::string>{"reserve", "clinic", "count", "--epsilon", "0.2"}, kCount}) {
       REQUIRE(bench.with_ledger(words).exit == 0);
     }
-    id = query(bench.path("L"), "SELECT id FROM decision WHERE seq = 1");
+    id = decision_id(bench.path("L"), 1);
     const std::string triggers =
         query(bench.path("L"), "SELECT group_concat(sql, ';') FROM sqlite_master WHERE type = 'trigger'");
     std::string drops =
         query(bench.path("L"),
               "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_master WHERE type = 'trigger'");
-    tamper(bench.path("L"),
-           drops +
-               ";UPDATE decision SET request = '{}' WHERE seq = 1;"
-               "UPDATE open_decision SET deadline = '2000-01-01T00:00:00.000Z' WHERE decision_id = '" +
-               id + "';" + triggers);
+    tamper(bench.path("L"), drops +
+                                ";UPDATE decision SET plan = 0 WHERE seq = 1;"
+                                "INSERT INTO legacy_request(seq, request) VALUES(1, '{}');"
+                                "UPDATE open_decision SET deadline = 946684800000 WHERE seq = 1;" +
+                                triggers);
   }
   [[nodiscard]] std::string warning() const {
     return "warning: decision " + id + " cannot be read and stays as it is: stored request: ";

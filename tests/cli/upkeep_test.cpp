@@ -1,9 +1,5 @@
 // migrate, clock confirm and relocate.
-#include <sqlite3.h>
-
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
+#include <filesystem>
 
 #include "support/catch.hpp"
 #include "workbench.hpp"
@@ -20,41 +16,21 @@ namespace {
 
 const std::vector<std::string> kRelease = {"release", "clinic", "count", "--epsilon", "0.1"};
 
-std::string first_schema() {
-  std::ifstream file(EPSILOG_FIRST_SCHEMA);
-  std::string sql{std::istreambuf_iterator<char>(file), {}};
-  if (sql.empty()) throw std::runtime_error("no " EPSILOG_FIRST_SCHEMA);
-  return sql;
+/// Makes the ledger L of a bench a copy of one that an older program wrote. Its principals are alice and bob.
+void keep(const Workbench& bench, const std::string& file) {
+  std::filesystem::copy_file(EPSILOG_SOURCE_DIR "/tests/fixtures/ledgers/" + file + ".epsilog",
+                             bench.path("L"));
+  std::filesystem::permissions(bench.path("L"), std::filesystem::perms(0600));
 }
 
-/// Writes the ledger L of a bench again as the first schema had it, row by row.
-void as_schema_one(const Workbench& bench) {
-  const std::string old = bench.path("old");
-  sqlite3* db = nullptr;
-  REQUIRE(sqlite3_open_v2(old.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) ==
-          SQLITE_OK);
-  std::string sql =
-      "ATTACH '" + bench.path("L") + "' AS new; BEGIN;" + first_schema() +
-      "INSERT INTO meta SELECT one, ledger_id, created_at, last_time, decisions, policy_versions,"
-      " limit_changes FROM new.meta;"
-      "INSERT INTO policy_version SELECT version, yaml, sha256, base_dir, applied_at, applied_by"
-      " FROM new.policy_version ORDER BY version;"
-      "INSERT INTO account SELECT id, dataset, scope, measure, budget, 0, 0 FROM new.account;"
-      "UPDATE account AS a SET spent = (SELECT spent FROM new.account WHERE id = a.id);"
-      "INSERT INTO decision SELECT seq, id, created_at, principal, key, request_digest, request,"
-      " dataset, policy_version, outcome, reasons, accounts FROM new.decision ORDER BY seq;"
-      "INSERT INTO charge SELECT * FROM new.charge;"
-      "INSERT INTO release SELECT decision_id, mechanism, arithmetic, precision, sensitivity, bound,"
-      " scale, grid, requested, charged, adjusted, published, value, components, cells,"
-      " post_processing FROM new.release;"
-      "PRAGMA application_id = 1162892108; PRAGMA user_version = 1; COMMIT; DETACH new";
-  char* message = nullptr;
-  const int rc = sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &message);
-  CAPTURE(message == nullptr ? "" : message);
-  REQUIRE(rc == SQLITE_OK);
-  REQUIRE(sqlite3_close(db) == SQLITE_OK);
-  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(bench.path("L") + suffix);
-  std::filesystem::rename(old, bench.path("L"));
+/// The same with rows changed, its triggers as they were.
+void tamper_with_history(const Workbench& bench, const std::string& sql) {
+  const auto joined = [&](const std::string& what) {
+    return query(bench.path("L"),
+                 "SELECT group_concat(" + what + ", ';') FROM sqlite_master WHERE type = 'trigger'");
+  };
+  const std::string triggers = joined("sql");
+  tamper(bench.path("L"), joined("'DROP TRIGGER ' || name") + ";" + sql + ";" + triggers);
 }
 
 }  // namespace
@@ -62,53 +38,103 @@ void as_schema_one(const Workbench& bench) {
 TEST_CASE("migrate: a ledger of schema 1 is refused by name until migrated, then it answers as before",
           "[cli][migration]") {
   const Workbench bench;
-  bench.init(kClinicPolicy);
-  const Result first =
-      bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--key", "k", "--json"});
-  REQUIRE(first.exit == 0);
-  as_schema_one(bench);
-
+  keep(bench, "schema1/clinic");
+  const std::vector<std::string> count = {"release", "clinic", "count", "--epsilon", "0.25", "--as", "alice"};
   for (const std::vector<std::string>& words :
-       {kRelease, {"budget"}, {"history"}, {"audit", "verify"}, {"clock", "confirm"}}) {
+       {count, {"budget"}, {"history"}, {"audit", "verify"}, {"clock", "confirm"}}) {
     CAPTURE(words);
     const Result refused = bench.with_ledger(words);
     CHECK(refused.exit == 3);
-    CHECK(contains(refused.err, "has schema 1, this program needs 3; run `epsilog migrate`"));
+    CHECK(contains(refused.err, "has schema 1, this program needs 4; run `epsilog migrate`"));
   }
 
   const Result migrated = bench.with_ledger({"migrate", "--json"});
   CAPTURE(migrated.err);
   CHECK(migrated.exit == 0);
   CHECK(migrated.json()["from"] == 1);
-  CHECK(migrated.json()["to"] == 3);
+  CHECK(migrated.json()["to"] == 4);
+  CHECK(migrated.json()["faults"].empty());
   CHECK(contains(migrated.json()["copy"].get<std::string>(), "L.schema1"));
   CHECK(query(bench.path("L.schema1"), "PRAGMA user_version") == "1");
+  CHECK(query(bench.path("L"), "PRAGMA user_version") == "4");
 
-  const Result replayed =
-      bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--key", "k", "--json"});
+  std::vector<std::string> keyed = count;
+  keyed.insert(keyed.end(), {"--key", "first", "--json"});
+  const Result replayed = bench.with_ledger(keyed);
+  CAPTURE(replayed.err);
   CHECK(replayed.exit == 0);
   CHECK(replayed.json()["replayed"] == true);
-  CHECK(replayed.json()["decision_id"] == first.json()["decision_id"]);
-  CHECK(replayed.json()["value"] == first.json()["value"]);
+  CHECK(replayed.json()["decision_id"] == "01JNDG9RYGMQ4BAV0P5NGJMRE8");
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
-  CHECK(bench.with_ledger(kRelease).exit == 0);
+  bench.write("patients.csv", "patient_id,age,cost,ward\np1,34,120.50,A\np2,71,4000.25,B\n");
+  CHECK(bench.with_ledger({"relocate", "clinic", "--source", "patients.csv", "--why", "moved"}).exit == 0);
+  CHECK(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1"}).exit == 0);
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 
   const Result again = bench.with_ledger({"migrate"});
   CHECK(again.exit == 0);
-  CHECK(contains(again.out, "has schema 3 already: nothing to do"));
+  CHECK(contains(again.out, "has schema 4 already: nothing to do"));
   CHECK(bench.with_ledger({"migrate", "--json"}).json()["copy"].is_null());
+}
+
+TEST_CASE("migrate: a ledger that does not verify ends with 6, every fault named, and is as it was",
+          "[cli][migration][negative]") {
+  struct Damage {
+    const char* file;
+    const char* sql;
+    const char* record;
+    const char* code;
+  };
+  for (const Damage& damage :
+       {Damage{"schema1/clinic", "UPDATE account SET spent = spent - 1", "account 1", "balance_changed"},
+        {"schema2/minimal", "UPDATE charge SET amount = amount - 1", "01JNDG9RYGZFHC5W3SMFNPCZWY",
+         "charge_changed"},
+        {"rules2/waiting", "UPDATE decision SET request = '{' WHERE seq = 1", "01JNDG9RYG4H0K4E66J8YMEPPE",
+         "digest_differs"},
+        {"rules2/mechanisms", "UPDATE release SET value = '[\"12345\"]' WHERE rowid = 1",
+         "01JNDG9RYGS6AJ2ZZ1QRDGC7T3", "value_changed"}}) {
+    CAPTURE(damage.file, damage.sql);
+    const Workbench bench;
+    keep(bench, damage.file);
+    tamper_with_history(bench, damage.sql);
+    const std::string before = bench.read("L");
+    const Result result = bench.with_ledger({"migrate", "--json"});
+    CAPTURE(result.out, result.err);
+    CHECK(result.exit == 6);
+    CHECK(bench.read("L") == before);
+    const auto told = result.json();
+    CHECK(told["to"] == told["from"]);
+    CHECK(told["copy"].is_null());
+    REQUIRE_FALSE(told["faults"].empty());
+    const Result text = bench.with_ledger({"migrate"});
+    CHECK(text.exit == 6);
+    CHECK(contains(text.out, "does not verify"));
+    CHECK(lines(text.out) == 1 + told["faults"].size());
+    bool named = false;
+    for (const auto& fault : told["faults"]) {
+      CHECK(contains(text.out, fault["code"].get<std::string>()));
+      named = named || (fault["record"] == damage.record && fault["code"] == damage.code);
+    }
+    CHECK(named);
+    CHECK(bench.read("L") == before);
+    for (const std::string& file : bench.files()) {
+      CAPTURE(file);
+      CHECK_FALSE(contains(file, "schema"));
+      CHECK_FALSE(contains(file, "migrating"));
+    }
+  }
 }
 
 TEST_CASE("migrate: what lies at the name of the copy is not overwritten", "[cli][migration][negative]") {
   const Workbench bench;
-  bench.init(kClinicPolicy);
-  as_schema_one(bench);
+  keep(bench, "schema1/clinic");
   bench.write("L.schema1", "mine");
   const Result refused = bench.with_ledger({"migrate"});
   CHECK(refused.exit == 3);
   CHECK(lines(refused.err) == 1);
   CHECK(contains(refused.err, "move it away"));
   CHECK(bench.read("L.schema1") == "mine");
+  CHECK(query(bench.path("L"), "PRAGMA user_version") == "1");
 }
 
 TEST_CASE(
@@ -116,6 +142,11 @@ TEST_CASE(
     "[cli][clock]") {
   const Workbench bench;
   bench.init(kClinicPolicy);
+  const auto time_of = [&](const std::string& column) {
+    return query(bench.path("L"), "SELECT strftime('%Y-%m-%dT%H:%M:%S', " + column +
+                                      " / 1000, 'unixepoch') || printf('.%03dZ', " + column +
+                                      " % 1000) FROM meta");
+  };
   const Result nothing = bench.with_ledger({"clock", "confirm"});
   CHECK(nothing.exit == 0);
   CHECK(contains(nothing.out, "nothing to confirm"));
@@ -123,8 +154,8 @@ TEST_CASE(
   // As if the clock had been set forwards a day since the ledger was made.
   tamper(bench.path("L"), "UPDATE meta SET boot_offset = boot_offset - 86400000");
   REQUIRE(bench.with_ledger(kRelease).exit == 0);
-  const std::string created = query(bench.path("L"), "SELECT created_at FROM meta");
-  CHECK(query(bench.path("L"), "SELECT held_at FROM meta") == created);
+  const std::string created = time_of("created_at");
+  CHECK(time_of("held_at") == created);
   CHECK(query(bench.path("L"), "SELECT kind FROM clock_event") == "forwards");
 
   const Result confirmed = bench.with_ledger({"clock", "confirm", "--as", "curator", "--json"});
@@ -222,15 +253,15 @@ TEST_CASE("clock confirm: a clock that stands behind ledger time is not confirme
       query(bench.path("L"), "SELECT sql FROM sqlite_master WHERE name = 'policy_version_no_update'");
   tamper(bench.path("L"),
          "DROP TRIGGER policy_version_no_update;"
-         "UPDATE policy_version SET applied_at = '2999-01-01T00:00:00.000Z';" +
+         "UPDATE policy_version SET applied_at = 32472144000000;" +
              trigger +
              ";"
              "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
-             " SELECT 1, 0, 'forwards', created_at, '2999-01-01T00:00:00.000Z', '', 2 FROM meta;"
-             "UPDATE meta SET held_at = created_at, last_time = '2999-01-01T00:00:00.000Z', clock_events = 1,"
+             " SELECT 1, 0, 'forwards', created_at, 32472144000000, '', 2 FROM meta;"
+             "UPDATE meta SET held_at = created_at, last_time = 32472144000000, clock_events = 1,"
              " events = 2");
   const Result refused = bench.with_ledger({"clock", "confirm"});
   CHECK(refused.exit == 7);
   CHECK(contains(refused.err, "before ledger time"));
-  CHECK(query(bench.path("L"), "SELECT held_at FROM meta").size() == 24);
+  CHECK(query(bench.path("L"), "SELECT held_at = created_at FROM meta") == "1");
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -284,6 +285,20 @@ std::string query(const std::string& database, const std::string& sql) {
   const auto found = rows(open.get(), sql);
   if (found.empty()) give_up("no row: " + sql);
   return found[0][0];
+}
+
+std::string decision_id(const std::string& database, int seq) {
+  const std::string which = seq == 0 ? "ORDER BY seq DESC LIMIT 1" : "WHERE seq = " + std::to_string(seq);
+  // Two bits of nothing before 16 bytes, five bits a character.
+  std::string bits = "00";
+  for (const char digit : query(database, "SELECT hex(id) FROM decision " + which)) {
+    bits += std::bitset<4>(std::stoul(std::string(1, digit), nullptr, 16)).to_string();
+  }
+  std::string id;
+  for (std::size_t at = 0; at < bits.size(); at += 5) {
+    id += "0123456789ABCDEFGHJKMNPQRSTVWXYZ"[std::stoul(bits.substr(at, 5), nullptr, 2)];
+  }
+  return id;
 }
 
 bool contains(std::string_view text, std::string_view part) {

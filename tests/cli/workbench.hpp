@@ -73,6 +73,8 @@ std::string dump(const std::string& database);
 void tamper(const std::string& database, const std::string& sql);
 /// The first column of the first row.
 std::string query(const std::string& database, const std::string& sql);
+/// The id of a decision as it is told; seq 0: of the last one.
+std::string decision_id(const std::string& database, int seq = 0);
 
 /// A clinic with 12 rows of 8 patients, missing and out-of-range cells among them.
 /// Budget 1, add-remove, at most 2 rows a patient; the query `auc` is computed elsewhere.

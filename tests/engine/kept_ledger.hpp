@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "clinic.hpp"
+#include "epsilog/engine/migration.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
 #include "support/old_ledgers.hpp"
@@ -51,7 +52,7 @@ class KeptLedger {
       boot_id_ = rows_of(path(), "SELECT boot_id FROM meta");
       boot_id_.resize(boot_id_.size() - 2);
     }
-    migration = ledger::Ledger::migrate(path(), {.clock = options().clock});
+    migration = engine::migrate(path(), options());
   }
 
   [[nodiscard]] std::string path() const { return folder_.path("old.epsilog"); }

@@ -42,6 +42,36 @@ inline void tamper(const std::string& path, const std::string& sql) {
   REQUIRE(tampering(path, sql) == SQLITE_OK);
 }
 
+/// Makes the log of the rows as they are, as who owns the file can: lines, leaves, nodes, digests of plans
+/// and what meta counts. The lines stand where they stood; that of a row that is new, where one of its kind
+/// was lost or at the end; a line of which the row cannot be read keeps its leaf.
+void make_log_anew(const std::string& path);
+/// tamper() by somebody who knows of the log: what still is found, is found without it.
+inline void tamper_with_log(const std::string& path, const std::string& sql) {
+  tamper(path, sql);
+  make_log_anew(path);
+}
+
+/// Of the plan of one decision, as SQL.
+inline std::string plan_of(int seq) {
+  return "(SELECT plan FROM decision WHERE seq = " + std::to_string(seq) + ")";
+}
+/// Sets a member of the first component of a release to a text, and keeps the order of members.
+inline std::string in_component(int seq, const std::string& member, const std::string& value) {
+  return "UPDATE plan SET release = json_set(release, '$.components[0]', json((SELECT json_group_object(key, "
+         "value) FROM (SELECT key, value FROM json_each(json_set(json_extract(release, '$.components[0]'), "
+         "'$." +
+         member + "', '" + value + "')) ORDER BY key)))) WHERE no = " + plan_of(seq);
+}
+/// The number of a name, which is there afterwards: `with_name` before the statement that uses `number_of`.
+inline std::string with_name(const std::string& name) {
+  return "INSERT OR IGNORE INTO name SELECT max(no) + 1, '" + name + "' FROM name;" +
+         "UPDATE meta SET names = (SELECT count(*) FROM name);";
+}
+inline std::string number_of(const std::string& name) {
+  return "(SELECT no FROM name WHERE name = '" + name + "')";
+}
+
 /// The checksum of an account, as docs/ledger_format.md says.
 inline std::int64_t checksum_of(const ledger::AccountState& account) {
   std::string text;
@@ -66,7 +96,12 @@ inline void set_limits(const std::string& path, std::int64_t units, const std::s
            ", checksum = " + std::to_string(checksum_of(account)) +
            " WHERE id = " + std::to_string(account.id) + ";";
   }
-  tamper(path, sql);
+  tamper_with_log(path, sql);
+}
+
+/// Of the text of a time, as SQL: what the rows have of it.
+inline std::string ms_of(const std::string& time) {
+  return "(unixepoch('" + time.substr(0, 19) + "') * 1000 + " + time.substr(20, 3) + ")";
 }
 
 }  // namespace epsilog::test

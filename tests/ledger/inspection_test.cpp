@@ -27,18 +27,7 @@ struct TamperedLedger : LedgerFixture {
     static_cast<void>(writer.commit(std::move(transaction)));
     release(writer, kTenth, Rational(2));
   }
-  void tamper(const std::string& sql) const {
-    std::string drop;
-    std::string restore;  // a writer refuses a schema that lacks one
-    for (const char* trigger :
-         {"decision_in_order", "decision_no_update", "decision_no_delete", "charge_no_update",
-          "charge_no_delete", "release_no_update", "release_no_delete"}) {
-      drop += std::string("DROP TRIGGER ") + trigger + ";";
-      restore +=
-          query_sql(path, std::string("SELECT sql FROM sqlite_master WHERE name = '") + trigger + "'") + ";";
-    }
-    REQUIRE(run_sql(path, drop + "PRAGMA ignore_check_constraints=ON;" + sql + ";" + restore).empty());
-  }
+  void tamper(const std::string& sql) const { tamper_with(path, sql); }
 };
 
 }  // namespace
@@ -64,14 +53,14 @@ TEST_CASE("inspection: a sound ledger has no faults", "[ledger][inspection]") {
 TEST_CASE("inspection: a changed schema is named part by part", "[ledger][inspection]") {
   const LedgerFixture fixture;
   REQUIRE(run_sql(fixture.path,
-                  "DROP TRIGGER charge_no_update; DROP TRIGGER meta_no_delete;"
-                  "CREATE TRIGGER meta_no_delete BEFORE DELETE ON meta BEGIN SELECT 1; END;"
+                  "DROP TRIGGER movement_no_update; DROP TRIGGER movement_no_delete;"
+                  "CREATE TRIGGER movement_no_delete BEFORE DELETE ON movement BEGIN SELECT 1; END;"
                   "CREATE TABLE extra(x)")
               .empty());
   auto snapshot = fixture.look();
   CHECK(ledger::Inspection(snapshot).schema_differences() ==
-        std::vector<std::string>{"trigger charge_no_update is missing",
-                                 "trigger meta_no_delete differs from the shipped schema",
+        std::vector<std::string>{"trigger movement_no_delete differs from the shipped schema",
+                                 "trigger movement_no_update is missing",
                                  "table extra is not part of the shipped schema"});
 }
 
@@ -80,7 +69,7 @@ TEST_CASE("inspection: blanks and comments make no other schema, but within quot
   const auto differences = [](const std::string& trigger) {
     const LedgerFixture fixture;
     std::string shipped =
-        query_sql(fixture.path, "SELECT sql FROM sqlite_master WHERE name = 'charge_no_update'");
+        query_sql(fixture.path, "SELECT sql FROM sqlite_master WHERE name = 'movement_no_update'");
     const std::size_t text = shipped.find("'");
     REQUIRE(text != std::string::npos);
     const std::size_t begin = shipped.find("BEGIN");
@@ -89,11 +78,11 @@ TEST_CASE("inspection: blanks and comments make no other schema, but within quot
     const std::size_t blank = shipped.find(' ', text);
     if (trigger == "literal") shipped.insert(blank + 1, "--'); SELECT ('\n");
     if (trigger == "blank") shipped.insert(blank, " ");
-    REQUIRE(run_sql(fixture.path, "DROP TRIGGER charge_no_update; " + shipped).empty());
+    REQUIRE(run_sql(fixture.path, "DROP TRIGGER movement_no_update; " + shipped).empty());
     auto snapshot = fixture.look();
     return ledger::Inspection(snapshot).schema_differences();
   };
-  const std::vector<std::string> differs{"trigger charge_no_update differs from the shipped schema"};
+  const std::vector<std::string> differs{"trigger movement_no_update differs from the shipped schema"};
   CHECK(differences("none").empty());
   CHECK(differences("comment").empty());
   CHECK(differences("literal") == differs);
@@ -111,10 +100,7 @@ TEST_CASE("inspection: removed, orphaned and half recorded decisions are found",
     CHECK(ledger::Inspection(snapshot).facts().decisions.rows == 2);
   }
   SECTION("a decision removed from the end with all its rows") {
-    fixture.tamper(
-        "DELETE FROM charge WHERE decision_id = (SELECT id FROM decision WHERE seq = 3);"
-        "DELETE FROM release WHERE decision_id = (SELECT id FROM decision WHERE seq = 3);"
-        "DELETE FROM decision WHERE seq = 3");
+    fixture.tamper("DELETE FROM movement WHERE seq = 3; DELETE FROM decision WHERE seq = 3");
     auto snapshot = fixture.look();
     const auto facts = ledger::Inspection(snapshot).facts();
     CHECK(facts.decisions.claimed == 3);
@@ -126,29 +112,29 @@ TEST_CASE("inspection: removed, orphaned and half recorded decisions are found",
   SECTION("a charge without its decision") {
     fixture.tamper("DELETE FROM decision WHERE seq = 3");
     auto snapshot = fixture.look();
-    CHECK(ledger::Inspection(snapshot).reference_faults().size() == 2);
+    CHECK(ledger::Inspection(snapshot).reference_faults() ==
+          std::vector<std::string>{"movement refers to a missing row of decision"});
   }
   SECTION("a release taken away") {
-    fixture.tamper("DELETE FROM release WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)");
+    fixture.tamper("UPDATE decision SET \"values\" = '' WHERE seq = 1");
     auto snapshot = fixture.look();
     const auto faults = ledger::Inspection(snapshot).completeness_faults();
     REQUIRE(faults.size() == 1);
     CHECK(faults[0].message == "decision 1 was granted, has charges and no release");
   }
   SECTION("a smaller charge") {
-    fixture.tamper(
-        "UPDATE charge SET amount = 1 WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)");
+    fixture.tamper("UPDATE movement SET spent_change = 1 WHERE seq = 1");
     auto snapshot = fixture.look();
     CHECK_FALSE(balances_fold(snapshot));
   }
   SECTION("charges beyond int64 are still added exactly") {
-    fixture.tamper("UPDATE charge SET amount = 9223372036854775807");
+    fixture.tamper("UPDATE movement SET spent_change = 9223372036854775807 WHERE seq <> 2");
     auto snapshot = fixture.look();
     CHECK(ledger::Inspection(snapshot).charge_totals().at(0).spent ==
           accounting::Integer("18446744073709551614"));
   }
   SECTION("ids and times out of order") {
-    fixture.tamper("UPDATE decision SET created_at = '1999-01-01T00:00:00.000Z' WHERE seq = 3");
+    fixture.tamper("UPDATE decision SET time = 1 WHERE seq = 3");
     auto snapshot = fixture.look();
     const auto faults = ledger::Inspection(snapshot).order_faults();
     REQUIRE(faults.size() == 1);
@@ -158,25 +144,35 @@ TEST_CASE("inspection: removed, orphaned and half recorded decisions are found",
 
 TEST_CASE("inspection: a row that cannot be read is named and does not hide the others",
           "[ledger][inspection]") {
-  for (const char* sql :
-       {"UPDATE release SET value = '[1]' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET value = '[\"x\"]' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET components = '{' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET components = '[{}]' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET components = replace(components, '\"10\"', '\"10.0\"') WHERE decision_id = "
-        "(SELECT id "
-        "FROM decision WHERE seq = 1)",
-        "UPDATE release SET requested = '0.10' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET charged = '-0.1' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET adjusted = '' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET published = 'x' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET cells = '5' WHERE decision_id = (SELECT id FROM decision WHERE seq = 1)",
-        "UPDATE release SET post_processing = '{\"kind\":\"x\"}' WHERE decision_id = (SELECT id FROM "
-        "decision WHERE seq = 1)",
-        "UPDATE decision SET accounts = '[{\"id\":1.5}]' WHERE seq = 1",
-        "UPDATE decision SET outcome = 'maybe' WHERE seq = 1"}) {
-    const TamperedLedger fresh;
+  const std::string to = "UPDATE decision SET ";
+  const std::string of_first = " WHERE seq = 1";
+  for (const std::string& sql :
+       {to + "\"values\" = '[1]'" + of_first,
+        to + "\"values\" = '[\"x\"]'" + of_first,
+        to + "\"values\" = '[\"1.0\"]'" + of_first,
+        to + "\"values\" = '5'" + of_first,
+        to + "component_values = '{'" + of_first,
+        to + "component_values = '[\"1\"]'" + of_first,
+        to + "component_values = '[[\"0.10\"]]'" + of_first,
+        to + "\"values\" = '[\"2\"]'" + of_first,
+        to + "outcome = 10" + of_first,
+        to + "principal = 99" + of_first,
+        to + "dataset = 99" + of_first,
+        to + "build = 99" + of_first,
+        to + "plan = 99" + of_first,
+        to + "plan = 0" + of_first,
+        to + "plan = 2" + of_first,
+        to + "parent = 99" + of_first,
+        to + "holding = 3" + of_first,
+        to + "rules = 99" + of_first,
+        to + "rules = 0" + of_first,
+        to + "policy_version = 2" + of_first,
+        std::string("UPDATE movement SET position = 2") + of_first,
+        std::string("UPDATE movement SET account = 99") + of_first,
+        std::string("UPDATE movement SET spent = -1") + of_first,
+        std::string("UPDATE movement SET reserved_change = -2305843009213693953") + of_first}) {
     CAPTURE(sql);
+    const TamperedLedger fresh;
     fresh.tamper(sql);
     auto snapshot = fresh.look();
     std::vector<std::int64_t> seen;
@@ -188,6 +184,32 @@ TEST_CASE("inspection: a row that cannot be read is named and does not hide the 
     REQUIRE(faults.size() == 1);
     CHECK(faults[0].find("decision 1 (") == 0);
     CHECK_THROWS_AS(snapshot.each_decision("", 0, [](const ledger::StoredDecision&) {}), LedgerCorrupt);
+  }
+}
+
+TEST_CASE("inspection: a plan that cannot be read is named at each decision that has it, and hides no other",
+          "[ledger][inspection]") {
+  for (const char* change :
+       {"release = '{'", "release = '[{}]'", "release = '{}'",
+        "release = replace(release, '\"10\"', '\"10.0\"')",
+        "release = replace(release, '\"requested\":\"0.1\"', '\"requested\":\"0.10\"')",
+        "release = replace(release, '\"charged\":\"0.1\"', '\"charged\":\"-0.1\"')",
+        "release = replace(release, '\"adjusted\":\"0.1\"', '\"adjusted\":\"\"')",
+        "release = replace(release, '\"mechanism\"', '\"cells\":5,\"mechanism\"')",
+        "release = replace(release, '\"snapping\"', '5')", "release = ''", "policy_version = 2", "no = 9"}) {
+    const TamperedLedger fixture;
+    CAPTURE(change);
+    const std::string before = query_sql(fixture.path, "SELECT release || policy_version || no FROM plan");
+    fixture.tamper(std::string("UPDATE plan SET ") + change + " WHERE no = 1");
+    CHECK(query_sql(fixture.path, "SELECT release || policy_version || no FROM plan") != before);
+    auto snapshot = fixture.look();
+    std::vector<std::int64_t> seen;
+    std::vector<std::int64_t> malformed;
+    snapshot.each_decision(
+        "", 0, [&](const ledger::StoredDecision& decision) { seen.push_back(decision.seq); },
+        [&](const ledger::MalformedRecord& fault) { malformed.push_back(fault.seq); });
+    CHECK(seen == std::vector<std::int64_t>{2});
+    CHECK(malformed == std::vector<std::int64_t>{1, 3});
   }
 }
 
@@ -205,8 +227,7 @@ TEST_CASE("inspection: an open row that cannot be read hides no other, and a tra
     static_cast<void>(writer.commit(std::move(transaction)));
   }
   fixture.tamper(
-      "UPDATE decision SET accounts = '{' WHERE seq IN (4, 6); "
-      "UPDATE decision SET key = 'k' WHERE seq = 4");
+      "UPDATE decision SET holding = 3 WHERE seq IN (4, 6); UPDATE decision SET key = 'k' WHERE seq = 4");
 
   auto snapshot = fixture.look();
   std::vector<std::string> seen;
@@ -269,7 +290,7 @@ TEST_CASE("snapshot: it sees the moment it was made, whatever is committed later
 namespace {
 
 /// 1 and 2: a reservation and its post; 3 and 4: a pending one and its approval; 5: a reservation with, 6,
-/// its token; 7: an open reservation.
+/// its token; 7: an open reservation; 8 and 9: one that was voided.
 struct LivedLedger : LedgerFixture {
   LivedLedger() {
     using ledger::Outcome;
@@ -282,30 +303,17 @@ struct LivedLedger : LedgerFixture {
     const std::string with_token = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
     static_cast<void>(transaction.note(draft_of(Outcome::token_issued, with_token)));
     static_cast<void>(transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth)));
+    const std::string given_back = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
+    static_cast<void>(transaction.resolve(draft_of(Outcome::voided, given_back)));
     static_cast<void>(writer.commit(std::move(transaction)));
   }
   /// Everything that would refuse is dropped, as somebody who owns the file can.
   void tamper(const std::string& sql) const {
-    std::string drop;
-    for (const char* trigger :
-         {"decision_in_order", "decision_about_parent", "decision_of_open_parent", "decision_after_token",
-          "decision_no_update", "decision_no_delete", "charge_no_update", "charge_no_delete",
-          "release_no_update", "release_no_delete", "open_decision_is_open", "open_decision_no_update",
-          "open_decision_stays_open", "clock_event_no_update", "clock_event_no_delete",
-          "meta_only_forward"}) {
-      drop += std::string("DROP TRIGGER ") + trigger + ";";
-    }
-    for (const char* index : {"decision_resolves", "decision_votes_once", "decision_issues_one_token"})
-      drop += std::string("DROP INDEX ") + index + ";";
-    REQUIRE(run_sql(path, drop + "PRAGMA ignore_check_constraints=ON;" + sql).empty());
+    tamper_with(path, sql, {"decision_resolves", "decision_votes_once", "decision_issues_one_token"});
   }
 };
 
 const std::string kTo = "UPDATE decision SET ";
-
-std::string id_of(int seq) {
-  return "(SELECT id FROM decision WHERE seq = " + std::to_string(seq) + ")";
-}
 
 }  // namespace
 
@@ -321,7 +329,7 @@ TEST_CASE("inspection: a sound ledger with reservations has no faults, and spent
   CHECK(inspection.clock_faults().empty());
   const auto totals = inspection.charge_totals();
   REQUIRE(totals.size() == 1);
-  CHECK(totals[0].charges == 4);
+  CHECK(totals[0].charges == 5);
   CHECK(totals[0].spent == accounting::Integer(kTenth.units()));
   CHECK(totals[0].reserved == accounting::Integer(2 * kTenth.units()));
   CHECK(balances_fold(snapshot));
@@ -349,39 +357,62 @@ TEST_CASE("inspection: the checks that the format's description gives find nothi
     return printed;
   };
   const LivedLedger sound;
-  CHECK(rows(sound) == "7 7 7 | ok | ");
-  const LivedLedger forged;
-  forged.tamper("UPDATE account SET reserved = 0; DELETE FROM open_decision");
-  CHECK(rows(forged).size() > std::string("7 7 7 | ok | ").size());
+  const std::string lines = query_sql(sound.path, "SELECT log_size FROM meta");
+  const std::string expected = "9 9 9 | " + lines + " " + lines + " " + lines + " | ok | ";
+  CHECK(rows(sound) == expected);
+  for (const std::string& forgery :
+       {std::string("UPDATE account SET spent = spent + 1"),
+        std::string("UPDATE movement SET spent_change = 1, spent = 1 WHERE seq = 2"),
+        std::string("UPDATE movement SET spent = 1 WHERE seq = 2"),
+        std::string("UPDATE account SET reserved = 0; UPDATE movement SET reserved_change = 0, reserved = 0"),
+        kTo + "outcome = 2 WHERE seq = 2", kTo + "\"values\" = '' WHERE seq = 2",
+        std::string("UPDATE plan SET release = ''"), kTo + "parent = 1 WHERE seq = 9",
+        std::string("DELETE FROM open_decision"), std::string("UPDATE open_decision SET deadline = 5"),
+        kTo + "line = 3 WHERE seq = 4", std::string("DELETE FROM log WHERE idx = 3"),
+        std::string("UPDATE meta SET decisions = 10")}) {
+    CAPTURE(forgery);
+    const LivedLedger forged;
+    forged.tamper(forgery);
+    CHECK(rows(forged) != expected);
+  }
 }
 
 TEST_CASE("inspection: every way in which lives of decisions cannot be is named",
           "[ledger][inspection][lifecycle]") {
   const std::vector<std::pair<std::string, std::string>> tampered = {
-      {kTo + "parent = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ' WHERE seq = 4",
-       "decision 4 is about a decision that does not precede it"},
-      {kTo + "parent = " + id_of(7) + " WHERE seq = 6",
-       "decision 6 is about a decision that does not precede it"},
-      {kTo + "dataset = 'lab' WHERE seq = 4",
+      {kTo + "parent = 99 WHERE seq = 4", "decision 4 is about a decision that does not precede it"},
+      {kTo + "parent = 7 WHERE seq = 6", "decision 6 is about a decision that does not precede it"},
+      {kTo + "dataset = 99 WHERE seq = 4",
        "decision 4 has another dataset or policy version than the one it is about"},
       {kTo + "policy_version = 2 WHERE seq = 6",
        "decision 6 has another dataset or policy version than the one it is about"},
-      {kTo + "outcome = 'token_issued' WHERE seq = 4",
-       "decision 4 was token_issued about one that was pending"},
-      {kTo + "outcome = 'voided', parent = " + id_of(1) + " WHERE seq = 6",
-       "decision 6 is about one that was resolved before"},
-      {kTo + "outcome = 'rejected', parent = " + id_of(3) + " WHERE seq = 6",
-       "decision 6 is the second vote of its principal"},
-      {kTo + "outcome = 'voided', parent = " + id_of(5) + ", deadline = '' WHERE seq = 7",
+      {kTo + "outcome = 7 WHERE seq = 4", "decision 4 was token_issued about one that was pending"},
+      {kTo + "outcome = 1 WHERE seq = 4", "decision 4 was granted about one that was pending"},
+      {kTo + "outcome = 9 WHERE seq = 4", "decision 4 was forfeited about one that was pending"},
+      {kTo + "outcome = 5 WHERE seq = 6", "decision 6 was approved about one that was reserved"},
+      {kTo + "outcome = 6 WHERE seq = 6", "decision 6 was rejected about one that was reserved"},
+      {kTo + "outcome = 2 WHERE seq = 6", "decision 6 was refused about one that was reserved"},
+      {kTo + "outcome = 3 WHERE seq = 6", "decision 6 was reserved about one that was reserved"},
+      {kTo + "outcome = 4 WHERE seq = 6", "decision 6 was pending about one that was reserved"},
+      {kTo + "parent = 2 WHERE seq = 6", "decision 6 was token_issued about one that was granted"},
+      {kTo + "outcome = 8, parent = 1 WHERE seq = 6", "decision 6 is about one that was resolved before"},
+      {kTo + "outcome = 6, parent = 3 WHERE seq = 6", "decision 6 is the second vote of its principal"},
+      {kTo + "outcome = 8, parent = 5, deadline = 0 WHERE seq = 7",
        "decision 7 was voided after a token was issued"},
-      {"UPDATE charge SET amount = 1 WHERE decision_id = " + id_of(2),
+      {kTo + "outcome = 7, parent = 5, deadline = 0 WHERE seq = 7",
+       "decision 7 was token_issued after a token was issued"},
+      {"UPDATE movement SET spent_change = 1 WHERE seq = 2",
        "decision 2 has other charges than the one it is about"},
-      {"DELETE FROM open_decision WHERE decision_id = " + id_of(7),
-       "decision 7 is open and not listed as such"},
-      {"UPDATE open_decision SET deadline = '9998-01-01T00:00:00.000Z' WHERE decision_id = " + id_of(7),
+      {"DELETE FROM movement WHERE seq = 2", "decision 2 has other charges than the one it is about"},
+      {"UPDATE movement SET reserved_change = -1 WHERE seq = 9",
+       "decision 9 gives back other amounts than the one it is about reserved"},
+      {"DELETE FROM movement WHERE seq = 9",
+       "decision 9 gives back other amounts than the one it is about reserved"},
+      {"DELETE FROM open_decision WHERE seq = 7", "decision 7 is open and not listed as such"},
+      {"UPDATE open_decision SET deadline = 253339228800000 WHERE seq = 7",
        "decision 7 is listed as open with another deadline"},
-      {"INSERT INTO open_decision VALUES(" + id_of(1) + ", '9999-01-01T00:00:00.000Z')",
-       "decision 1 is listed as open and is not"}};
+      {"INSERT INTO open_decision VALUES(1, 253370764800000)", "decision 1 is listed as open and is not"},
+      {"INSERT INTO open_decision VALUES(6, 253370764800000)", "decision 6 is listed as open and is not"}};
   for (const auto& [sql, fault] : tampered) {
     CAPTURE(sql);
     const LivedLedger fixture;
@@ -397,8 +428,10 @@ TEST_CASE("inspection: every way in which lives of decisions cannot be is named"
 TEST_CASE("inspection: a reservation without charges, or with a release, is named",
           "[ledger][inspection][lifecycle]") {
   const LivedLedger fixture;
-  fixture.tamper("DELETE FROM charge WHERE decision_id = " + id_of(7) +
-                 "; UPDATE release SET decision_id = " + id_of(5));
+  fixture.tamper(
+      "DELETE FROM movement WHERE seq = 7; UPDATE decision SET plan = (SELECT plan FROM decision WHERE seq = "
+      "2),"
+      " \"values\" = '[\"1\"]' WHERE seq = 5; UPDATE decision SET \"values\" = '' WHERE seq = 2");
   auto snapshot = fixture.look();
   std::vector<std::string> found;
   for (const auto& entry : ledger::Inspection(snapshot).completeness_faults()) found.push_back(entry.message);
@@ -428,8 +461,9 @@ TEST_CASE("inspection: the order of events is held against gaps, their own numbe
   };
   // Policy 1, decisions 1 to 3, policy 2, a jump of the clock noticed after decision 3.
   constexpr const char* kMore =
-      "INSERT INTO policy_version SELECT 2, yaml, sha256, base_dir, (SELECT last_time FROM meta), applied_by,"
-      " 3, 2 FROM policy_version; INSERT INTO clock_event VALUES(1, 3, 'forwards', (SELECT last_time FROM"
+      "INSERT INTO policy_version SELECT 2, yaml, implies, sha256, base_dir, (SELECT last_time FROM meta),"
+      " applied_by, 3, 2 FROM policy_version; INSERT INTO clock_event VALUES(1, 3, 'forwards', (SELECT "
+      "last_time FROM"
       " meta), (SELECT last_time FROM meta), '', 3); UPDATE meta SET events = 3, policy_versions = 2,"
       " clock_events = 1;";
   for (const Row& row : {
@@ -440,11 +474,10 @@ TEST_CASE("inspection: the order of events is held against gaps, their own numbe
            {"UPDATE policy_version SET event = 3 - event",
             "policy version 2 has not its place after the one of its kind before it"},
            {"UPDATE clock_event SET after_decision = 2", "clock event 1 stands before the event before it"},
-           {"UPDATE clock_event SET ledger_time = '2020-01-01T00:00:00.000Z'",
-            "clock event 1 is dated before the event before it"},
-           {"UPDATE policy_version SET applied_at = '2020-01-01T00:00:00.000Z' WHERE version = 2",
+           {"UPDATE clock_event SET ledger_time = 5", "clock event 1 is dated before the event before it"},
+           {"UPDATE policy_version SET applied_at = 5 WHERE version = 2",
             "policy version 2 is dated before decision 3, which it came after"},
-           {"UPDATE policy_version SET applied_at = '2999-01-01T00:00:00.000Z' WHERE version = 1",
+           {"UPDATE policy_version SET applied_at = 32472144000000 WHERE version = 1",
             "policy version 1 is dated after decision 1, which it came before"},
            {"UPDATE meta SET events = 2", "meta counts 2 events, 3 are there"},
        }) {
@@ -454,10 +487,7 @@ TEST_CASE("inspection: the order of events is held against gaps, their own numbe
       auto snapshot = fixture.look();
       CHECK(ledger::Inspection(snapshot).order_faults().empty());
     }
-    const std::string drop =
-        "DROP TRIGGER policy_version_no_update; DROP TRIGGER clock_event_no_update;"
-        "DROP TRIGGER meta_only_forward;";
-    REQUIRE(run_sql(fixture.path, drop + row.sql).empty());
+    fixture.tamper(row.sql);
     auto snapshot = fixture.look();
     ledger::Inspection inspection(snapshot);
     const auto faults = inspection.event_faults();
@@ -474,14 +504,10 @@ TEST_CASE("inspection: clock events removed, out of order, or not what the calen
           "[ledger][inspection][clock]") {
   const LivedLedger fixture;
   fixture.tamper(
-      "INSERT INTO clock_event VALUES(1, 7, 'forwards', '2026-01-02T00:00:00.000Z', "
-      "'2026-02-01T00:00:00.000Z',"
-      " '', 2);"
-      "INSERT INTO clock_event VALUES(2, 6, 'backwards', '2026-01-01T00:00:00.000Z',"
-      " '2025-02-01T00:00:00.000Z', '', 3);"
-      "INSERT INTO clock_event VALUES(3, 7, 'backwards', '2026-01-01T00:00:00.000Z',"
-      " '2025-02-01T00:00:00.000Z', '', 3);"
-      "UPDATE clock_event SET seq = 4 WHERE seq = 3; UPDATE meta SET clock_events = 4");
+      "INSERT INTO clock_event VALUES(1, 7, 'forwards', 1767312000000, 1769904000000, '', 2);"
+      "INSERT INTO clock_event VALUES(2, 6, 'backwards', 1767225600000, 1738368000000, '', 3);"
+      "INSERT INTO clock_event VALUES(4, 7, 'backwards', 1767225600000, 1738368000000, '', 3);"
+      "UPDATE meta SET clock_events = 4");
   auto snapshot = fixture.look();
   ledger::Inspection inspection(snapshot);
   const auto faults = inspection.order_faults();
@@ -493,4 +519,32 @@ TEST_CASE("inspection: clock events removed, out of order, or not what the calen
             "the calendar is not held, by the clock events it is held at 2026-01-02T00:00:00.000Z"});
   CHECK(inspection.facts().clock_events.claimed == 4);
   CHECK(inspection.facts().clock_events.rows == 3);
+}
+
+TEST_CASE("inspection: decisions written by hand out of their order, or under another policy, are named",
+          "[ledger][inspection]") {
+  const auto faults = [](const std::vector<std::pair<std::string, std::string>>& columns) {
+    const TamperedLedger fixture;
+    REQUIRE(insert_row(fixture.path, "decision",
+                       {{"seq", "4"}, {"id", "x'ffffffffffffffffffffffffffffffff'"}}, columns, "seq = 2")
+                .empty());
+    auto snapshot = fixture.look();
+    ledger::Inspection inspection(snapshot);
+    std::vector<std::string> found;
+    for (const auto& fault : inspection.order_faults()) found.push_back(fault.message);
+    inspection.each_decision([](const ledger::StoredDecision&) {},
+                             [&](const ledger::MalformedRecord& fault) { found.push_back(fault.message); },
+                             [&](const ledger::StoredFault& fault) { found.push_back(fault.code); });
+    return found;
+  };
+  const auto named = [](const std::vector<std::string>& found, const std::string& wanted) {
+    return std::find(found.begin(), found.end(), wanted) != found.end();
+  };
+  CHECK(named(faults({{"seq", "5"}}), "decision 5 follows decision 3"));
+  CHECK(named(faults({{"id", "x'00000000000000000000000000000000'"}}),
+              "decision 4 has an id below that of the one before it"));
+  CHECK(named(faults({{"decided_under", "0"}}), "policy_order"));
+  CHECK(named(faults({{"rules", "1"}}), "rules_order"));
+  CHECK_FALSE(named(faults({}), "policy_order"));
+  CHECK_FALSE(named(faults({}), "rules_order"));
 }

@@ -29,14 +29,7 @@ struct DamagedLedger : LedgerFixture {
       static_cast<void>(writer.commit(std::move(transaction)));
     }
   }
-  /// Changes rows although triggers and CHECKs forbid it; the schema is the same afterwards.
-  void change(const std::string& trigger, const std::string& sql) const {
-    const std::string create =
-        query_sql(path, "SELECT sql FROM sqlite_master WHERE name = '" + trigger + "'");
-    REQUIRE(run_sql(path,
-                    "PRAGMA ignore_check_constraints=ON; DROP TRIGGER " + trigger + ";" + sql + ";" + create)
-                .empty());
-  }
+  void change(const std::string& sql) const { tamper_with(path, sql); }
   /// An index that finds nothing any more: it has the page of one, of another table, that is empty.
   void empty_index(const std::string& name, const std::string& empty) const {
     REQUIRE(run_sql(path,
@@ -44,6 +37,19 @@ struct DamagedLedger : LedgerFixture {
                     "sqlite_master WHERE name = '" +
                         empty + "') WHERE name = '" + name + "'")
                 .empty());
+  }
+  /// A table that says otherwise than its indexes: it has the pages of a copy.
+  void replace_rows(const std::string& table, const std::string& columns) const {
+    const std::string create =
+        query_sql(path, "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = '" + table + "'");
+    REQUIRE(
+        run_sql(path, "CREATE TABLE exchanged" + create.substr(create.find('(')) +
+                          "; INSERT INTO exchanged SELECT " + columns + " FROM " + table +
+                          "; PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage = (SELECT"
+                          " rootpage FROM sqlite_master WHERE name = 'exchanged') WHERE type = 'table' AND"
+                          " name = '" +
+                          table + "'; DELETE FROM sqlite_master WHERE tbl_name = 'exchanged'")
+            .empty());
   }
   std::vector<std::string> ids;
 };
@@ -104,7 +110,7 @@ TEST_CASE("ledger: nothing is opened where an account is missing", "[ledger][int
 
 TEST_CASE("ledger: what is undone leaves no balance behind", "[ledger][integrity][negative]") {
   const DamagedLedger fixture;
-  fixture.change("decision_no_update", "UPDATE decision SET dataset = 'other' WHERE seq = 2");
+  fixture.change("INSERT INTO name VALUES(9, 'other'); UPDATE decision SET dataset = 9 WHERE seq = 2");
   auto writer = fixture.open();
   auto transaction = writer.begin();
   auto draft = draft_of(ledger::Outcome::voided, fixture.ids.at(0));
@@ -128,20 +134,66 @@ TEST_CASE("ledger: a key that one index has lost is not free", "[ledger][integri
   CHECK_THROWS_AS(transaction.find_key("ada", "k"), LedgerCorrupt);
 }
 
+TEST_CASE(
+    "ledger: a principal whose name one index has lost, or has otherwise, has no free key and no second name",
+    "[ledger][integrity][negative]") {
+  const DamagedLedger fixture;
+  const auto nobody_writes_twice = [&] {
+    auto snapshot = fixture.look();
+    CHECK_THROWS_AS(snapshot.find_key("ada", "k"), LedgerCorrupt);
+    auto writer = fixture.open();
+    auto asked = writer.begin();
+    CHECK_THROWS_AS(asked.find_key("ada", "k"), LedgerCorrupt);
+    auto deciding = writer.begin();
+    CHECK_THROWS_AS(deciding.refuse(refused("k")), LedgerCorrupt);
+    CHECK(query_sql(fixture.path, "SELECT count(*) FROM name NOT INDEXED") == "2");
+  };
+  SECTION("lost") {
+    fixture.empty_index("sqlite_autoindex_name_1", "account_reserved_in_period");
+    nobody_writes_twice();
+    auto snapshot = fixture.look();
+    CHECK_FALSE(snapshot.find_key("grace", "k").has_value());  // whose name is not there
+  }
+  SECTION("another number") {
+    fixture.replace_rows("name", "3 - no, name");
+    nobody_writes_twice();
+  }
+}
+
+TEST_CASE("ledger: a plan or a program that its index has under another number is not used",
+          "[ledger][integrity][negative]") {
+  const DamagedLedger fixture;
+  const auto next_release = [&] {
+    auto writer = fixture.open();
+    release(writer, Epsilon::parse_down("0.25"), Rational(1));
+  };
+  SECTION("a plan") {
+    REQUIRE(query_sql(fixture.path, "SELECT count(*) FROM plan") == "2");
+    fixture.replace_rows("plan", "3 - no, digest, policy_version, question, release, first_at");
+    CHECK_THROWS_AS(next_release(), LedgerCorrupt);
+  }
+  SECTION("a program") {
+    fixture.replace_rows("build", "no, version || 'x', revision");
+    CHECK_THROWS_AS(next_release(), LedgerCorrupt);
+  }
+  CHECK(query_sql(fixture.path, "SELECT count(*) FROM decision") == "3");
+}
+
 TEST_CASE("ledger: a value is not shown that does not follow from its components",
           "[ledger][integrity][negative]") {
   const DamagedLedger fixture;
-  fixture.change("release_no_update", "UPDATE release SET value = '[\"13\"]'");
+  fixture.change("UPDATE decision SET \"values\" = '[\"13\"]' WHERE seq = 1");
   auto snapshot = fixture.look();
   CHECK_THROWS_AS(snapshot.find_key("ada", "k"), LedgerCorrupt);
   CHECK_THROWS_AS(snapshot.each_decision("", 0, [](const ledger::StoredDecision&) {}), LedgerCorrupt);
   std::size_t read = 0;
-  std::size_t faults = 0;
-  ledger::Inspection(snapshot).each_decision([&](const ledger::StoredDecision&) { ++read; },
-                                             [&](const ledger::MalformedRecord&) { ++faults; },
-                                             [&](const ledger::StoredFault&) { ++faults; });
+  std::vector<std::string> faults;
+  ledger::Inspection(snapshot).each_decision(
+      [&](const ledger::StoredDecision&) { ++read; },
+      [&](const ledger::MalformedRecord& fault) { faults.push_back(fault.message); },
+      [&](const ledger::StoredFault& fault) { faults.push_back(fault.code); });
   CHECK(read == 3);
-  CHECK(faults == 0);  // of what is computed the auditor judges
+  CHECK(faults == std::vector<std::string>{"leaf_changed"});  // of what is computed the auditor judges
 }
 
 TEST_CASE("ledger: a reservation whose charge has changed gives nothing back",
@@ -149,8 +201,7 @@ TEST_CASE("ledger: a reservation whose charge has changed gives nothing back",
   for (const char* amount : {"124999999999", "250000000000"}) {
     CAPTURE(amount);
     const DamagedLedger fixture;
-    fixture.change("charge_no_update", "UPDATE charge SET amount = " + std::string(amount) +
-                                           " WHERE decision_id = '" + fixture.ids[0] + "'");
+    fixture.change("UPDATE movement SET reserved_change = " + std::string(amount) + " WHERE seq = 2");
     for (const auto outcome : {ledger::Outcome::voided, ledger::Outcome::forfeited}) {
       auto writer = fixture.open();
       auto transaction = writer.begin();
@@ -161,9 +212,8 @@ TEST_CASE("ledger: a reservation whose charge has changed gives nothing back",
 
 TEST_CASE("ledger: nobody writes when meta does not agree with what was recorded",
           "[ledger][integrity][negative]") {
-  for (const char* sql :
-       {"UPDATE meta SET last_time = '2999' || substr(last_time, 5)",
-        "UPDATE meta SET held_at = '2026-01-01T00:00:00.000Z'", "UPDATE meta SET policy_versions = 2"}) {
+  for (const char* sql : {"UPDATE meta SET last_time = 32472144000000",
+                          "UPDATE meta SET held_at = 1767225600000", "UPDATE meta SET policy_versions = 2"}) {
     CAPTURE(sql);
     const DamagedLedger fixture;
     REQUIRE(run_sql(fixture.path, sql).empty());
@@ -178,21 +228,23 @@ TEST_CASE("ledger: nobody writes when meta does not agree with what was recorded
   }
 }
 
-TEST_CASE("ledger: an account that is opened alone leaves ledger time to what is dated",
+TEST_CASE("ledger: an account that is opened alone is dated, and ledger time with it",
           "[ledger][integrity]") {
   const DamagedLedger fixture;
   auto writer = fixture.open();
-  const std::string before = query_sql(fixture.path, "SELECT last_time FROM meta");
   auto transaction = writer.begin();
   static_cast<void>(transaction.open_account(account("other", "epsilon", 5)));
   static_cast<void>(writer.commit(std::move(transaction)));
-  CHECK(query_sql(fixture.path, "SELECT last_time FROM meta") == before);
+  CHECK(query_sql(fixture.path,
+                  "SELECT last_time = (SELECT opened_at FROM account WHERE id = 2) FROM meta") == "1");
   CHECK_NOTHROW(writer.begin());
+  auto snapshot = fixture.look();
+  CHECK(ledger::Inspection(snapshot).record_faults().empty());
 }
 
 TEST_CASE("ledger: a policy is not read whose text has changed", "[ledger][integrity][negative]") {
   const DamagedLedger fixture;
-  fixture.change("policy_version_no_update", "UPDATE policy_version SET yaml = 'version: 2'");
+  fixture.change("UPDATE policy_version SET yaml = 'version: 2'");
   auto snapshot = fixture.look();
   CHECK_THROWS_AS(snapshot.active_policy(), LedgerCorrupt);
   auto writer = fixture.open();
@@ -208,7 +260,7 @@ TEST_CASE("ledger: a writer looks at the schema, and again when somebody changed
   REQUIRE(
       run_sql(
           fixture.path,
-          "CREATE TRIGGER sqliteXstat_x AFTER INSERT ON charge BEGIN UPDATE account SET reserved = 0; END")
+          "CREATE TRIGGER sqliteXstat_x AFTER INSERT ON movement BEGIN UPDATE account SET reserved = 0; END")
           .empty());
   CHECK_THROWS_AS(writer.begin(), LedgerCorrupt);
   CHECK_THROWS_AS(writer.begin(), LedgerCorrupt);

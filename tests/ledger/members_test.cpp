@@ -31,9 +31,9 @@ namespace {
 
 const Epsilon kTenth = Epsilon::parse_down("0.1");
 
-/// A grant that the ledger takes for sound, and the table does not: after its balance moved.
+/// A reservation that the ledger takes for sound, and the table does not: after its balance moved.
 ledger::DecisionDraft constrained() {
-  ledger::DecisionDraft draft = granted();
+  ledger::DecisionDraft draft = draft_of(ledger::Outcome::reserved);
   draft.request = "not an object";
   draft.request_digest = ledger::sha256_hex(draft.request);
   return draft;
@@ -96,9 +96,7 @@ const std::vector<Deed>& deeds() {
        },
        kOwn},
       {"is refused by the ledger", [](Transaction& t) { t.refuse(granted()); }, kInvalid},
-      {"meets a constraint",
-       [](Transaction& t) { static_cast<void>(t.charge(constrained(), charge_of(kTenth), kTenth)); },
-       kCorrupt},
+      {"meets a constraint", [](Transaction& t) { t.reserve(constrained(), charge_of(kTenth)); }, kCorrupt},
       {"leaves a charge unpaid",
        [](Transaction& t) { static_cast<void>(t.charge(granted("deed"), charge_of(kTenth), kTenth)); },
        kInvalid},

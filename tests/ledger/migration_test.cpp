@@ -1,10 +1,11 @@
-// A ledger of the first schema becomes one of the second: every row stays, and a crash leaves one or the
+// A ledger of the first schema becomes one of today's: what it tells stays, and a crash leaves one or the
 // other.
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -15,6 +16,7 @@
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger/support/schema_one.hpp"
+#include "ledger/support/told_history.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -46,9 +48,21 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-/// A migrated ledger holds what the old one held, and is one.
-void check_migrated(const std::string& path, const std::string& rows, int grants) {
-  REQUIRE(schema_one_rows(path) == rows);
+/// What a ledger tells in whatever schema it has, but for the migrations to this one.
+nlohmann::json told(const std::string& path) {
+  auto all = query_sql(path, "PRAGMA user_version") == "1" ? told_by_rows(path) : told_by_library(path);
+  all["migrations"].clear();
+  return all;
+}
+
+bool is_old(const std::string& path) {
+  return query_sql(path, "PRAGMA user_version") == "1";
+}
+
+/// A migrated ledger tells what the old one told, and is one.
+void check_migrated(const std::string& path, const nlohmann::json& before, int grants) {
+  REQUIRE_FALSE(is_old(path));
+  REQUIRE(difference(before, told(path)).empty());
   auto ledger = ledger::Ledger::open(path, {});
   auto snapshot = ledger.snapshot();
   ledger::Inspection inspection(snapshot);
@@ -62,14 +76,15 @@ void check_migrated(const std::string& path, const std::string& rows, int grants
   CHECK(balances_fold(snapshot));
   CHECK(snapshot.find_key("ada", "1")->values == std::vector<Rational>{1});
   const auto migrations = snapshot.schema_migrations();
-  REQUIRE(migrations.size() == 2);
-  CHECK(migrations[0].version == 2);
-  CHECK(migrations[1].version == 3);
-  CHECK(migrations[0].event == 1);
-  CHECK(migrations[1].event == 2);
-  CHECK(migrations[0].after_decision == grants + 1);
-  CHECK(inspection.facts().schema_migrations.claimed == 2);
-  CHECK(inspection.facts().schema_migrations.rows == 2);
+  REQUIRE(migrations.size() == 3);
+  for (std::size_t i = 0; i < migrations.size(); ++i) {
+    CHECK(migrations[i].version == static_cast<std::int64_t>(i) + 2);
+    CHECK(migrations[i].event == static_cast<std::int64_t>(i) + 1);
+    CHECK(migrations[i].after_decision == grants + 1);
+  }
+  CHECK(inspection.facts().schema_migrations.claimed == 3);
+  CHECK(inspection.facts().schema_migrations.rows == 3);
+  CHECK(inspection.record_faults().empty());
   CHECK(inspection.facts().accounts.claimed == inspection.facts().accounts.rows);
 }
 
@@ -78,8 +93,8 @@ void check_migrated(const std::string& path, const std::string& rows, int grants
 TEST_CASE("migration: a ledger of schema 1 is refused by everything but migrate, and unchanged",
           "[ledger][migration]") {
   const OldLedger old;
-  const std::string rows = schema_one_rows(old.path);
-  const std::string advice = "has schema 1, this program needs 3; run `epsilog migrate`";
+  const auto before = told(old.path);
+  const std::string advice = "has schema 1, this program needs 4; run `epsilog migrate`";
   for (const auto& message :
        {message_of([&] { static_cast<void>(ledger::Ledger::open(old.path, {})); }),
         message_of([&] { static_cast<void>(ledger::Ledger::open_read_only(old.path)); })}) {
@@ -87,26 +102,29 @@ TEST_CASE("migration: a ledger of schema 1 is refused by everything but migrate,
     CHECK(message.find(advice) != std::string::npos);
   }
   CHECK_THROWS_AS(ledger::Ledger::open(old.path, {}), LedgerUnusable);
-  CHECK(schema_one_rows(old.path) == rows);
-  CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
+  CHECK(told(old.path) == before);
+  CHECK(is_old(old.path));
 }
 
-TEST_CASE("migration: every row is kept, the copy too, and the ledger goes on", "[ledger][migration]") {
+TEST_CASE("migration: everything told is kept, the copy too, and the ledger goes on", "[ledger][migration]") {
   const OldLedger old;
-  const std::string rows = schema_one_rows(old.path);
+  const auto before = told(old.path);
   const auto migration = ledger::Ledger::migrate(old.path);
   CHECK(migration.from == 1);
-  CHECK(migration.to == 3);
+  CHECK(migration.to == 4);
   CHECK(migration.copy == old.path + ".schema1");
-  check_migrated(old.path, rows, 3);
+  check_migrated(old.path, before, 3);
 
   struct stat status {};
   REQUIRE(::lstat(migration.copy.c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0400);
   CHECK(query_sql(migration.copy, "PRAGMA user_version") == "1");
-  CHECK(schema_one_rows(migration.copy) == rows);
-  for (const std::string& name : names_in(old.directory.path()))
+  CHECK(told(migration.copy) == before);
+  for (const std::string& name : names_in(old.directory.path())) {
+    CAPTURE(name);
     CHECK(name.find("creating") == std::string::npos);
+    CHECK(name.find("migrating") == std::string::npos);
+  }
 
   auto ledger = ledger::Ledger::open(old.path, {});
   CHECK(ledger.ledger_id() == "0123456789abcdef0123456789abcdef");
@@ -157,21 +175,21 @@ TEST_CASE("migration: a second one finds nothing to do, and a foreign file is no
   SECTION("migrating twice") {
     static_cast<void>(ledger::Ledger::migrate(old.path));
     const auto again = ledger::Ledger::migrate(old.path);
-    CHECK(again.from == 3);
-    CHECK(again.to == 3);
+    CHECK(again.from == 4);
+    CHECK(again.to == 4);
     CHECK(again.copy.empty());
   }
   SECTION("something else at the copy's name") {
     std::ofstream(old.path + ".schema1") << "mine";
     CHECK(message_of([&] { ledger::Ledger::migrate(old.path); }).find("move it away") != std::string::npos);
-    CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
+    CHECK(is_old(old.path));
     CHECK(fs::file_size(old.path + ".schema1") == 4);
   }
   SECTION("the copy of another ledger") {
     const LedgerFixture other;
     fs::copy_file(other.path, old.path + ".schema1");
     CHECK_THROWS_AS(ledger::Ledger::migrate(old.path), LedgerUnusable);
-    CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
+    CHECK(is_old(old.path));
   }
   SECTION("a copy that holds what the ledger lacks") {
     const std::string copy = old.path + ".schema1";
@@ -191,7 +209,7 @@ TEST_CASE("migration: a second one finds nothing to do, and a foreign file is no
       const auto size = fs::file_size(copy);
       CHECK(message_of([&] { ledger::Ledger::migrate(old.path); }).find("that the ledger lacks") !=
             std::string::npos);
-      CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
+      CHECK(is_old(old.path));
       CHECK(fs::file_size(copy) == size);
     }
     // As many decisions as the ledger, but not the same ones.
@@ -207,10 +225,10 @@ TEST_CASE("migration: a second one finds nothing to do, and a foreign file is no
                     "INSERT INTO account(dataset, scope, measure, budget, spent, reserved)"
                     " VALUES('lab', '', 'epsilon', 5, 0, 0)")
                 .empty());
-    const std::string rows = schema_one_rows(old.path);
+    const auto before = told(old.path);
     static_cast<void>(ledger::Ledger::migrate(old.path));
-    CHECK(schema_one_rows(old.path + ".schema1") == rows);
-    CHECK(schema_one_rows(old.path) == rows);
+    CHECK(told(old.path + ".schema1") == before);
+    CHECK(told(old.path) == before);
   }
 }
 
@@ -218,11 +236,36 @@ TEST_CASE("migration: a row that refers to a missing one stops it with nothing c
           "[ledger][migration]") {
   const OldLedger old;
   REQUIRE(run_sql(old.path, "INSERT INTO charge VALUES('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 1, 5)").empty());
-  const std::string rows = schema_one_rows(old.path);
-  CHECK_THROWS_AS(ledger::Ledger::migrate(old.path), LedgerCorrupt);
-  CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
-  CHECK(schema_one_rows(old.path) == rows);
+  const auto before = told(old.path);
+  const auto names = names_in(old.directory.path());
+  const auto migration = ledger::Ledger::migrate(old.path);
+  CHECK(migration.from == 1);
+  CHECK(migration.to == 1);
+  CHECK(migration.copy.empty());
+  REQUIRE(migration.faults.size() == 1);
+  CHECK(migration.faults[0].record == "file");
+  CHECK(migration.faults[0].code == "reference_missing");
+  CHECK(is_old(old.path));
+  CHECK(told(old.path) == before);
   CHECK_FALSE(fs::exists(old.path + ".poisoned"));
+  CHECK_FALSE(fs::exists(old.path + ".schema1"));
+  CHECK_FALSE(fs::exists(old.path + ".migrating"));
+  CHECK_FALSE(fs::exists(old.path + ".migrating-old"));
+}
+
+TEST_CASE("migration: what one that was killed left is removed by the next", "[ledger][migration][crash]") {
+  const OldLedger old;
+  const auto before = told(old.path);
+  for (const char* left : {".migrating", ".migrating-wal", ".migrating-shm", ".migrating-old",
+                           ".migrating-old-wal", ".migrating-old-shm", ".migrating-old-journal"}) {
+    std::ofstream(old.path + left) << "left";
+  }
+  static_cast<void>(ledger::Ledger::migrate(old.path));
+  check_migrated(old.path, before, 3);
+  for (const std::string& name : names_in(old.directory.path())) {
+    CAPTURE(name);
+    CHECK(name.find("migrating") == std::string::npos);
+  }
 }
 
 TEST_CASE("migration: a poisoned ledger is not migrated", "[ledger][migration][poison]") {
@@ -231,19 +274,19 @@ TEST_CASE("migration: a poisoned ledger is not migrated", "[ledger][migration][p
   CHECK_THROWS_AS(ledger::Ledger::migrate(old.path), LedgerIo);
   CHECK(message_of([&] { ledger::Ledger::migrate(old.path); }).find("with the epsilog that wrote it") !=
         std::string::npos);
-  CHECK(query_sql(old.path, "PRAGMA user_version") == "1");
+  CHECK(is_old(old.path));
 }
 
 TEST_CASE("migration: two processes at once migrate it once", "[ledger][migration][processes]") {
   const OldLedger old(50);
-  const std::string rows = schema_one_rows(old.path);
+  const auto before = told(old.path);
   std::vector<pid_t> children;
   for (int i = 0; i < 2; ++i) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
       try {
-        ::_exit(ledger::Ledger::migrate(old.path).to == 3 ? 0 : 1);
+        ::_exit(ledger::Ledger::migrate(old.path).to == 4 ? 0 : 1);
       } catch (const std::exception&) {
         ::_exit(1);
       }
@@ -255,17 +298,24 @@ TEST_CASE("migration: two processes at once migrate it once", "[ledger][migratio
     REQUIRE(::waitpid(child, &status, 0) == child);
     CHECK(status == 0);
   }
-  check_migrated(old.path, rows, 50);
+  check_migrated(old.path, before, 50);
 }
 
 TEST_CASE("migration: killed at any moment it leaves one schema or the other, whole",
           "[ledger][migration][crash]") {
   std::mt19937_64 random(20'260'201);
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const OldLedger old(40);
+    static_cast<void>(ledger::Ledger::migrate(old.path));
+  }
+  const auto whole =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
   int left_old = 0;
-  for (int kill = 0; kill < 60; ++kill) {
+  for (int kill = 0; kill < 30; ++kill) {
     CAPTURE(kill);
     const OldLedger old(40);
-    const std::string rows = schema_one_rows(old.path);
+    const auto before = told(old.path);
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -276,48 +326,79 @@ TEST_CASE("migration: killed at any moment it leaves one schema or the other, wh
       }
       ::_exit(0);
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 15'000));
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(random() % static_cast<std::uint64_t>(whole.count())));
     ::kill(child, SIGKILL);
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
     REQUIRE((WIFSIGNALED(status) || status == 0));
-    CHECK(schema_one_rows(old.path) == rows);
-    left_old += query_sql(old.path, "PRAGMA user_version") == "1" ? 1 : 0;
+    CHECK(told(old.path) == before);
+    left_old += is_old(old.path) ? 1 : 0;
     static_cast<void>(ledger::Ledger::migrate(old.path));
-    check_migrated(old.path, rows, 40);
-    CHECK(schema_one_rows(old.path + ".schema1") == rows);
+    check_migrated(old.path, before, 40);
+    CHECK(told(old.path + ".schema1") == before);
   }
   CHECK(left_old > 0);
 }
 
-TEST_CASE("migration: storage that fails at any operation leaves one schema or the other, whole",
+namespace {
+
+/// The nth operation of a migration fails. Returns whether there was one.
+bool check_failing(std::int64_t nth, int code) {
+  CAPTURE(nth, code);
+  FaultVfs vfs;
+  const OldLedger old;
+  const auto before = told(old.path);
+  vfs.fail_at(nth, code, false);
+  bool acknowledged = false;
+  try {
+    // What cannot be read is named as a fault of the file, and then nothing was done either.
+    acknowledged = ledger::Ledger::migrate(old.path).to == 4;
+  } catch (const Error&) {
+  }
+  const bool failed = vfs.failed();
+  vfs.stop_failing();
+  if (!failed) return false;
+  REQUIRE(told(old.path) == before);
+  const std::string version = query_sql(old.path, "PRAGMA user_version");
+  CHECK((version == "4" || (version == "1" && !acknowledged)));
+  if (code == SQLITE_FULL) CHECK_FALSE(fs::exists(old.path + ".poisoned"));
+  fs::remove(old.path + ".poisoned");
+  static_cast<void>(ledger::Ledger::migrate(old.path));
+  check_migrated(old.path, before, 3);
+  return true;
+}
+
+std::int64_t operations_of_a_migration() {
+  FaultVfs vfs;
+  const OldLedger old;
+  const std::int64_t before = vfs.operations();
+  static_cast<void>(ledger::Ledger::migrate(old.path));
+  return vfs.operations() - before;
+}
+
+}  // namespace
+
+TEST_CASE("migration: storage that fails leaves one schema or the other, whole",
           "[ledger][migration][fault]") {
+  // The ledger itself is written last: each of these operations, and some of what is done beside it before.
+  constexpr std::int64_t kLast = 24;
+  constexpr std::int64_t kStep = 23;
+  const std::int64_t last = operations_of_a_migration();
+  REQUIRE(last > 2 * kLast);
   for (const int code : {SQLITE_IOERR, SQLITE_FULL}) {
     int points = 0;
-    for (std::int64_t nth = 1;; ++nth) {
-      CAPTURE(nth, code);
-      FaultVfs vfs;
-      const OldLedger old;
-      const std::string rows = schema_one_rows(old.path);
-      vfs.fail_at(nth, code, false);
-      bool acknowledged = true;
-      try {
-        static_cast<void>(ledger::Ledger::migrate(old.path));
-      } catch (const Error&) {
-        acknowledged = false;
-      }
-      const bool failed = vfs.failed();
-      vfs.stop_failing();
-      if (!failed) break;
-      ++points;
-      REQUIRE(schema_one_rows(old.path) == rows);
-      const std::string version = query_sql(old.path, "PRAGMA user_version");
-      CHECK((version == "3" || (version == "1" && !acknowledged)));
-      if (code == SQLITE_FULL) CHECK_FALSE(fs::exists(old.path + ".poisoned"));
-      fs::remove(old.path + ".poisoned");
-      static_cast<void>(ledger::Ledger::migrate(old.path));
-      check_migrated(old.path, rows, 3);
-    }
+    for (std::int64_t nth = 1; nth <= last; nth += nth < last - kLast ? kStep : 1)
+      points += check_failing(nth, code) ? 1 : 0;
     CHECK(points >= 20);
+  }
+}
+
+TEST_CASE("migration: storage that fails at any operation leaves one schema or the other, whole",
+          "[ledger][migration][fault][.long]") {
+  for (const int code : {SQLITE_IOERR, SQLITE_FULL}) {
+    std::int64_t nth = 1;
+    while (check_failing(nth, code)) ++nth;
+    CHECK(nth > 60);
   }
 }

@@ -73,7 +73,7 @@ TEST_CASE("create: the ledger is ours alone, whatever the umask, and in one file
   CHECK(mode_of(directory.path() + "/new") == 0750);
   CHECK(fs::file_size(path + "-wal") == 0);  // closed: the file alone is the whole ledger
   CHECK(query_sql(path, "PRAGMA application_id") == std::to_string(ledger::kApplicationId));
-  CHECK(query_sql(path, "PRAGMA user_version") == "3");
+  CHECK(query_sql(path, "PRAGMA user_version") == "4");
   CHECK(query_sql(path, "PRAGMA journal_mode") == "wal");
 }
 
@@ -269,10 +269,10 @@ TEST_CASE("open: what is not a ledger is named as such", "[ledger][open]") {
 
 TEST_CASE("open: a newer schema is refused with both versions", "[ledger][open]") {
   const LedgerFixture fixture;
-  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=4").empty());
+  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=5").empty());
   const std::string message = message_of([&] { static_cast<void>(fixture.open()); });
-  CHECK(contains(message, "schema version 4"));
-  CHECK(contains(message, "up to 3"));
+  CHECK(contains(message, "schema version 5"));
+  CHECK(contains(message, "up to 4"));
   CHECK_THROWS_AS(fixture.open(), LedgerUnusable);
   CHECK_THROWS_AS(fixture.look(), LedgerUnusable);
 }
@@ -296,9 +296,9 @@ TEST_CASE("open: a ledger that a newer program migrated while it was open is wri
   const LedgerFixture fixture;
   auto ledger = fixture.open();
   release(ledger, kTenth, Rational(1));
-  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=4").empty());
+  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=5").empty());
   CHECK_THROWS_AS(ledger.begin(), LedgerUnusable);
-  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=3").empty());
+  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=4").empty());
   CHECK(release(ledger, kTenth, Rational(2)).seq == 2);
 }
 

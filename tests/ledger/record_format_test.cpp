@@ -2,11 +2,15 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 
-#include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
+#include "ledger/support/json_parts.hpp"
 #include "ledger/support/reference_tree.hpp"
+#include "ledger/support/sample_records.hpp"
+#include "records.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog::ledger_tests;
@@ -132,6 +136,65 @@ TEST_CASE("record format: the proofs shown are built so and accepted", "[ledger]
       REQUIRE(kind == "consistency");
       CHECK(epsilog::ledger::consistency_proof(first, size, rows) == proof);
       CHECK(verify_consistency(heads.at(first), heads.at(size), proof));
+    }
+  }
+}
+
+TEST_CASE("record format: the records shown are read, and what is shown as none is not",
+          "[ledger][record][documents]") {
+  using namespace epsilog::ledger;
+  const auto decimals = [](std::int64_t account) {
+    return grid_decimals(account == 1 ? "epsilon" : "delta");
+  };
+  std::set<std::size_t> kinds;
+  for (const std::string& text : block("records")) {
+    INFO(text);
+    const Line line = parse_line(text, decimals);
+    CHECK(line_text(line, decimals) == text);
+    kinds.insert(line.record.index());
+  }
+  CHECK(kinds.size() == std::variant_size_v<Record>);
+  const std::vector<std::string> refused = block("norecords");
+  CHECK(refused.size() == 16);
+  for (std::size_t i = 0; i + 1 < refused.size(); i += 2) {
+    const std::string member = refused.at(i + 1).substr(2);
+    INFO(refused.at(i));
+    CHECK_THROWS_WITH(parse_line(refused.at(i), decimals), Catch::Matchers::StartsWith(member + ": "));
+  }
+}
+
+TEST_CASE("record format: the tables have the members that records have, in bold those that are always there",
+          "[ledger][record][documents]") {
+  std::map<std::string, std::string> tables;  // by kind; "": of every one
+  std::istringstream file(page().substr(page().find("## Records")));
+  std::string kind;
+  for (std::string line; std::getline(file, line) && line != "```records";) {
+    if (line.starts_with("**")) kind = line.substr(2, line.find("**", 2) - 2);
+    tables[kind] += line + '\n';
+  }
+  CHECK(tables.size() == 1 + 12);
+  std::map<std::string, std::set<std::string>> always;
+  std::map<std::string, std::set<std::string>> all;
+  for (const auto& [samples, least] :
+       {std::pair(minimal_records(), true), std::pair(full_records(), false)}) {
+    for (const auto& [name, line] : samples) {
+      for (const auto& [member, value] : JsonParts(line_text(line, sample_decimals)).members) {
+        if (least && member != "revoked") always[name].insert(member);
+        all[name].insert(member);
+      }
+    }
+  }
+  for (const auto& [name, line] : full_records()) {
+    const std::string of =
+        epsilog::ledger::parse_canonical(line_text(line, sample_decimals)).at("kind").text();
+    for (const std::string& member : all.at(name)) {
+      INFO(name << " " << member);
+      const bool bold = always.at(name).contains(member);
+      const auto has = [&](const std::string& table) {
+        return tables.at(table).find(bold ? "**`" + member + "`**" : " `" + member + "`") !=
+               std::string::npos;
+      };
+      CHECK((has("") || has(of)));
     }
   }
 }

@@ -114,7 +114,7 @@ TEST_CASE("row codec: every number of every ledger that was kept goes back to th
       CHECK(ledger::single_component(read.records) == single);
     }
   }
-  CHECK(files == 25);
+  CHECK(files == 27);
   CHECK(releases.size() == 4);
   for (const auto& [mechanism, count] : releases) {
     CAPTURE(mechanism);

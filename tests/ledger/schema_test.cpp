@@ -1,6 +1,6 @@
 // The database itself refuses, whoever asks: here SQL is written by hand, as a careless program would.
-#include <map>
-
+#include "decision_rows.hpp"
+#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
 #include "support/catch.hpp"
 
@@ -20,36 +20,21 @@ struct OpenLedger : LedgerFixture {
     static_cast<void>(transaction.note(draft_of(ledger::Outcome::token_issued, ids[2])));
     static_cast<void>(writer.commit(std::move(transaction)));
   }
-  /// A decision inserted by hand: row 5 unless `seq` says otherwise.
-  [[nodiscard]] std::string insert(const std::string& outcome, const std::string& parent,
-                                   const std::string& changes = "") const {
-    std::map<std::string, std::string> columns = {
-        {"seq", "(SELECT max(seq) + 1 FROM decision)"},
-        {"id", "'7ZZZZZZZZZZZZZZZZZZZZZZZZ' || (SELECT count(*) FROM decision)"},
-        {"created_at", "created_at"},
-        {"principal", "'eve'"},
-        {"key", "''"},
-        {"request_digest", "request_digest"},
-        {"request", "request"},
-        {"dataset", "dataset"},
-        {"policy_version", "policy_version"},
-        {"outcome", "'" + outcome + "'"},
-        {"reasons", outcome == "refused" ? "'[1]'" : "'[]'"},
-        {"accounts", "accounts"},
-        {"parent", "'" + parent + "'"},
-        {"deadline", outcome == "reserved" || outcome == "pending" ? "'9999-01-01T00:00:00.000Z'" : "''"},
-        {"rules", "rules"},
-        {"decided_under", "decided_under"}};
-    if (const auto equals = changes.find('='); equals != std::string::npos)
-      columns[changes.substr(0, equals)] = changes.substr(equals + 1);
-    std::string names;
-    std::string values;
-    for (const auto& [column, value] : columns) {
-      names += (names.empty() ? "" : ", ") + column;
-      values += (values.empty() ? "" : ", ") + value;
-    }
-    return run_sql(path, "PRAGMA foreign_keys=ON; INSERT INTO decision(" + names + ") SELECT " + values +
-                             " FROM decision WHERE seq = 1");
+  /// A decision about another one inserted by hand: row 5 unless `changes` says otherwise.
+  [[nodiscard]] std::string insert(
+      ledger::Outcome outcome, int parent,
+      const std::vector<std::pair<std::string, std::string>>& changes = {}) const {
+    const bool opens = outcome == ledger::Outcome::reserved || outcome == ledger::Outcome::pending;
+    return insert_row(path, "decision",
+                      {{"seq", "(SELECT max(seq) + 1 FROM decision)"},
+                       {"id", "randomblob(16)"},
+                       {"principal", "99"},
+                       {"outcome", std::to_string(ledger::outcome_number(outcome))},
+                       {"reasons", outcome == ledger::Outcome::refused ? "'[1]'" : "''"},
+                       {"parent", std::to_string(parent)},
+                       {"deadline", opens ? "253370764800000" : "0"},
+                       {"\"values\"", outcome == ledger::Outcome::granted ? "'[\"1\"]'" : "''"}},
+                      changes);
   }
   std::vector<std::string> ids;
 };
@@ -68,110 +53,115 @@ struct FilledLedger : LedgerFixture {
 };
 
 const std::string kRecursive = "PRAGMA recursive_triggers=ON; PRAGMA foreign_keys=ON; ";
+constexpr auto kCheckFailed = "CHECK constraint failed";
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_CASE("schema: history can be neither changed nor deleted", "[ledger][schema]") {
   const FilledLedger fixture;
-  for (const std::string table : {"decision", "charge", "release", "policy_version", "limit_change"}) {
+  for (const std::string table : {"decision", "movement", "plan", "policy_version", "log"}) {
     CAPTURE(table);
     REQUIRE(query_sql(fixture.path, "SELECT count(*) > 0 FROM " + table) == "1");
     const std::string column = query_sql(
         fixture.path, "SELECT name FROM pragma_table_info('" + table + "') ORDER BY cid DESC LIMIT 1");
-    CHECK(run_sql(fixture.path, "UPDATE " + table + " SET " + column + " = " + column) ==
+    CHECK(run_sql(fixture.path, "UPDATE " + table + " SET \"" + column + "\" = \"" + column + "\"") ==
           table + " is history: it cannot change");
-    CHECK(run_sql(fixture.path, "DELETE FROM " + table) == table + " is history: it cannot be deleted");
-    CHECK_FALSE(
-        run_sql(fixture.path, kRecursive + "INSERT OR REPLACE INTO " + table + " SELECT * FROM " + table)
-            .empty());
   }
+  for (const std::string table : {"decision", "movement", "log"}) {
+    CAPTURE(table);
+    const std::string refusal = table + " is history: it cannot be deleted";
+    CHECK(run_sql(fixture.path, "DELETE FROM " + table) == refusal);
+    CHECK(run_sql(fixture.path, kRecursive + "INSERT OR REPLACE INTO " + table + " SELECT * FROM " + table) ==
+          refusal);
+  }
+  // What refers to it keeps it there.
+  CHECK(run_sql(fixture.path, kRecursive + "DELETE FROM policy_version") == "FOREIGN KEY constraint failed");
 }
 
-TEST_CASE("schema: replacing a charge by a smaller one is refused", "[ledger][schema]") {
+TEST_CASE("schema: replacing a movement by a smaller one is refused", "[ledger][schema]") {
   const FilledLedger fixture;
-  CHECK(run_sql(fixture.path,
-                kRecursive + "INSERT OR REPLACE INTO charge SELECT decision_id, account_id, 1 FROM charge") ==
-        "charge is history: it cannot be deleted");
-  CHECK(query_sql(fixture.path, "SELECT amount FROM charge") == "250000000000");
+  CHECK(run_sql(fixture.path, kRecursive + "INSERT OR REPLACE INTO movement SELECT seq, account, position, 1,"
+                                           " reserved_change, spent, reserved, \"limit\" FROM movement") ==
+        "movement is history: it cannot be deleted");
+  CHECK(query_sql(fixture.path, "SELECT spent_change FROM movement") == "250000000000");
 }
 
 TEST_CASE("schema: overspending by hand is refused by CHECK alone", "[ledger][schema]") {
   const FilledLedger fixture;
-  for (const char* sql :
-       {"UPDATE account SET spent = budget + 1", "UPDATE account SET reserved = budget - spent + 1",
-        "UPDATE account SET budget = spent - 1", "UPDATE account SET reserved = -1",
-        "UPDATE account SET budget = 2305843009213693953",
-        "INSERT INTO account(dataset, scope, measure, budget, spent, reserved) VALUES('x', '', 'epsilon', "
-        "-1, 0, 0)",
-        "INSERT INTO charge SELECT id, 1, 0 FROM decision WHERE outcome = 'refused'",
-        "INSERT INTO charge SELECT id, 1, 2305843009213693953 FROM decision WHERE outcome = 'refused'"}) {
+  const auto movement = [](const std::string& values) {
+    return "INSERT INTO movement SELECT seq, 1, " + values + " FROM decision WHERE outcome = 2";
+  };
+  for (const std::string& sql :
+       {std::string("UPDATE account SET spent = budget + 1"),
+        std::string("UPDATE account SET reserved = budget - spent + 1"),
+        std::string("UPDATE account SET budget = spent - 1"), std::string("UPDATE account SET reserved = -1"),
+        std::string("UPDATE account SET budget = 2305843009213693953"),
+        std::string("INSERT INTO account(id, dataset, scope, measure, budget, spent, reserved, checksum,"
+                    " opened_at) VALUES(2, 'x', '', 'epsilon', -1, 0, 0, 0, 1)"),
+        movement("0, -1, 0, 0, 0, 0"), movement("0, 2305843009213693953, 0, 0, 0, 0"),
+        movement("0, 0, 2305843009213693953, 0, 0, 0"), movement("0, 0, -2305843009213693953, 0, 0, 0"),
+        movement("-1, 0, 0, 0, 0, 0"), movement("0, 0, 0, -1, 0, 0"), movement("0, 0, 0, 0, -1, 0"),
+        movement("0, 0, 0, 0, 0, 2305843009213693953")}) {
     CAPTURE(sql);
-    CHECK(run_sql(fixture.path, sql).find("constraint failed") != std::string::npos);
+    CHECK(contains(run_sql(fixture.path, sql), kCheckFailed));
   }
   // A sum beyond int64 would silently become a REAL; STRICT is what stops it.
-  CHECK(run_sql(fixture.path, "UPDATE account SET spent = spent + 9223372036854775807").find("REAL") !=
-        std::string::npos);
+  CHECK(contains(run_sql(fixture.path, "UPDATE account SET spent = spent + 9223372036854775807"), "REAL"));
   CHECK(run_sql(fixture.path, "UPDATE account SET spent = budget").empty());  // the edge itself is legal
 }
 
 TEST_CASE("schema: an account keeps its identity, its spend and its row", "[ledger][schema]") {
   const FilledLedger fixture;
   CHECK(run_sql(fixture.path, "UPDATE account SET spent = spent - 1") == "what is spent is never given back");
-  CHECK(run_sql(fixture.path, "DELETE FROM account") == "an account cannot be deleted");
-  for (const char* change : {"id = 9", "dataset = 'other'", "scope = 's'", "measure = 'delta'"}) {
+  for (const char* change :
+       {"id = 9", "dataset = 'other'", "scope = 's'", "measure = 'delta'", "opened_at = 1"}) {
     CAPTURE(change);
     CHECK(run_sql(fixture.path, std::string("UPDATE account SET ") + change) ==
           "an account keeps its identity");
   }
-  CHECK(run_sql(fixture.path,
-                "INSERT INTO account(dataset, scope, measure, budget, spent, reserved)"
-                " VALUES('x', '', 'epsilon', 2, 1, 0)") == "a new account has spent nothing");
-  CHECK(
-      run_sql(fixture.path,
-              kRecursive + "INSERT OR REPLACE INTO account VALUES(1, 'clinic', '', 'epsilon', 9, 0, 0, 0)") ==
-      "an account cannot be deleted");
+  CHECK(run_sql(fixture.path, kRecursive + "DELETE FROM account") == "FOREIGN KEY constraint failed");
+  CHECK(contains(run_sql(fixture.path,
+                         "INSERT INTO account SELECT 2, dataset, scope, measure, budget, 0, 0,"
+                         " checksum, opened_at FROM account"),
+                 "UNIQUE constraint failed"));
 }
 
-TEST_CASE("schema: numbers leave no gap, ids ascend, keys do not repeat", "[ledger][schema]") {
+TEST_CASE("schema: numbers, ids and keys do not repeat", "[ledger][schema]") {
   const FilledLedger fixture;
   const auto insert = [&](const std::string& seq, const std::string& id, const std::string& key) {
-    return run_sql(
-        fixture.path,
-        "INSERT INTO decision SELECT " + seq + ", " + id + ", created_at, principal, " + key +
-            ", request_digest, request, dataset, policy_version, outcome, reasons, accounts, parent,"
-            " deadline, rules, program_version, program_commit, (SELECT max(version) FROM policy_version)"
-            " FROM decision WHERE seq = 2");
+    return insert_row(fixture.path, "decision", {{"seq", seq}, {"id", id}, {"key", key}}, {}, "seq = 2");
   };
-  const std::string last = "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'";
-  CHECK(insert("4", last, "''") == "decisions are numbered without gaps and their ids ascend");
-  CHECK(insert("2", last, "''") == "decisions are numbered without gaps and their ids ascend");
-  CHECK(insert("3", "id", "''") == "decisions are numbered without gaps and their ids ascend");
-  CHECK(insert("3", "'00000000000000000000000000'", "''") ==
-        "decisions are numbered without gaps and their ids ascend");
-  CHECK(insert("3", last, "'k'").find("UNIQUE") != std::string::npos);
-  CHECK(insert("3", last, "'other'").empty());
-  CHECK(run_sql(fixture.path,
-                "INSERT INTO policy_version SELECT 4, yaml, sha256, base_dir, applied_at, applied_by, 2, 9"
-                " FROM policy_version WHERE version = 1") == "policy versions are numbered without gaps");
-  CHECK(run_sql(fixture.path,
-                "INSERT INTO limit_change SELECT 3, after_decision, policy_version, account_id,"
-                " old_limit, new_limit, changed_at, by, why FROM limit_change") ==
-        "limit changes are numbered without gaps");
+  CHECK(insert("2", "randomblob(16)", "''") == "UNIQUE constraint failed: decision.seq");
+  CHECK(insert("3", "id", "''") == "UNIQUE constraint failed: decision.id");
+  CHECK(insert("3", "randomblob(16)", "'k'") == "UNIQUE constraint failed: decision.principal, decision.key");
+  CHECK(contains(insert("3", "randomblob(15)", "''"), kCheckFailed));
+  CHECK(insert("3", "randomblob(16)", "'other'").empty());
+  CHECK(contains(run_sql(fixture.path, "INSERT INTO name VALUES(9, 'ada')"), "UNIQUE constraint failed"));
+  CHECK(contains(run_sql(fixture.path, "INSERT INTO build SELECT 9, version, revision FROM build"),
+                 "UNIQUE constraint failed"));
+  CHECK(contains(run_sql(fixture.path,
+                         "INSERT INTO plan SELECT 9, digest, policy_version, question, release,"
+                         " first_at FROM plan LIMIT 1"),
+                 "UNIQUE constraint failed"));
 }
 
-TEST_CASE("schema: meta only moves forward", "[ledger][schema]") {
+TEST_CASE("schema: meta only moves forward, and is one row", "[ledger][schema]") {
   const FilledLedger fixture;
-  for (const char* change : {"last_time = '1999-01-01T00:00:00.000Z'", "decisions = 1", "policy_versions = 1",
-                             "limit_changes = 0", "ledger_id = '00000000000000000000000000000000'"}) {
+  REQUIRE(run_sql(fixture.path, "UPDATE meta SET read_only = 1").empty());
+  for (const char* change :
+       {"last_time = created_at - 1", "decisions = 1", "policy_versions = 1", "accounts = 0", "events = 1",
+        "log_size = 1, replica_size = 0", "read_only = 0", "ledger_id = zeroblob(16)"}) {
     CAPTURE(change);
     CHECK(run_sql(fixture.path, std::string("UPDATE meta SET ") + change) == "meta only moves forward");
   }
-  CHECK(run_sql(fixture.path, "DELETE FROM meta") == "meta cannot be deleted");
-  CHECK(run_sql(fixture.path,
-                "INSERT INTO meta SELECT 2, ledger_id, created_at, last_time, 0, 1, 0, 0, 0, '', '', 0, '', "
-                "0, 0, 0, 0 "
-                "FROM meta")
-            .find("CHECK constraint failed") == 0);
+  CHECK(contains(run_sql(fixture.path, "UPDATE meta SET one = 2"), kCheckFailed));
+  CHECK(contains(run_sql(fixture.path, "UPDATE meta SET replica_size = log_size + 1"), kCheckFailed));
+  REQUIRE(run_sql(fixture.path, "DELETE FROM meta").empty());
+  CHECK_THROWS_AS(fixture.open(), LedgerCorrupt);
 }
 
 TEST_CASE("schema: no column takes a NULL or another type", "[ledger][schema]") {
@@ -190,35 +180,49 @@ TEST_CASE("schema: no column takes a NULL or another type", "[ledger][schema]") 
 TEST_CASE("schema: a row cannot refer to a row that is not there", "[ledger][schema]") {
   const FilledLedger fixture;
   for (const char* sql :
-       {"INSERT INTO charge VALUES('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 1, 5)",
-        "INSERT INTO charge SELECT id, 99, 5 FROM decision WHERE seq = 2",
-        "INSERT INTO decision SELECT 3, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', created_at, principal, '',"
-        " request_digest, request, dataset, 99, outcome, reasons, accounts, '', '', rules, '', '',"
-        " (SELECT max(version) FROM policy_version) FROM decision WHERE seq = 2"}) {
+       {"INSERT INTO movement VALUES(99, 1, 0, 5, 0, 5, 0, 5)",
+        "INSERT INTO movement VALUES(2, 99, 0, 5, 0, 5, 0, 5)", "INSERT INTO open_decision VALUES(99, 5)",
+        "INSERT INTO legacy_request VALUES(99, '{}')",
+        "INSERT INTO plan VALUES(9, zeroblob(32), 99, '{}', '', 1)",
+        "INSERT INTO limit_change VALUES(2, 0, 99, 1, 1, 2, 1, 'eve', '')",
+        "INSERT INTO limit_change VALUES(2, 0, 1, 99, 1, 2, 1, 'eve', '')",
+        "INSERT INTO limit_removal VALUES(1, 0, 99, 1, 1, 'eve', '')",
+        "INSERT INTO limit_removal VALUES(1, 0, 1, 99, 1, 'eve', '')"}) {
     CAPTURE(sql);
     CHECK(run_sql(fixture.path, kRecursive + sql) == "FOREIGN KEY constraint failed");
   }
 }
 
-TEST_CASE("schema: looking up a key, an id, a dataset or charges reads an index, never the history",
+TEST_CASE("schema: looking up a key, an id, a dataset or movements reads an index, never the history",
           "[ledger][schema]") {
   const FilledLedger fixture;
   for (const std::string sql :
-       {"SELECT * FROM decision WHERE principal = 'a' AND key = 'b' AND key <> ''",
-        "SELECT * FROM decision WHERE id = 'a'",
-        "SELECT * FROM decision WHERE dataset = 'a' AND seq >= 5 ORDER BY seq",
-        "SELECT * FROM charge WHERE decision_id = 'a'", "SELECT * FROM release WHERE decision_id = 'a'",
+       {"SELECT * FROM decision WHERE principal = 1 AND key = 'b' AND key <> ''",
+        "SELECT seq FROM decision INDEXED BY decision_by_key_first WHERE key = 'b' AND principal = 1 AND key "
+        "<> ''",
+        "SELECT * FROM decision WHERE id = x'00'",
+        "SELECT count(*), min(id) FROM decision WHERE id >= x'00' AND id <= x'01'",
+        "SELECT * FROM decision WHERE dataset = 1 AND seq >= 5 ORDER BY seq",
+        "SELECT account, position FROM movement WHERE seq = 1 ORDER BY account",
+        "SELECT request FROM legacy_request WHERE seq = 1",
+        "SELECT name FROM name WHERE no = 1",
+        "SELECT no FROM name INDEXED BY sqlite_autoindex_name_1 WHERE name = 'a'",
+        "SELECT no FROM name INDEXED BY name_again WHERE name = 'a'",
+        "SELECT version, revision FROM build WHERE no = 1",
+        "SELECT no FROM build WHERE version = 'a' AND revision = 'b'",
+        "SELECT question, release FROM plan WHERE no = 1",
+        "SELECT no FROM plan WHERE digest = x'00'",
         "SELECT * FROM account WHERE dataset = 'a' ORDER BY dataset, scope, measure",
         "SELECT * FROM account WHERE dataset = 'a' AND scope = 'b' AND measure = 'c'",
         "SELECT * FROM account WHERE id = 1",
-        "SELECT * FROM decision AS d WHERE d.parent = 'a' AND d.parent <> '' ORDER BY d.seq",
-        "SELECT 1 FROM decision WHERE parent = 'a' AND parent <> '' AND outcome NOT IN ('approved', "
-        "'token_issued')",
-        "SELECT 1 FROM decision WHERE parent = 'a' AND principal = 'b' AND outcome IN ('approved', "
-        "'rejected')",
-        "SELECT 1 FROM decision WHERE parent = 'a' AND outcome = 'token_issued'",
-        "SELECT decision_id FROM open_decision WHERE deadline <= 'a' ORDER BY deadline, decision_id",
-        "DELETE FROM open_decision WHERE decision_id = 'a'"}) {
+        "SELECT seq FROM decision WHERE parent = 1 AND parent > 0 ORDER BY seq",
+        "SELECT 1 FROM decision WHERE parent = 1 AND parent > 0 AND outcome NOT IN (5, 7)",
+        "SELECT 1 FROM decision WHERE parent = 1 AND principal = 2 AND outcome IN (5, 6)",
+        "SELECT 1 FROM decision WHERE parent = 1 AND outcome = 7",
+        "SELECT seq FROM open_decision WHERE deadline <= 1 ORDER BY deadline, seq",
+        "DELETE FROM open_decision WHERE seq = 1",
+        "SELECT idx, leaf FROM log WHERE idx >= 1 AND idx < 2 ORDER BY idx",
+        "SELECT number, hash FROM node WHERE level = 8 AND number >= 1 AND number < 2 ORDER BY number"}) {
     CAPTURE(sql);
     const std::string plan = explain_sql(fixture.path, sql);
     CAPTURE(plan);
@@ -227,159 +231,86 @@ TEST_CASE("schema: looking up a key, an id, a dataset or charges reads an index,
   }
 }
 
-TEST_CASE("schema: what follows what is decided by the database too", "[ledger][schema][lifecycle]") {
+TEST_CASE("schema: what was decided by the database alone of what follows what, it decides still",
+          "[ledger][schema][lifecycle]") {
+  using ledger::Outcome;
   const OpenLedger fixture;
-  const std::string reserved = fixture.ids[0];
-  const std::string pending = fixture.ids[1];
-  const std::string with_token = fixture.ids[2];
-  const std::string unfit = "a decision can only be about one that it may follow";
-  for (const char* outcome : {"granted", "forfeited", "token_issued"})
-    CHECK(fixture.insert(outcome, pending) == unfit);
-  for (const char* outcome : {"approved", "rejected", "refused", "reserved"})
-    CHECK(fixture.insert(outcome, reserved) == unfit);
-  CHECK(fixture.insert("voided", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ") == unfit);
-  CHECK(fixture.insert("voided", reserved, "dataset='lab'") == unfit);
-  CHECK(fixture.insert("voided", with_token) == "a reservation whose token was issued is not given back");
-  CHECK(fixture.insert("token_issued", with_token) == "UNIQUE constraint failed: decision.parent");
-  for (const char* outcome : {"approved", "rejected", "token_issued", "voided", "forfeited"})
-    CHECK(fixture.insert(outcome, "").find("CHECK constraint failed") == 0);
-  CHECK(fixture.insert("pending", pending) != "");
+  const int reserved = 1;
+  const int pending = 2;
+  const int with_token = 3;
+  CHECK(fixture.insert(Outcome::token_issued, with_token) == "UNIQUE constraint failed: decision.parent");
+  for (const auto outcome :
+       {Outcome::approved, Outcome::rejected, Outcome::token_issued, Outcome::voided, Outcome::forfeited})
+    CHECK(contains(fixture.insert(outcome, 0), kCheckFailed));
+  CHECK(contains(fixture.insert(Outcome::pending, pending), kCheckFailed));
+  CHECK(contains(fixture.insert(Outcome::voided, 5), kCheckFailed));  // about itself
+  CHECK(contains(fixture.insert(Outcome::voided, 9), kCheckFailed));
   CHECK(query_sql(fixture.path, "SELECT count(*) FROM decision") == "4");
 
-  CHECK(fixture.insert("approved", pending).empty());
-  CHECK(fixture.insert("rejected", pending) ==
+  CHECK(fixture.insert(Outcome::approved, pending).empty());
+  CHECK(fixture.insert(Outcome::rejected, pending) ==
         "UNIQUE constraint failed: decision.parent, decision.principal");
-  CHECK(fixture.insert("rejected", pending, "principal='carol'").empty());
-  CHECK(fixture.insert("approved", pending, "principal='grace'") == "what is resolved stays resolved");
-  CHECK(fixture.insert("voided", reserved).empty());
-  for (const char* outcome : {"granted", "forfeited", "voided", "token_issued"})
-    CHECK(fixture.insert(outcome, reserved) == "what is resolved stays resolved");
+  CHECK(fixture.insert(Outcome::rejected, pending, {{"principal", "98"}}).empty());
+  REQUIRE(fixture.insert(Outcome::voided, reserved).empty());
+  for (const auto outcome : {Outcome::granted, Outcome::forfeited, Outcome::voided})
+    CHECK(fixture.insert(outcome, reserved) == "UNIQUE constraint failed: decision.parent");
+  for (const auto outcome : {Outcome::rejected, Outcome::refused, Outcome::voided, Outcome::reserved})
+    CHECK(fixture.insert(outcome, pending, {{"principal", "97"}}) ==
+          "UNIQUE constraint failed: decision.parent");
 }
 
-TEST_CASE("schema: an index alone keeps a decision from being resolved twice",
-          "[ledger][schema][lifecycle]") {
-  const OpenLedger fixture;
-  REQUIRE(run_sql(fixture.path, "DROP TRIGGER decision_of_open_parent; DROP TRIGGER decision_after_token")
-              .empty());
-  REQUIRE(fixture.insert("voided", fixture.ids[0]).empty());
-  for (const char* outcome : {"granted", "forfeited", "voided"})
-    CHECK(fixture.insert(outcome, fixture.ids[0]) == "UNIQUE constraint failed: decision.parent");
-  REQUIRE(fixture.insert("reserved", fixture.ids[1]).empty());
-  for (const char* outcome : {"rejected", "refused", "voided", "reserved"})
-    CHECK(fixture.insert(outcome, fixture.ids[1]) == "UNIQUE constraint failed: decision.parent");
-}
-
-TEST_CASE("schema: reasons, parent and deadline are there exactly where they belong", "[ledger][schema]") {
-  const OpenLedger fixture;
-  for (const auto& [outcome, changes] :
-       std::vector<std::pair<const char*, const char*>>{{"granted", "reasons='[1]'"},
-                                                        {"refused", "reasons='[]'"},
-                                                        {"reserved", "reasons='[1]'"},
-                                                        {"pending", "reasons='[1]'"},
-                                                        {"reserved", "deadline=''"},
-                                                        {"pending", "deadline=''"},
-                                                        {"granted", "deadline='9999-01-01T00:00:00.000Z'"},
-                                                        {"refused", "deadline='9999-01-01T00:00:00.000Z'"},
-                                                        {"reserved", "deadline=created_at"},
-                                                        {"reserved", "deadline='1999-01-01T00:00:00.000Z'"},
-                                                        {"reserved", "deadline='tomorrow'"},
-                                                        {"maybe", ""}}) {
-    CAPTURE(outcome, changes);
-    CHECK(fixture.insert(outcome, "", changes).find("CHECK constraint failed") == 0);
-  }
-  CHECK(fixture.insert("reserved", "").empty());
-}
-
-TEST_CASE("schema: what is open is listed until it is resolved and cannot be unlisted before",
-          "[ledger][schema][lifecycle]") {
-  const OpenLedger fixture;
-  const std::string& path = fixture.path;
-  CHECK(query_sql(path, "SELECT count(*) FROM open_decision") == "3");
-  CHECK(run_sql(path, "DELETE FROM open_decision") == "a decision stays open until it is resolved");
-  CHECK(run_sql(path, "UPDATE open_decision SET deadline = deadline") ==
-        "open_decision is history: it cannot change");
-  const std::string closed = "only a reserved or pending decision is open";
-  CHECK(run_sql(path,
-                "INSERT INTO open_decision SELECT id, '9999-01-01T00:00:00.000Z' FROM decision"
-                " WHERE outcome = 'token_issued'") == closed);
-  CHECK(run_sql(path,
-                "INSERT OR REPLACE INTO open_decision SELECT id, '9998-01-01T00:00:00.000Z' FROM decision"
-                " WHERE seq = 1") == closed);
-  REQUIRE(fixture.insert("voided", fixture.ids[0]).empty());
-  REQUIRE(run_sql(path, "DELETE FROM open_decision WHERE decision_id = '" + fixture.ids[0] + "'").empty());
-  CHECK(run_sql(path, "INSERT INTO open_decision SELECT id, deadline FROM decision WHERE seq = 1") == closed);
-}
-
-TEST_CASE("schema: no decision is made under older rules or another policy than the active one",
+TEST_CASE("schema: reasons, values, parent and deadline are there exactly where they belong",
           "[ledger][schema]") {
-  const FilledLedger fixture;
-  const auto insert = [&](const std::string& rules, const std::string& under) {
-    return run_sql(fixture.path,
-                   "INSERT INTO decision SELECT 3, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', created_at, principal, '',"
-                   " request_digest, request, dataset, policy_version, outcome, reasons, accounts, '', '', " +
-                       rules + ", '', '', " + under + " FROM decision WHERE seq = 2");
+  using ledger::Outcome;
+  const OpenLedger fixture;
+  struct Row {
+    Outcome outcome;
+    std::vector<std::pair<std::string, std::string>> changes;
   };
-  const std::string active = "(SELECT max(version) FROM policy_version)";
-  CHECK(insert("1", active) == "the number of the rules never falls");
-  CHECK(insert("2", "1") == "what is decided is decided under the active policy");
-  CHECK(insert("2", "0") == "what is decided is decided under the active policy");
-  CHECK(insert("3", active).empty());
+  for (const Row& row : std::vector<Row>{{Outcome::granted, {{"reasons", "'[1]'"}}},
+                                         {Outcome::refused, {{"reasons", "''"}}},
+                                         {Outcome::reserved, {{"reasons", "'[1]'"}}},
+                                         {Outcome::pending, {{"reasons", "'[1]'"}}},
+                                         {Outcome::reserved, {{"deadline", "0"}}},
+                                         {Outcome::pending, {{"deadline", "0"}}},
+                                         {Outcome::granted, {{"deadline", "253370764800000"}}},
+                                         {Outcome::refused, {{"deadline", "253370764800000"}}},
+                                         {Outcome::reserved, {{"deadline", "time"}}},
+                                         {Outcome::reserved, {{"deadline", "time - 1"}}},
+                                         {Outcome::granted, {{"\"values\"", "''"}}},
+                                         {Outcome::refused, {{"\"values\"", "'[\"1\"]'"}}},
+                                         {Outcome::reserved, {{"token", "zeroblob(31)"}}},
+                                         {Outcome::reserved, {{"holding", "3"}}},
+                                         {Outcome::reserved, {{"rules", "0"}}},
+                                         {Outcome::granted, {{"outcome", "10"}}}}) {
+    CAPTURE(static_cast<int>(row.outcome), row.changes);
+    CHECK(contains(fixture.insert(row.outcome, 0, row.changes), kCheckFailed));
+  }
+  CHECK(fixture.insert(Outcome::reserved, 0).empty());
 }
 
-TEST_CASE("schema: relocations and removals of limits are history, and every event has its place",
-          "[ledger][schema]") {
-  const FilledLedger fixture;
-  const std::string& path = fixture.path;
-  const std::string time = "'2026-01-01T00:00:00.000Z'";
-  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'backwards', " + time + ", " + time +
-                          ", '', 0)") == "an event has its place in the order");
-  CHECK(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, " + time + ", 0)") ==
-        "an event has its place in the order");
-  CHECK(
-      run_sql(path,
-              "INSERT INTO policy_version SELECT version + 1, yaml, sha256, base_dir, applied_at, applied_by,"
-              " -1, 9 FROM policy_version ORDER BY version DESC LIMIT 1") ==
-      "an event has its place in the order");
-  CHECK(run_sql(path, "INSERT INTO limit_removal VALUES(2, 0, 1, 1, " + time + ", 'eve', '')") ==
-        "limit removals are numbered without gaps");
-  REQUIRE(run_sql(path, "INSERT INTO limit_removal VALUES(1, 0, 1, 1, " + time + ", 'eve', '')").empty());
-  CHECK(run_sql(path, "INSERT INTO relocation VALUES(2, 9, 0, 'clinic', '/a', " + time + ", 'eve', '')") ==
-        "relocations are numbered without gaps");
-  REQUIRE(run_sql(path, "INSERT INTO relocation VALUES(1, 9, 0, 'clinic', '/a', " + time + ", 'eve', '')")
-              .empty());
-  for (const std::string table : {"limit_removal", "relocation"}) {
-    CHECK(run_sql(path, "UPDATE " + table + " SET after_decision = 0") ==
-          table + " is history: it cannot change");
-    CHECK(run_sql(path, "DELETE FROM " + table) == table + " is history: it cannot be deleted");
-  }
-  for (const std::string count : {"accounts", "events"}) {
-    CHECK(run_sql(path, "UPDATE meta SET " + count + " = 0") == "meta only moves forward");
-  }
-}
-
-TEST_CASE("schema: clock events and migrations are history too", "[ledger][schema]") {
+TEST_CASE("schema: events are of a kind there is", "[ledger][schema]") {
   const LedgerFixture fixture;
-  const std::string& path = fixture.path;
-  const std::string event = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', ";
-  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(2, 0, 'forwards', " + event + "'', 2)") ==
-        "clock events are numbered without gaps");
-  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'forwards', " + event + "'eve', 2)")
-            .find("CHECK") == 0);
-  CHECK(
-      run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'confirmed', " + event + "'', 2)").find("CHECK") ==
-      0);
-  CHECK(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'sideways', " + event + "'', 2)").find("CHECK") ==
-        0);
-  REQUIRE(run_sql(path, "INSERT INTO clock_event VALUES(1, 0, 'confirmed', " + event + "'eve', 2)").empty());
-  REQUIRE(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, '2026-01-01T00:00:00.000Z', 3)").empty());
-  CHECK(run_sql(path, "INSERT INTO schema_migration VALUES(2, 0, '2026-01-01T00:00:00.000Z', 3)") ==
-        "schema versions ascend");
-  for (const std::string table : {"clock_event", "schema_migration"}) {
-    CHECK(run_sql(path, "UPDATE " + table + " SET after_decision = 0") ==
-          table + " is history: it cannot change");
-    CHECK(run_sql(path, "DELETE FROM " + table) == table + " is history: it cannot be deleted");
+  const auto clock = [&](const std::string& kind, const std::string& by) {
+    return run_sql(fixture.path,
+                   "INSERT INTO clock_event VALUES(1, 0, '" + kind + "', 5, 5, '" + by + "', 2)");
+  };
+  CHECK(contains(clock("forwards", "eve"), kCheckFailed));
+  CHECK(contains(clock("confirmed", ""), kCheckFailed));
+  CHECK(contains(clock("sideways", ""), kCheckFailed));
+  CHECK(clock("confirmed", "eve").empty());
+  for (const char* sql :
+       {"INSERT INTO schema_migration VALUES(1, 0, 5, 3)", "INSERT INTO schema_migration VALUES(2, 0, 0, 3)",
+        "INSERT INTO relocation VALUES(1, 0, 0, 'clinic', '/a', 5, 'eve', '')",
+        "INSERT INTO relocation VALUES(1, 9, 0, 'clinic', '', 5, 'eve', '')",
+        "INSERT INTO limit_change VALUES(1, 0, 1, 1, 5, 5, 5, 'eve', '')",
+        "INSERT INTO credential_event VALUES(1, 2, 'c', '', '', '', 0, 5, 'eve', '')",
+        "INSERT INTO key_event VALUES(1, 0, '', 5, 'eve', '')",
+        "INSERT INTO recovery VALUES(1, '', 0, 0, 5, 'eve', '')",
+        "INSERT INTO log VALUES(99, 14, 1, zeroblob(16), zeroblob(32))",
+        "INSERT INTO log VALUES(99, 13, 1, zeroblob(15), zeroblob(32))",
+        "INSERT INTO node VALUES(7, 0, zeroblob(32))", "INSERT INTO node VALUES(0, 0, zeroblob(32))"}) {
+    CAPTURE(sql);
+    CHECK(contains(run_sql(fixture.path, sql), kCheckFailed));
   }
-  REQUIRE(run_sql(path, "UPDATE meta SET clock_events = 1, schema_migrations = 1").empty());
-  CHECK(run_sql(path, "UPDATE meta SET clock_events = 0") == "meta only moves forward");
-  CHECK(run_sql(path, "UPDATE meta SET schema_migrations = 0") == "meta only moves forward");
 }

@@ -88,11 +88,11 @@ const std::vector<Happening>& happenings() {
        Finds::corrupt},
       {"a program that knows nothing of turns changes the schema",
        [](const LedgerFixture& fixture) {
-         REQUIRE(run_sql(fixture.path, "DROP TRIGGER charge_no_update").empty());
+         REQUIRE(run_sql(fixture.path, "DROP TRIGGER movement_no_update").empty());
        },
        Finds::corrupt},
       {"a newer program migrates it",
-       [](const LedgerFixture& fixture) { REQUIRE(run_sql(fixture.path, "PRAGMA user_version=4").empty()); },
+       [](const LedgerFixture& fixture) { REQUIRE(run_sql(fixture.path, "PRAGMA user_version=5").empty()); },
        Finds::unusable},
       {"another file takes its place",
        [](const LedgerFixture& fixture) {

@@ -175,10 +175,10 @@ TEST_CASE("A negative, zero or oversized cost is refused by every layer below th
   CHECK_FALSE(sql_error(clinic.ledger(), "UPDATE account SET reserved = -1").empty());
   CHECK_FALSE(sql_error(clinic.ledger(), "UPDATE account SET budget = 'NaN'").empty());
   CHECK_FALSE(sql_error(clinic.ledger(), "UPDATE account SET spent = 9e999").empty());
-  CHECK_FALSE(
-      sql_error(clinic.ledger(), "INSERT INTO charge SELECT decision_id, account_id + 1, -1 FROM charge")
-          .empty());
-  CHECK_FALSE(sql_error(clinic.ledger(), "DELETE FROM charge").empty());
+  CHECK_FALSE(sql_error(clinic.ledger(),
+                        "INSERT INTO movement SELECT seq, account + 1, 0, -1, 0, 0, 0, 0 FROM movement")
+                  .empty());
+  CHECK_FALSE(sql_error(clinic.ledger(), "DELETE FROM movement").empty());
 
   CHECK(spent(engine) == "2");
   CHECK(decisions(engine).granted == 1);

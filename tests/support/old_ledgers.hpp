@@ -13,7 +13,7 @@ struct OldLedger {
   const char* note;  ///< the code that verification must then list among its notes; "" = not asked for
 };
 
-inline constexpr std::array<OldLedger, 17> kOldLedgers{{{"schema2/minimal", true, ""},
+inline constexpr std::array<OldLedger, 19> kOldLedgers{{{"schema2/minimal", true, ""},
                                                         {"schema2/hospital", true, ""},
                                                         {"schema2/scopes", true, ""},
                                                         {"schema2/blocks", true, ""},
@@ -29,7 +29,9 @@ inline constexpr std::array<OldLedger, 17> kOldLedgers{{{"schema2/minimal", true
                                                         {"schema2/lifted", true, ""},
                                                         {"rules2/mechanisms", true, ""},
                                                         {"rules2/gaussians", true, ""},
-                                                        {"rules2/waiting", true, ""}}};
+                                                        {"rules2/waiting", true, ""},
+                                                        {"schema3/between", true, ""},
+                                                        {"schema3/fresh", true, ""}}};
 
 /// What rules 1 wrote wrongly, or could not read or verify afterwards.
 inline constexpr std::array<OldLedger, 7> kOddLedgers{{

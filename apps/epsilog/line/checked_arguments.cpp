@@ -96,13 +96,14 @@ Rational single_alpha_argument(const std::vector<std::string>& texts) {
   return probability_argument(texts.front(), "--alpha");
 }
 
-std::int64_t whole_number_argument(const std::string& text, const std::string& option, std::int64_t most) {
+std::int64_t whole_number_argument(const std::string& text, const std::string& option, std::int64_t most,
+                                   std::int64_t least) {
   const bool digits = !text.empty() && text.size() <= 18 &&
                       std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
   const std::int64_t value = digits ? std::stoll(text) : 0;
-  if (value < 1 || value > most) {
-    throw UsageError(option + ": '" + text.substr(0, 60) + "' must be a whole number from 1 to " +
-                     std::to_string(most));
+  if (!digits || value < least || value > most) {
+    throw UsageError(option + ": '" + text.substr(0, 60) + "' must be a whole number from " +
+                     std::to_string(least) + " to " + std::to_string(most));
   }
   return value;
 }

@@ -38,10 +38,10 @@ using accounting::Rational;
 /// Throws  UsageError when there are several, and as alpha_arguments.
 [[nodiscard]] Rational single_alpha_argument(const std::vector<std::string>& texts);
 
-/// A whole number from 1 to `most`.
+/// A whole number from `least`, which is 0 or 1, to `most`.
 /// Throws  UsageError.
 [[nodiscard]] std::int64_t whole_number_argument(const std::string& text, const std::string& option,
-                                                 std::int64_t most);
+                                                 std::int64_t most, std::int64_t least = 1);
 
 /// How many releases a forecast is about: a whole number from 1.
 /// Throws  UsageError.

@@ -48,7 +48,7 @@ constexpr OptionSpec kOptions[] = {
     {"--limit", "N", "only the last N decisions"},
     {"--why", "TEXT", "the reason, kept with every changed limit; what is looser needs one"},
     {"--source", "PATH", "where the data stand now"},
-    {"--from", "smartnoise|lomas", "the format of the metadata (default: recognised)"},
+    {"--from", "FROM", "smartnoise or lomas, the format of the metadata (default: recognised)"},
     {"--from-csv", "FILE", "the CSV file to begin from"},
     {"--dataset", "NAME", "the name of the dataset (default: from the table or file)"},
     {"--output", "FILE", "a new file for the policy; nothing is overwritten (default: standard output)"},

@@ -130,11 +130,20 @@ std::string relocate_json(const engine::RelocateReport& report, const std::strin
                  {"at", report.changed ? Json(report.at) : Json(nullptr)}});
 }
 
+std::string import_json(const std::string& ledger, std::int64_t lines) {
+  return pretty({{"ledger", ledger}, {"lines", lines}, {"read_only", true}});
+}
+
 std::string migrate_json(const std::string& ledger, const ledger::Migration& migration) {
+  Json faults = Json::array();
+  for (const ledger::StoredFault& fault : migration.faults) {
+    faults.push_back({{"record", fault.record}, {"code", fault.code}, {"message", fault.message}});
+  }
   return pretty({{"ledger", ledger},
                  {"from", migration.from},
                  {"to", migration.to},
-                 {"copy", or_null(migration.copy)}});
+                 {"copy", or_null(migration.copy)},
+                 {"faults", faults}});
 }
 
 std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,

@@ -111,13 +111,21 @@ std::string_view verify_details() {
         "indices have what the tables have is not checked then. With none it checks nothing, as where\n"
         "the file was checked already. The report says so.\n"
         "\n"
-        "Nothing in the file shows another value of these, one at a time; a copy kept elsewhere does:";
+        "Nothing in the file shows another value of these:";
     std::size_t width = 0;
     for (const auto& anchored : engine::anchored_columns()) width = std::max(width, anchored.column.size());
-    for (const auto& anchored : engine::anchored_columns()) {
-      text += "\n  " + std::string(anchored.column) + std::string(width + 2 - anchored.column.size(), ' ') +
-              std::string(anchored.what);
-    }
+    const auto list = [&](bool logged) {
+      for (const auto& anchored : engine::anchored_columns()) {
+        if (anchored.logged != logged) continue;
+        text += "\n  " + std::string(anchored.column) + std::string(width + 2 - anchored.column.size(), ' ') +
+                std::string(anchored.what);
+      }
+    };
+    list(false);
+    text +=
+        "\n\n"
+        "Nor of one of these, where log and tree were made anew with it; a copy kept elsewhere does:";
+    list(true);
     return text;
   }();
   return kDetails;
@@ -153,7 +161,9 @@ VerbSpec audit_replay_verb() {
 }  // namespace
 
 std::vector<VerbSpec> audit_verbs() {
-  return {audit_verify_verb(), audit_replay_verb(), audit_reaccount_verb()};
+  std::vector<VerbSpec> verbs{audit_verify_verb(), audit_replay_verb(), audit_reaccount_verb()};
+  for (VerbSpec& verb : audit_line_verbs()) verbs.push_back(std::move(verb));
+  return verbs;
 }
 
 }  // namespace epsilog::command

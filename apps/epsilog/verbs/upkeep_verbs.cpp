@@ -1,6 +1,7 @@
 // recover, migrate, clock confirm, relocate: what is done to a ledger now and then, by hand.
 #include <fmt/format.h>
 
+#include "epsilog/engine/migration.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_arguments.hpp"
@@ -37,13 +38,21 @@ ExitCode recover(const UpkeepArguments& arguments, Console& console) {
 ExitCode migrate(const UpkeepArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const ledger::Migration migration =
-      ledger::Ledger::migrate(ledger, engine_options(arguments, console).ledger_options());
+      engine::migrate(ledger, engine_options(arguments, console), console.progress("migrating"));
+  console.end_progress();
   if (migration.from != migration.to) {
     console.made(ledger + " has schema " + std::to_string(migration.to) +
                  " now; as it was: " + migration.copy);
   }
   if (console.json()) {
     console.write(migrate_json(ledger, migration));
+  } else if (!migration.faults.empty()) {
+    console.write(fmt::format("{} does not verify: it stays as it is, of schema {}\n", printable(ledger),
+                              migration.from));
+    for (const ledger::StoredFault& fault : migration.faults) {
+      console.write(
+          fmt::format("  {}  {}: {}\n", printable(fault.record), fault.code, printable(fault.message)));
+    }
   } else if (!console.quiet()) {
     console.write(
         migration.from == migration.to
@@ -51,7 +60,7 @@ ExitCode migrate(const UpkeepArguments& arguments, Console& console) {
             : fmt::format("{} was brought from schema {} to {}\n  as it was  {}\n", printable(ledger),
                           migration.from, migration.to, printable(migration.copy)));
   }
-  return ExitCode::done;
+  return migration.faults.empty() ? ExitCode::done : ExitCode::not_verified;
 }
 
 ExitCode clock_confirm(const UpkeepArguments& arguments, Console& console) {

@@ -105,7 +105,7 @@ TEST_CASE("audit: a key that is bound twice is found in every state of the index
   SECTION("the first is an unreadable decision, which binds no key") {
     tamper(clinic.ledger(),
            "DROP INDEX decision_by_key; CREATE INDEX decision_by_key ON decision(principal, key)"
-           " WHERE key <> ''; UPDATE decision SET accounts = '[' WHERE seq = 2;" +
+           " WHERE key <> ''; UPDATE decision SET component_values = '[' WHERE seq = 2;" +
                kSameKey + "5");
     CHECK(faults_with(engine::audit_verify(clinic.ledger()), "key_bound_twice").empty());
   }

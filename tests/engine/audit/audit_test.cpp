@@ -30,7 +30,7 @@ class History {
     (void)release(engine, supplied("3", "0.1"));
   }
   [[nodiscard]] AuditReport after(const std::string& sql) const {
-    tamper(clinic.ledger(), sql);
+    tamper_with_log(clinic.ledger(), sql);
     return audit_verify(clinic.ledger());
   }
 
@@ -64,62 +64,58 @@ TEST_CASE("audit: an honest history verifies, record by record", "[engine][audit
 TEST_CASE("audit: every kind of tampering is found and named", "[engine][audit][negative]") {
   struct Tampering {
     const char* what;
-    const char* sql;
+    std::string sql;
     const char* code;
   };
   const std::vector<Tampering> tamperings = {
-      {"a charge lowered", "UPDATE charge SET amount = 1 WHERE amount = 2000000000000", "charge_changed"},
+      {"a charge lowered", "UPDATE movement SET spent_change = 1 WHERE spent_change = 2000000000000",
+       "charge_changed"},
       {"a charge and its balance lowered together",
-       "UPDATE charge SET amount = 1 WHERE amount = 2000000000000; UPDATE account SET spent = spent - "
+       "UPDATE movement SET spent_change = 1 WHERE spent_change = 2000000000000; UPDATE account SET spent = "
+       "spent - "
        "1999999999999",
        "charge_changed"},
-      {"a charge removed", "DELETE FROM charge WHERE amount = 2000000000000", "charge_changed"},
+      {"a charge removed", "DELETE FROM movement WHERE spent_change = 2000000000000", "charge_changed"},
       {"a charge added to a refusal",
-       "INSERT INTO charge SELECT id, 1, 5 FROM decision WHERE outcome = 'refused' LIMIT 1",
-       "charge_changed"},
+       "UPDATE movement SET spent_change = 5 WHERE seq = (SELECT min(seq) FROM decision WHERE outcome = 2)",
+       "movement_differs"},
       {"a balance lowered", "UPDATE account SET spent = 0", "balance_changed"},
       {"a limit raised in silence", "UPDATE account SET budget = budget * 2", "limit_changed"},
       {"a reservation made up", "UPDATE account SET reserved = 1", "reservation_unfounded"},
-      {"a released value changed",
-       "UPDATE release SET value = '[\"123\"]' WHERE rowid = (SELECT min(rowid) FROM release)",
+      {"a released value changed", "UPDATE decision SET \"values\" = '[\"123\"]' WHERE seq = 1",
        "value_changed"},
       {"a component value changed with the value",
-       "UPDATE release SET value = '[\"123.5\"]', components = json_set(components, '$[0].values', "
-       "json('[\"123.5\"]')) "
-       "WHERE rowid = (SELECT min(rowid) FROM release)",
+       "UPDATE decision SET \"values\" = '[\"123.5\"]', component_values = '[[\"123.5\"]]' WHERE seq = 1",
        "value_impossible"},
-      {"the noise scale restated",
-       "UPDATE release SET scale = '1', components = json_set(components, '$[0].lambda', '1') "
-       "WHERE rowid = (SELECT min(rowid) FROM release)",
-       "release_changed"},
-      {"a release removed", "DELETE FROM release WHERE rowid = (SELECT min(rowid) FROM release)",
-       "release_missing"},
+      {"the noise scale restated", in_component(1, "lambda", "1"), "release_changed"},
+      {"a release removed", "UPDATE plan SET release = '' WHERE no = 1", "record_unreadable"},
       {"a request restated",
-       "UPDATE decision SET request = replace(request, '\"count\"', '\"units\"') WHERE seq = 1",
-       "request_changed"},
+       "UPDATE plan SET question = replace(question, '\"count\"', '\"units\"') WHERE no = " + plan_of(1),
+       "release_changed"},
       {"a refusal turned into a grant",
-       "UPDATE decision SET outcome = 'granted', reasons = '[]' WHERE seq = 4", "decision_differs"},
-      {"a grant turned into a refusal", "UPDATE decision SET outcome = 'refused' WHERE seq = 1",
-       "decision_differs"},
+       "UPDATE decision SET outcome = 1, reasons = '', (plan, component_values, \"values\") ="
+       " (SELECT plan, component_values, \"values\" FROM decision WHERE seq = 1) WHERE seq = 4",
+       "charge_changed"},
+      {"a grant turned into a refusal", "UPDATE decision SET outcome = 2 WHERE seq = 1", "decision_differs"},
       {"the reasons of a refusal restated",
        "UPDATE decision SET reasons = replace(reasons, 'spent', 'used') WHERE seq = 4", "decision_differs"},
-      {"a principal restated", "UPDATE decision SET principal = 'bob' WHERE seq = 1",
+      {"a principal restated",
+       with_name("bob") + "UPDATE decision SET principal = " + number_of("bob") + " WHERE seq = 1",
        "key_conflict_unfounded"},
       {"the balances of a record restated",
-       "UPDATE decision SET accounts = replace(accounts, '500000000000', '400000000000') WHERE seq = 1",
-       "balance_changed"},
+       "UPDATE movement SET spent = 400000000000 WHERE seq = 1 AND spent = 500000000000", "balance_changed"},
       {"a policy restated",
        "UPDATE policy_version SET yaml = replace(yaml, 'epsilon: 2', 'epsilon: 9') WHERE version = 1",
        "policy_changed"},
       {"a policy restated with its hash",
-       "UPDATE policy_version SET yaml = 'version: 9', sha256 = "
-       "'0000000000000000000000000000000000000000000000000000000000000000' WHERE version = 1",
+       "UPDATE policy_version SET yaml = 'version: 9', sha256 = zeroblob(32) "
+       "WHERE version = 1",
        "policy_invalid"},
       {"a raise hidden", "DELETE FROM limit_change", "limit_change_missing"},
       {"a raise restated", "UPDATE limit_change SET old_limit = 1", "limit_change_unfounded"},
       {"a raise moved", "UPDATE limit_change SET after_decision = 1", "limit_change_moved"},
-      {"a record dated back", "UPDATE decision SET created_at = '2001-01-01T00:00:00.000Z' WHERE seq = 3",
-       "time_order"},
+      {"a record dated back",
+       "UPDATE decision SET time = " + ms_of("2001-01-01T00:00:00.000Z") + " WHERE seq = 3", "time_order"},
   };
   for (const Tampering& tampering : tamperings) {
     History history;
@@ -156,9 +152,9 @@ class DiscreteHistory {
   Clinic clinic;
 };
 
-std::string in_component(int seq, const std::string& field, const std::string& value) {
-  return "UPDATE release SET components = json_set(components, '$[0]." + field + "', '" + value +
-         "') WHERE decision_id = (SELECT id FROM decision WHERE seq = " + std::to_string(seq) + ")";
+/// Plans of one mechanism.
+std::string released_by(const std::string& mechanism) {
+  return "release LIKE '%\"mechanism\":\"" + mechanism + "\"%'";
 }
 
 }  // namespace
@@ -177,23 +173,27 @@ TEST_CASE("audit: every parameter of a discrete release is recomputed", "[engine
     const char* code;
   };
   const std::string lowered_delta =
-      "UPDATE charge SET amount = 1 WHERE amount = 250000000000 AND decision_id = (SELECT id FROM decision "
-      "WHERE seq = 1)";
+      "UPDATE movement SET spent_change = 1 WHERE spent_change = 250000000000 AND seq = 1";
   std::vector<Tampering> tamperings = {
       {lowered_delta, "charge_changed"},
       {lowered_delta + "; UPDATE account SET spent = spent - 249999999999 WHERE measure = 'delta'",
        "charge_changed"},
       {"UPDATE account SET spent = 0 WHERE measure = 'delta'", "balance_changed"},
       {"UPDATE account SET budget = budget * 2 WHERE measure = 'delta'", "limit_changed"},
-      {"UPDATE decision SET request = replace(request, '\"delta\":\"0.00000025\"', "
-       "'\"delta\":\"0.00000024\"') WHERE seq = 1",
-       "request_changed"},
-      {"UPDATE decision SET request = replace(request, '\"delta\":\"0.00000025\",', '') WHERE seq = 1",
+      {"UPDATE plan SET question = replace(question, '\"delta\":\"0.00000025\"', "
+       "'\"delta\":\"0.00000024\"') WHERE no = " +
+           plan_of(1),
+       "charge_changed"},
+      {"UPDATE plan SET question = replace(question, '\"delta\":\"0.00000025\",', '') WHERE no = " +
+           plan_of(1),
        "decision_unreadable"},
       {"UPDATE decision SET reasons = replace(reasons, 'delta', 'gamma') WHERE seq = 4", "decision_differs"},
-      {"UPDATE release SET mechanism = 'gaussian' WHERE mechanism = 'discrete_gaussian'", "release_changed"},
-      {"UPDATE release SET value = '[\"0.5\"]', components = json_set(components, '$[0].values', "
-       "json('[\"0.5\"]')) WHERE mechanism = 'discrete_laplace'",
+      {"UPDATE plan SET release = json_set(release, '$.mechanism', 'gaussian') WHERE " +
+           released_by("discrete_gaussian"),
+       "release_changed"},
+      {"UPDATE decision SET \"values\" = '[\"0.5\"]', component_values = '[[\"0.5\"]]' WHERE plan IN "
+       "(SELECT no FROM plan WHERE " +
+           released_by("discrete_laplace") + ")",
        "value_impossible"},
       {in_component(3, "delta", "0.1"), "release_changed"},
       {in_component(3, "inflated", "0.5"), "release_changed"},
@@ -206,13 +206,16 @@ TEST_CASE("audit: every parameter of a discrete release is recomputed", "[engine
       tamperings.push_back({in_component(seq, field, "0.015625"), "release_changed"});
     }
   }
-  tamperings.push_back({"UPDATE release SET components = json_remove(components, '$[0].rho', '$[0].delta')",
-                        "release_changed"});
   tamperings.push_back(
-      {"UPDATE release SET components = json_set(components, '$[0].delta', 1)", "record_unreadable"});
+      {"UPDATE plan SET release = json_remove(release, '$.components[0].rho', '$.components[0].delta')"
+       " WHERE release <> ''",
+       "release_changed"});
+  tamperings.push_back(
+      {"UPDATE plan SET release = json_set(release, '$.components[0].delta', 1) WHERE release <> ''",
+       "record_unreadable"});
   for (const Tampering& tampering : tamperings) {
     const DiscreteHistory history;
-    tamper(history.clinic.ledger(), tampering.sql);
+    tamper_with_log(history.clinic.ledger(), tampering.sql);
     const AuditReport report = audit_verify(history.clinic.ledger());
     INFO(tampering.sql << "\n" << all(report));
     CHECK_FALSE(report.ok);
@@ -223,10 +226,9 @@ TEST_CASE("audit: every parameter of a discrete release is recomputed", "[engine
 TEST_CASE("audit: a removed decision is found wherever it stood", "[engine][audit][negative]") {
   for (int seq = 1; seq <= 6; ++seq) {
     History history;
-    const std::string which = "(SELECT id FROM decision WHERE seq = " + std::to_string(seq) + ")";
-    const AuditReport report = history.after("DELETE FROM charge WHERE decision_id = " + which +
-                                             "; DELETE FROM release WHERE decision_id = " + which +
-                                             "; DELETE FROM decision WHERE seq = " + std::to_string(seq));
+    const std::string which = std::to_string(seq);
+    const AuditReport report = history.after("DELETE FROM movement WHERE seq = " + which +
+                                             "; DELETE FROM decision WHERE seq = " + which);
     INFO(seq << "\n" << all(report));
     CHECK_FALSE(report.ok);
   }
@@ -234,9 +236,11 @@ TEST_CASE("audit: a removed decision is found wherever it stood", "[engine][audi
 
 TEST_CASE("audit: two decisions in exchanged order are found", "[engine][audit][negative]") {
   History history;
-  const AuditReport report = history.after(
-      "UPDATE decision SET seq = 100 WHERE seq = 1; UPDATE decision SET seq = 1 WHERE seq = 2; "
-      "UPDATE decision SET seq = 2 WHERE seq = 100");
+  const auto moved = [](const std::string& from, const std::string& to) {
+    const std::string set = " SET seq = " + to + " WHERE seq = " + from + ";";
+    return "UPDATE decision" + set + "UPDATE movement" + set;
+  };
+  const AuditReport report = history.after(moved("1", "100") + moved("2", "1") + moved("100", "2"));
   INFO(all(report));
   CHECK(names(report, "id_order"));
 }
@@ -245,7 +249,7 @@ TEST_CASE("audit: a dropped trigger is a fault of the schema", "[engine][audit][
   History history;
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open(history.clinic.ledger().c_str(), &database) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(database, "DROP TRIGGER charge_no_update", nullptr, nullptr, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database, "DROP TRIGGER movement_no_update", nullptr, nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(database);
   const AuditReport report = audit_verify(history.clinic.ledger());
   REQUIRE_FALSE(report.ok);

@@ -86,18 +86,17 @@ TEST_CASE("audit: it says the same by several threads as by one, faults in the s
   live(clinic);
   damage_by_turns(
       clinic,
-      {"", "UPDATE decision SET dataset = 'ward' WHERE seq % 40 = 0",
-       "UPDATE charge SET amount = amount + 1 WHERE decision_id IN (SELECT id FROM decision WHERE seq % 30 = "
-       "0)",
-       "UPDATE decision SET request = 'no JSON' WHERE seq % 70 = 0",
-       "UPDATE decision SET outcome = 'unheard of' WHERE seq % 60 = 0",
+      {"", "UPDATE decision SET dataset = principal WHERE seq % 40 = 0",
+       "UPDATE movement SET spent_change = spent_change + 1 WHERE seq % 30 = 0",
+       "UPDATE decision SET plan = 1 WHERE seq % 70 = 0", "UPDATE decision SET rules = 99 WHERE seq % 60 = 0",
        "DELETE FROM decision WHERE seq IN (17, 100)",
-       "UPDATE release SET value = '[1]' WHERE decision_id IN (SELECT id FROM decision WHERE seq % 25 = 0)",
-       "UPDATE decision SET created_at = '2000-01-01T00:00:00.000Z' WHERE seq = 200",
+       "UPDATE decision SET \"values\" = '[1]' WHERE seq % 25 = 0 AND \"values\" <> ''",
+       "UPDATE decision SET time = 946684800000 WHERE seq = 200 AND deadline = 0",
        "UPDATE policy_version SET yaml = yaml || ' '",
        "UPDATE account SET spent = spent + 1; DELETE FROM open_decision",
        "UPDATE meta SET decisions = decisions + 5, events = events + 1",
-       "DROP INDEX decision_by_key; UPDATE decision SET key = 'key 3' WHERE seq > 290"});
+       "DROP INDEX decision_by_key; UPDATE decision SET key = 'key 3' WHERE seq > 290",
+       "UPDATE log SET leaf = zeroblob(32) WHERE idx % 50 = 3; DELETE FROM log WHERE idx = 100"});
 }
 
 TEST_CASE("audit: a page that cannot be read ends the decisions where one thread ends them",
@@ -109,7 +108,7 @@ TEST_CASE("audit: a page that cannot be read ends the decisions where one thread
   std::filesystem::copy_file(clinic.ledger(), sound);
   const auto size = static_cast<std::streamoff>(std::filesystem::file_size(sound));
   int ended = 0;
-  for (std::streamoff page = 20 * kPage; page < size; page += 9 * kPage) {
+  for (std::streamoff page = 20 * kPage; page < size; page += 5 * kPage) {
     CAPTURE(page);
     std::filesystem::copy_file(sound, clinic.ledger(), std::filesystem::copy_options::overwrite_existing);
     std::fstream(clinic.ledger(), std::ios::in | std::ios::out | std::ios::binary).seekp(page)

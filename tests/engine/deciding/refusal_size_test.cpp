@@ -8,6 +8,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "implied_object.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -52,14 +53,15 @@ struct Wards {
   TemporaryFolder folder;
 };
 
-/// The longest of what decisions store, charges and releases aside.
+/// The longest of what decisions store, plans aside: a movement takes eight numbers.
 std::size_t largest_decision(const std::string& path) {
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
   sqlite3_stmt* statement = nullptr;
   REQUIRE(sqlite3_prepare_v2(database,
-                             "SELECT max(length(CAST(reasons AS BLOB)) + length(CAST(accounts AS BLOB)) +"
-                             " length(CAST(request AS BLOB))) FROM decision",
+                             "SELECT max(length(CAST(reasons AS BLOB)) + length(CAST(purpose AS BLOB)) +"
+                             " 64 * (SELECT count(*) FROM movement AS m WHERE m.seq = d.seq))"
+                             " FROM decision AS d",
                              -1, &statement, nullptr) == SQLITE_OK);
   REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
   const auto bytes = static_cast<std::size_t>(sqlite3_column_int64(statement, 0));
@@ -177,7 +179,7 @@ TEST_CASE("refusal: a changed count, reason or balance is found", "[engine][refu
       Engine engine = wards.open();
       REQUIRE_FALSE(release(engine, request("count", "2")).recorded.granted);
     }
-    tamper(wards.ledger(), sql);
+    tamper_with_log(wards.ledger(), sql);
     return fault_codes(wards.ledger());
   };
   using Codes = std::vector<std::string>;
@@ -187,8 +189,7 @@ TEST_CASE("refusal: a changed count, reason or balance is found", "[engine][refu
         Codes{"decision_differs"});
   CHECK(codes_after("UPDATE decision SET reasons = json_extract(reasons, '$.first')") ==
         Codes{"decision_differs"});
-  CHECK(codes_after("UPDATE decision SET accounts = json_set(accounts, '$[3].spent', 1)") ==
-        Codes{"balance_changed"});
+  CHECK(codes_after("UPDATE movement SET spent = 1 WHERE position = 4") == Codes{"balance_changed"});
 }
 
 TEST_CASE("reasons: more than are stored read back as the first and how many there are",
@@ -265,8 +266,9 @@ TEST_CASE("policy: what is stored is not calibrated again, and never refused for
   std::string quoted = beyond;
   for (std::size_t at = 0; (at = quoted.find('\'', at)) != std::string::npos; at += 2)
     quoted.insert(at, 1, '\'');
-  tamper(clinic.folder.path("l"),
-         "UPDATE policy_version SET yaml = '" + quoted + "', sha256 = '" + ledger::sha256_hex(beyond) + "'");
+  tamper_with_log(clinic.folder.path("l"), "UPDATE policy_version SET yaml = '" + quoted + "', sha256 = x'" +
+                                               ledger::sha256_hex(beyond) + "', implies = '" +
+                                               implied_object(stored) + "'");
   Engine engine = Engine::open(clinic.folder.path("l"));
   CHECK(release(engine, request("units", "1")).recorded.granted);
   CHECK(engine.active_policy().datasets().size() == 1);

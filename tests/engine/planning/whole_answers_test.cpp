@@ -172,18 +172,18 @@ TEST_CASE("whole answers: a rounded release is told, recorded and verified as su
           PostProcessing::Kind::rounded);
   }
   CHECK(audit_verify(ledger).ok);
-  CHECK(rows_of(ledger, "SELECT DISTINCT post_processing FROM release") ==
+  CHECK(rows_of(ledger, "SELECT DISTINCT json_extract(release, '$.post_processing') FROM plan") ==
         "{\"kind\":\"rounded\",\"lower\":\"0\",\"upper\":\"100000\"}|\n");
-  const std::string drawn =
-      "UPDATE release SET components = json_set(components, '$[0].values', json('[\"5.03125\"]'))";
-  tamper(ledger, drawn + ", value = '[\"5.03125\"]' WHERE rowid = (SELECT min(rowid) FROM release)");
+  const std::string drawn = "UPDATE decision SET component_values = '[[\"5.03125\"]]', \"values\" = ";
+  tamper_with_log(ledger, drawn + "'[\"5.03125\"]' WHERE seq = 1");
   CHECK_FALSE(audit_verify(ledger).ok);
   // 5.03125 is a value that the mechanism can release, and rounds to 5.
-  tamper(ledger, drawn + ", value = '[\"5\"]' WHERE rowid = (SELECT min(rowid) FROM release)");
+  tamper_with_log(ledger, drawn + "'[\"5\"]' WHERE seq = 1");
   CHECK(audit_verify(ledger).ok);
-  tamper(ledger, drawn +
-                     ", value = '[\"5.03125\"]', post_processing = '{\"kind\":\"none\"}' WHERE rowid = "
-                     "(SELECT min(rowid) FROM release)");
+  tamper_with_log(ledger, drawn +
+                              "'[\"5.03125\"]' WHERE seq = 1; UPDATE plan SET release ="
+                              " json_remove(release, '$.post_processing') WHERE no = " +
+                              plan_of(1));
   const AuditReport report = audit_verify(ledger);
   REQUIRE_FALSE(report.ok);
   CHECK(report.faults.front().code == "release_changed");

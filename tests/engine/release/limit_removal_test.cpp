@@ -179,10 +179,11 @@ TEST_CASE("limits: an account of a period follows what its dataset becomes", "[e
 TEST_CASE("limits: a removal of schema 2, a limit lowered to what was used, verifies and can be undone",
           "[engine][policy][limits][audit]") {
   const auto lowered = [](const LivedHistory& history) {
-    history.tamper(
-        "INSERT INTO limit_change(seq, after_decision, policy_version, account_id, old_limit, new_limit,"
-        " changed_at, by, why) SELECT 2 - 1 + (SELECT count(*) FROM limit_change), after_decision,"
-        " policy_version, account_id, 500000000000, 300000000000, removed_at, by, why FROM limit_removal;"
+    tamper_with_log(
+        history.ledger(),
+        "INSERT INTO limit_change(seq, after_decision, policy_version, account, old_limit, new_limit, at, by,"
+        " why) SELECT 1 + (SELECT count(*) FROM limit_change), after_decision, policy_version, account,"
+        " 500000000000, 300000000000, at, by, why FROM limit_removal;"
         "DELETE FROM limit_removal;"
         "UPDATE meta SET limit_removals = 0, limit_changes = (SELECT count(*) FROM limit_change)");
     set_limits(history.ledger(), 300'000'000'000, "principal:bob");
@@ -221,15 +222,15 @@ TEST_CASE("audit: a removal hidden, made up, moved or restated is named",
   for (const Tampering& tampering :
        {Tampering{"DELETE FROM limit_removal; UPDATE meta SET limit_removals = 0", "limit_removal_missing"},
         {"DELETE FROM limit_removal", "count_differs"},
-        {"UPDATE limit_removal SET account_id = 2", "limit_removal_unfounded"},
+        {"UPDATE limit_removal SET account = 2", "limit_removal_unfounded"},
         {"UPDATE limit_removal SET policy_version = 2", "limit_removal_unfounded"},
         {"UPDATE limit_removal SET after_decision = 0", "limit_removal_moved"},
         {"UPDATE limit_removal SET by = 'mallory'", "limit_removal_changed"},
-        {"UPDATE limit_removal SET removed_at = '2026-01-01T00:00:00.000Z'", "limit_removal_changed"},
+        {"UPDATE limit_removal SET at = 1767225600000", "limit_removal_changed"},
         {"UPDATE account SET budget = 300000000000 WHERE scope = 'principal:bob'", "limit_changed"}}) {
     Removed history;
     REQUIRE(history.audit().empty());
-    history.tamper(tampering.sql);
+    tamper_with_log(history.ledger(), tampering.sql);
     INFO(tampering.sql << "\n" << history.audit());
     CHECK(history.audit().find(std::string(" ") + tampering.code + ":") != std::string::npos);
   }

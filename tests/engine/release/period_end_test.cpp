@@ -198,9 +198,9 @@ TEST_CASE("audit: a reservation that outlived its period is named, by rules 1 in
   REQUIRE(waiting.commit(reserved.recorded.decision_id, "3").recorded.granted);
   REQUIRE(waiting.audit().empty());
   const std::string after = waiting.end.substr(0, 11) + "00:05:00.000Z";
-  tamper(waiting.clinic.ledger(), "UPDATE decision SET created_at = '" + after +
-                                      "' WHERE outcome = 'granted'; UPDATE decision SET deadline = '" +
-                                      waiting.end.substr(0, 11) +
-                                      "00:53:00.000Z' WHERE outcome = 'reserved'");
+  tamper_with_log(waiting.clinic.ledger(), "UPDATE decision SET time = " + ms_of(after) +
+                                               " WHERE outcome = 1; UPDATE decision SET deadline = " +
+                                               ms_of(waiting.end.substr(0, 11) + "00:53:00.000Z") +
+                                               " WHERE outcome = 3");
   CHECK(waiting.audit().find("the period was over") != std::string::npos);
 }

@@ -8,9 +8,9 @@
 #include <random>
 #include <thread>
 
-#include "child_process.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "forked_child.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;

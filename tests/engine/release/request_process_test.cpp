@@ -7,8 +7,8 @@
 #include <random>
 #include <thread>
 
-#include "child_process.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "forked_child.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 

@@ -1,12 +1,17 @@
 // One bit of the ledger's file flips, wherever: nobody gets budget by it, no key gets a second value, and
-// nothing ends the process. Whatever is refused is fine.
+// nothing ends the process. Whatever is refused is fine. And the audit finds it, unless no row, no table,
+// index or trigger says anything else than before.
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -94,6 +99,8 @@ class SmallLedger {
     std::ifstream file(path(), std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
     REQUIRE(bytes_.size() % kPageBytes == 0);
+    columns_ = columns_of(path());
+    content_ = content();
   }
 
   [[nodiscard]] std::size_t bits() const { return bytes_.size() * 8; }
@@ -125,6 +132,45 @@ class SmallLedger {
       return std::string("ended with ") + error.what();
     }
   }
+  /// Flips one bit and has the file audited; what it then says otherwise than before, if the audit finds
+  /// nothing. "" is as it must be: found, or nothing that anybody reads.
+  std::string unfound(std::size_t bit) {
+    place(bit);
+    try {
+      if (!engine::audit_verify(path()).ok) {
+        ++found;
+        return "";
+      }
+    } catch (const LedgerUnusable&) {  // no ledger that this program knows
+      ++found;
+      return "";
+    } catch (const std::exception& error) {
+      return std::string("ended with ") + error.what();
+    }
+    const std::string now = content();
+    if (now == content_) {
+      ++(bit / 8 < kHeaderBytes ? header_counters : free_space);
+      return "";
+    }
+    const std::string other = first_difference(bound(content_), bound(now));
+    if (!other.empty()) return "a row says something else, unfound: " + other;
+    ++unbound;
+    return "";
+  }
+  /// Of the bits that no audit finds: where they lie.
+  std::size_t found = 0;
+  std::size_t header_counters = 0;
+  std::size_t free_space = 0;
+  std::size_t unbound = 0;
+
+  /// Whether a byte lies among zeros alone, as most of a page that is not full does.
+  [[nodiscard]] bool is_idle(std::size_t byte) const {
+    constexpr std::size_t kAround = 32;
+    const std::size_t first = byte < kAround ? 0 : byte - kAround;
+    return bytes_.find_first_not_of('\0', first) >= std::min(byte + kAround, bytes_.size());
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_.size(); }
+
   static constexpr unsigned kVerbs = 8;
   static constexpr unsigned kVerify = 7;
 
@@ -253,7 +299,78 @@ class SmallLedger {
     return "";
   }
 
+  /// Every row of every table, a column a line; and the schema.
+  [[nodiscard]] std::string content() const {
+    sqlite3* database = nullptr;
+    std::string text;
+    if (sqlite3_open_v2(path().c_str(), &database, SQLITE_OPEN_READONLY, nullptr) != SQLITE_OK)
+      text = "unread";
+    const auto lines = [](void* out, int columns, char** values, char** names) {
+      for (int i = 0; i < columns; ++i) {
+        static_cast<std::string*>(out)->append(names[i]).append(" ").append(values[i]).append("\n");
+      }
+      return 0;
+    };
+    const auto add = [&](const std::string& sql) {
+      if (sqlite3_exec(database, sql.c_str(), lines, &text, nullptr) != SQLITE_OK) text += "unread\n";
+    };
+    add("SELECT type, name, tbl_name, coalesce(sql, '') AS sql FROM sqlite_master ORDER BY CAST(name AS "
+        "TEXT)");
+    for (const auto& [table, columns] : columns_) {
+      std::string quoted;
+      std::string order;
+      std::istringstream in(columns);
+      for (std::string column; in >> column;) {
+        quoted += (quoted.empty() ? "" : ", ") + ("hex(\"" + column) + "\") AS " + table + "_" + column;
+        quoted += ", typeof(\"" + column + "\") AS type";
+        order += (order.empty() ? "" : ", ") + ("\"" + column) + "\"";
+      }
+      add("SELECT " + quoted + " FROM " + table + " ORDER BY " + order);
+    }
+    sqlite3_close(database);
+    return text;
+  }
+  /// What nobody may change: without comments in the schema, the names that SQLite keeps beside them, what
+  /// the clock showed and what a replica is known to hold, where who writes next looks again.
+  static std::string bound(const std::string& content) {
+    std::istringstream in(content);
+    std::string text;
+    for (std::string line; std::getline(in, line);) {
+      const bool observed = line.starts_with("meta_wall_clock ") || line.starts_with("meta_boot_") ||
+                            line.starts_with("meta_replica_size ");
+      if (!observed && !line.starts_with("tbl_name ")) text += line.substr(0, line.find("--")) + "\n";
+    }
+    return text;
+  }
+  static std::string first_difference(const std::string& before, const std::string& now) {
+    std::istringstream first(before);
+    std::istringstream second(now);
+    std::string then;
+    for (std::string line; std::getline(second, line);) {
+      if (!std::getline(first, then) || line != then) return line.substr(0, 200);
+    }
+    return std::getline(first, then) ? "without " + then.substr(0, 200) : "";
+  }
+  static std::map<std::string, std::string> columns_of(const std::string& path) {
+    std::map<std::string, std::string> columns;
+    sqlite3* database = nullptr;
+    REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
+    const auto collect = [](void* out, int, char** values, char**) {
+      (*static_cast<std::map<std::string, std::string>*>(out))[values[0]] = values[1];
+      return 0;
+    };
+    CHECK(sqlite3_exec(database,
+                       "SELECT m.name, group_concat(c.name, ' ') FROM sqlite_master AS m JOIN"
+                       " pragma_table_info(m.name) AS c WHERE m.type = 'table' GROUP BY m.name",
+                       collect, &columns, nullptr) == SQLITE_OK);
+    sqlite3_close(database);
+    return columns;
+  }
+  static constexpr std::size_t kHeaderBytes = 100;
+
   TemporaryFolder folder_;
+  std::map<std::string, std::string> columns_;
+  std::string content_;
   ledger::ClockReading now_;
   SeededBits noise_{20261122};
   std::string bytes_;
@@ -302,4 +419,41 @@ TEST_CASE("integrity: no bit at all gives budget or a second value", "[.long][en
     if (!wrong.empty()) FAIL_CHECK(wrong);
   }
   WARN(ledger.bits() << " bits");
+}
+
+namespace {
+
+void require_found(SmallLedger& ledger, const std::function<bool(std::size_t byte)>& chosen, bool every_bit) {
+  std::mt19937_64 random(12);
+  std::size_t flipped = 0;
+  for (std::size_t byte = 0; byte < ledger.bytes(); ++byte) {
+    if (!chosen(byte)) continue;
+    const std::size_t one = random() % 8;
+    for (std::size_t bit = every_bit ? 0 : one; bit <= (every_bit ? 7 : one); ++bit, ++flipped) {
+      const std::string wrong = ledger.unfound(byte * 8 + bit);
+      INFO("byte " << byte << " (page " << byte / kPageBytes + 1 << "), bit " << bit);
+      if (!wrong.empty()) FAIL_CHECK(wrong);
+    }
+  }
+  CHECK(ledger.found > flipped / 4);
+  WARN(flipped << " bits: " << ledger.found << " found; not found: " << ledger.header_counters
+               << " in counters of the header, " << ledger.free_space << " in free space, " << ledger.unbound
+               << " in comments of the schema, what the clock showed and what a replica holds");
+}
+
+}  // namespace
+
+TEST_CASE("integrity: a bit that flips is found by the audit, unless it says nothing",
+          "[engine][integrity]") {
+  SmallLedger ledger;
+  std::mt19937_64 random(4);
+  require_found(
+      ledger, [&](std::size_t byte) { return random() % (ledger.is_idle(byte) ? 192 : 3) < 2; }, false);
+}
+
+TEST_CASE("integrity: every bit that flips is found by the audit, unless it says nothing",
+          "[.long][engine][integrity]") {
+  SmallLedger ledger;
+  require_found(
+      ledger, [](std::size_t) { return true; }, true);
 }

@@ -171,6 +171,26 @@ inline void give(const StateCell& cell, bool owner, mode_t folder_mode, mode_t f
   change(cell.folder(), folder_mode);
 }
 
+/// Rows of rules 1, of a ledger that was made with schema 1 and migrated before it was used.
+inline const std::string kMigratedFromSchema1 =
+    std::string(kRowsOfRulesOne) +
+    ";INSERT INTO schema_migration(version, after_decision, at, event) SELECT 2, 0, created_at, 0 FROM meta;"
+    "UPDATE meta SET schema_migrations = 3";
+/// Schema 3 knew the rules of today.
+inline constexpr const char* kMigratedFromSchema3 =
+    "INSERT INTO schema_migration(version, after_decision, at, event)"
+    " SELECT 4, decisions, last_time, events + 1 FROM meta;"
+    "UPDATE meta SET events = events + 1, schema_migrations = 1";
+
+/// So many lines that a node is stored of the tree above them.
+inline void fill_first_node(const std::string& path, const SharedClock& clock) {
+  engine::EngineOptions options;
+  options.clock = clock.clock();
+  mechanisms::SystemBits bits;
+  const std::vector<engine::Request> refused(256, request("count", "9"));
+  (void)engine::Engine::open(path, options).release_many(refused, bits, {});
+}
+
 inline std::vector<LedgerState> ledger_states() {
   using std::chrono::hours;
   using std::chrono::minutes;
@@ -214,10 +234,43 @@ inline std::vector<LedgerState> ledger_states() {
       {.name = "unreadable row",
        .prepare =
            [](const std::string& path, const SharedClock&) {
-             tamper(path, "UPDATE decision SET request = '{' WHERE key = 'unreadable'");
+             tamper(path,
+                    "UPDATE decision SET plan = 0 WHERE key = 'unreadable'; INSERT INTO legacy_request(seq,"
+                    " request) SELECT seq, '{' FROM decision WHERE key = 'unreadable'");
            },
        .verifies = false},
-      {"migrated", [](const std::string& path, const SharedClock&) { tamper(path, kRowsOfRulesOne); }},
+      {"migrated from schema 1",
+       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kMigratedFromSchema1); }},
+      {"migrated from schema 2",
+       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kRowsOfRulesOne); }},
+      {"migrated from schema 3",
+       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kMigratedFromSchema3); }},
+      {.name = "leaf changed",
+       .prepare =
+           [](const std::string& path, const SharedClock&) {
+             tamper(path, "UPDATE log SET leaf = zeroblob(32) WHERE idx = (SELECT max(idx) FROM log)");
+           },
+       .verifies = false},
+      {.name = "leaf lost",
+       .prepare =
+           [](const std::string& path, const SharedClock&) {
+             tamper(path, "UPDATE log SET leaf = x'00' WHERE idx = (SELECT max(idx) FROM log)");
+           },
+       .verifies = false},
+      {.name = "node changed",
+       .prepare =
+           [](const std::string& path, const SharedClock& clock) {
+             fill_first_node(path, clock);
+             tamper(path, "UPDATE node SET hash = zeroblob(32)");
+           },
+       .verifies = false},
+      {.name = "node lost",
+       .prepare =
+           [](const std::string& path, const SharedClock& clock) {
+             fill_first_node(path, clock);
+             tamper(path, "DELETE FROM node");
+           },
+       .verifies = false},
       {.name = "older schema",
        .prepare =
            [](const std::string& path, const SharedClock&) {

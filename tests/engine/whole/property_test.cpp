@@ -537,13 +537,16 @@ class World final {
     CHECK(
         count("SELECT count(*) FROM account WHERE spent + reserved > budget OR spent < 0 OR reserved < 0") ==
         0);
-    CHECK(count("SELECT count(*) FROM account WHERE spent <> (SELECT coalesce(sum(amount), 0) FROM charge "
-                "JOIN decision ON decision.id = decision_id WHERE account_id = account.id "
-                "AND outcome IN ('granted', 'forfeited'))") == 0);
-    CHECK(count("SELECT count(*) FROM account WHERE reserved <> (SELECT coalesce(sum(amount), 0) FROM charge "
-                "JOIN open_decision USING (decision_id) WHERE account_id = account.id)") == 0);
-    CHECK(count("SELECT (SELECT count(*) FROM release) - (SELECT count(*) FROM decision "
-                "WHERE outcome = 'granted')") == 0);
+    CHECK(count("SELECT count(*) FROM account WHERE spent <> (SELECT coalesce(sum(spent_change), 0) FROM "
+                "movement JOIN decision USING (seq) WHERE account = account.id AND outcome IN (1, 9))") == 0);
+    CHECK(count("SELECT count(*) FROM account WHERE reserved <> (SELECT coalesce(sum(reserved_change), 0) "
+                "FROM movement JOIN open_decision USING (seq) WHERE account = account.id)") == 0);
+    CHECK(count("SELECT count(*) FROM account WHERE reserved <> (SELECT coalesce(sum(reserved_change), 0) "
+                "FROM movement WHERE account = account.id)") == 0);
+    // A line for each of them, and a leaf of the tree for each line.
+    CHECK(count("SELECT count(*) FROM log JOIN decision ON line = idx AND row = seq WHERE kind = 8") ==
+          model_.decisions());
+    CHECK(count("SELECT log_size - (SELECT count(*) FROM log) FROM meta") == 0);
     sqlite3_close(database);
     // What was set aside here was set aside by no request that an audit could decide again.
     if (!sets_aside_ && chance(4)) {

@@ -107,7 +107,7 @@ struct Prepared {
         if (waiting.token) (void)engine.issue_token(answer.recorded.decision_id, "alice");
       }
     }
-    if (rules == ledger::Rules::first) tamper(path, kRowsOfRulesOne);
+    if (rules == ledger::Rules::first) tamper_with_log(path, kRowsOfRulesOne);
   }
 
   TemporaryFolder folder;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -184,6 +185,45 @@ std::string run_sql(const std::string& path, const std::string& sql) {
   }
   sqlite3_close(db);
   return message;
+}
+
+void tamper_with(const std::string& path, const std::string& sql, const std::vector<std::string>& indexes) {
+  const std::string each =
+      query_sql(path,
+                "SELECT group_concat('DROP TRIGGER ' || name, ';') || char(10) || group_concat(sql, ';')"
+                " FROM sqlite_master WHERE type = 'trigger'");
+  const std::size_t end = each.find('\n');
+  std::string drop = each.substr(0, end) + ";";
+  for (const std::string& index : indexes) drop += "DROP INDEX " + index + ";";
+  const std::string message = run_sql(path, "PRAGMA synchronous=OFF; PRAGMA ignore_check_constraints=ON;" +
+                                                drop + sql + ";" + each.substr(end + 1) + ";");
+  if (!message.empty()) throw std::runtime_error(message + ": " + sql);
+}
+
+std::string insert_row(const std::string& path, const std::string& table,
+                       const std::vector<std::pair<std::string, std::string>>& columns,
+                       const std::vector<std::pair<std::string, std::string>>& changes,
+                       const std::string& like) {
+  std::map<std::string, std::string> values;
+  const std::string names =
+      query_sql(path, "SELECT group_concat('\"' || name || '\"') FROM pragma_table_info('" + table + "')");
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    const std::string name = names.substr(begin, end - begin);
+    values[name] = name;
+    begin = end + 1;
+  }
+  for (const auto& list : {columns, changes}) {
+    for (const auto& [name, value] : list) values[name.front() == '"' ? name : '"' + name + '"'] = value;
+  }
+  std::string into;
+  std::string select;
+  for (const auto& [name, value] : values) {
+    into += (into.empty() ? "" : ", ") + name;
+    select += (select.empty() ? "" : ", ") + value;
+  }
+  return run_sql(path, "PRAGMA foreign_keys=ON; INSERT INTO " + table + "(" + into + ") SELECT " + select +
+                           " FROM " + table + " WHERE " + like);
 }
 
 std::string query_sql(const std::string& path, const std::string& sql) {

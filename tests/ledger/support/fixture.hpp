@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "epsilog/accounting/charge_receipt.hpp"
@@ -85,6 +86,16 @@ bool release_if_it_fits(ledger::Ledger& ledger, Epsilon epsilon, const Rational&
 /// Runs SQL with a connection that has none of our settings, as a careless or hostile owner would.
 /// Returns "" or SQLite's message.
 std::string run_sql(const std::string& path, const std::string& sql);
+/// Runs SQL although triggers and CHECKs forbid it, and `indexes`, which are dropped for good; the triggers
+/// are the same afterwards, for a writer refuses a schema that lacks one.
+void tamper_with(const std::string& path, const std::string& sql,
+                 const std::vector<std::string>& indexes = {});
+/// Inserts a row by hand that is like one that is there, but for the columns named; of one named twice the
+/// latter counts. Returns "" or SQLite's message.
+std::string insert_row(const std::string& path, const std::string& table,
+                       const std::vector<std::pair<std::string, std::string>>& columns,
+                       const std::vector<std::pair<std::string, std::string>>& changes = {},
+                       const std::string& like = "seq = 1");
 /// The first column of the first row, as text.
 [[nodiscard]] std::string query_sql(const std::string& path, const std::string& sql);
 

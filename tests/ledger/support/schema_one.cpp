@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <stdexcept>
 
 #include "decision_id.hpp"
@@ -77,32 +76,6 @@ void create_schema_one(const std::string& path, int grants) {
          ", 'curator', 'more');COMMIT;";
   const std::string message = run_sql(path, sql);
   if (message != "not an error" && !message.empty()) throw std::runtime_error(message);
-}
-
-std::string schema_one_rows(const std::string& path) {
-  constexpr std::array<std::pair<const char*, const char*>, 7> kTables{{
-      {"meta", "one, ledger_id, created_at, decisions, policy_versions, limit_changes"},
-      {"policy_version", "version, yaml, sha256, base_dir, applied_at, applied_by"},
-      {"account", "id, dataset, scope, measure, budget, spent, reserved"},
-      {"decision",
-       "seq, id, created_at, principal, key, request_digest, request, dataset, policy_version, outcome, "
-       "reasons,"
-       " accounts"},
-      {"charge", "decision_id, account_id, amount"},
-      {"release",
-       "decision_id, mechanism, arithmetic, precision, sensitivity, bound, scale, grid, requested, charged,"
-       " adjusted, published, value, components, cells, post_processing"},
-      {"limit_change",
-       "seq, after_decision, policy_version, account_id, old_limit, new_limit, changed_at, by, why"},
-  }};
-  std::string rows;
-  for (const auto& [table, columns] : kTables) {
-    rows += std::string(table) + ": " +
-            query_sql(path, "SELECT json_group_array(row) FROM (SELECT json_array(" + std::string(columns) +
-                                ") AS row FROM " + table + " ORDER BY 1)") +
-            "\n";
-  }
-  return rows;
 }
 
 }  // namespace epsilog::ledger_tests

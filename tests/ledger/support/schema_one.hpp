@@ -9,7 +9,4 @@ namespace epsilog::ledger_tests {
 /// policy versions and a limit raised from 1 to 2 between them.
 void create_schema_one(const std::string& path, int grants);
 
-/// Every row of every table that schema 1 has, its columns only, one line a row.
-[[nodiscard]] std::string schema_one_rows(const std::string& path);
-
 }  // namespace epsilog::ledger_tests

@@ -61,8 +61,8 @@ class JsonValue final {
   std::vector<JsonValue> items_;
 };
 
-/// Requires  nothing: any bytes.
-/// Throws    LedgerCorrupt unless they are one canonical value.
-[[nodiscard]] JsonValue parse_canonical(std::string_view line);
+/// Of any bytes, which may be a part of a line that is in `depth` objects and arrays.
+/// Throws  LedgerCorrupt unless they are one canonical value.
+[[nodiscard]] JsonValue parse_canonical(std::string_view line, unsigned depth = 0);
 
 }  // namespace epsilog::ledger

@@ -17,7 +17,11 @@ namespace epsilog::ledger {
 /// Above, a double has not every integer (RFC 8785, appendix D): larger numbers stand in texts.
 inline constexpr std::uint64_t kJsonCountMax = (std::uint64_t{1} << 53U) - 1;
 
-/// Whether the bytes are JSON text of a string as they stand: printable ASCII, no quote, no backslash.
+/// Whether the character is its own JSON text in a string: printable ASCII, no quote, no backslash.
+[[nodiscard]] constexpr bool is_plain_json(char c) noexcept {
+  return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+/// Whether all of it is.
 [[nodiscard]] bool is_plain_json(std::string_view text);
 
 /// Appends the string in quotes as RFC 8785, section 3.2.2.2, has it: escaped is only what must be.
@@ -27,6 +31,8 @@ inline constexpr std::uint64_t kJsonCountMax = (std::uint64_t{1} << 53U) - 1;
 /// Appends JSON text directly: building a tree first would be most of the cost of recording a release.
 class JsonWriter final {
  public:
+  /// About so many bytes will be written.
+  void reserve(std::size_t bytes) { json_.reserve(bytes); }
   JsonWriter& raw(std::string_view json) {
     json_ += json;
     return *this;

@@ -1,4 +1,4 @@
-// The ledger: accounts, decisions, charges and releases in one SQLite file.
+// The ledger: accounts, decisions with what they moved, and every event as a record in one SQLite file.
 //
 // Definitions
 //   L           the ledger's file; L-wal and L-shm are SQLite's, L.queue and L.lock our lock files,
@@ -11,12 +11,13 @@
 //
 // Invariants, at every instant, for any number of threads and processes and after any crash
 //   (1)  A value leaves the process only after the COMMIT that made its charge durable returned:
-//        one transaction holds decision, charges and release. Of a decision that another process recorded
+//        one transaction holds decision, movements and release. Of a decision that another process recorded
 //        it leaves only if that one's COMMIT returned, or what it left behind was made durable since.
 //   (2)  For every account 0 <= spent, 0 <= reserved, spent + reserved <= budget. A conditional UPDATE
 //        decides, exactly one changed row is required, and a CHECK of the table stands behind both.
-//   (3)  account.spent = sum of the charges of that account by granted and forfeited decisions,
-//        account.reserved = sum of those by reserved decisions that are open.
+//   (3)  account.spent and account.reserved are the sums of what movements changed them by, and each movement
+//        says what they came to: spent = sum of the charges by granted and forfeited decisions, reserved =
+//        sum of those by reserved decisions that are open.
 //   (4)  A granted decision has at least one charge, one of them against a measure other than "delta",
 //        and exactly one release. Each charge against "epsilon" is at least the epsilon its receipt
 //        covered, and beside it one against "delta" of the same scope likewise unless that is zero. With
@@ -25,8 +26,9 @@
 //   (5)  Decisions are numbered 1, 2, … without gaps; ids ascend bytewise with the number; times never
 //        go back: ledger time is max(last, wall clock).
 //   (6)  A (principal, key) with key <> '' names at most one decision, for ever.
-//   (7)  Rows of decision, charge, release, policy_version, limit_change, limit_removal, clock_event,
-//        schema_migration and relocation never change.
+//   (7)  Rows never change, but for accounts, meta and the list of what is open. Each event is one line of
+//        canonical JSON that follows from rows, with its index, gapless from 0; SHA-256 of the line is the
+//        leaf of that number in one RFC 6962 tree. Row, line, leaf and nodes are written in one transaction.
 //   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn. While a COMMIT is
 //        under way L.lock says from which decision on; whoever finds that there, settles it before any other
 //        write: what can be read is durable then, and nothing else is left in the log.
@@ -49,7 +51,8 @@
 //
 // States of a transaction: transaction.hpp. States of a ledger
 //   absent -> usable    create(); never overwrites
-//   schema 1 -> usable  migrate(); every other call finds it unusable
+//   schema 1 to 3 -> usable  migrate(); every other call finds it unusable
+//   lines -> read-only  import_lines(); nobody writes to it
 //   usable -> poisoned  SQLITE_IOERR*, CORRUPT or NOTADB while writing, COMMIT included: L.poisoned is
 //                       written and synced before the turn ends (docs/recovery.md). Not for lack of room, nor
 //                       for a checkpoint that fails: the log stays durable
@@ -60,19 +63,22 @@
 //                         IMMEDIATE and COMMIT; what it writes itself is put there. What is undone within it
 //                         (member(), resolve()) takes its counts and decisions with it, and what was read is
 //                         read again.
-//   between transactions  the row of meta, the last decision's id and the active version, as this Ledger's
-//                         writing connection read them, or left them by a COMMIT that returned: used under
-//                         the turn while PRAGMA data_version of that connection, read after BEGIN IMMEDIATE,
-//                         is what it was. It changes with every commit of any other connection, be it of
-//                         another object, process or program, or of a migration. Versions never change (7):
-//                         who knows one goes by its number.
+//   between transactions  the row of meta, the last decision's id, the active version, the right edge of the
+//                         tree, and rows that never change, found by what they say (names, programs, plans),
+//                         as this Ledger's writing connection read them, or left them by a COMMIT that
+//                         returned: used under the turn while PRAGMA data_version of that connection, read
+//                         after BEGIN IMMEDIATE, is what it was. It changes with every commit of any other
+//                         connection, be it of another object, process or program, or of a migration.
+//                         Versions never change (7): who knows one goes by its number.
 //   not kept              which file it is (11), whether it is poisoned (10), whether a mark is left (8), the
 //                         versions of the schema: looked at in every turn. A file put in the place of this
 //                         one, older or not, is another file. A forked child uses nothing. Before meta is
 //                         written all is forgotten, and kept again once COMMIT returned.
 //   were it stale         nothing would be written: the UPDATE of an account (2) names every balance, that of
-//                         meta the decisions, events and last time it was found with, and a trigger numbers
-//                         the decisions (5).
+//                         meta the decisions, lines and last time it was found with; decisions and lines are
+//                         primary keys. What others appended is read, and follows the leaf known last, or the
+//                         whole edge is read again. A name, program or plan that an index gave is held
+//                         against its row.
 //
 // Not for forked children: an object of this library used in a child of the process that made it throws
 // InvalidParameter, and is abandoned there rather than closed. Its lock files are closed there before fork()
@@ -81,11 +87,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/ledger/snapshot.hpp"
@@ -97,9 +105,27 @@ class LedgerState;
 
 /// What migrate() did.
 struct Migration {
-  std::int64_t from = 0;  ///< schema found
-  std::int64_t to = 0;    ///< schema left; equal: there was nothing to do
-  std::string copy;       ///< path of the copy of the old file; "" when there was nothing to do
+  std::int64_t from = 0;            ///< schema found
+  std::int64_t to = 0;              ///< schema left; equal: nothing was done
+  std::string copy;                 ///< path of the copy of the old file; "" when nothing was done
+  std::vector<StoredFault> faults;  ///< why nothing was done; empty if there was nothing to do
+};
+
+/// What a policy text means, for a migration, which reads none.
+struct PolicyMeaning {
+  std::string implies;                ///< PolicyVersion::implies
+  std::vector<AccountName> accounts;  ///< those it opened if they were not there; others opened when used
+};
+
+/// What whoever knows policies and questions adds to a migration; each may be empty.
+struct MigrationSteps {
+  std::function<PolicyMeaning(const PolicyVersion&)> meaning;
+  /// Holds what the migration made, a ledger at that path that nobody else knows, against itself. What it
+  /// returns is why it is not put in place.
+  std::function<std::vector<StoredFault>(const std::string& path)> verify;
+  /// Told, now and then, which part of the decisions was written and compared, 0..1; `verify` comes after
+  /// that.
+  std::function<void(double)> progress;
 };
 
 /// Whether and why a ledger is poisoned, and whether that may be cleared.
@@ -120,13 +146,23 @@ class Ledger final {
   ///         LedgerBusy, LedgerIo.
   static std::string create(const std::string& path, const PolicyVersion& policy,
                             const std::vector<AccountState>& accounts, const Options& options = {});
-  /// Brings a ledger of an older schema to this one's, in one transaction under the turn; its rows stay
-  /// what they were. The old file is kept as L.schema1, mode 0400, durable before the ledger is touched.
+  /// Brings a ledger of an older schema to this one's, under the turn: its history is written anew, compared
+  /// and verified beside it, then put in its place in one transaction. What show and history tell does not
+  /// change. The old file is kept as L.schema1, 2 or 3, mode 0400, durable before the ledger is touched.
   /// Repeatable: after a crash the ledger is whole in either schema, and the copy may be made again.
-  /// Throws  LedgerUnusable (no ledger, newer schema, something else lies at L.schema1, or a copy that holds
-  ///         what the ledger lacks), LedgerCorrupt,
-  ///         LedgerBusy, LedgerIo (poisoned, or now is).
-  static Migration migrate(const std::string& path, const Options& options = {});
+  /// Ensures  a ledger with faults is as it was, and they are returned.
+  /// Throws   LedgerUnusable (no ledger, newer schema, something else lies at L.schema1, or a copy that holds
+  ///          what the ledger lacks), LedgerCorrupt, LedgerBusy (also for want of room),
+  ///          LedgerIo (poisoned, or now is).
+  static Migration migrate(const std::string& path, const Options& options = {},
+                           const MigrationSteps& steps = {});
+  /// Makes a new ledger of the lines of another one (Snapshot::each_line), which is read-only: row for row
+  /// the same, the clock's observation aside. `next_line` gives them without line feeds, then nothing.
+  /// Returns how many there were. Throws  LedgerCorrupt naming the line that is none, or cannot follow; as
+  /// create(); what `next_line` throws.
+  ///         Nothing is left then.
+  static std::int64_t import_lines(const std::string& path,
+                                   const std::function<std::optional<std::string>()>& next_line);
   /// For reading and writing; thread-safe (transactions of one process take turns).
   /// Throws  LedgerUnusable (no ledger, not one, newer or older schema, a link, a rollback journal beside
   ///         it), LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold).

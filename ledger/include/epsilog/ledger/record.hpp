@@ -53,6 +53,8 @@ struct PolicyVersion {
   /// The last decision before it, and its place among the events; -1 and 0 where that was not recorded.
   std::int64_t after_decision = -1;
   std::int64_t event = 0;
+  /// Canonical JSON of what the text means, for whoever cannot read it; "" where no program of today can.
+  std::string implies = {};
 };
 
 /// One mechanism call as recorded, values aside.
@@ -138,9 +140,11 @@ struct DecisionDraft {
 
 /// A decision as stored. Everything a replay answers with.
 struct StoredDecision {
-  std::int64_t seq = 0;  ///< 1, 2, … without gaps
-  std::string id;        ///< 26 characters, bytewise time-ordered
+  std::int64_t seq = 0;   ///< 1, 2, … without gaps
+  std::int64_t line = 0;  ///< index of its line (docs/record_format.md)
+  std::string id;         ///< 26 characters, bytewise time-ordered
   std::string created_at;
+  std::string via = "claimed";  ///< how the principal was known: "claimed", "unix:UID", "token:ID", "cert:ID"
   Rules rules = kRules;
   Program program = {};
   std::int64_t decided_under = 0;  ///< the policy version active then; 0 where that was not recorded

@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "epsilog/ledger/merkle_proof.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::ledger {
@@ -68,9 +70,9 @@ class Snapshot final {
   /// As Transaction::location().
   [[nodiscard]] std::optional<std::string> location(const std::string& dataset);
   /// The id of the newest grant of exactly this request to the principal, if it is known to be durable and
-  /// among the last kSameRequestWindow decisions: no index has the digests, and a long history is not read.
+  /// among the last kSameRequestWindow decisions: no index has the requests, and a long history is not read.
   [[nodiscard]] std::optional<std::string> find_grant(const std::string& principal,
-                                                      const std::string& request_digest);
+                                                      const std::string& request);
   /// The decisions about one, by seq.
   [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
   /// What Transaction::now() and overdue() would be if one began now and saw this snapshot.
@@ -94,6 +96,15 @@ class Snapshot final {
   /// The same for a part, which is found by index: it costs what it holds, wherever it begins.
   RangeEnd each_decision(const DecisionRange& range, const std::function<void(const StoredDecision&)>& visit,
                          const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// The lines of the log from that index on (docs/record_format.md), without line feeds. The callback may
+  /// use this snapshot. Throws  LedgerIo at a decision that is not known to be durable: no value leaves;
+  /// LedgerCorrupt naming the
+  ///         line whose row cannot be read, or does not have the leaf beside it.
+  void each_line(std::int64_t from, const std::function<void(std::string_view line)>& visit);
+  /// The tree of all lines.
+  [[nodiscard]] TreeHead tree();
+  /// The leaf of a line. Throws  LedgerCorrupt if there is none.
+  [[nodiscard]] Hash leaf(std::int64_t index);
   /// In order of version.
   void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);
   /// In order of application.

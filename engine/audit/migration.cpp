@@ -1,0 +1,58 @@
+#include "epsilog/engine/migration.hpp"
+
+#include <optional>
+
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "implied_object.hpp"
+#include "scopes.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// Of a text that no program of today reads nothing is known.
+ledger::PolicyMeaning meaning_of(const ledger::PolicyVersion& version) {
+  ledger::PolicyMeaning meaning;
+  try {
+    const Policy policy = Policy::parse_stored(version.yaml, "policy " + std::to_string(version.version));
+    meaning.implies = implied_object(policy);
+    for (const ledger::AccountState& account : accounts_wanted(policy)) {
+      meaning.accounts.push_back(account.name());
+    }
+  } catch (const PolicyError&) {
+    return {};
+  }
+  return meaning;
+}
+
+/// The part of the time that goes by before what was made is verified, as measured.
+constexpr double kWritten = 0.6;
+
+std::vector<ledger::StoredFault> faults_of(const std::string& ledger_path, const Progress& progress) {
+  std::vector<ledger::StoredFault> faults;
+  // It was written a moment ago, page by page, from a file whose pages were checked.
+  for (const AuditFault& fault : audit_verify(ledger_path, progress, StorageCheck::quick).faults) {
+    faults.push_back({fault.record, fault.code, fault.message});
+  }
+  return faults;
+}
+
+}  // namespace
+
+ledger::MigrationSteps migration_steps(const Progress& progress) {
+  ledger::MigrationSteps steps;
+  steps.meaning = meaning_of;
+  steps.verify = [progress](const std::string& path) {
+    const auto rest = [&progress](double fraction) { progress(kWritten + (1 - kWritten) * fraction); };
+    return faults_of(path, progress ? Progress(rest) : Progress());
+  };
+  if (progress) steps.progress = [progress](double fraction) { progress(kWritten * fraction); };
+  return steps;
+}
+
+ledger::Migration migrate(const std::string& ledger_path, const EngineOptions& options,
+                          const Progress& progress) {
+  return ledger::Ledger::migrate(ledger_path, options.ledger_options(), migration_steps(progress));
+}
+
+}  // namespace epsilog::engine

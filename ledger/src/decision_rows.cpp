@@ -1,0 +1,357 @@
+#include "decision_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "decision_id.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/unreadable_row.hpp"
+#include "request_text.hpp"
+#include "stored_bytes.hpp"
+#include "values_text.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr const char* kMovements =
+    "SELECT account, position, spent_change, reserved_change, spent, reserved, \"limit\" FROM movement"
+    " WHERE seq = ?1 ORDER BY account";
+constexpr const char* kIdOf = "SELECT id FROM decision WHERE seq = ?1";
+constexpr const char* kSeqOf = "SELECT seq FROM decision WHERE id = ?1";
+constexpr const char* kLegacyRequest = "SELECT request FROM legacy_request WHERE seq = ?1";
+constexpr const char* kInsertDecision =
+    "INSERT INTO decision(seq, line, id, time, principal, via, key, parent, deadline, outcome, reasons, "
+    "rules,"
+    " build, policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
+    " component_values, \"values\", token) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+    "?14,"
+    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
+constexpr const char* kInsertMovement =
+    "INSERT INTO movement(seq, account, position, spent_change, reserved_change, spent, reserved, \"limit\")"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+constexpr const char* kInsertLegacyRequest = "INSERT INTO legacy_request(seq, request) VALUES(?1, ?2)";
+
+/// Most decisions are by whom nobody checked; the column is empty then.
+constexpr const char* kClaimed = "claimed";
+
+/// With the numbers they are stored by: 1, 2, ... in this order.
+constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
+    {Outcome::granted, "granted"},
+    {Outcome::refused, "refused"},
+    {Outcome::reserved, "reserved"},
+    {Outcome::pending, "pending"},
+    {Outcome::approved, "approved"},
+    {Outcome::rejected, "rejected"},
+    {Outcome::token_issued, "token_issued"},
+    {Outcome::voided, "voided"},
+    {Outcome::forfeited, "forfeited"},
+}};
+
+/// Of a program that knows more rules the history cannot be judged here.
+Rules rules_of(std::int64_t number) {
+  if (number >= static_cast<std::int64_t>(Rules::first) && number <= static_cast<std::int64_t>(kRules)) {
+    return static_cast<Rules>(number);
+  }
+  throw LedgerCorrupt("column rules is " + std::to_string(number) + "; this program knows them up to " +
+                      std::to_string(static_cast<std::int64_t>(kRules)));
+}
+
+RecordedHolding holding_of(std::int64_t number) {
+  if (number >= 0 && number <= static_cast<std::int64_t>(RecordedHolding::data_token)) {
+    return static_cast<RecordedHolding>(number);
+  }
+  throw LedgerCorrupt("column holding is " + std::to_string(number));
+}
+
+std::string id_of(const Query& row, int column) {
+  return id_text(sized_bytes<16>(row.bytes(column), "column id"));
+}
+
+/// Amounts within what accounts can hold: later sums cannot overflow.
+void require_amounts(const Movement& movement) {
+  const auto amount = [&](std::int64_t value) {
+    if (value >= 0 && value <= accounting::kUnitsMax) return;
+    throw LedgerCorrupt("an amount of the movement of account " + std::to_string(movement.account) + " is " +
+                        std::to_string(value));
+  };
+  for (const std::int64_t value :
+       {movement.spent_change, movement.balance.spent, movement.balance.reserved, movement.balance.limit}) {
+    amount(value);
+  }
+  amount(movement.reserved_change < 0 ? -movement.reserved_change : movement.reserved_change);
+}
+
+std::vector<Movement> read_movements(Connection& connection, std::int64_t seq) {
+  enum class Column : int { account, position, spent_change, reserved_change, spent, reserved, limit };
+  std::vector<Movement> movements;
+  Query rows = connection.query(kMovements);
+  rows.with(seq);
+  while (rows.step()) {
+    movements.push_back({.account = rows.integer(Column::account),
+                         .position = rows.integer(Column::position),
+                         .spent_change = rows.integer(Column::spent_change),
+                         .reserved_change = rows.integer(Column::reserved_change),
+                         .balance = {.limit = rows.integer(Column::limit),
+                                     .spent = rows.integer(Column::spent),
+                                     .reserved = rows.integer(Column::reserved)}});
+    require_amounts(movements.back());
+  }
+  return movements;
+}
+
+std::string legacy_request_of(Connection& connection, std::int64_t seq) {
+  Query row = connection.query(kLegacyRequest);
+  row.with(seq);
+  return row.step() ? row.text(0) : "";
+}
+
+std::string id_of_parent(Connection& connection, std::int64_t seq) {
+  if (seq == 0) return "";
+  Query row = connection.query(kIdOf);
+  row.with(seq);
+  if (!row.step())
+    throw LedgerCorrupt("it is about decision " + std::to_string(seq) + ", which is not there");
+  return id_of(row, 0);
+}
+
+void require_values_follow(const StoredDecision& decision) {
+  if (!decision.release) return;
+  bool follow = false;
+  try {
+    follow = decision.values == accounting::post_process(decision.post_processing, decision.component_values);
+  } catch (const InvalidParameter&) {  // not as many components as the recipe takes
+  }
+  if (!follow) throw LedgerCorrupt("its value does not follow from its components");
+}
+
+/// The accounts that it shows, in its order.
+std::vector<AccountState> shown_accounts(Connection& connection, const std::vector<Movement>& movements) {
+  std::vector<const Movement*> shown;
+  for (const Movement& movement : movements) {
+    if (movement.position > 0) shown.push_back(&movement);
+  }
+  std::sort(shown.begin(), shown.end(),
+            [](const Movement* a, const Movement* b) { return a->position < b->position; });
+  std::vector<AccountState> accounts;
+  accounts.reserve(shown.size());
+  for (const Movement* const movement : shown) {
+    if (movement->position != static_cast<std::int64_t>(accounts.size()) + 1) {
+      throw LedgerCorrupt("its movements are not numbered 1, 2, ...");
+    }
+    const AccountName& name = connection.shared().account(connection, movement->account);
+    accounts.push_back({.id = movement->account,
+                        .dataset = name.dataset,
+                        .scope = name.scope,
+                        .measure = name.measure,
+                        .balance = movement->balance});
+  }
+  return accounts;
+}
+
+/// What a legacy request without a plan is not: a text that stands in the plan and the decision.
+std::string request_text(const DecisionRecord& record, const PlanRecord* plan) {
+  if (!record.legacy_request.empty()) return record.legacy_request;
+  return request_of({.question = plan == nullptr ? "" : plan->question,
+                     .purpose = record.purpose,
+                     .holding = record.holding,
+                     .conflicting_key = record.conflicting_key,
+                     .verb = record.verb,
+                     .why = record.why},
+                    record.parent);
+}
+
+std::string described(const DecisionRecord& record) {
+  return "decision " + std::to_string(record.seq) + (record.id.empty() ? "" : " (" + record.id + ")") + ": ";
+}
+
+std::int64_t number_of_name(Connection& connection, Meta& meta, const std::string& name) {
+  if (const auto known = connection.shared().number_of_name(connection, name)) return *known;
+  connection.shared().insert_name(connection, meta.names + 1, name);
+  return ++meta.names;
+}
+
+std::int64_t number_of_build(Connection& connection, Meta& meta, const Program& program) {
+  if (program == Program()) return 0;
+  if (const auto known = connection.shared().number_of_build(connection, program)) return *known;
+  connection.shared().insert_build(connection, meta.builds + 1, program);
+  return ++meta.builds;
+}
+
+std::int64_t seq_of_parent(Connection& connection, const std::string& id) {
+  if (id.empty()) return 0;
+  Query row = connection.query(kSeqOf);
+  row.with(id_bytes(id));
+  if (!row.step()) throw LedgerCorrupt("ledger: decision " + id + " is not there");
+  return row.integer(0);
+}
+
+}  // namespace
+
+std::int64_t outcome_number(Outcome outcome) {
+  for (std::size_t i = 0; i < kOutcomes.size(); ++i) {
+    if (kOutcomes.at(i).first == outcome) return static_cast<std::int64_t>(i) + 1;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+Outcome outcome_of(std::int64_t number) {
+  const bool known = number >= 1 && number <= static_cast<std::int64_t>(kOutcomes.size());
+  if (known) return kOutcomes.at(static_cast<std::size_t>(number - 1)).first;
+  throw LedgerCorrupt("column outcome is " + std::to_string(number));
+}
+
+const char* outcome_name(Outcome outcome) {
+  return kOutcomes.at(static_cast<std::size_t>(outcome_number(outcome) - 1)).second;
+}
+
+RecordedDecision record_of_row(Connection& connection, const Query& row) {
+  using Column = DecisionColumn;
+  RecordedDecision recorded;
+  DecisionRecord& record = recorded.record;
+  record.seq = row.integer(Column::seq);
+  try {
+    record.id = id_of(row, static_cast<int>(Column::id));
+    recorded.line = row.integer(Column::line);
+    record.created_at = row.time(Column::time);
+    record.principal = connection.shared().name(connection, row.integer(Column::principal));
+    record.via = row.text(Column::via);
+    if (record.via.empty()) record.via = kClaimed;
+    record.key = row.text(Column::key);
+    record.parent = id_of_parent(connection, row.integer(Column::parent));
+    record.deadline = row.time(Column::deadline);
+    record.outcome = outcome_of(row.integer(Column::outcome));
+    record.reasons = row.text(Column::reasons);
+    if (record.reasons.empty()) record.reasons = "[]";
+    record.rules = rules_of(row.integer(Column::rules));
+    record.program = connection.shared().build(connection, row.integer(Column::build));
+    record.policy_version = row.integer(Column::policy_version);
+    record.decided_under = row.integer(Column::decided_under);
+    record.dataset = connection.shared().name(connection, row.integer(Column::dataset));
+    record.plan = row.integer(Column::plan);
+    record.purpose = row.text(Column::purpose);
+    record.holding = holding_of(row.integer(Column::holding));
+    record.conflicting_key = row.text(Column::conflicting_key);
+    record.verb = row.text(Column::verb);
+    record.why = row.text(Column::why);
+    if (const std::string drawn = row.text(Column::component_values); !drawn.empty()) {
+      record.component_values = parse_nested_values(drawn, "component_values");
+    }
+    if (const std::string values = row.text(Column::values); !values.empty()) {
+      record.values = parse_values(values, "values");
+    }
+    recorded.token = row.bytes(Column::token);
+    if (!recorded.token.empty()) {
+      record.token_sha256 = connection.shared().read_only(connection)
+                                ? sized_bytes<32>(recorded.token, "column token")
+                                : sha256(recorded.token);
+    }
+    if (record.plan == 0 && record.verb.empty()) {
+      record.legacy_request = legacy_request_of(connection, record.seq);
+      if (record.legacy_request.empty()) throw LedgerCorrupt("it has neither a plan nor a verb");
+    } else if (record.plan != 0 && connection.shared().plan(connection, record.plan)->question.empty()) {
+      record.legacy_request = legacy_request_of(connection, record.seq);
+    }
+    record.movements = read_movements(connection, record.seq);
+  } catch (const LedgerCorrupt& fault) {
+    throw UnreadableRow(described(record) + fault.what());
+  }
+  return recorded;
+}
+
+std::vector<Charge> charges_of(const DecisionRecord& record) {
+  std::vector<Charge> charges;
+  const bool spends = record.outcome == Outcome::granted || record.outcome == Outcome::forfeited;
+  if (!spends && record.outcome != Outcome::reserved) return charges;
+  for (const Movement& movement : record.movements) {
+    const std::int64_t amount = spends ? movement.spent_change : movement.reserved_change;
+    if (amount != 0) charges.push_back({.account = movement.account, .amount = amount});
+  }
+  return charges;
+}
+
+StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Reading reading) {
+  DecisionRecord& record = recorded.record;
+  StoredDecision decision;
+  try {
+    const auto plan =
+        record.plan == 0 ? nullptr : std::shared_ptr(connection.shared().plan(connection, record.plan));
+    decision.draft.request = request_text(record, plan.get());
+    decision.draft.request_digest = sha256_hex(decision.draft.request);
+    decision.accounts = shown_accounts(connection, record.movements);
+    auto& touched = decision.draft.touched.emplace();
+    for (const AccountState& account : decision.accounts) touched.push_back(account.id);
+    decision.charges = charges_of(record);
+    decision.seq = record.seq;
+    decision.line = recorded.line;
+    decision.id = std::move(record.id);
+    decision.created_at = std::move(record.created_at);
+    decision.via = std::move(record.via);
+    decision.rules = record.rules;
+    decision.program = record.program;
+    decision.decided_under = record.decided_under;
+    decision.draft.principal = std::move(record.principal);
+    decision.draft.key = std::move(record.key);
+    decision.draft.dataset = std::move(record.dataset);
+    decision.draft.policy_version = record.policy_version;
+    decision.draft.outcome = record.outcome;
+    decision.draft.reasons = std::move(record.reasons);
+    decision.draft.parent = std::move(record.parent);
+    decision.draft.deadline = std::move(record.deadline);
+    if (plan != nullptr && plan->policy_version != record.policy_version) {
+      throw LedgerCorrupt("its plan is of another policy version");
+    }
+    if (record.outcome == Outcome::granted) {
+      if (plan == nullptr || !plan->release)
+        throw LedgerCorrupt("it has no plan that says how it was answered");
+      decision.release = plan->release;
+      decision.post_processing = plan->post_processing;
+    }
+    decision.component_values = std::move(record.component_values);
+    decision.values = std::move(record.values);
+    if (reading == Reading::checked) require_values_follow(decision);
+  } catch (const LedgerCorrupt& fault) {
+    if (record.id.empty()) record.id = std::move(decision.id);
+    throw UnreadableRow(described(record) + fault.what());
+  }
+  return decision;
+}
+
+StoredDecision read_decision(Connection& connection, const Query& row, Reading reading) {
+  return decision_of(connection, record_of_row(connection, row), reading);
+}
+
+void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record, std::int64_t line,
+                     const std::string& token) {
+  const std::int64_t parent = seq_of_parent(connection, record.parent);
+  const std::int64_t principal = number_of_name(connection, meta, record.principal);
+  const std::int64_t dataset = number_of_name(connection, meta, record.dataset);
+  const std::int64_t build = number_of_build(connection, meta, record.program);
+  const std::string reasons = record.reasons == "[]" ? "" : record.reasons;
+  const bool granted = record.outcome == Outcome::granted;
+  const std::string drawn = granted ? nested_values_text(record.component_values) : "";
+  const std::string values = granted ? values_text(record.values) : "";
+  const std::span token_bytes(reinterpret_cast<const std::uint8_t*>(token.data()), token.size());
+  connection.query(kInsertDecision)
+      .with(record.seq, line, id_bytes(record.id), stored_time(record.created_at), principal,
+            record.via == kClaimed ? std::string() : record.via, record.key, parent,
+            stored_time(record.deadline), outcome_number(record.outcome), reasons,
+            static_cast<std::int64_t>(record.rules), build, record.policy_version, record.decided_under,
+            dataset, record.plan, record.purpose, static_cast<std::int64_t>(record.holding),
+            record.conflicting_key, record.verb, record.why, drawn, values, token_bytes)
+      .run();
+  for (const Movement& movement : record.movements) {
+    connection.query(kInsertMovement)
+        .with(record.seq, movement.account, movement.position, movement.spent_change,
+              movement.reserved_change, movement.balance.spent, movement.balance.reserved,
+              movement.balance.limit)
+        .run();
+  }
+  if (!record.legacy_request.empty()) {
+    connection.query(kInsertLegacyRequest).with(record.seq, record.legacy_request).run();
+  }
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,47 @@
+// Decisions and their movements as rows, and what rows say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "connection.hpp"
+#include "epsilog/ledger/record.hpp"
+#include "queries.hpp"
+#include "records.hpp"
+
+namespace epsilog::ledger {
+
+/// A decision as its rows have it, and where its line is.
+struct RecordedDecision {
+  DecisionRecord record;
+  std::int64_t line = 0;
+  std::string token;  ///< 32 random bytes, of token_issued; "" where the token is the id
+};
+
+/// The row a decision query (EPSILOG_DECISION_COLUMNS) stands on, with its movements.
+/// Throws  UnreadableRow naming it.
+[[nodiscard]] RecordedDecision record_of_row(Connection& connection, const Query& row);
+
+/// What a record says, with the plan, names and accounts it refers to.
+/// Throws  UnreadableRow also where its values do not follow from its components, unless `as_stored`.
+enum class Reading { checked, as_stored };
+[[nodiscard]] StoredDecision decision_of(Connection& connection, RecordedDecision recorded,
+                                         Reading reading = Reading::checked);
+
+/// The two.
+[[nodiscard]] StoredDecision read_decision(Connection& connection, const Query& row,
+                                           Reading reading = Reading::checked);
+
+/// Writes the rows; its parent is one that is there, its plan too.
+/// Ensures  meta counts the names and programs that were new.
+void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record, std::int64_t line,
+                     const std::string& token = "");
+
+/// The numbers that outcomes are stored by.
+[[nodiscard]] std::int64_t outcome_number(Outcome outcome);
+/// Throws  LedgerCorrupt if there is no such.
+[[nodiscard]] Outcome outcome_of(std::int64_t number);
+/// What the movements of a decision charge: what it spends, or keeps reserved.
+[[nodiscard]] std::vector<Charge> charges_of(const DecisionRecord& record);
+
+}  // namespace epsilog::ledger

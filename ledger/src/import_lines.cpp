@@ -1,0 +1,227 @@
+// A ledger made of lines: it shows the history that they tell, and nobody writes to it.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "account_checksum.hpp"
+#include "decision_id.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
+#include "new_ledger_file.hpp"
+#include "new_tables.hpp"
+#include "record_rows.hpp"
+#include "stored_bytes.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+/// Numbers of rows stand in their order.
+void require_next(std::int64_t& last, std::int64_t number, const char* what) {
+  if (number != last + 1) {
+    throw LedgerCorrupt(std::string("is ") + what + " " + std::to_string(number) + " where " +
+                        std::to_string(last + 1) + " belongs");
+  }
+  last = number;
+}
+
+class LineImport final {
+ public:
+  explicit LineImport(Connection& db) : db_(db) {}
+
+  void add(std::string_view text) {
+    const std::string name = "line " + std::to_string(log_.size());
+    try {
+      Line line = parse_line(text, [this](std::int64_t account) {
+        const auto known = accounts_.find(account);
+        if (known == accounts_.end()) {
+          throw LedgerCorrupt("account " + std::to_string(account) + " is not opened before it");
+        }
+        return grid_decimals(known->second.measure);
+      });
+      require_place(line);
+      std::visit([&](auto& record) { write(line, record); }, line.record);
+    } catch (const LedgerCorrupt& error) {
+      throw LedgerCorrupt(name + ": " + error.what());
+    } catch (const StorageFailure& failure) {
+      if (kind_of(failure) != FailureKind::constraint) throw;
+      throw LedgerCorrupt(name + ": " + failure.what());
+    }
+  }
+
+  void finish() {
+    if (log_.size() == 0) throw LedgerCorrupt("there is no line");
+    if (policy_) throw LedgerCorrupt("the place of the last policy version is missing");
+    if (meta_.policy_versions == 0) throw LedgerCorrupt("there is no policy version");
+    for (const auto& [id, account] : accounts_) {
+      db_.query("UPDATE account SET budget = ?2, spent = ?3, reserved = ?4, checksum = ?5 WHERE id = ?1")
+          .with(id, account.balance.limit, account.balance.spent, account.balance.reserved,
+                account_checksum(account))
+          .run();
+    }
+    meta_.log_size = log_.size();
+    meta_.read_only = true;
+    insert_meta(db_, meta_);
+  }
+
+ private:
+  void require_place(const Line& line) {
+    if (line.index != static_cast<std::uint64_t>(log_.size())) {
+      throw LedgerCorrupt("has index " + std::to_string(line.index));
+    }
+    const bool begins = std::holds_alternative<LedgerBegun>(line.record);
+    if (begins != (line.index == 0)) throw LedgerCorrupt("a ledger begins once, in its first line");
+    const bool place = std::holds_alternative<PolicyPlace>(line.record);
+    if (place != policy_.has_value()) {
+      throw LedgerCorrupt("the place of a policy version comes directly after that version");
+    }
+  }
+
+  void at(const std::string& time) { meta_.last_time = std::max(meta_.last_time, time); }
+
+  void append(const Line& line) { log_.append(db_, row_number(line.record), line); }
+
+  void write(const Line& line, const LedgerBegun& begun) {
+    meta_.ledger_id = begun.ledger_id;
+    meta_.created_at = meta_.last_time = begun.created_at;
+    append(line);
+  }
+  void write(const Line& line, PolicyRecord& record) {
+    require_next(meta_.policy_versions, record.version.version, "policy version");
+    record.version.implies = record.implies;
+    policy_ = record.version;
+    append(line);  // its row comes with its place
+  }
+  void write(const Line& line, const PolicyPlace& place) {
+    if (place.version != policy_->version || place.applied_at != policy_->applied_at) {
+      throw LedgerCorrupt("is the place of another policy version");
+    }
+    policy_->base_dir = place.base_dir;
+    insert_row(db_, PolicyRecord{.version = *policy_, .implies = policy_->implies});
+    append(line);
+    event(policy_->event, policy_->applied_at);
+    policy_.reset();
+  }
+  void write(const Line& line, const AccountOpened& opened) {
+    insert_row(db_, opened);
+    append(line);
+    accounts_[opened.id] = {.id = opened.id,
+                            .dataset = opened.name.dataset,
+                            .scope = opened.name.scope,
+                            .measure = opened.name.measure,
+                            .balance = {.limit = opened.limit}};
+    ++meta_.accounts;
+    at(opened.opened_at);
+  }
+  void write(const Line& line, const LimitChange& change) {
+    require_next(meta_.limit_changes, change.seq, "limit change");
+    insert_row(db_, change);
+    append(line);
+    accounts_.at(change.account).balance.limit = change.new_limit;
+  }
+  void write(const Line& line, const LimitRemoval& removal) {
+    require_next(meta_.limit_removals, removal.seq, "limit removal");
+    insert_row(db_, removal);
+    append(line);
+  }
+  void write(const Line& line, const Relocation& relocation) {
+    require_next(meta_.relocations, relocation.seq, "relocation");
+    insert_row(db_, relocation);
+    append(line);
+    event(relocation.event, relocation.at);
+  }
+  void write(const Line& line, const PlanRecord& plan) {
+    require_next(meta_.plans, plan.number, "plan");
+    insert_row(db_, plan);
+    append(line);
+  }
+  void write(const Line& line, const ClockEvent& seen) {
+    require_next(meta_.clock_events, seen.seq, "clock event");
+    insert_row(db_, seen);
+    append(line);
+    if (seen.kind == "forwards" && meta_.clock.held_at.empty()) meta_.clock.held_at = seen.ledger_time;
+    if (seen.kind == "confirmed") meta_.clock.held_at.clear();
+    event(seen.event, seen.ledger_time);
+  }
+  void write(const Line& line, const SchemaMigration& migration) {
+    ++meta_.schema_migrations;
+    insert_row(db_, migration);
+    append(line);
+    event(migration.event, migration.at);
+  }
+  void write(const Line& line, const CredentialEvent& credential) {
+    require_next(meta_.credential_events, credential.seq, "credential event");
+    insert_row(db_, credential);
+    append(line);
+    at(credential.at);
+  }
+  void write(const Line& line, const KeyEvent& key) {
+    require_next(meta_.key_events, key.seq, "key event");
+    insert_row(db_, key);
+    append(line);
+    at(key.at);
+  }
+  void write(const Line& line, const RecoveryEvent& recovery) {
+    require_next(meta_.recoveries, recovery.seq, "recovery");
+    insert_row(db_, recovery);
+    append(line);
+    at(recovery.at);
+  }
+  void write(const Line& line, const DecisionRecord& record) {
+    require_next(meta_.decisions, record.seq, "decision");
+    // Of a token the row of such a ledger has what the line has.
+    const std::string token =
+        record.token_sha256 ? std::string(record.token_sha256->begin(), record.token_sha256->end()) : "";
+    insert_decision(db_, meta_, record, log_.size(), token);
+    append(line);
+    for (const Movement& movement : record.movements) {
+      accounting::Balance& balance = accounts_.at(movement.account).balance;
+      balance.spent = movement.balance.spent;
+      balance.reserved = movement.balance.reserved;
+    }
+    list_open(record);
+    at(record.created_at);
+  }
+
+  void list_open(const DecisionRecord& record) {
+    if (!record.deadline.empty()) {
+      db_.query("INSERT INTO open_decision(seq, deadline) VALUES(?1, ?2)")
+          .with(record.seq, stored_time(record.deadline))
+          .run();
+    }
+    const bool resolves = !record.parent.empty() && record.outcome != Outcome::approved &&
+                          record.outcome != Outcome::token_issued;
+    if (!resolves) return;
+    db_.query("DELETE FROM open_decision WHERE seq = (SELECT seq FROM decision WHERE id = ?1)")
+        .with(id_bytes(record.parent))
+        .run();
+  }
+
+  void event(std::int64_t number, const std::string& time) {
+    if (number > 0) ++meta_.events;
+    at(time);
+  }
+
+  Connection& db_;
+  Meta meta_;
+  RecordLog log_;
+  std::map<std::int64_t, AccountState> accounts_;
+  std::optional<PolicyVersion> policy_;  // of which the place comes next
+};
+
+}  // namespace
+
+std::int64_t Ledger::import_lines(const std::string& path,
+                                  const std::function<std::optional<std::string>()>& next_line) {
+  std::int64_t lines = 0;
+  make_ledger_file(path, [&](Connection& db) {
+    make_tables(db);
+    LineImport import(db);
+    for (; auto line = next_line(); ++lines) import.add(*line);
+    import.finish();
+  });
+  return lines;
+}
+
+}  // namespace epsilog::ledger

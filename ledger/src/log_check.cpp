@@ -1,0 +1,211 @@
+#include "log_check.hpp"
+
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "record_log.hpp"
+#include "record_rows.hpp"
+#include "stored_bytes.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr std::int64_t kDecision = static_cast<std::int64_t>(RecordKind::decision);
+
+/// By RecordKind: how many rows there are of each, in SQL; "" for one.
+struct Table {
+  RecordKind kind;
+  const char* count;
+};
+constexpr std::array kTables{
+    Table{RecordKind::policy, "SELECT count(*) FROM policy_version"},
+    Table{RecordKind::policy_place, "SELECT count(*) FROM policy_version"},
+    Table{RecordKind::relocation, "SELECT count(*) FROM relocation"},
+    Table{RecordKind::account, "SELECT count(*) FROM account"},
+    Table{RecordKind::limit_change, "SELECT count(*) FROM limit_change"},
+    Table{RecordKind::limit_removal, "SELECT count(*) FROM limit_removal"},
+    Table{RecordKind::plan, "SELECT count(*) FROM plan"},
+    Table{RecordKind::decision, "SELECT count(*) FROM decision"},
+    Table{RecordKind::clock_event, "SELECT count(*) FROM clock_event"},
+    Table{RecordKind::migration, "SELECT count(*) FROM schema_migration"},
+    Table{RecordKind::credential, "SELECT count(*) FROM credential_event"},
+    Table{RecordKind::key, "SELECT count(*) FROM key_event"},
+    Table{RecordKind::recovery, "SELECT count(*) FROM recovery"},
+};
+
+std::int64_t number(Connection& connection, const char* sql) {
+  Query row = connection.query(sql);
+  return row.step() ? row.integer(0) : 0;
+}
+
+}  // namespace
+
+LogCheck::LogCheck(Connection& connection, const std::function<void(const StoredFault&)>& fault)
+    : connection_(connection),
+      fault_(fault),
+      statement_(connection.prepare("SELECT idx, kind, row, blind, leaf FROM log ORDER BY idx")),
+      rows_(statement_, connection.handle()),
+      accounts_(number(connection, "SELECT coalesce(max(id), 0) FROM account")) {}
+
+void LogCheck::fault(const std::string& record, const char* code, std::string message) {
+  fault_({record, code, std::move(message)});
+}
+
+std::string LogCheck::line_name() const {
+  return "line " + std::to_string(row_.index);
+}
+
+bool LogCheck::next() {
+  if (there_) return true;
+  for (;;) {
+    over_ = over_ || !rows_.step();  // a statement that has ended is not stepped again
+    if (over_) return false;
+    const std::int64_t index = rows_.integer(0);
+    try {
+      row_ = {.index = index,
+              .kind = rows_.integer(1),
+              .row = rows_.integer(2),
+              .blind = sized_bytes<16>(rows_.bytes(3), "column blind"),
+              .leaf = sized_bytes<32>(rows_.bytes(4), "column leaf")};
+      if (row_.kind < 0 || row_.kind >= static_cast<std::int64_t>(kKinds)) {
+        throw LedgerCorrupt("column kind is " + std::to_string(row_.kind));
+      }
+    } catch (const LedgerCorrupt& error) {
+      fault("line " + std::to_string(index), "line_changed", error.what());
+      ++expected_;
+      continue;
+    }
+    check_place();
+    there_ = true;
+    return true;
+  }
+}
+
+/// Its number, its leaf's place in the tree, and that rows of a kind have lines in their order.
+void LogCheck::check_place() {
+  if (row_.index != expected_) {
+    fault(line_name(), "log_order",
+          "follows line " + std::to_string(expected_ - 1) + ", and nothing stands between");
+    expected_ = row_.index;
+  }
+  ++expected_;
+  const auto kind = static_cast<std::size_t>(row_.kind);
+  if (kind == 0 && row_.row != 0) fault(line_name(), "log_order", "is of a row where there is but one");
+  ++count_.at(kind);
+  if (kind == static_cast<std::size_t>(RecordKind::account)) {
+    check_account();
+  } else if (count_.at(kind) > 1 && row_.row <= last_row_.at(kind)) {
+    fault(line_name(), "log_order",
+          "is of row " + std::to_string(row_.row) + ", and stands after that of row " +
+              std::to_string(last_row_.at(kind)));
+  }
+  last_row_.at(kind) = row_.row;
+  tree_.append(row_.leaf, [this](unsigned level, std::uint64_t number, const Hash& hash) {
+    check_node(level, number, hash);
+  });
+}
+
+/// Of a history that was migrated they stand where they were first needed: in any order, each once.
+void LogCheck::check_account() {
+  if (row_.row < 1) return;  // no such row is there: said where it is looked for
+  const auto id = static_cast<std::size_t>(row_.row);
+  if (id > static_cast<std::size_t>(accounts_)) return;
+  if (opened_.size() <= id) opened_.resize(id + 1);
+  if (opened_[id])
+    fault(line_name(), "log_order", "opens account " + std::to_string(row_.row) + " once more");
+  opened_[id] = true;
+}
+
+void LogCheck::check_node(unsigned level, std::uint64_t number, const Hash& hash) {
+  ++nodes_;
+  const std::string name =
+      "node " + std::to_string(number) + " of level " + std::to_string(level) + " of the tree";
+  try {
+    Hash stored{};
+    read_nodes(connection_, level, number, std::span(&stored, 1));
+    if (stored != hash) fault(name, "node_changed", "is not the hash of the two below it");
+  } catch (const LedgerCorrupt& error) {
+    fault(name, "node_changed", error.what());
+  }
+}
+
+void LogCheck::check_line(const Record& record) {
+  try {
+    const Line line{.index = static_cast<std::uint64_t>(row_.index), .blind = row_.blind, .record = record};
+    if (leaf_hash(line_text(connection_, line)) == row_.leaf) return;
+    fault(line_name(), "leaf_changed", "is not the line whose hash was recorded: its row was changed, or it");
+  } catch (const LedgerCorrupt& error) {
+    fault(line_name(), "leaf_changed", error.what());
+  } catch (const InvalidParameter& error) {
+    fault(line_name(), "leaf_changed", error.what());
+  }
+}
+
+void LogCheck::check_other() {
+  there_ = false;
+  if (row_.kind == kDecision) return;  // of a row that cannot be read, which is said where it is read
+  try {
+    const Record record = record_at(connection_, row_.kind, row_.row);
+    if (row_number(record) != row_.row) {
+      fault(line_name(), "log_order", "is of row " + std::to_string(row_.row) + ", which it cannot be");
+    }
+    if (const auto* const plan = std::get_if<PlanRecord>(&record)) check_digest(*plan);
+    check_line(record);
+  } catch (const LedgerCorrupt& error) {
+    fault(line_name(), "leaf_changed", error.what());
+  } catch (const InvalidParameter& error) {
+    fault(line_name(), "leaf_changed", error.what());
+  }
+}
+
+/// By it a plan is found again.
+void LogCheck::check_digest(const PlanRecord& plan) {
+  Query row = connection_.query("SELECT digest FROM plan WHERE no = ?1");
+  row.with(plan.number);
+  if (row.step() && sized_bytes<32>(row.bytes(0), "column digest") == plan_digest(plan)) return;
+  fault("plan " + std::to_string(plan.number), "digest_differs", "is not found by what it says");
+}
+
+void LogCheck::decision(const RecordedDecision& recorded) {
+  while (next() && row_.index < recorded.line) check_other();
+  const bool its_own =
+      next() && row_.index == recorded.line && row_.kind == kDecision && row_.row == recorded.record.seq;
+  if (!its_own) {
+    fault(recorded.record.id, "leaf_changed",
+          "says that its line is number " + std::to_string(recorded.line) + ", which is not its own");
+    return;
+  }
+  there_ = false;
+  check_line(recorded.record);
+}
+
+void LogCheck::finish() {
+  while (next()) check_other();
+  check_counts();
+}
+
+void LogCheck::check_counts() {
+  const Meta meta = read_meta(connection_);
+  if (meta.log_size != expected_) {
+    fault(
+        "meta", "count_differs",
+        std::to_string(meta.log_size) + " lines were recorded, " + std::to_string(expected_) + " are there");
+  }
+  for (const Table& table : kTables) {
+    const std::int64_t rows = number(connection_, table.count);
+    const std::int64_t lines = count_.at(static_cast<std::size_t>(table.kind));
+    if (rows == lines) continue;
+    fault("log", "count_differs",
+          std::to_string(rows) + " rows are there of kind " +
+              std::to_string(static_cast<std::int64_t>(table.kind)) + ", and " + std::to_string(lines) +
+              " lines");
+  }
+  if (count_.front() != 1) fault("log", "log_order", "has not one line of how the ledger began");
+  const std::int64_t nodes = number(connection_, "SELECT count(*) FROM node");
+  if (nodes != nodes_) {
+    fault("log", "count_differs",
+          std::to_string(nodes) + " nodes are stored of a tree that has " + std::to_string(nodes_));
+  }
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,68 @@
+// Whether the log is what the rows say: each line made again, each leaf, each node, nothing left out.
+//
+// It goes through the log as decisions are visited by seq, so that their rows are read once.
+// Thread-safety: as the connection.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "decision_rows.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "merkle_tree.hpp"
+#include "records.hpp"
+
+namespace epsilog::ledger {
+
+class LogCheck final {
+ public:
+  /// Requires  both outlive this.
+  LogCheck(Connection& connection, const std::function<void(const StoredFault&)>& fault);
+
+  /// The decision that follows. Those that cannot be read are left out: their lines are passed by.
+  void decision(const RecordedDecision& recorded);
+  /// What comes after the last decision, and the whole.
+  void finish();
+
+ private:
+  static constexpr std::size_t kKinds = std::variant_size_v<Record>;
+
+  /// Of the log, as the statement stands on it.
+  struct Row {
+    std::int64_t index = 0;
+    std::int64_t kind = 0;
+    std::int64_t row = 0;
+    Blind blind = {};
+    Hash leaf = {};
+  };
+  [[nodiscard]] bool next();
+  void check_place();
+  void check_account();
+  void check_line(const Record& record);
+  void check_other();
+  void check_digest(const PlanRecord& plan);
+  void check_node(unsigned level, std::uint64_t number, const Hash& hash);
+  void check_counts();
+  void fault(const std::string& record, const char* code, std::string message);
+  [[nodiscard]] std::string line_name() const;
+
+  Connection& connection_;
+  const std::function<void(const StoredFault&)>& fault_;
+  SQLite::Statement statement_;
+  Query rows_;
+  Row row_;
+  bool there_ = false;  // row_ is to be looked at
+  bool over_ = false;   // and no row follows
+  std::int64_t expected_ = 0;
+  std::array<std::int64_t, kKinds> last_row_{};
+  std::array<std::int64_t, kKinds> count_{};
+  const std::int64_t accounts_;  // the last one's number
+  std::vector<bool> opened_;     // by account
+  Frontier tree_;
+  std::int64_t nodes_ = 0;
+};
+
+}  // namespace epsilog::ledger

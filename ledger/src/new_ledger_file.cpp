@@ -1,0 +1,98 @@
+// A new ledger is made under a temporary name and gets its own only when it is complete and durable:
+// who finds L finds a ledger, and an existing file is never touched.
+#include "new_ledger_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "decision_id.hpp"
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+/// Removes the temporary file, whatever happens; after the rename there is none.
+class TemporaryFile final {
+ public:
+  explicit TemporaryFile(const LedgerFiles& final_files) : files_(final_files) {
+    files_.database += ".creating-" + random_hex_128();
+    require_short_path(files_.database);
+    // Made here and not by SQLite, so that no umask ever opens it to others. The descriptor is closed
+    // before SQLite opens the file, hence before there is a lock to lose.
+    const Descriptor placeholder(
+        ::open(files_.database.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!placeholder.valid() || ::fchmod(placeholder.get(), 0600) != 0) {
+      const int error = errno;
+      throw_refused("cannot create " + files_.database, error, permission_advice(files_.directory, error));
+    }
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    for (const std::string& name : {files_.database, files_.wal(), files_.shm()}) ::unlink(name.c_str());
+  }
+  [[nodiscard]] const LedgerFiles& files() const noexcept { return files_; }
+
+ private:
+  LedgerFiles files_;
+};
+
+void make_directory_if_missing(const std::string& path) {
+  const auto slash = path.find_last_of('/');
+  if (slash == std::string::npos || slash == 0) return;
+  const std::string directory = path.substr(0, slash);
+  if (exists(directory)) return;
+  if (::mkdir(directory.c_str(), 0750) == 0) {
+    if (::chmod(directory.c_str(), 0750) != 0) throw_refused("cannot set the mode of " + directory, errno);
+    return;
+  }
+  if (errno == EEXIST) return;
+  throw_refused("cannot create the directory " + directory, errno);
+}
+
+/// A WAL left by a removed ledger would be replayed into the new one.
+void require_nothing_there(const LedgerFiles& files) {
+  for (const std::string& name :
+       {files.database, files.wal(), files.shm(), files.database + "-journal", files.poisoned()}) {
+    if (exists(name)) {
+      throw LedgerUnusable("there is something at " + name +
+                           " already; a ledger is never overwritten. Choose another "
+                           "name, or move what is there away");
+    }
+  }
+}
+
+void give_final_name(const LedgerFiles& temporary, const LedgerFiles& files) {
+  require_nothing_there(files);
+  if (::renameat2(AT_FDCWD, temporary.database.c_str(), AT_FDCWD, files.database.c_str(), RENAME_NOREPLACE) !=
+      0) {
+    if (errno == EEXIST) require_nothing_there(files);
+    throw_refused("cannot give the new ledger its name " + files.database, errno);
+  }
+  sync_directory(files.directory);
+}
+
+}  // namespace
+
+void make_ledger_file(const std::string& path, accounting::CallbackRef<void(Connection&)> fill) {
+  make_directory_if_missing(path);
+  const LedgerFiles files = locate(path);
+  require_nothing_there(files);
+  const TemporaryFile temporary(files);
+  try {
+    Connection db(temporary.files(), Connection::Role::creator);
+    db.execute("BEGIN IMMEDIATE");
+    fill(db);
+    db.execute("COMMIT");
+    db.move_log_into_file(temporary.files());
+  } catch (const StorageFailure& failure) {
+    throw_translated(failure, "creating ledger " + files.database);
+  }
+  give_final_name(temporary.files(), files);
+}
+
+}  // namespace epsilog::ledger

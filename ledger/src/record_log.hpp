@@ -1,0 +1,48 @@
+// The log of a ledger: every event a line, every line a leaf of one tree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "connection.hpp"
+#include "epsilog/ledger/merkle_proof.hpp"
+#include "merkle_tree.hpp"
+#include "records.hpp"
+
+namespace epsilog::ledger {
+
+/// What is needed to append: the right edge of the tree. A value: a transaction appends to a copy.
+/// Thread-safety: distinct objects may be used concurrently.
+class RecordLog final {
+ public:
+  /// Of a ledger without lines.
+  RecordLog() = default;
+  /// Throws  StorageFailure, LedgerCorrupt if a leaf or node is missing.
+  [[nodiscard]] static RecordLog load(Connection& connection, std::int64_t size);
+  /// load(), which reads only what was appended since where that follows what is known.
+  void follow(Connection& connection, std::int64_t size);
+
+  [[nodiscard]] std::int64_t size() const noexcept { return static_cast<std::int64_t>(tree_.size()); }
+  [[nodiscard]] TreeHead head() const { return tree_.head(); }
+
+  /// Writes the line of a row that was just written, and what the tree keeps of it. Returns its index.
+  /// Requires  a transaction. Throws  StorageFailure, EntropyUnavailable, InvalidParameter as line_text().
+  std::int64_t append(Connection& connection, std::int64_t row, Record record);
+  /// The same for a line whose random bytes are given.
+  std::int64_t append(Connection& connection, std::int64_t row, const Line& line);
+
+ private:
+  Frontier tree_;
+  std::optional<Hash> last_leaf_;
+};
+
+/// The number that `log` has for it.
+[[nodiscard]] std::int64_t kind_number(const Record& record);
+
+/// Leaves and nodes as they are stored. Throws  LedgerCorrupt naming what is missing.
+void read_nodes(Connection& connection, unsigned level, std::uint64_t first, std::span<Hash> hashes);
+
+/// line_text() with the measures of the accounts that the connection has.
+[[nodiscard]] std::string line_text(Connection& connection, const Line& line);
+
+}  // namespace epsilog::ledger

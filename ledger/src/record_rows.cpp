@@ -1,0 +1,244 @@
+#include "record_rows.hpp"
+
+#include <utility>
+
+#include "account_checksum.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "stored_bytes.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr const char* kInsertPolicy =
+    "INSERT INTO policy_version(" EPSILOG_POLICY_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+constexpr const char* kInsertAccount =
+    "INSERT INTO account(id, dataset, scope, measure, budget, spent, reserved, checksum, opened_at)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7)";
+constexpr const char* kInsertLimitChange =
+    "INSERT INTO limit_change(seq, after_decision, policy_version, account, old_limit, new_limit, at, by, "
+    "why)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+constexpr const char* kInsertLimitRemoval =
+    "INSERT INTO limit_removal(seq, after_decision, policy_version, account, at, by, why)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+constexpr const char* kInsertRelocation =
+    "INSERT INTO relocation(seq, event, after_decision, dataset, path, at, by, why)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+constexpr const char* kInsertClockEvent =
+    "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+constexpr const char* kInsertMigration =
+    "INSERT INTO schema_migration(version, after_decision, at, event) VALUES(?1, ?2, ?3, ?4)";
+constexpr const char* kInsertCredential =
+    "INSERT INTO credential_event(seq, revoked, credential, type, principal, value, until, at, by, why)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+constexpr const char* kInsertKey =
+    "INSERT INTO key_event(seq, retired, verifier_key, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
+constexpr const char* kInsertRecovery =
+    "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+class RowWriter final {
+ public:
+  explicit RowWriter(Connection& connection) : connection_(&connection) {}
+
+  void operator()(const LedgerBegun&) const {}  // meta, which is written when all of it is known
+  void operator()(const PolicyPlace&) const {}
+  void operator()(const DecisionRecord&) const { EPSILOG_INVARIANT(false); }
+  void operator()(const PolicyRecord& record) const {
+    const PolicyVersion& version = record.version;
+    connection_->query(kInsertPolicy)
+        .with(version.version, version.yaml, bytes_of_hex<32>(version.sha256, "sha256"), version.base_dir,
+              stored_time(version.applied_at), version.applied_by, version.after_decision, version.event,
+              record.implies)
+        .run();
+  }
+  void operator()(const Relocation& relocation) const {
+    connection_->query(kInsertRelocation)
+        .with(relocation.seq, relocation.event, relocation.after_decision, relocation.dataset,
+              relocation.path, stored_time(relocation.at), relocation.by, relocation.why)
+        .run();
+  }
+  void operator()(const AccountOpened& opened) const {
+    const AccountState fresh{.id = opened.id,
+                             .dataset = opened.name.dataset,
+                             .scope = opened.name.scope,
+                             .measure = opened.name.measure,
+                             .balance = {.limit = opened.limit}};
+    connection_->query(kInsertAccount)
+        .with(fresh.id, fresh.dataset, fresh.scope, fresh.measure, fresh.balance.limit,
+              account_checksum(fresh), stored_time(opened.opened_at))
+        .run();
+  }
+  void operator()(const LimitChange& change) const {
+    connection_->query(kInsertLimitChange)
+        .with(change.seq, change.after_decision, change.policy_version, change.account, change.old_limit,
+              change.new_limit, stored_time(change.changed_at), change.by, change.why)
+        .run();
+  }
+  void operator()(const LimitRemoval& removal) const {
+    connection_->query(kInsertLimitRemoval)
+        .with(removal.seq, removal.after_decision, removal.policy_version, removal.account,
+              stored_time(removal.removed_at), removal.by, removal.why)
+        .run();
+  }
+  void operator()(const PlanRecord& plan) const {
+    connection_->shared().insert_plan(*connection_, plan, plan_digest(plan));
+  }
+  void operator()(const ClockEvent& event) const {
+    connection_->query(kInsertClockEvent)
+        .with(event.seq, event.after_decision, event.kind, stored_time(event.ledger_time),
+              stored_time(event.wall_clock), event.by, event.event)
+        .run();
+  }
+  void operator()(const SchemaMigration& migration) const {
+    connection_->query(kInsertMigration)
+        .with(migration.version, migration.after_decision, stored_time(migration.at), migration.event)
+        .run();
+  }
+  void operator()(const CredentialEvent& event) const {
+    connection_->query(kInsertCredential)
+        .with(event.seq, std::int64_t{event.revoked}, event.credential, event.type, event.principal,
+              event.value, stored_time(event.until), stored_time(event.at), event.by, event.why)
+        .run();
+  }
+  void operator()(const KeyEvent& event) const {
+    connection_->query(kInsertKey)
+        .with(event.seq, std::int64_t{event.retired}, event.verifier_key, stored_time(event.at), event.by,
+              event.why)
+        .run();
+  }
+  void operator()(const RecoveryEvent& event) const {
+    connection_->query(kInsertRecovery)
+        .with(event.seq, event.cause, static_cast<std::int64_t>(event.restored),
+              static_cast<std::int64_t>(event.dropped), stored_time(event.at), event.by, event.why)
+        .run();
+  }
+
+ private:
+  Connection* connection_;
+};
+
+struct RowNumber {
+  std::int64_t operator()(const LedgerBegun&) const { return 0; }
+  std::int64_t operator()(const PolicyRecord& record) const { return record.version.version; }
+  std::int64_t operator()(const PolicyPlace& record) const { return record.version; }
+  std::int64_t operator()(const AccountOpened& record) const { return record.id; }
+  std::int64_t operator()(const PlanRecord& record) const { return record.number; }
+  std::int64_t operator()(const SchemaMigration& record) const { return record.version; }
+  template <class Numbered>
+  std::int64_t operator()(const Numbered& record) const {
+    return record.seq;
+  }
+};
+
+/// What is recorded is what is read again.
+void require_read_back(const PlanRecord& plan) {
+  if (!plan.release) return;
+  bool same = false;
+  try {
+    PlanRecord read;
+    parse_release_text(release_text(plan), read);
+    same = read.release == plan.release && same_recipe(read.post_processing, plan.post_processing);
+  } catch (const LedgerCorrupt&) {
+  }
+  if (!same) throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
+}
+
+/// A digest that was changed would give a decision a plan that is not its own.
+void require_same(const PlanRecord& plan, const PlanRecord& stored) {
+  const bool same = stored.policy_version == plan.policy_version && stored.question == plan.question &&
+                    stored.release == plan.release &&
+                    same_recipe(stored.post_processing, plan.post_processing);
+  if (!same) {
+    throw LedgerCorrupt("ledger: plan " + std::to_string(plan.number) +
+                        " does not have the digest beside it; the file is damaged");
+  }
+}
+
+}  // namespace
+
+void insert_row(Connection& connection, const Record& record) {
+  std::visit(RowWriter(connection), record);
+}
+
+std::int64_t row_number(const Record& record) {
+  return std::visit(RowNumber(), record);
+}
+
+void Recorder::log_row(const Record& record) {
+  log_->append(*connection_, row_number(record), record);
+  meta_->log_size = log_->size();
+}
+
+void Recorder::write(const Record& record) {
+  insert_row(*connection_, record);
+  log_row(record);
+}
+
+void Recorder::write_policy(const PolicyVersion& version) {
+  write(PolicyRecord{.version = version, .implies = version.implies});
+  write(PolicyPlace{
+      .version = version.version, .base_dir = version.base_dir, .applied_at = version.applied_at});
+}
+
+std::int64_t Recorder::plan_of(const StoredDecision& decision, const std::optional<RequestParts>& parts) {
+  const bool asks = parts && parts->verb.empty();
+  if (!asks && !decision.release) return 0;
+  PlanRecord plan{.number = meta_->plans + 1,
+                  .policy_version = decision.draft.policy_version,
+                  .question = asks ? parts->question : "",
+                  .release = decision.release,
+                  .post_processing = decision.post_processing,
+                  .first_at = decision.created_at};
+  SharedRows& shared = connection_->shared();
+  if (const PlanRecord* const known = shared.known_plan(plan)) return known->number;
+  const Sha256 digest = plan_digest(plan);
+  if (const auto known = shared.number_of_plan(*connection_, digest)) {
+    plan.number = *known;
+    require_same(plan, *shared.plan(*connection_, *known));
+  } else {
+    require_read_back(plan);
+    shared.insert_plan(*connection_, plan, digest);
+    ++meta_->plans;
+    log_row(plan);
+  }
+  const std::int64_t number = plan.number;
+  shared.know_plan(std::move(plan));
+  return number;
+}
+
+void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> movements) {
+  const DecisionDraft& draft = decision.draft;
+  const auto parts = request_parts(draft.request, draft.parent);
+  DecisionRecord record{.seq = decision.seq,
+                        .id = decision.id,
+                        .created_at = decision.created_at,
+                        .principal = draft.principal,
+                        .via = decision.via,
+                        .key = draft.key,
+                        .parent = draft.parent,
+                        .deadline = draft.deadline,
+                        .outcome = draft.outcome,
+                        .reasons = draft.reasons,
+                        .rules = decision.rules,
+                        .program = decision.program,
+                        .policy_version = draft.policy_version,
+                        .decided_under = decision.decided_under,
+                        .dataset = draft.dataset,
+                        .plan = plan_of(decision, parts),
+                        .purpose = parts ? parts->purpose : "",
+                        .holding = parts ? parts->holding : RecordedHolding::none,
+                        .conflicting_key = parts ? parts->conflicting_key : "",
+                        .verb = parts ? parts->verb : "",
+                        .why = parts ? parts->why : "",
+                        .legacy_request = parts ? "" : draft.request,
+                        .component_values = decision.component_values,
+                        .values = decision.values,
+                        .token_sha256 = {},
+                        .movements = std::move(movements)};
+  decision.line = log_->size();
+  insert_decision(*connection_, *meta_, record, decision.line);
+  log_row(record);
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,217 @@
+// Records: what happened, as lines of canonical JSON (docs/record_format.md). Every line follows from rows,
+// and the rows can be made again from the lines.
+//
+// Thread-safety: pure functions; values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "epsilog/accounting/callback.hpp"
+#include "epsilog/ledger/record.hpp"
+#include "grid_units.hpp"
+
+namespace epsilog::ledger {
+
+/// Random bytes of the operating system that keep the content of a line from being guessed by its leaf.
+using Blind = std::array<std::uint8_t, 16>;
+/// 32 random bytes that a data token is.
+using TokenBytes = std::array<std::uint8_t, 32>;
+/// SHA-256.
+using Sha256 = std::array<std::uint8_t, 32>;
+
+/// The first line.
+struct LedgerBegun {
+  std::string ledger_id;   ///< 32 lower-case hexadecimal digits
+  std::string created_at;  ///< ledger time
+
+  friend bool operator==(const LedgerBegun&, const LedgerBegun&) = default;
+};
+
+/// Where relative paths of a policy version start. Its line comes directly after that of the version.
+struct PolicyPlace {
+  std::int64_t version = 0;
+  std::string base_dir = {};  ///< absolute; any bytes
+  std::string applied_at;     ///< of the version
+
+  friend bool operator==(const PolicyPlace&, const PolicyPlace&) = default;
+};
+
+/// An account at its beginning: nothing is spent or reserved.
+struct AccountOpened {
+  std::int64_t id = 0;  ///< 1, 2, ...
+  AccountName name;
+  std::int64_t limit = 0;  ///< grid units of the measure
+  std::string opened_at;
+
+  friend bool operator==(const AccountOpened&, const AccountOpened&) = default;
+};
+
+/// A question under a policy version and, once it was granted, how it is answered: constant facts that many
+/// decisions share.
+struct PlanRecord {
+  std::int64_t number = 0;  ///< 1, 2, ... in the order of their lines
+  std::int64_t policy_version = 0;
+  /// Canonical JSON of the request without purpose, holding and conflicting key; "" where the request text is
+  /// kept as it was (DecisionRecord::legacy_request).
+  std::string question = {};
+  std::optional<ReleaseRecord> release = {};
+  accounting::PostProcessing post_processing = {};  ///< of a release
+  std::string first_at = {};                        ///< time of the first decision with it
+
+  friend bool operator==(const PlanRecord&, const PlanRecord&);
+};
+
+/// What a decision did to an account, and how the account stood then. Grid units of its measure.
+struct Movement {
+  std::int64_t account = 0;
+  std::int64_t position = 0;  ///< among the accounts that the decision shows, from 1; 0: it is not shown
+  std::int64_t spent_change = 0;
+  std::int64_t reserved_change = 0;
+  accounting::Balance balance;  ///< after it
+
+  friend bool operator==(const Movement&, const Movement&);
+};
+
+/// Whether budget is kept for a question rather than spent on it at once.
+enum class RecordedHolding : std::uint8_t { none, plain, data_token };
+
+/// A decision; "" and 0 where something does not apply.
+struct DecisionRecord {
+  std::int64_t seq = 0;
+  std::string id;  ///< 26 characters
+  std::string created_at;
+  std::string principal;
+  std::string via;  ///< "claimed", "unix:UID", "token:ID", "cert:ID"
+  std::string key = {};
+  std::string parent = {};  ///< id
+  std::string deadline = {};
+  Outcome outcome = Outcome::refused;
+  std::string reasons = "[]";  ///< JSON array; "[]" unless refused
+  Rules rules = kRules;
+  Program program = {};  ///< empty in rows of the first rules
+  std::int64_t policy_version = 0;
+  std::int64_t decided_under = 0;
+  std::string dataset;
+  std::int64_t plan = 0;  ///< PlanRecord::number; 0: an act, or a legacy request without a release
+  std::string purpose = {};
+  RecordedHolding holding = RecordedHolding::none;
+  std::string conflicting_key = {};
+  std::string verb = {};  ///< of an act, whose request is {"decision":parent,"verb":verb,"why":why}
+  std::string why = {};
+  std::string legacy_request = {};  ///< the text of the request where it does not follow from the above
+  std::vector<std::vector<accounting::Rational>> component_values = {};  ///< [component][cell]
+  std::vector<accounting::Rational> values = {};                         ///< [cell], post-processed
+  /// SHA-256 of the data token, of token_issued; nothing where the token is the decision's id (older
+  /// schemas).
+  std::optional<Sha256> token_sha256 = {};
+  std::vector<Movement> movements = {};  ///< ascending by account
+
+  friend bool operator==(const DecisionRecord&, const DecisionRecord&) = default;
+};
+
+/// A policy version with the object that its text implies.
+struct PolicyRecord {
+  PolicyVersion version;
+  std::string implies = {};  ///< canonical JSON object; "" where the text is none of today's
+
+  friend bool operator==(const PolicyRecord&, const PolicyRecord&);
+};
+
+/// Who may call himself whom, from now on.
+struct CredentialEvent {
+  std::int64_t seq = 0;    ///< 1, 2, ...
+  bool revoked = false;    ///< else added
+  std::string credential;  ///< its id, never used again
+  std::string type;        ///< "uid", "token"
+  std::string principal;
+  /// Of a uid, its number; of a token, the SHA-256 in lower-case hexadecimal; "" if revoked.
+  std::string value = {};
+  std::string until = {};  ///< ledger time; "" = no end
+  std::string at;
+  std::string by;
+  std::string why = {};
+
+  friend bool operator==(const CredentialEvent&, const CredentialEvent&) = default;
+};
+
+/// A key that signs checkpoints of this ledger, from now on or no more.
+struct KeyEvent {
+  std::int64_t seq = 0;
+  bool retired = false;      ///< else added
+  std::string verifier_key;  ///< C2SP signed-note
+  std::string at;
+  std::string by;
+  std::string why = {};
+
+  friend bool operator==(const KeyEvent&, const KeyEvent&) = default;
+};
+
+/// The ledger was put right after something broke.
+struct RecoveryEvent {
+  std::int64_t seq = 0;
+  std::string cause;           ///< a word: "poisoned", "behind_replica", "rebuilt"
+  std::uint64_t restored = 0;  ///< lines put back from a replica
+  std::uint64_t dropped = 0;   ///< lines that were in the replica and stand nowhere now
+  std::string at;
+  std::string by;
+  std::string why = {};
+
+  friend bool operator==(const RecoveryEvent&, const RecoveryEvent&) = default;
+};
+
+/// In the order of the numbers that `log` stores them by (RecordKind).
+using Record = std::variant<LedgerBegun, PolicyRecord, PolicyPlace, Relocation, AccountOpened, LimitChange,
+                            LimitRemoval, PlanRecord, DecisionRecord, ClockEvent, SchemaMigration,
+                            CredentialEvent, KeyEvent, RecoveryEvent>;
+
+/// Numbers on disk for ever.
+enum class RecordKind : std::uint8_t {
+  ledger = 0,
+  policy = 1,
+  policy_place = 2,
+  relocation = 3,
+  account = 4,
+  limit_change = 5,
+  limit_removal = 6,
+  plan = 7,
+  decision = 8,
+  clock_event = 9,
+  migration = 10,
+  credential = 11,
+  key = 12,
+  recovery = 13,
+};
+
+struct Line {
+  std::uint64_t index = 0;
+  Blind blind = {};
+  Record record;
+};
+
+/// grid_decimals() of the measure of that account, of which a line came before. Throws what it will.
+using DecimalsOfAccount = accounting::CallbackRef<int(std::int64_t account)>;
+
+/// The line without its line feed.
+/// Requires  amounts within 0..2^61, changes within -2^61..2^61, numbers and indices below 2^53.
+/// Throws    InvalidParameter if a text that has to be UTF-8 is not.
+[[nodiscard]] std::string line_text(const Line& line, DecimalsOfAccount decimals);
+
+/// Ensures  line_text() of it is `text`, to the byte.
+/// Throws   LedgerCorrupt naming the member that is missing, unknown, malformed or out of its range.
+[[nodiscard]] Line parse_line(std::string_view text, DecimalsOfAccount decimals);
+
+/// What a plan is found by: SHA-256 of {"policy":..,"question":..,"release":..} as in its line.
+[[nodiscard]] Sha256 plan_digest(const PlanRecord& plan);
+
+/// The member "release" of a plan's line, which is also how its row keeps it; "" without a release.
+[[nodiscard]] std::string release_text(const PlanRecord& plan);
+/// Fills `release` and `post_processing`. Throws  LedgerCorrupt.
+void parse_release_text(std::string_view text, PlanRecord& plan);
+
+}  // namespace epsilog::ledger

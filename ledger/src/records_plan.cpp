@@ -1,0 +1,119 @@
+// The line of a plan: the question and how it is answered.
+#include <sodium.h>
+
+#include <array>
+
+#include "epsilog/ledger/ledger_time.hpp"
+#include "record_members.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+using accounting::PostProcessing;
+
+constexpr std::array kRecipes{
+    Word<PostProcessing::Kind>{PostProcessing::Kind::mean_about, "mean_about"},
+    Word<PostProcessing::Kind>{PostProcessing::Kind::variance_about, "variance_about"},
+    Word<PostProcessing::Kind>{PostProcessing::Kind::rounded, "rounded"}};
+
+constexpr auto kComponent = [](auto& members, auto& component) {
+  members.number("adjusted", component.adjusted);
+  members.number_if("adjusted_delta", component.adjusted_delta);
+  members.number_if("bound", component.bound);
+  members.number_if("centre", component.centre);
+  members.count("coordinates", component.coordinates);
+  members.number_if("delta", component.delta);
+  members.number("epsilon", component.epsilon);
+  members.number("grid", component.grid);
+  members.number_if("inflated", component.inflated);
+  members.number("lambda", component.lambda);
+  members.count_if("precision", component.precision);
+  members.number_if("published", component.published);
+  members.bytes_if("published_note", component.published_note);
+  members.number_if("rho", component.rho);
+  members.number("sensitivity", component.sensitivity);
+  members.number_if("sensitivity_l2_squared", component.sensitivity_l2_squared);
+  members.bytes_if("statistic", component.statistic);
+};
+
+constexpr auto kPostProcessing = [](auto& members, auto& recipe) {
+  const bool centred =
+      members.number_when("centre", recipe.centre, recipe.kind != PostProcessing::Kind::rounded);
+  members.word("kind", recipe.kind, kRecipes);
+  members.number("lower", recipe.lower);
+  members.number("upper", recipe.upper);
+  members.agree(centred == (recipe.kind != PostProcessing::Kind::rounded),
+                "centre: is there unless it is rounded");
+};
+
+/// Of a plan that has a release.
+constexpr auto kRelease = [](auto& members, auto& plan) {
+  auto& release = members.made(plan.release);
+  members.number("adjusted", release.adjusted);
+  members.bytes_if("arithmetic", release.arithmetic);
+  members.texts_if("cells", release.cells);
+  members.number("charged", release.charged);
+  members.objects_if("components", release.components, kComponent);
+  members.bytes("mechanism", release.mechanism);
+  members.object_if("post_processing", plan.post_processing.kind != PostProcessing::Kind::none,
+                    [&](auto& inner) { kPostProcessing(inner, plan.post_processing); });
+  members.number_if("published", release.published);
+  members.bytes_if("relation", release.relation);
+  members.number("requested", release.requested);
+  members.bytes_if("unit", release.unit);
+};
+
+constexpr auto kPlan = [](auto& members, auto& plan) {
+  members.blind();
+  members.index();
+  members.kind("plan");
+  members.count("number", plan.number, 1);
+  members.count("policy", plan.policy_version, 1);
+  members.object_text_if("question", plan.question);
+  members.object_if("release", plan.release.has_value(), [&](auto& inner) { kRelease(inner, plan); });
+  members.text("time", plan.first_at, is_time);
+};
+
+}  // namespace
+
+void each_member(MemberWriter& members, const PlanRecord& plan) {
+  kPlan(members, plan);
+}
+void each_member(MemberReader& members, PlanRecord& plan) {
+  kPlan(members, plan);
+}
+
+Sha256 plan_digest(const PlanRecord& plan) {
+  JsonWriter json;
+  json.raw("{");
+  MemberWriter members(json, nullptr, {});
+  members.count("policy", plan.policy_version);
+  members.object_text_if("question", plan.question);
+  members.object_if("release", plan.release.has_value(), [&](auto& inner) { kRelease(inner, plan); });
+  const std::string text = json.raw("}").take();
+  Sha256 digest;
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  return digest;
+}
+
+std::string release_text(const PlanRecord& plan) {
+  if (!plan.release) return "";
+  JsonWriter json;
+  json.raw("{");
+  MemberWriter members(json, nullptr, {});
+  kRelease(members, plan);
+  return json.raw("}").take();
+}
+
+void parse_release_text(std::string_view text, PlanRecord& plan) {
+  plan.release.reset();
+  plan.post_processing = {};
+  if (text.empty()) return;
+  CanonicalTokens tokens(text);
+  MemberReader members(tokens, nullptr, {});
+  kRelease(members, plan);
+  members.close();
+  if (!tokens.done()) tokens.fail("something follows the value");
+}
+
+}  // namespace epsilog::ledger

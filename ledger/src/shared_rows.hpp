@@ -1,0 +1,71 @@
+// The constant facts that rows of decisions refer to by number: names, programs, plans, names of accounts.
+//
+// Their rows never change, so each is read once a connection and kept while nobody else commits; what a
+// transaction that is rolled back had added is forgotten with it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "records.hpp"
+
+namespace epsilog::ledger {
+
+class Connection;
+
+/// As far as recipes are recorded: what those with a range have beside their kind.
+[[nodiscard]] bool same_recipe(const accounting::PostProcessing& one,
+                               const accounting::PostProcessing& other);
+
+/// Thread-safety: one thread at a time.
+class SharedRows final {
+ public:
+  /// By number. Throw  StorageFailure, LedgerCorrupt if there is none, or it cannot be read. The references
+  /// hold until the next call.
+  [[nodiscard]] const std::string& name(Connection& connection, std::int64_t no);
+  [[nodiscard]] const Program& build(Connection& connection, std::int64_t no);
+  [[nodiscard]] std::shared_ptr<const PlanRecord> plan(Connection& connection, std::int64_t no);
+  [[nodiscard]] const AccountName& account(Connection& connection, std::int64_t id);
+
+  /// Whether the ledger was made of lines.
+  [[nodiscard]] bool read_only(Connection& connection);
+
+  /// The number of what is there; nothing if it is not.
+  [[nodiscard]] std::optional<std::int64_t> number_of_name(Connection& connection, const std::string& name);
+  [[nodiscard]] std::optional<std::int64_t> number_of_build(Connection& connection, const Program& program);
+  [[nodiscard]] std::optional<std::int64_t> number_of_plan(Connection& connection, const Sha256& digest);
+
+  /// The plan that was found or written here and says the same, number and time aside; nullptr if none was.
+  [[nodiscard]] const PlanRecord* known_plan(const PlanRecord& plan) const;
+  void know_plan(PlanRecord plan);
+
+  /// New rows, of the number that follows.
+  void insert_name(Connection& connection, std::int64_t no, const std::string& name);
+  void insert_build(Connection& connection, std::int64_t no, const Program& program);
+  void insert_plan(Connection& connection, const PlanRecord& plan, const Sha256& digest);
+
+  void forget();
+  /// forget() unless nobody else committed since it was called last. Requires  a transaction that has read.
+  void forget_if_changed(Connection& connection);
+
+ private:
+  struct DigestHash {
+    std::size_t operator()(const Sha256& digest) const noexcept;
+  };
+  std::unordered_map<std::int64_t, std::string> names_;
+  std::unordered_map<std::string, std::int64_t> numbers_of_names_;
+  std::map<std::int64_t, Program> builds_;
+  std::unordered_map<std::int64_t, std::shared_ptr<const PlanRecord>> plans_;
+  std::unordered_map<Sha256, std::int64_t, DigestHash> numbers_of_plans_;
+  std::unordered_multimap<std::string, PlanRecord> known_plans_;  // by question
+  std::unordered_map<std::int64_t, AccountName> accounts_;
+  std::optional<bool> read_only_;
+  std::int64_t version_ = -1;  // PRAGMA data_version
+};
+
+}  // namespace epsilog::ledger

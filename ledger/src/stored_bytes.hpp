@@ -1,0 +1,49 @@
+// Times, digests and identifiers as schema 4 stores them.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
+
+namespace epsilog::ledger {
+
+/// Milliseconds since 1970; 0 of "". Throws  LedgerCorrupt of what is no time.
+[[nodiscard]] inline std::int64_t stored_time(const std::string& text) {
+  return text.empty() ? 0 : parse_time(text);
+}
+
+/// Throws  LedgerCorrupt naming `what` unless there are so many.
+template <std::size_t Size>
+[[nodiscard]] std::array<std::uint8_t, Size> sized_bytes(const std::string& bytes, const char* what) {
+  if (bytes.size() != Size) {
+    throw LedgerCorrupt(std::string(what) + " has " + std::to_string(bytes.size()) + " bytes, not " +
+                        std::to_string(Size));
+  }
+  std::array<std::uint8_t, Size> sized{};
+  std::copy(bytes.begin(), bytes.end(), sized.begin());
+  return sized;
+}
+
+/// SHA-256.
+[[nodiscard]] std::array<std::uint8_t, 32> sha256(std::string_view bytes);
+
+/// Lower-case hexadecimal digits of bytes, and back. Throws  LedgerCorrupt naming `what`.
+[[nodiscard]] std::string hex_text(const std::string& bytes);
+[[nodiscard]] std::string bytes_of_hex(const std::string& hex, const char* what);
+template <std::size_t Size>
+[[nodiscard]] std::string hex_text(const std::array<std::uint8_t, Size>& bytes) {
+  return hex_text(std::string(bytes.begin(), bytes.end()));
+}
+template <std::size_t Size>
+[[nodiscard]] std::array<std::uint8_t, Size> bytes_of_hex(const std::string& hex, const char* what) {
+  return sized_bytes<Size>(bytes_of_hex(hex, what), what);
+}
+
+}  // namespace epsilog::ledger

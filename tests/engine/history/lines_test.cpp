@@ -1,0 +1,206 @@
+// Records of a ledger as lines, and the ledger that is made of them (docs/record_format.md).
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/audit.hpp"
+#include "kept_ledger.hpp"
+
+namespace epsilog::test {
+namespace {
+
+std::vector<std::string> exported(const std::string& path, std::int64_t from = 0) {
+  std::vector<std::string> lines;
+  ledger::Ledger::open_read_only(path).snapshot().each_line(
+      from, [&lines](std::string_view line) { lines.emplace_back(line); });
+  return lines;
+}
+
+void import(const std::vector<std::string>& lines, const std::string& path) {
+  auto next = lines.begin();
+  const auto count = ledger::Ledger::import_lines(path, [&]() -> std::optional<std::string> {
+    if (next == lines.end()) return std::nullopt;
+    return *next++;
+  });
+  CHECK(count == static_cast<std::int64_t>(lines.size()));
+}
+
+/// Why it is refused; "" if it is not. Nothing is left of what is refused.
+std::string refusal(const std::vector<std::string>& lines, const std::string& path) {
+  std::string why;
+  try {
+    import(lines, path);
+  } catch (const LedgerCorrupt& error) {
+    why = error.what();
+    CHECK_FALSE(std::filesystem::exists(path));
+  }
+  std::filesystem::remove(path);
+  return why;
+}
+
+/// The line as if it stood there.
+std::string numbered(std::string line, std::size_t index) {
+  const std::string name = "\"index\":";
+  const std::size_t at = line.find(name) + name.size();
+  return line.replace(at, line.find(',', at) - at, std::to_string(index));
+}
+
+std::vector<std::string> columns_of_meta(const std::string& path) {
+  std::vector<std::string> columns;
+  const std::string names = rows_of(path, "SELECT name FROM pragma_table_info('meta') ORDER BY cid");
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t end = names.find('|', at);
+    columns.push_back(names.substr(at, end - at));
+    at = end + 2;
+  }
+  return columns;
+}
+
+std::vector<std::string> tables_of(const std::string& path) {
+  std::vector<std::string> tables;
+  const std::string names =
+      rows_of(path, "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'meta' ORDER BY name");
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t end = names.find('|', at);
+    tables.push_back(names.substr(at, end - at));
+    at = end + 2;
+  }
+  return tables;
+}
+
+/// Every row of a table, bytes as hexadecimal digits.
+std::string whole_table(const std::string& path, const std::string& table) {
+  const std::string columns = rows_of(
+      path, "SELECT group_concat('quote(\"' || name || '\")', ' || '','' || ') FROM pragma_table_info('" +
+                table + "')");
+  return rows_of(path,
+                 "SELECT " + columns.substr(0, columns.find('\n') - 1) + " FROM " + table + " ORDER BY 1");
+}
+
+TEST_CASE("lines: a ledger made of the lines of another has its rows, verifies, and is written to by nobody",
+          "[lines][history]") {
+  // What this boot's clock showed is of the machine, and no line has it.
+  const std::vector<std::string> own{"read_only", "wall_clock", "boot_id", "boot_offset"};
+  std::vector<std::string> files;
+  for (const OldLedger& old : kOldLedgers) files.emplace_back(old.file);
+  for (const OldLedger& old : kOddLedgers) files.emplace_back(old.file);
+  for (const std::string& file : files) {
+    CAPTURE(file);
+    const KeptLedger kept(file);
+    REQUIRE(kept.migration.faults.empty());
+    const std::vector<std::string> lines = exported(kept.path());
+    const TemporaryFolder folder;
+    const std::string copy = folder.path("copy.epsilog");
+    import(lines, copy);
+
+    for (const std::string& table : tables_of(kept.path())) {
+      CAPTURE(table);
+      CHECK(whole_table(copy, table) == whole_table(kept.path(), table));
+    }
+    for (const std::string& column : columns_of_meta(kept.path())) {
+      CAPTURE(column);
+      const std::string sql = "SELECT quote(" + column + ") FROM meta";
+      const bool differs = std::find(own.begin(), own.end(), column) != own.end();
+      if (!differs) CHECK(rows_of(copy, sql) == rows_of(kept.path(), sql));
+    }
+    CHECK(rows_of(copy, "SELECT read_only FROM meta") == "1|\n");
+    CHECK(exported(copy) == lines);
+    CHECK(engine::audit_verify(copy).faults.empty());
+
+    ledger::Ledger read_only = ledger::Ledger::open(copy, {});
+    CHECK_THROWS_AS(read_only.begin(), LedgerUnusable);
+    CHECK_THROWS_AS(static_cast<void>(read_only.begin_at_once()), LedgerUnusable);
+  }
+}
+
+TEST_CASE("lines: from a line on, all that follow are told", "[lines][history]") {
+  const KeptLedger kept("schema2/renewal");
+  const std::vector<std::string> all = exported(kept.path());
+  REQUIRE(all.size() > 10);
+  for (const std::size_t from : {std::size_t{0}, std::size_t{1}, all.size() - 1, all.size()}) {
+    CAPTURE(from);
+    CHECK(exported(kept.path(), static_cast<std::int64_t>(from)) ==
+          std::vector<std::string>(all.begin() + static_cast<std::ptrdiff_t>(from), all.end()));
+  }
+}
+
+TEST_CASE("lines: a row that was changed is not told as a line", "[lines][history]") {
+  const KeptLedger kept("schema2/minimal");
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(kept.path().c_str(), &database) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database,
+                       "DROP TRIGGER decision_no_update; UPDATE decision SET purpose = 'other'"
+                       " WHERE seq = 3",
+                       nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  std::vector<std::string> told;
+  std::string why;
+  try {
+    ledger::Ledger::open_read_only(kept.path()).snapshot().each_line(0, [&told](std::string_view line) {
+      told.emplace_back(line);
+    });
+  } catch (const LedgerCorrupt& error) {
+    why = error.what();
+  }
+  CHECK(why.find("does not have the leaf beside it") != std::string::npos);
+  for (const std::string& line : told) CHECK(line.find("\"purpose\":\"other\"") == std::string::npos);
+}
+
+TEST_CASE("lines: what cannot follow is refused by its number, and nothing is made", "[lines][history]") {
+  const KeptLedger kept("schema2/renewal");
+  const std::vector<std::string> all = exported(kept.path());
+  const TemporaryFolder folder;
+  const std::string copy = folder.path("copy.epsilog");
+
+  CHECK(refusal({}, copy).find("there is no line") != std::string::npos);
+  CHECK(refusal({all.begin(), all.begin() + 1}, copy).find("no policy version") != std::string::npos);
+  CHECK(refusal({all.begin(), all.begin() + 2}, copy).find("place of the last policy") != std::string::npos);
+  for (std::size_t left_out = 0; left_out + 1 < all.size(); ++left_out) {
+    CAPTURE(left_out);
+    std::vector<std::string> lines = all;
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(left_out));
+    CHECK(refusal(lines, copy).find("line " + std::to_string(left_out) + ": ") == 0);
+    lines = all;
+    std::swap(lines[left_out], lines[left_out + 1]);
+    CHECK(refusal(lines, copy).find("line " + std::to_string(left_out) + ": ") == 0);
+    lines = all;
+    lines[left_out] += ' ';
+    CHECK(refusal(lines, copy).find("line " + std::to_string(left_out) + ": ") == 0);
+  }
+
+  // The same with what is left numbered anew.
+  const auto without = [&](const std::string& part, std::size_t skip = 0) {
+    std::vector<std::string> lines;
+    bool dropped = false;
+    for (const std::string& line : all) {
+      if (!dropped && line.find(part) != std::string::npos && skip-- == 0) {
+        dropped = true;
+        continue;
+      }
+      lines.push_back(numbered(line, lines.size()));
+    }
+    REQUIRE(dropped);
+    return lines;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(has(refusal(without("\"kind\":\"ledger\""), copy), "a ledger begins once, in its first line"));
+  CHECK(has(refusal(without("\"kind\":\"location\""), copy), "comes directly after that version"));
+  CHECK(has(refusal(without("\"kind\":\"account\""), copy), "is not opened before it"));
+  CHECK(has(refusal(without("\"kind\":\"decision\""), copy), "is decision 2 where 1 belongs"));
+  CHECK(has(refusal(without("\"kind\":\"plan\""), copy), "is plan 2 where 1 belongs"));
+  std::vector<std::string> twice = all;
+  twice.push_back(numbered(all.front(), all.size()));
+  CHECK(has(refusal(twice, copy), "a ledger begins once, in its first line"));
+
+  const std::string taken = folder.path("taken");
+  std::ofstream(taken) << "something";
+  CHECK_THROWS_AS(import(all, taken), LedgerUnusable);
+}
+
+}  // namespace
+}  // namespace epsilog::test

@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""Test vectors of the lines of docs/record_format.md, for any program that reads them.
+
+usage: records.py [FILE]      default: ../vectors/records.json
+
+Lines are what json.dumps makes of objects with their names in order, which for this grammar is RFC 8785; leaves and
+roots are computed from the definitions of RFC 6962, section 2.1, with hashlib. Refused are lines in which one thing
+was changed.
+
+  measures   of the accounts that lines outside the history speak of
+  accepted   lines, each for itself, with their leaves
+  refused    lines, and the member that is wrong; "" if the line is none at all
+  history    lines that follow on each other, and the root at every size from 0
+"""
+
+import copy
+import datetime
+import fractions
+import hashlib
+import json
+import os
+import sys
+
+CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+START = datetime.datetime(2026, 1, 5, 9, 0, tzinfo=datetime.timezone.utc)
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def line_of(record):
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def leaf(line):
+    return sha256(b"\0" + line.encode())
+
+
+def root(leaves):
+    if len(leaves) < 2:
+        return leaves[0] if leaves else sha256(b"")
+    k = 1 << ((len(leaves) - 1).bit_length() - 1)
+    return sha256(b"\1" + root(leaves[:k]) + root(leaves[k:]))
+
+
+def moment(minute):
+    return START + datetime.timedelta(minutes=minute)
+
+
+def time(minute):
+    return moment(minute).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def decision_id(minute, name):
+    ms = int(moment(minute).timestamp() * 1000)
+    digits = "".join(CROCKFORD[ms >> 5 * place & 31] for place in reversed(range(10)))
+    return digits + "".join(CROCKFORD[byte & 31] for byte in sha256(name.encode())[:16])
+
+
+def blind(index):
+    return sha256(b"blind %d" % index)[:16].hex()
+
+
+LEDGER = "0123456789abcdef0123456789abcdef"
+YAML = ["version: 1\ndatasets: [visits]\n", "version: 1\ndatasets: [visits] # with a later limit\n"]
+BUILD = {"commit": "0123456789ab", "version": "0.2.0"}
+COUNT = {"adjusted": "0.5", "coordinates": 1, "epsilon": "0.5", "grid": "1", "inflated": "1", "lambda": "2",
+         "published": "0.5", "sensitivity": "1", "statistic": "count"}
+MEAN = {"adjusted": "0.25", "coordinates": 1, "epsilon": "0.25", "grid": "0.125", "inflated": "10", "lambda": "40",
+        "published": "0.25", "sensitivity": "10", "statistic": "sum"}
+
+MEAN_OF_COSTS = str(50 + fractions.Fraction("-1203.375") / 418)  # no decimal
+
+
+def release(components, charged, **more):
+    return {"adjusted": charged, "arithmetic": "exact", "charged": charged, "components": components,
+            "mechanism": "discrete_laplace", "published": charged, "relation": "add-remove", "requested": charged,
+            "unit": "patient_id max_rows=3", **more}
+
+
+def history():
+    """Two budgets, five questions, what became of them, and all else that happens to a ledger."""
+    events = []
+
+    def add(minute, kind, **members):
+        events.append({"blind": blind(len(events)), "index": len(events), "kind": kind, "time": time(minute),
+                       **members})
+
+    def decide(minute, seq, name, outcome, **members):
+        add(minute, "decision", build=BUILD, dataset="visits", decided_under=1 if seq < 7 else 2,
+            id=decision_id(minute, name), outcome=outcome, rules=3, seq=seq, via="unix:1000",
+            **{"policy": 1, "principal": "ann", **members})
+
+    def moved(account, limit, spent, reserved="0", **changes):
+        return {"account": account, "limit": limit, "position": account, "reserved": reserved, "spent": spent,
+                **changes}
+
+    add(0, "ledger", format=1, id=LEDGER)
+    add(0, "policy", after=0, by="cleo", event=1, sha256=sha256(YAML[0].encode()).hex(), version=1, yaml=YAML[0])
+    add(0, "location", base_dir="/srv/epsilog", policy=1)
+    add(0, "account", account=1, dataset="visits", limit="2", measure="epsilon")
+    add(0, "account", account=2, dataset="visits", limit="0.000001", measure="delta")
+    add(1, "credential", by="cleo", credential="c1", principal="ann", seq=1, type="uid", value="1000", why="joined")
+    add(1, "key", by="cleo", key="epsilog/" + LEDGER + "+00000000+AQ==", seq=1)
+    add(2, "plan", number=1, policy=1,
+        question={"dataset": "visits", "delta": "0", "epsilon": "0.5", "statistic": "count"},
+        release=release([COUNT], "0.5"))
+    decide(2, 1, "granted", "granted", component_values=[["421"]], key="monday",
+           movements=[moved(1, "2", "0.5", spent_change="0.5"), moved(2, "0.000001", "0")], plan=1,
+           purpose="quarterly report", values=["421"])
+    add(3, "plan", number=2, policy=1,
+        question={"dataset": "visits", "delta": "0", "epsilon": "50", "statistic": "count"})
+    decide(3, 2, "refused", "refused", movements=[moved(1, "2", "0.5"), moved(2, "0.000001", "0")], plan=2,
+           reasons=[{"asked": "50", "code": "dataset_budget_exceeded", "fits": "1.5", "measure": "epsilon"}])
+    add(4, "plan", number=3, policy=1,
+        question={"column": "cost", "dataset": "visits", "delta": "0", "epsilon": "0.5", "statistic": "mean"},
+        release=release([MEAN, {**COUNT, "adjusted": "0.25", "epsilon": "0.25", "lambda": "4", "published": "0.25"}],
+                        "0.5", post_processing={"centre": "50", "kind": "mean_about", "lower": "0", "upper": "100"}))
+    decide(4, 3, "pending", "pending", deadline=time(60), holding="data_token", plan=3)
+    decide(5, 4, "approved", "approved", parent=decision_id(4, "pending"), principal="cleo", verb="approve",
+           why="needed for the report")
+    decide(5, 5, "reserved", "reserved", deadline=time(120), holding="data_token",
+           movements=[moved(1, "2", "0.5", "0.5", reserved_change="0.5")], parent=decision_id(4, "pending"), plan=3,
+           principal="cleo")
+    decide(6, 6, "token", "token_issued", movements=[moved(1, "2", "0.5", "0.5")], parent=decision_id(5, "reserved"),
+           token_sha256=sha256(b"32 random bytes of a data token.").hex(), verb="token")
+    add(7, "clock", after=6, event=2, seq=1, wall_clock=time(-600), what="backwards")
+    add(8, "clock", after=6, by="cleo", event=3, seq=2, wall_clock=time(8), what="confirmed")
+    add(9, "policy", after=6, by="cleo", event=4, sha256=sha256(YAML[1].encode()).hex(), version=2, yaml=YAML[1])
+    add(9, "location", base_dir="/srv/epsilog", policy=2)
+    add(9, "limit", account=1, after=6, by="cleo", new="3", old="2", policy=2, seq=1, why="the board agreed")
+    add(9, "limit", account=2, after=6, by="cleo", policy=2, removed=True, seq=1)
+    add(10, "location", after=6, by="cleo", dataset="visits", event=5, path="/mnt/new/visits.csv", seq=1,
+        why="a new disk")
+    decide(11, 7, "posted", "granted", component_values=[["-1203.375"], ["418"]],
+           movements=[moved(1, "3", "1", reserved_change="-0.5", spent_change="0.5")],
+           parent=decision_id(5, "reserved"), plan=3, values=[MEAN_OF_COSTS])
+    add(12, "migration", after=7, event=6, to=4)
+    add(13, "credential", by="cleo", credential="c1", principal="ann", revoked=True, seq=2, type="uid", why="left")
+    add(14, "recovery", by="cleo", cause="behind_replica", dropped=1, restored=2, seq=1)
+    return events
+
+
+def accepted():
+    """Each kind, little and much; the ends of ranges; all kinds of text."""
+    head = {"blind": blind(0), "index": 0, "time": time(0)}
+    full = {**head, "index": 2**53 - 1}
+    strange = "ü \" \\ / \b\t\n\f\r \u0001\u001f \u007f \U0001d11e"
+    component = {**COUNT, "adjusted_delta": "1/3000000", "bound": "64", "centre": "-2.5", "delta": "0.000001",
+                 "precision": 53, "published_note": "not a bound", "rho": "1/7", "sensitivity_l2_squared": "100"}
+    decision = {**head, "dataset": "visits", "id": decision_id(0, "a"), "kind": "decision", "outcome": "voided",
+                "policy": 1, "principal": "ann", "rules": 1, "seq": 1, "via": "claimed"}
+    whole = {**decision, **full, "build": BUILD, "component_values": [["-2.5", "0"], ["1/3", "7"], []],
+             "conflicting_key": "monday", "deadline": time(1), "decided_under": 2, "holding": "plain",
+             "key": strange, "legacy_request": "{\"verb\": \"release\"}",
+             "movements": [
+                 {"account": 1, "limit": "2305843.009213693952", "position": 2, "reserved": "0.000000000001",
+                  "reserved_change": "-2305843.009213693952", "spent": "0", "spent_change": "2305843.009213693952"},
+                 {"account": 2, "limit": "0.000000000000000001", "reserved": "0", "spent": "0"},
+                 {"account": 3, "limit": "0.000000000000001", "reserved": "0", "spent": "0"},
+                 {"account": 4, "limit": "10", "reserved": "0", "spent": "0.5", "spent_change": "-0.25"}],
+             "parent": decision_id(-1, "b"), "plan": 12, "purpose": "audit", "reasons": [{"code": "rule"}],
+             "token_sha256": sha256(b"token").hex(), "values": ["22/7", "-1"], "verb": "cancel", "via": "token:t1",
+             "why": {"hex": "ff0a"}}
+    plan = {**head, "kind": "plan", "number": 1, "policy": 1}
+    lines = [
+        ("ledger", {**head, "format": 1, "id": LEDGER, "kind": "ledger"}),
+        ("policy, little", {**head, "by": "cleo", "kind": "policy", "sha256": sha256(b"").hex(), "version": 1}),
+        ("policy, much", {**full, "after": 0, "by": "cleo", "event": 3, "implies": {"datasets": [{"name": "visits"}]},
+                          "kind": "policy", "sha256": sha256(b"\xff\n").hex(), "version": 2, "yaml": {"hex": "ff0a"}}),
+        ("place of a policy, little", {**head, "kind": "location", "policy": 1}),
+        ("place of a policy, much", {**full, "base_dir": "/srv/Ä", "kind": "location", "policy": 2}),
+        ("relocation", {**full, "after": 0, "by": "cleo", "dataset": "visits", "event": 1, "kind": "location",
+                        "path": {"hex": "2fff"}, "seq": 1, "why": "moved"}),
+        ("account of a dataset", {**head, "account": 1, "dataset": "visits", "kind": "account", "limit": "0",
+                                  "measure": "epsilon"}),
+        ("account of a principal", {**full, "account": 2**53 - 1, "dataset": "visits", "kind": "account",
+                                    "limit": "2305.843009213693952", "measure": "rho", "scope": "principal:ann"}),
+        ("account of a Rényi divergence", {**head, "account": 3, "dataset": "visits", "kind": "account",
+                                           "limit": "2305843.009213693952", "measure": "rdp(8)"}),
+        ("limit that changes", {**head, "account": 2, "after": 3, "by": "cleo", "kind": "limit", "new": "1",
+                                "old": "0.000000000000000001", "policy": 2, "seq": 1}),
+        ("limit that goes", {**full, "account": 1, "after": 0, "by": "cleo", "kind": "limit", "policy": 2,
+                             "removed": True, "seq": 1, "why": "no longer needed"}),
+        ("plan, little", plan),
+        ("plan, much", {**plan, **full, "question": {"epsilon": "0.5"},
+                        "release": release([component, COUNT], "0.5", cells=["north", "", {"hex": "ff"}],
+                                           post_processing={"kind": "rounded", "lower": "-1/3", "upper": "10.5"})}),
+        ("decision, little", decision),
+        ("decision, much", whole),
+        ("decision with reasons that are no canonical text", {**decision, "outcome": "refused", "reasons": "[ 1 ]"}),
+        ("decision with reasons that are an object", {**decision, "reasons": {"count": 17, "first": []}}),
+        ("clock", {**head, "after": 0, "kind": "clock", "seq": 1, "wall_clock": "9999-12-31T23:59:59.999Z",
+                   "what": "forwards"}),
+        ("clock, confirmed", {**full, "after": 1, "by": "cleo", "event": 2, "kind": "clock", "seq": 2,
+                              "wall_clock": "1970-01-01T00:00:00.000Z", "what": "confirmed"}),
+        ("migration", {**head, "after": 0, "kind": "migration", "to": 2}),
+        ("credential of a user id", {**head, "by": "cleo", "credential": "c1", "kind": "credential",
+                                     "principal": "ann", "seq": 1, "type": "uid", "value": "4294967295"}),
+        ("credential of a token", {**full, "by": "cleo", "credential": "c2", "kind": "credential",
+                                   "principal": {"hex": "ff"}, "seq": 2, "type": "token", "until": time(60),
+                                   "value": sha256(b"credential").hex(), "why": "for the night"}),
+        ("credential that goes", {**head, "by": "cleo", "credential": "c2", "kind": "credential",
+                                  "principal": {"hex": "ff"}, "revoked": True, "seq": 3, "type": "token"}),
+        ("key", {**head, "by": "cleo", "key": "epsilog/x+00000000+AQ==", "kind": "key", "seq": 1}),
+        ("key that goes", {**full, "by": "cleo", "key": "epsilog/x+00000000+AQ==", "kind": "key", "retired": True,
+                           "seq": 2, "why": "lost"}),
+        ("recovery, little", {**head, "by": "cleo", "cause": "rebuilt", "kind": "recovery", "seq": 1}),
+        ("recovery, much", {**full, "by": "cleo", "cause": "poisoned", "dropped": 1, "kind": "recovery",
+                            "restored": 2**53 - 1, "seq": 2, "why": "the disk came back"}),
+    ]
+    return dict(lines)
+
+
+def refused(good):
+    """(what was done, the member, the line)"""
+    found = []
+
+    def change(name, of, member, edit):
+        record = copy.deepcopy(good[of])
+        edit(record)
+        found.append((name, member, line_of(record)))
+
+    def put(of, path, value, member=None):
+        def edit(record):
+            for step in path[:-1]:
+                record = record[step]
+            record[path[-1]] = value
+        change(f"{of}: {'.'.join(map(str, path))} is {json.dumps(value)[:40]}", of, member or path[-1], edit)
+
+    def drop(of, member):
+        change(f"{of}: {member} is missing", of, member, lambda record: record.pop(member))
+
+    for of in ["ledger", "policy, little", "relocation", "account of a dataset", "limit that changes", "plan, little",
+               "decision, little", "clock", "migration", "credential of a user id", "key", "recovery, little"]:
+        for member in sorted(good[of].keys() - {"why"}):
+            drop(of, member)
+    put("ledger", ["more"], "x")
+    put("ledger", ["format"], 2)
+    put("ledger", ["blind"], "AB" * 16)
+    put("ledger", ["blind"], "ab" * 15)
+    put("ledger", ["id"], LEDGER[1:])
+    put("ledger", ["index"], 2**53)
+    put("ledger", ["index"], "0")
+    put("ledger", ["kind"], "checkpoint")
+    put("ledger", ["time"], "2026-02-30T00:00:00.000Z")
+    put("ledger", ["time"], "2026-01-05T09:00:00Z")
+    put("policy, little", ["event"], 0)
+    put("policy, little", ["yaml"], "")
+    put("policy, little", ["version"], 0)
+    put("policy, little", ["sha256"], "ab")
+    put("policy, much", ["implies"], [])
+    put("policy, much", ["yaml"], {"hex": "41"})
+    put("policy, much", ["yaml"], {"hex": "FF"})
+    put("relocation", ["why"], "")
+    put("relocation", ["event"], 0)
+    for limit in ["-1", "0.0000000000001", "2305843.009213693953", "0.50", "-0", "1/3", "01", ".5", 1]:
+        put("account of a dataset", ["limit"], limit)
+    put("account of a dataset", ["measure"], "gamma")
+    put("account of a dataset", ["account"], 0)
+    put("limit that changes", ["new"], "0.0000000000000000001")
+    put("limit that goes", ["removed"], False)
+    put("plan, much", ["question"], "{}")
+    put("plan, much", ["release", "adjusted"], "2/4")
+    put("plan, much", ["release", "charged"], "1/3")
+    put("plan, much", ["release", "cells"], [])
+    put("plan, much", ["release", "components", 0, "delta"], "1.5")
+    put("plan, much", ["release", "components", 1, "precision"], 0)
+    put("plan, much", ["release", "post_processing", "kind"], "none")
+    put("plan, much", ["release", "post_processing", "centre"], "0")
+    put("decision, little", ["outcome"], "denied")
+    put("decision, little", ["rules"], 0)
+    put("decision, little", ["id"], "81" + "0" * 24)
+    put("decision, little", ["via"], "ann")
+    put("decision, little", ["build"], {})
+    put("decision, little", ["movements"], [])
+    put("decision, little", ["reasons"], [])
+    put("decision, little", ["reasons"], "[]")
+    put("decision, little", ["reasons"], "[{\"code\":\"rule\"}]")
+    put("decision, little", ["holding"], "none")
+    put("decision, much", ["movements", 1, "account"], 1, "movements")
+    put("decision, much", ["movements", 1, "spent_change"], "0")
+    put("decision, much", ["movements", 1, "position"], 0)
+    put("decision, much", ["movements", 2, "limit"], "0.0000000000000001")
+    put("decision, much", ["values"], ["1.0"])
+    put("decision, much", ["token_sha256"], "00")
+    put("clock", ["by"], "cleo")
+    put("clock", ["what"], "sideways")
+    put("migration", ["to"], 1)
+    put("credential of a user id", ["value"], "4294967296")
+    put("credential of a user id", ["value"], "01")
+    put("credential of a token", ["value"], "1000")
+    put("credential that goes", ["until"], time(60))
+    put("credential that goes", ["value"], sha256(b"credential").hex())
+    put("key", ["retired"], False)
+    put("recovery, little", ["cause"], "boredom")
+    put("recovery, little", ["restored"], 0)
+    line = line_of(good["ledger"])
+    found += [
+        ("members out of order", "kind", line.replace('"index":0,"kind":"ledger"', '"kind":"ledger","index":0')),
+        ("a member twice", "index", line.replace('"index":0', '"index":0,"index":0')),
+        ("a blank", "", line.replace(":", ": ", 1)),
+        ("a line feed", "", line + "\n"),
+        ("two lines", "", line + line),
+        ("nothing", "", ""),
+        ("no object", "", "[]"),
+        ("half a line", "", line[:len(line) // 2]),
+        ("a number that is no count", "index", line.replace('"index":0', '"index":0.0')),
+        ("an escape that is not needed", "kind", line.replace('"ledger"', '"\\u006cedger"')),
+    ]
+    return found
+
+
+def main(path):
+    good = accepted()
+    events = history()
+    lines = [line_of(event) for event in events]
+    leaves = [leaf(line) for line in lines]
+    vectors = {
+        "measures": {"1": "epsilon", "2": "delta", "3": "rho", "4": "rdp(8)"},
+        "accepted": [{"name": name, "line": line_of(record), "leaf": leaf(line_of(record)).hex()}
+                     for name, record in good.items()],
+        "refused": [{"name": name, "member": member, "line": line} for name, member, line in refused(good)],
+        "history": {"lines": lines, "roots": [root(leaves[:size]).hex() for size in range(len(lines) + 1)]},
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(vectors, file, indent=1)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    here = os.path.dirname(os.path.abspath(__file__))
+    main(sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "../vectors/records.json"))
