@@ -258,7 +258,6 @@ Migration Ledger::migrate(const std::string& path, const Options& options, const
     require_room(ledger.files());
     const Workspace old(ledger.files(), ".migrating-old");
     const Workspace made(ledger.files(), ".migrating");
-    ::unlink(old.files().database.c_str());  // SQLite makes it
     vacuum_into(ledger, old.files().database);
     if (migration.from < kLastAlteredVersion) bring_to_schema_3(old.files(), options.clock);
     std::int64_t decisions = 0;

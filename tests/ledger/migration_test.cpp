@@ -253,6 +253,35 @@ TEST_CASE("migration: a row that refers to a missing one stops it with nothing c
   CHECK_FALSE(fs::exists(old.path + ".migrating-old"));
 }
 
+TEST_CASE("migration: what it works on is the owner's alone, whatever the umask", "[ledger][migration]") {
+  const OldLedger old;
+  int looked = 0;
+  const auto look = [&] {
+    for (const std::string& name : names_in(old.directory.path())) {
+      if (name.find("migrating") == std::string::npos) continue;
+      CAPTURE(name);
+      ++looked;
+      struct stat file {};
+      REQUIRE(::stat((old.directory.path() + "/" + name).c_str(), &file) == 0);
+      CHECK((file.st_mode & 0077) == 0);
+    }
+  };
+  ledger::MigrationSteps steps;
+  steps.meaning = [&](const ledger::PolicyVersion&) {
+    look();
+    return ledger::PolicyMeaning();
+  };
+  steps.verify = [&](const std::string&) {
+    look();
+    return std::vector<ledger::StoredFault>();
+  };
+  const mode_t before = ::umask(0);
+  const auto migration = ledger::Ledger::migrate(old.path, {}, steps);
+  ::umask(before);
+  CHECK(migration.to == 4);
+  CHECK(looked >= 4);  // the copy of the old one and what is made of it, each time
+}
+
 TEST_CASE("migration: what one that was killed left is removed by the next", "[ledger][migration][crash]") {
   const OldLedger old;
   const auto before = told(old.path);
