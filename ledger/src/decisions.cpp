@@ -315,6 +315,7 @@ std::vector<Movement> TransactionState::movements_of(const StoredDecision& decis
 
 std::string TransactionState::record(const DecisionDraft& draft, Move kind, const std::vector<Charge>& moved,
                                      std::vector<Charge> charged) {
+  insert_noticed_clock_events();  // they came before it
   StoredDecision decision;
   decision.seq = meta.decisions + 1;
   decision.id = next_id(last_id, clock.now_ms);

@@ -78,7 +78,7 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
   if (!state.changed) return {};
   try {
     Connection& db = state_->writer();
-    state.insert_noticed_clock_events();
+    EPSILOG_INVARIANT(state.clock.events.empty());  // whatever was recorded came after them
     Meta& meta = state.meta;
     if (!state.dated) meta.last_time = state.last_time_before;  // nothing has the time it would say
     // Whatever goes wrong from here on, the next turn looks at the file.

@@ -311,6 +311,7 @@ void TransactionState::open(const AccountState& fresh) {
                         "' is missing in an index; the file is damaged");
   }
   changed = true;
+  insert_noticed_clock_events();  // they came before it
   ++meta.accounts;
   dated = true;
   recorder().write(opened_account(meta.accounts, fresh, meta.last_time));

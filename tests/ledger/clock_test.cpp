@@ -1,5 +1,8 @@
 // Ledger time never goes back, and a forged clock does not move the calendar.
+#include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
@@ -345,5 +348,64 @@ TEST_CASE("clock: a time has one spelling, and whatever is another text is none"
         "2024-01-01T00:00:60.000Z", "1969-12-31T23:59:59.999Z", "2024-01-01 00:00:00.000Z",
         "2024-01-01T00:00:00.000z", "2024-01-01T00:00:00.000+", "2024-1-001T00:00:00.000Z"}) {
     CHECK_FALSE(ledger::is_time(none));
+  }
+}
+
+TEST_CASE(
+    "clock: what was noticed stands among the lines before what went by it, and their times never go back",
+    "[ledger][clock][record]") {
+  enum class Done { release, refuse, reserve_in_new_account, member, apply_policy, relocate };
+  for (const Done done : {Done::release, Done::refuse, Done::reserve_in_new_account, Done::member,
+                          Done::apply_policy, Done::relocate}) {
+    CAPTURE(static_cast<int>(done));
+    Machine machine;
+    static_cast<void>(machine.release_at_calendar());
+    machine.pass(kMinute);
+    machine.step(kDay);
+    auto ledger = machine.open();
+    auto transaction = ledger.begin();
+    const auto release = [&] { record_release(transaction, Epsilon::from_units(1), Rational(1)); };
+    switch (done) {
+      case Done::release:
+        release();
+        break;
+      case Done::refuse:
+        transaction.refuse(refused());
+        break;
+      case Done::reserve_in_new_account: {
+        const auto opened = transaction.open_account(account("clinic", "epsilon", 5, "ward:a"));
+        transaction.reserve(draft_of(ledger::Outcome::reserved),
+                            charge_of(Epsilon::from_units(1), opened.id));
+        break;
+      }
+      case Done::member:
+        CHECK_THROWS(transaction.member([&] {
+          release();
+          throw std::runtime_error("undone");
+        }));
+        transaction.member(release);
+        break;
+      case Done::apply_policy:
+        transaction.apply_policy(policy("version: 1\n# again\n"), {}, "why");
+        break;
+      case Done::relocate:
+        transaction.relocate("clinic", "/elsewhere", "curator", "why");
+        break;
+    }
+    static_cast<void>(ledger.commit(std::move(transaction)));
+
+    std::vector<std::string> kinds;
+    std::string last;
+    ledger.snapshot().each_line(0, [&](std::string_view line) {
+      const auto read = nlohmann::json::parse(line);
+      kinds.push_back(read.at("kind"));
+      CHECK(last <= read.at("time").get<std::string>());
+      last = read.at("time");
+    });
+    const auto clock = std::find(kinds.begin(), kinds.end(), "clock");
+    REQUIRE(clock != kinds.end());
+    // Ledger, policy, its place, the account, plan and release of before.
+    CHECK(clock - kinds.begin() == 6);
+    CHECK(machine.events().size() == 1);
   }
 }
