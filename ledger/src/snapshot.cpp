@@ -257,25 +257,36 @@ RangeEnd Snapshot::each_decision(const DecisionRange& range,
   });
 }
 
+namespace {
+
+std::int64_t decisions_before_line(Connection& db, std::int64_t line) {
+  Query row = db.query("SELECT row FROM log WHERE idx < ?1 AND kind = 8 ORDER BY idx DESC LIMIT 1");
+  row.with(line);
+  return row.step() ? row.integer(0) : 0;
+}
+
+}  // namespace
+
 void Snapshot::each_line(std::int64_t from, const std::function<void(std::string_view line)>& visit) {
   state_->reading([&](Connection& db) {
     SQLite::Statement statement =
         db.prepare("SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 ORDER BY idx");
     Query rows(statement, db.handle());
     rows.with(from);
+    std::int64_t decisions = decisions_before_line(db, from);
     while (rows.step()) {
       const std::int64_t index = rows.integer(0);
       const std::int64_t kind = rows.integer(1);
       const std::int64_t row = rows.integer(2);
-      if (kind == static_cast<std::int64_t>(RecordKind::decision)) {
-        StoredDecision decision;
-        decision.seq = row;
-        state_->withhold(decision);
-        if (!decision.durable) {
-          throw LedgerIo("line " + std::to_string(index) +
-                         " is not known to be durable: it is not given away, nor what follows it");
-        }
+      // What is no decision was committed with the one that follows, or before it.
+      StoredDecision next;
+      next.seq = decisions + 1;
+      state_->withhold(next);
+      if (!next.durable) {
+        throw LedgerIo("line " + std::to_string(index) +
+                       " is not known to be durable: it is not given away, nor what follows it");
       }
+      if (kind == static_cast<std::int64_t>(RecordKind::decision)) decisions = row;
       std::string text;
       try {
         text = line_text(db, {.index = static_cast<std::uint64_t>(index),

@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "commit_mark.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
@@ -30,9 +32,9 @@ const Epsilon kTenth = Epsilon::parse_down("0.1");
 using Values = std::vector<Rational>;
 
 /// Every way by which the value of a decision leaves the ledger.
-enum class Way { by_key, by_id, as_child, in_history, while_open, retry };
-constexpr Way kWays[] = {Way::by_key,     Way::by_id,      Way::as_child,
-                         Way::in_history, Way::while_open, Way::retry};
+enum class Way { by_key, by_id, as_child, in_history, as_line, while_open, retry };
+constexpr Way kWays[] = {Way::by_key,  Way::by_id,      Way::as_child, Way::in_history,
+                         Way::as_line, Way::while_open, Way::retry};
 
 void tell(const ledger::StoredDecision& decision, Values& told) {
   if (!decision.durable && !(decision.values.empty() && decision.component_values.empty()))
@@ -74,6 +76,19 @@ Values told_by(const LedgerFixture& fixture, Way way) {
     case Way::in_history: {
       auto snapshot = fixture.look();
       snapshot.each_decision("", 0, [&](const auto& decision) { tell(decision, told); });
+      break;
+    }
+    case Way::as_line: {
+      auto snapshot = fixture.look();
+      try {
+        snapshot.each_line(0, [&](std::string_view line) {
+          const auto record = nlohmann::json::parse(line);
+          if (record.value("key", "") == "k" && record.at("outcome") == "granted")
+            told.push_back(
+                accounting::parse_canonical_rational(record.at("values").at(0).get<std::string>(), "values"));
+        });
+      } catch (const LedgerIo&) {  // a line that is not known to be durable
+      }
       break;
     }
     case Way::while_open:
@@ -402,6 +417,11 @@ TEST_CASE("settlement: a reader waits for whoever has the turn, then withholds; 
     CHECK(found->draft.outcome == ledger::Outcome::granted);
     CHECK(snapshot.find_key("ada", "reservation")->durable);  // below the mark, and at once
     CHECK_FALSE(snapshot.find_key("ada", "k")->durable);
+    CHECK(waits == 1);
+    // Nor is the plan told that stands before it, and that goes with it.
+    std::string last;
+    CHECK_THROWS_AS(snapshot.each_line(0, [&](std::string_view line) { last = line; }), LedgerIo);
+    CHECK(nlohmann::json::parse(last).value("key", "") == "reservation");
     CHECK(waits == 1);
   }
   REQUIRE(::flock(lock, LOCK_UN) == 0);

@@ -97,9 +97,9 @@ class Snapshot final {
   RangeEnd each_decision(const DecisionRange& range, const std::function<void(const StoredDecision&)>& visit,
                          const std::function<void(const MalformedRecord&)>& malformed = {});
   /// The lines of the log from that index on (docs/record_format.md), without line feeds. The callback may
-  /// use this snapshot. Throws  LedgerIo at a decision that is not known to be durable: no value leaves;
-  /// LedgerCorrupt naming the
-  ///         line whose row cannot be read, or does not have the leaf beside it.
+  /// use this snapshot.
+  /// Throws  LedgerIo at a line that is not known to be durable: neither a value leaves, nor what may go
+  ///         again; LedgerCorrupt naming the line whose row cannot be read, or has not the leaf beside it.
   void each_line(std::int64_t from, const std::function<void(std::string_view line)>& visit);
   /// The tree of all lines.
   [[nodiscard]] TreeHead tree();
