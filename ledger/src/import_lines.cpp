@@ -26,6 +26,13 @@ void require_next(std::int64_t& last, std::int64_t number, const char* what) {
   last = number;
 }
 
+/// Refers to what stands before it, or to nothing.
+void require_there(std::int64_t number, std::int64_t last, const char* what) {
+  if (number <= last) return;
+  throw LedgerCorrupt(std::string("refers to ") + what + " " + std::to_string(number) +
+                      ", which does not stand before it");
+}
+
 class LineImport final {
  public:
   explicit LineImport(Connection& db) : db_(db) {}
@@ -170,6 +177,9 @@ class LineImport final {
   }
   void write(const Line& line, const DecisionRecord& record) {
     require_next(meta_.decisions, record.seq, "decision");
+    require_there(record.plan, meta_.plans, "plan");
+    require_there(record.policy_version, meta_.policy_versions, "policy version");
+    require_there(record.decided_under, meta_.policy_versions, "policy version");
     // Of a token the row of such a ledger has what the line has.
     const std::string token =
         record.token_sha256 ? std::string(record.token_sha256->begin(), record.token_sha256->end()) : "";

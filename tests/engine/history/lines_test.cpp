@@ -192,7 +192,7 @@ TEST_CASE("lines: what cannot follow is refused by its number, and nothing is ma
   CHECK(has(refusal(without("\"kind\":\"location\""), copy), "comes directly after that version"));
   CHECK(has(refusal(without("\"kind\":\"account\""), copy), "is not opened before it"));
   CHECK(has(refusal(without("\"kind\":\"decision\""), copy), "is decision 2 where 1 belongs"));
-  CHECK(has(refusal(without("\"kind\":\"plan\""), copy), "is plan 2 where 1 belongs"));
+  CHECK(has(refusal(without("\"kind\":\"plan\""), copy), "refers to plan 1, which does not stand before it"));
   std::vector<std::string> twice = all;
   twice.push_back(numbered(all.front(), all.size()));
   CHECK(has(refusal(twice, copy), "a ledger begins once, in its first line"));
