@@ -161,6 +161,9 @@ void Submissions::restart(std::unique_ptr<Submission>& submission) {
     restarted_.pop_back();
     throw LedgerBusy(std::string("the request has to start over, and no thread can be had for it: ") +
                      error.what() + "; nothing was charged");
+  } catch (...) {
+    restarted_.pop_back();  // what was not started cannot be joined
+    throw;
   }
 }
 
