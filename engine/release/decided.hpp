@@ -1,7 +1,7 @@
 // One call of release(), release_many(), reserve() or submit(), from its requests to its answers.
 //
-//   prepare_ahead  -> grouped, if its turn comes soon          what is decided already is left to the next
-//   row prepare        -> the answer on record, or grouped         again when the world changed under it
+//   prepare_ahead  -> grouped, if its turn comes soon       what is decided already is left to prepare
+//   prepare        -> the answer on record, or grouped      again when the world changed under it
 #pragma once
 
 #include <memory>

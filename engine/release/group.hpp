@@ -1,8 +1,7 @@
 // Many calls, one COMMIT.
 //
 //   grouped     waits in the line until a group has recorded the call's requests, or leads one
-//   lead        one transaction: what is overdue ends, then every member is recorded, each whole or not at
-//   all
+//   lead        one transaction: what is overdue ends, then members are recorded, each whole or not at all
 //
 // What a member meets, and what becomes of it
 //   granted, refused, reserved, pending; a key that is bound -> recorded
@@ -10,8 +9,7 @@
 //     who prepares it                                        -> outdated     nothing of it is left
 //   a draw that needs more bits than were supplied           -> lacks_bits   nothing of it is left
 //   anything else that is thrown                             -> failed       nothing of it is left
-//   a failure of the storage but a constraint, of COMMIT     -> failed       with all that were to be
-//   recorded
+//   a failure of the storage but a constraint, of COMMIT     -> failed       as all that were recorded
 //
 // A value leaves a group only after COMMIT returned.
 #pragma once

@@ -63,8 +63,7 @@ struct Recorded {
 };
 /// Decides for good, charges and draws; nothing is visible before COMMIT.
 /// Requires  bits, unless the request is a reservation; it was prepared under the active policy, and its
-/// source
-///           is where it was.
+///           source is where it was.
 /// Ensures   none when its refusal would now be granted: prepare again. Nothing was recorded then.
 /// Throws    as ledger::Transaction, and what `bits` throws: what was recorded of it has to be undone then.
 [[nodiscard]] std::optional<Recorded> record(ledger::Transaction& transaction, const Prepared& prepared,

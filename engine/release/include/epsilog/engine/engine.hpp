@@ -129,12 +129,11 @@ class Engine final {
 
   /// release() or reserve(), whichever the request asks for, without waiting until it is durable: what waits
   /// at the same time is recorded together, with what other threads ask. The source is read, and the first
-  /// bits, before it returns. Requires  `bits` may be used from another thread until `on_done` is called, and
-  /// outlives that. `on_done`
+  /// bits, before it returns.
+  /// Requires  `bits` may be used from another thread until `on_done` is called, and outlives that. `on_done`
   ///           is short, does not throw, and does not destroy the engine.
-  /// Ensures   `on_done` is called once, by a thread of the engine, perhaps before this returns, and perhaps
-  /// at
-  ///           the same time as another; the engine is not destroyed before. Nothing if this throws.
+  /// Ensures   `on_done` is called once, by a thread of the engine, perhaps before this returns and perhaps
+  ///           at the same time as another; the engine is not destroyed before. Nothing if this throws.
   /// Throws    as release(), what is wrong with request, source or bits.
   void submit(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
               const OnDone& on_done);
