@@ -8,9 +8,11 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
+#include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fault_vfs.hpp"
@@ -280,6 +282,35 @@ TEST_CASE("migration: what it works on is the owner's alone, whatever the umask"
   ::umask(before);
   CHECK(migration.to == 4);
   CHECK(looked >= 4);  // the copy of the old one and what is made of it, each time
+}
+
+TEST_CASE("migration: a policy version that nobody asked under stands before every later one",
+          "[ledger][migration]") {
+  const OldLedger old;
+  // Schema 1 does not say where versions stand. Nobody asked under 3; under 4 a question was refused.
+  const std::string next = ledger::next_id(query_sql(old.path, "SELECT max(id) FROM decision"), 0);
+  for (const std::string& sql :
+       {std::string("INSERT INTO policy_version SELECT 3, yaml, sha256, base_dir, applied_at, applied_by"
+                    " FROM policy_version WHERE version = 1"),
+        std::string("INSERT INTO policy_version SELECT 4, yaml, sha256, base_dir, applied_at, applied_by"
+                    " FROM policy_version WHERE version = 1"),
+        "INSERT INTO decision SELECT seq + 1, '" + next +
+            "', created_at, principal, 'under 4', request_digest, request, dataset, 4, outcome, reasons,"
+            " accounts FROM decision ORDER BY seq DESC LIMIT 1",
+        std::string("UPDATE meta SET policy_versions = 4, decisions = decisions + 1")}) {
+    CAPTURE(sql);
+    REQUIRE(run_sql(old.path, sql).empty());
+  }
+  const auto migration = ledger::Ledger::migrate(old.path);
+  for (const auto& fault : migration.faults) UNSCOPED_INFO(fault.record + " " + fault.message);
+  REQUIRE(migration.to == 4);
+  std::vector<std::string> order;
+  ledger::Ledger::open_read_only(old.path).snapshot().each_line(0, [&](std::string_view text) {
+    const auto line = nlohmann::json::parse(text);
+    if (line.at("kind") == "policy") order.push_back("policy " + line.at("version").dump());
+    if (line.value("key", "") == "under 4") order.emplace_back("decision");
+  });
+  CHECK(order == std::vector<std::string>{"policy 1", "policy 2", "policy 3", "policy 4", "decision"});
 }
 
 TEST_CASE("migration: what one that was killed left is removed by the next", "[ledger][migration][crash]") {
