@@ -1,6 +1,5 @@
 #include "decision_id.hpp"
 
-#include <sodium.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +8,7 @@
 #include <system_error>
 
 #include "epsilog/accounting/errors.hpp"
+#include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -22,13 +22,6 @@ void fill_from_system(std::span<unsigned char> bytes) {
   if (getentropy(bytes.data(), bytes.size()) == 0) return;
   throw EntropyUnavailable("the operating system gave no randomness: " +
                            std::generic_category().message(errno));
-}
-
-std::string hex(const unsigned char* bytes, std::size_t size) {
-  std::string text(size * 2 + 1, '\0');
-  sodium_bin2hex(text.data(), text.size(), bytes, size);
-  text.pop_back();
-  return text;
 }
 
 std::string time_digits(std::int64_t ms) {
@@ -115,8 +108,7 @@ std::array<std::uint8_t, 16> random_128() {
 }
 
 std::string random_hex_128() {
-  const std::array<std::uint8_t, 16> random = random_128();
-  return hex(random.data(), random.size());
+  return hex_text(random_128());
 }
 
 }  // namespace epsilog::ledger

@@ -50,15 +50,6 @@ constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
     {Outcome::forfeited, "forfeited"},
 }};
 
-/// Of a program that knows more rules the history cannot be judged here.
-Rules rules_of(std::int64_t number) {
-  if (number >= static_cast<std::int64_t>(Rules::first) && number <= static_cast<std::int64_t>(kRules)) {
-    return static_cast<Rules>(number);
-  }
-  throw LedgerCorrupt("column rules is " + std::to_string(number) + "; this program knows them up to " +
-                      std::to_string(static_cast<std::int64_t>(kRules)));
-}
-
 RecordedHolding holding_of(std::int64_t number) {
   if (number >= 0 && number <= static_cast<std::int64_t>(RecordedHolding::data_token)) {
     return static_cast<RecordedHolding>(number);
@@ -201,6 +192,22 @@ Outcome outcome_of(std::int64_t number) {
   const bool known = number >= 1 && number <= static_cast<std::int64_t>(kOutcomes.size());
   if (known) return kOutcomes.at(static_cast<std::size_t>(number - 1)).first;
   throw LedgerCorrupt("column outcome is " + std::to_string(number));
+}
+
+Outcome outcome_named(std::string_view word) {
+  for (const auto& [outcome, name] : kOutcomes) {
+    if (word == name) return outcome;
+  }
+  throw LedgerCorrupt("column outcome is '" + std::string(word) + "'");
+}
+
+/// Of a program that knows more rules the history cannot be judged here.
+Rules rules_of(std::int64_t number) {
+  if (number >= static_cast<std::int64_t>(Rules::first) && number <= static_cast<std::int64_t>(kRules)) {
+    return static_cast<Rules>(number);
+  }
+  throw LedgerCorrupt("column rules is " + std::to_string(number) + "; this program knows them up to " +
+                      std::to_string(static_cast<std::int64_t>(kRules)));
 }
 
 const char* outcome_name(Outcome outcome) {

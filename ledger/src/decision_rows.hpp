@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "connection.hpp"
 #include "epsilog/ledger/record.hpp"
@@ -41,6 +42,10 @@ void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& r
 [[nodiscard]] std::int64_t outcome_number(Outcome outcome);
 /// Throws  LedgerCorrupt if there is no such.
 [[nodiscard]] Outcome outcome_of(std::int64_t number);
+/// By its word (outcome_name()). Throws  likewise.
+[[nodiscard]] Outcome outcome_named(std::string_view word);
+/// Throws  LedgerCorrupt of rules that only a later program knows.
+[[nodiscard]] Rules rules_of(std::int64_t number);
 /// What the movements of a decision charge: what it spends, or keeps reserved.
 [[nodiscard]] std::vector<Charge> charges_of(const DecisionRecord& record);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "epsilog/ledger/canonical_json.hpp"
+#include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -12,15 +13,6 @@ constexpr unsigned kDepthOfMembers = 1;
 
 /// Names that are known are shorter.
 constexpr std::size_t kNameShown = 40;
-
-std::string hex(const unsigned char* bytes, std::size_t size) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * size);
-  for (std::size_t i = 0; i < size; ++i)
-    text.append(1, kDigits[bytes[i] / 16]).append(1, kDigits[bytes[i] % 16]);
-  return text;
-}
 
 /// Whether it can be put into a record as it is.
 bool is_canonical(std::string_view text, bool arrays) {
@@ -49,11 +41,11 @@ void MemberWriter::out_of_range(std::string_view name) {
 }
 
 void MemberWriter::blind() {
-  json_->field("blind").raw("\"").raw(hex(head_->blind.data(), head_->blind.size())).raw("\"");
+  json_->field("blind").raw("\"").raw(hex_text(head_->blind)).raw("\"");
 }
 
 void MemberWriter::hash_if(std::string_view name, const std::optional<Sha256>& hash) {
-  if (hash) json_->field(name, hex(hash->data(), hash->size()));
+  if (hash) json_->field(name, hex_text(*hash));
 }
 
 void MemberWriter::change(std::string_view name, std::int64_t units, int decimals) {

@@ -1,9 +1,9 @@
 // Rows as schema 3 has them (schema3.hpp).
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "account_checksum.hpp"
+#include "decision_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
@@ -50,18 +50,6 @@ constexpr const char* kLastTimes =
     " coalesce((SELECT at FROM schema_migration ORDER BY version DESC LIMIT 1), ''),"
     " coalesce((SELECT at FROM relocation ORDER BY seq DESC LIMIT 1), '')";
 
-constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
-    {Outcome::granted, "granted"},
-    {Outcome::refused, "refused"},
-    {Outcome::reserved, "reserved"},
-    {Outcome::pending, "pending"},
-    {Outcome::approved, "approved"},
-    {Outcome::rejected, "rejected"},
-    {Outcome::token_issued, "token_issued"},
-    {Outcome::voided, "voided"},
-    {Outcome::forfeited, "forfeited"},
-}};
-
 AccountState account_as_stored(const Query& row) {
   using Column = AccountColumn;
   return {.id = row.integer(Column::id),
@@ -84,22 +72,6 @@ std::vector<Charge> read_charges(Connection& connection, const std::string& deci
     }
   }
   return charges;
-}
-
-Outcome outcome_of(const std::string& text) {
-  for (const auto& [outcome, name] : kOutcomes) {
-    if (text == name) return outcome;
-  }
-  throw LedgerCorrupt("column outcome is '" + text + "'");
-}
-
-/// Of a program that knows more rules the history cannot be judged here.
-Rules rules_of(std::int64_t number) {
-  if (number >= static_cast<std::int64_t>(Rules::first) && number <= static_cast<std::int64_t>(kRules)) {
-    return static_cast<Rules>(number);
-  }
-  throw LedgerCorrupt("column rules is " + std::to_string(number) + "; this program knows them up to " +
-                      std::to_string(static_cast<std::int64_t>(kRules)));
 }
 
 void read_release(const Query& row, RecordedNumbers& numbers, StoredDecision& decision) {
@@ -188,7 +160,7 @@ StoredDecision read_decision(Connection& connection, const Query& row) {
                       .request = row.text(Column::request),
                       .dataset = row.text(Column::dataset),
                       .policy_version = row.integer(Column::policy_version),
-                      .outcome = outcome_of(row.text(Column::outcome)),
+                      .outcome = outcome_named(row.text(Column::outcome)),
                       .reasons = row.text(Column::reasons),
                       .parent = row.text(Column::parent),
                       .deadline = row.text(Column::deadline)};

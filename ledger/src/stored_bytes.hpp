@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "canonical_tokens.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 
@@ -34,16 +35,19 @@ template <std::size_t Size>
 /// SHA-256.
 [[nodiscard]] std::array<std::uint8_t, 32> sha256(std::string_view bytes);
 
-/// Lower-case hexadecimal digits of bytes, and back. Throws  LedgerCorrupt naming `what`.
-[[nodiscard]] std::string hex_text(const std::string& bytes);
-[[nodiscard]] std::string bytes_of_hex(const std::string& hex, const char* what);
+/// Lower-case hexadecimal digits, two a byte.
+[[nodiscard]] std::string hex_text(std::string_view bytes);
 template <std::size_t Size>
 [[nodiscard]] std::string hex_text(const std::array<std::uint8_t, Size>& bytes) {
-  return hex_text(std::string(bytes.begin(), bytes.end()));
+  return hex_text(std::string_view(reinterpret_cast<const char*>(bytes.data()), Size));
 }
+/// Throws  LedgerCorrupt naming `what` unless they are so many bytes.
 template <std::size_t Size>
-[[nodiscard]] std::array<std::uint8_t, Size> bytes_of_hex(const std::string& hex, const char* what) {
-  return sized_bytes<Size>(bytes_of_hex(hex, what), what);
+[[nodiscard]] std::array<std::uint8_t, Size> bytes_of_hex(std::string_view hex, const char* what) {
+  std::array<std::uint8_t, Size> bytes{};
+  if (hex.size() == 2 * Size && read_hex(hex, bytes.data())) return bytes;
+  throw LedgerCorrupt(std::string(what) + " is not " + std::to_string(2 * Size) +
+                      " lower-case hexadecimal digits");
 }
 
 }  // namespace epsilog::ledger
