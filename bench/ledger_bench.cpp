@@ -1,16 +1,8 @@
-// What durability costs, against what the disk alone costs in the same run.
-//
-// The raw figure is an fdatasync of 4 KiB overwritten in place; a durable release cannot be cheaper. The bare
-// figures are the same rows, as texts that are there already, put into the same schema by SQLite alone.
+// What durability costs, against what the disk alone costs in the same run: an fdatasync of 4 KiB overwritten
+// in place, which no durable release can beat. Empty ledgers and full ones; bare rows are in targets/.
 // Compare medians: `--benchmark_repetitions=9 --benchmark_report_aggregates_only=true`.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
-#include <sqlite3.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -22,6 +14,7 @@
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "place.hpp"
 
 namespace epsilog::mechanisms {
 
@@ -45,25 +38,6 @@ using namespace epsilog;
 // SHA-256 of the empty text, which is what these ledgers have for a policy.
 constexpr const char* kDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 const accounting::Epsilon kUnit = accounting::Epsilon::from_units(1);
-
-class Directory final {
- public:
-  Directory() {
-    std::string pattern = (std::filesystem::current_path() / "ledger-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = pattern;
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  ~Directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 ledger::DecisionDraft draft_with(const std::string& key) {
   ledger::DecisionDraft draft;
@@ -111,7 +85,7 @@ void record_one(ledger::Transaction& transaction, const std::string& key) {
 
 /// A ledger with that many releases in it, made once a run.
 struct Filled {
-  explicit Filled(std::int64_t rows) : path(directory.file("L")) {
+  explicit Filled(std::int64_t rows) : path(folder.file("L")) {
     ledger::PolicyVersion policy;
     policy.sha256 = kDigest;
     policy.applied_by = "bench";
@@ -129,7 +103,7 @@ struct Filled {
       benchmark::DoNotOptimize(ledger.commit(std::move(transaction)));
     }
   }
-  Directory directory;
+  bench::Folder folder;
   std::string path;
   std::int64_t next = 0;
 };
@@ -142,116 +116,10 @@ Filled& filled(std::int64_t rows) {
 }
 
 void raw_fdatasync_4k(benchmark::State& state) {
-  const Directory directory;
-  const int fd = ::open(directory.file("raw").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  std::vector<char> block(4096, 'x');
-  const auto write_block = [&] {
-    return ::pwrite(fd, block.data(), block.size(), 0) == 4096 && ::fdatasync(fd) == 0;
-  };
-  if (!write_block()) state.SkipWithError("cannot write");
-  for (auto _ : state) {
-    block[0] = static_cast<char>(block[0] + 1);
-    if (!write_block()) state.SkipWithError("cannot write");
-  }
-  ::close(fd);
+  bench::Folder folder;
+  for (auto _ : state) benchmark::DoNotOptimize(folder.raw_write());
 }
 BENCHMARK(raw_fdatasync_4k)->UseRealTime()->Unit(benchmark::kMicrosecond);
-
-/// The rows of a release without the library that makes them.
-class BareRows final {
- public:
-  explicit BareRows(const std::string& path) {
-    const std::string uri = "file:" + path + "?psow=0";
-    if (::sqlite3_open_v2(uri.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nullptr) != SQLITE_OK) {
-      throw std::runtime_error("cannot open");
-    }
-    run("PRAGMA synchronous=FULL");
-    run("PRAGMA foreign_keys=ON");
-    run("PRAGMA recursive_triggers=ON");
-    for (const char* const sql : kInserts) {
-      ::sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &inserts_.emplace_back(), nullptr);
-    }
-    last_ = number("SELECT coalesce(max(seq), 0) FROM decision");
-  }
-  BareRows(const BareRows&) = delete;
-  BareRows& operator=(const BareRows&) = delete;
-  ~BareRows() {
-    for (sqlite3_stmt* insert : inserts_) ::sqlite3_finalize(insert);
-    ::sqlite3_close(db_);
-  }
-
-  void run(const char* sql) {
-    if (::sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
-      throw std::runtime_error(::sqlite3_errmsg(db_));
-    }
-  }
-  /// Copies what the first decision of the ledger has, under the next number, an id and a key, with a line of
-  /// the length of its own hashed for the log.
-  void insert_release() {
-    constexpr std::size_t kIdLength = 26;
-    constexpr std::size_t kHashBytes = 32;
-    std::string id = std::to_string(++last_);
-    id = '7' + std::string(kIdLength - 1 - id.size(), '0') + id;  // behind every id that bears a time
-    line_.replace(0, id.size(), id);
-    const std::string leaf = ledger::sha256_hex(line_).substr(0, kHashBytes);
-    for (sqlite3_stmt* insert : inserts_) {
-      ::sqlite3_bind_int64(insert, 1, last_);
-      ::sqlite3_bind_text(insert, 2, id.c_str(), -1, SQLITE_STATIC);
-      ::sqlite3_bind_text(insert, 3, leaf.c_str(), -1, SQLITE_STATIC);
-      if (::sqlite3_step(insert) != SQLITE_DONE) throw std::runtime_error(::sqlite3_errmsg(db_));
-      ::sqlite3_reset(insert);
-    }
-  }
-
- private:
-  static constexpr std::size_t kLineBytes = 700;  ///< of a decision with one account
-  static constexpr std::array kInserts = {
-      "UPDATE account SET spent = ?1, checksum = ?1 WHERE id = 1",
-      "INSERT INTO decision(seq, line, id, time, principal, via, key, parent, deadline, outcome, reasons, "
-      "rules,"
-      " build, policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
-      " component_values, \"values\", token) SELECT ?1, (SELECT max(idx) + 1 FROM log),"
-      " CAST(substr(?2, 11) AS BLOB), time, principal, via, ?2, parent, deadline, outcome, reasons, rules, "
-      "build,"
-      " policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
-      " component_values, \"values\", token FROM decision WHERE seq = 1",
-      "INSERT INTO movement(seq, account, position, spent_change, reserved_change, spent, reserved, "
-      "\"limit\")"
-      " SELECT ?1, account, position, spent_change, reserved_change, spent, reserved, \"limit\" FROM movement"
-      " WHERE seq = 1",
-      "INSERT INTO log(idx, kind, row, blind, leaf)"
-      " SELECT max(idx) + 1, 8, ?1, CAST(substr(?2, 11) AS BLOB), CAST(?3 AS BLOB) FROM log",
-      "INSERT INTO node(level, number, hash) SELECT 8, idx / 256, leaf FROM log"
-      " WHERE idx = (SELECT max(idx) FROM log) AND idx % 256 = 255",
-      "UPDATE meta SET decisions = ?1, log_size = log_size + 1, wall_clock = wall_clock + 1"};
-
-  [[nodiscard]] std::int64_t number(const char* sql) {
-    sqlite3_stmt* statement = nullptr;
-    ::sqlite3_prepare_v2(db_, sql, -1, &statement, nullptr);
-    const std::int64_t found =
-        ::sqlite3_step(statement) == SQLITE_ROW ? ::sqlite3_column_int64(statement, 0) : 0;
-    ::sqlite3_finalize(statement);
-    return found;
-  }
-
-  sqlite3* db_ = nullptr;
-  std::vector<sqlite3_stmt*> inserts_;
-  std::int64_t last_ = 0;
-  std::string line_ = std::string(kLineBytes, 'x');
-};
-
-/// Arg: how many releases a transaction holds.
-void bare_rows(benchmark::State& state) {
-  const Filled ledger_file(1);
-  BareRows rows(ledger_file.path);
-  for (auto _ : state) {
-    rows.run("BEGIN IMMEDIATE");
-    for (std::int64_t i = 0; i < state.range(0); ++i) rows.insert_release();
-    rows.run("COMMIT");
-  }
-  state.SetItemsProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(bare_rows)->Arg(1)->Arg(1'000)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 void durable_release(benchmark::State& state) {
   Filled& ledger_file = filled(state.range(0));

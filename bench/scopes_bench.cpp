@@ -4,75 +4,28 @@
 // same moments of the same disk: over_us = p50_us - raw_p50_us. `sync_free_us` is the median without what the
 // commit takes, whose flush is the disk's.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "epsilog/engine/date.hpp"
+#include "blocks.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
+#include "place.hpp"
 
 namespace {
 
 using namespace epsilog;
-using Clock = std::chrono::steady_clock;
-
-double microseconds(Clock::duration duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
-/// A folder of the current directory, which is on the disk to be measured.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::current_path() / "scopes-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = pattern;
-    raw_ = ::open((path_ / "raw").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    (void)raw_write();
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    ::close(raw_);
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  /// Microseconds.
-  double raw_write() {
-    block_[0] = static_cast<char>(block_[0] + 1);
-    const auto begin = Clock::now();
-    if (::pwrite(raw_, block_.data(), block_.size(), 0) != 4096 || ::fdatasync(raw_) != 0) {
-      throw std::runtime_error("cannot write");
-    }
-    return microseconds(Clock::now() - begin);
-  }
-
- private:
-  std::filesystem::path path_;
-  std::vector<char> block_ = std::vector<char>(4096, 'x');
-  int raw_ = -1;
-};
+using bench::Clock;
+using bench::Folder;
+using bench::median;
+using bench::microseconds;
 
 constexpr std::int64_t kAmount = 1'000'000'000;  // epsilon 0.001
 const accounting::Epsilon kEpsilon = accounting::Epsilon::from_units(kAmount);
@@ -196,40 +149,14 @@ BENCHMARK(transaction_of_accounts)
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 
-/// A dataset of as many blocks, by day, whose answers are handed in.
-void write_policy_of_blocks(const Folder& folder, std::int64_t blocks) {
-  std::ofstream(folder.file("visits.csv")) << "day\n2024-01-01\n";
-  std::ofstream policy(folder.file("policy.yaml"));
-  policy << "version: 1\ndatasets:\n  clinic:\n    source: {csv: visits.csv}\n    unit: row\n"
-            "    rows: {max: 100000}\n    neighbours: add-remove\n    budget: {epsilon: 100000}\n"
-            "    lifetime: {epsilon: 1000000}\n    columns: {day: {type: date}}\n"
-            "    queries: {score: {bounds: [0, 1000], sensitivity: 1}}\n"
-            "    release: {score: {mechanism: discrete_laplace, grid: 1}}\n";
-  if (blocks > 0) {
-    policy << "    blocks: {by: day, per: day, from: 2024-01-01, to: "
-           << engine::date_text(19'723 + blocks - 1) << "}\n";  // 2024-01-01 is day 19723
-  }
-}
-
-/// The request for its score.
-engine::Request score() {
-  engine::Request request;
-  request.dataset = "clinic";
-  request.question = engine::parse_question("value:score", std::nullopt, std::nullopt);
-  request.epsilon = accounting::Rational(1, 1000);
-  request.principal = "bench";
-  request.supplied = "500";
-  return request;
-}
-
 /// The same for a caller of the engine: a value handed in debits each of the blocks and the lifetime, since
 /// nobody can tell which rows it used. Arg: how many blocks; 0: a dataset without.
 void release_of_blocks(benchmark::State& state) {
   Folder folder;
-  write_policy_of_blocks(folder, state.range(0));
+  bench::write_policy_of_blocks(folder, state.range(0));
   engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
   engine::Engine engine = engine::Engine::open(folder.file("L"));
-  const engine::Request request = score();
+  const engine::Request request = bench::score_of_blocks();
   mechanisms::BufferedBits bits;
   std::vector<double> raw;
   std::vector<double> whole;
@@ -255,13 +182,14 @@ BENCHMARK(release_of_blocks)
 /// audit reaccount --scopes over as many blocks as the Arg says, after 20 releases that covered them all.
 void reaccount_of_blocks(benchmark::State& state) {
   Folder folder;
-  write_policy_of_blocks(folder, state.range(0));
+  bench::write_policy_of_blocks(folder, state.range(0));
   engine::Engine::init(folder.file("policy.yaml"), folder.file("L"), "bench");
   {
     engine::Engine engine = engine::Engine::open(folder.file("L"));
     mechanisms::BufferedBits bits;
     for (int i = 0; i < 20; ++i) {
-      if (!engine.release(score(), bits, {}).recorded.granted) state.SkipWithError("refused");
+      if (!engine.release(bench::score_of_blocks(), bits, {}).recorded.granted)
+        state.SkipWithError("refused");
     }
   }
   engine::ReaccountQuestion question;

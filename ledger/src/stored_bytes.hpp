@@ -32,9 +32,6 @@ template <std::size_t Size>
   return sized;
 }
 
-/// SHA-256.
-[[nodiscard]] std::array<std::uint8_t, 32> sha256(std::string_view bytes);
-
 /// Lower-case hexadecimal digits, two a byte.
 [[nodiscard]] std::string hex_text(std::string_view bytes);
 template <std::size_t Size>

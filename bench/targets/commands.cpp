@@ -1,0 +1,128 @@
+// Whole processes of the command: what they take of the processor, most of which is the loading of the
+// program.
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "ledgers.hpp"
+#include "targets.hpp"
+
+extern char** environ;
+
+namespace epsilog::bench {
+namespace {
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+struct Usage {
+  double seconds = 0;  // user and system
+  double mebibytes = 0;
+};
+
+/// Of the command with these words; its output is thrown away. Throws  if it does not end with 0.
+Usage usage_of(std::vector<std::string> words) {
+  words.insert(words.begin(), EPSILOG_COMMAND);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
+  }
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, EPSILOG_COMMAND, &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw std::runtime_error("cannot run " EPSILOG_COMMAND);
+  int status = 0;
+  rusage used{};
+  if (::wait4(child, &status, 0, &used) != child || status != 0) throw std::runtime_error("a command failed");
+  return {.seconds = seconds(used.ru_utime) + seconds(used.ru_stime),
+          .mebibytes = static_cast<double>(used.ru_maxrss) / 1024};
+}
+
+/// This process, and what it starts meanwhile, on one core.
+class OneCore final {
+ public:
+  OneCore() {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+  }
+  OneCore(const OneCore&) = delete;
+  OneCore& operator=(const OneCore&) = delete;
+  ~OneCore() { ::sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_{};
+};
+
+Row command_row(const std::string& what, double most_ms, double measured_s, double version_s) {
+  return {.what = what,
+          .target = text("<= %.1f ms", most_ms),
+          .measured = text("%.2f ms", measured_s * 1e3),
+          .floor = text("%.2f ms --version", version_s * 1e3),
+          .ratio = text("%.2f", measured_s / version_s),
+          .met = measured_s * 1e3 <= most_ms};
+}
+
+}  // namespace
+
+std::vector<Row> rows_of_commands() {
+  constexpr int kRuns = 100;
+  const Folder folder;
+  std::ofstream csv(folder.file("visits.csv"));
+  csv << "patient_id,age\n";
+  for (int i = 0; i < 1'000; ++i) csv << 'P' << i << ',' << i % 100 << '\n';
+  csv.close();
+  std::ofstream(folder.file("policy.yaml"))
+      << "version: 1\ndatasets:\n  clinic:\n    source: {csv: visits.csv}\n"
+         "    unit: {id: patient_id, max_rows: 3}\n    rows: {max: 100000}\n    neighbours: add-remove\n"
+         "    budget: {epsilon: 100000}\n    columns: {age: {type: int, bounds: [0, 110]}}\n";
+  const std::string ledger = folder.file("ledger");
+  engine::Engine::init(folder.file("policy.yaml"), ledger, "bench");
+  std::vector<double> version;
+  std::vector<double> release;
+  std::vector<double> budget;
+  for (int i = 0; i < kRuns; ++i) {
+    version.push_back(usage_of({"--version"}).seconds);
+    release.push_back(
+        usage_of({"release", "clinic", "count", "--epsilon", "0.0001", "--ledger", ledger}).seconds);
+    budget.push_back(usage_of({"budget", "--ledger", ledger}).seconds);
+  }
+  return {command_row("epsilog release, processor time", 5, median(release), median(version)),
+          command_row("epsilog budget, processor time", 2.5, median(budget), median(version))};
+}
+
+std::vector<Row> rows_of_audit(std::int64_t decisions) {
+  const Folder folder;
+  const std::string ledger = folder.file("ledger");
+  fill_ledger(ledger, decisions);
+  const OneCore pinned;
+  const Usage used = usage_of({"audit", "verify", "--ledger", ledger});
+  const double seconds_most = 10e-6 * static_cast<double>(decisions);
+  const std::string what = "audit verify of " + std::to_string(decisions) + ", one core";
+  return {{.what = what,
+           .target = text("<= %.1f s", seconds_most),
+           .measured = text("%.1f s", used.seconds),
+           .floor = "",
+           .ratio = text("%.2f", used.seconds / seconds_most),
+           .met = used.seconds <= seconds_most},
+          {.what = what,
+           .target = "<= 64 MiB",
+           .measured = text("%.0f MiB", used.mebibytes),
+           .floor = "",
+           .ratio = text("%.2f", used.mebibytes / 64),
+           .met = used.mebibytes <= 64}};
+}
+
+}  // namespace epsilog::bench
