@@ -144,6 +144,10 @@ bool terminals_exist() {
   return true;
 }
 
+nlohmann::json Result::json() const {
+  return nlohmann::json::parse(out);
+}
+
 Workbench::Workbench() {
   std::string name = (std::filesystem::temp_directory_path() / "epsilog-cli-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) give_up("cannot make a temporary directory");

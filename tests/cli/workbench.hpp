@@ -16,7 +16,7 @@ struct Result {
   std::string err;
 
   /// Throws  nlohmann::json::parse_error unless standard output is exactly one JSON value.
-  [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out); }
+  [[nodiscard]] nlohmann::json json() const;
 };
 
 /// Where the command's standard streams lead.
