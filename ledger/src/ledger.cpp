@@ -61,11 +61,11 @@ std::optional<std::string> Ledger::poisoned() const {
 }
 
 Transaction Ledger::begin() {
-  return Transaction(std::make_unique<TransactionState>(state_, TransactionState::Turn::awaited));
+  return Transaction(std::make_unique<TransactionState>(state_));
 }
 
-std::optional<Transaction> Ledger::begin_at_once() {
-  auto begun = std::make_unique<TransactionState>(state_, TransactionState::Turn::at_once);
+std::optional<Transaction> Ledger::begin_within(std::chrono::milliseconds wait) {
+  auto begun = std::make_unique<TransactionState>(state_, wait);
   if (!begun->has_turn) return std::nullopt;
   return Transaction(std::move(begun));
 }

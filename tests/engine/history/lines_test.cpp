@@ -112,7 +112,7 @@ TEST_CASE("lines: a ledger made of the lines of another has its rows, verifies, 
 
     ledger::Ledger read_only = ledger::Ledger::open(copy, {});
     CHECK_THROWS_AS(read_only.begin(), LedgerUnusable);
-    CHECK_THROWS_AS(static_cast<void>(read_only.begin_at_once()), LedgerUnusable);
+    CHECK_THROWS_AS(static_cast<void>(read_only.begin_within({})), LedgerUnusable);
   }
 }
 
