@@ -9,7 +9,7 @@ elseif(EPSILOG_STATIC_COMMAND)
 elseif(EPSILOG_STATIC_LIBRARIES AND PROJECT_IS_TOP_LEVEL AND CMAKE_BUILD_TYPE MATCHES "^Rel"
     AND NOT BUILD_SHARED_LIBS AND NOT EPSILOG_SANITIZERS)
   set(epsilog_archives ON)
-  foreach(library gmp gmpxx mpfr sodium sqlite3 yaml-cpp SQLiteCpp)
+  foreach(library gmp gmpxx mpfr nettle sodium sqlite3 yaml-cpp SQLiteCpp)
     find_library(EPSILOG_ARCHIVE_${library} lib${library}.a)
     mark_as_advanced(EPSILOG_ARCHIVE_${library})
     if(NOT EPSILOG_ARCHIVE_${library})

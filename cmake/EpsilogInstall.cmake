@@ -17,7 +17,7 @@ install(FILES
 # For builds without CMake. Archives leave what they need to whoever links them, so it is required outright;
 # shared libraries bring it along, and only the libraries of the public headers are. SQLiteCpp has no .pc.
 set(epsilog_pc_public "gmpxx, gmp, mpfr >= 4.1")
-set(epsilog_pc_hidden "libsodium >= 1.0.18, sqlite3 >= 3.40, yaml-cpp")
+set(epsilog_pc_hidden "libsodium >= 1.0.18, nettle >= 3.7, sqlite3 >= 3.40, yaml-cpp")
 if(BUILD_SHARED_LIBS)
   set(epsilog_pc_requires "${epsilog_pc_public}")
   set(epsilog_pc_libs "")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmp.h>
 #include <mpfr.h>
+#include <nettle/version.h>
 #include <sodium.h>
 #include <sqlite3.h>
 
@@ -34,6 +35,7 @@ std::string version_text() {
       fmt::format("GMP {}", gmp_version),
       fmt::format("yaml-cpp {}", kYamlCppVersion),
       fmt::format("libsodium {}", sodium_version_string()),
+      fmt::format("Nettle {}.{}", nettle_version_major(), nettle_version_minor()),
       fmt::format("fmt {}", fmt_version()),
       fmt::format("nlohmann_json {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                   NLOHMANN_JSON_VERSION_PATCH)};

@@ -1,4 +1,6 @@
 // `epsilog audit verify` and `epsilog recover`: what the file is, then what its history says.
+#include <sched.h>
+
 #include <algorithm>
 #include <new>
 #include <optional>
@@ -220,9 +222,16 @@ void check_history(ledger::Snapshot& view, DecisionSource& source, AuditReport& 
 /// Fewer decisions are judged in the time in which the connections of other threads are opened.
 constexpr std::int64_t kLongHistory = 4'000;
 
+/// As many as this process may run on, which is fewer than there are where somebody confined it.
+int processors() {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+  return static_cast<int>(std::thread::hardware_concurrency());  // more than the set has room for
+}
+
 bool pays(Threads threads, ledger::Snapshot& view) {
   if (threads != Threads::where_it_pays) return threads == Threads::several;
-  return std::thread::hardware_concurrency() > 1 && view.decisions() >= kLongHistory;
+  return processors() > 1 && view.decisions() >= kLongHistory;
 }
 
 /// Views of one history, the first for whoever judges: three where that pays, else one. A ledger that is

@@ -1,13 +1,12 @@
 #include "account_checksum.hpp"
 
-#include <sodium.h>
-
 #include <array>
 #include <charconv>
 #include <string>
 #include <string_view>
 
 #include "epsilog/accounting/errors.hpp"
+#include "sha256.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -35,8 +34,6 @@ void append_netstring(std::string& text, std::int64_t value) {
 }  // namespace
 
 std::int64_t account_checksum(const AccountState& account) {
-  static const int kInitialised = sodium_init();  // picks the fastest code; a digest needs no entropy
-  static_cast<void>(kInitialised);
   std::string text;
   text.reserve(account.dataset.size() + account.scope.size() + account.measure.size() + 96);
   append_netstring(text, account.id);
@@ -46,8 +43,7 @@ std::int64_t account_checksum(const AccountState& account) {
   append_netstring(text, account.balance.limit);
   append_netstring(text, account.balance.spent);
   append_netstring(text, account.balance.reserved);
-  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  const std::array<std::uint8_t, 32> digest = sha256(text);
   std::uint64_t first = 0;
   for (std::size_t i = 0; i < sizeof first; ++i) first = first << 8U | digest.at(i);
   return static_cast<std::int64_t>(first);

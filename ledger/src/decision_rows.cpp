@@ -10,6 +10,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "request_text.hpp"
+#include "sha256.hpp"
 #include "stored_bytes.hpp"
 #include "values_text.hpp"
 

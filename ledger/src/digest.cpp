@@ -1,5 +1,6 @@
 #include "epsilog/ledger/digest.hpp"
 
+#include "sha256.hpp"
 #include "stored_bytes.hpp"
 
 namespace epsilog::ledger {

@@ -76,6 +76,7 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
   if (state.ledger != state_) throw InvalidParameter("ledger: a transaction of another ledger");
   if (state.owing) throw InvalidParameter("ledger: a granted decision has no release; nothing was committed");
   if (!state.changed) return {};
+  const TreeHead tree = state.log.head();
   try {
     Connection& db = state_->writer();
     EPSILOG_INVARIANT(state.clock.events.empty());  // whatever was recorded came after them
@@ -102,6 +103,7 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
                                      .log = std::move(state.log)});
   state_->settled();
   std::vector<StoredDecision> recorded = std::move(state.recorded);
+  for (StoredDecision& decision : recorded) decision.log->tree = tree;
   state_->checkpoint_if_due();
   return recorded;
 }

@@ -129,9 +129,12 @@ void LogCheck::check_node(unsigned level, std::uint64_t number, const Hash& hash
   }
 }
 
-void LogCheck::check_line(const Record& record) {
+Line LogCheck::line_of(Record record) const {
+  return {.index = static_cast<std::uint64_t>(row_.index), .blind = row_.blind, .record = std::move(record)};
+}
+
+void LogCheck::check_line(const Line& line) {
   try {
-    const Line line{.index = static_cast<std::uint64_t>(row_.index), .blind = row_.blind, .record = record};
     if (leaf_hash(line_text(connection_, line)) == row_.leaf) return;
     fault(line_name(), "leaf_changed", "is not the line whose hash was recorded: its row was changed, or it");
   } catch (const LedgerCorrupt& error) {
@@ -145,12 +148,12 @@ void LogCheck::check_other() {
   there_ = false;
   if (row_.kind == kDecision) return;  // of a row that cannot be read, which is said where it is read
   try {
-    const Record record = record_at(connection_, row_.kind, row_.row);
-    if (row_number(record) != row_.row) {
+    const Line line = line_of(record_at(connection_, row_.kind, row_.row));
+    if (row_number(line.record) != row_.row) {
       fault(line_name(), "log_order", "is of row " + std::to_string(row_.row) + ", which it cannot be");
     }
-    if (const auto* const plan = std::get_if<PlanRecord>(&record)) check_digest(*plan);
-    check_line(record);
+    if (const auto* const plan = std::get_if<PlanRecord>(&line.record)) check_digest(*plan);
+    check_line(line);
   } catch (const LedgerCorrupt& error) {
     fault(line_name(), "leaf_changed", error.what());
   } catch (const InvalidParameter& error) {
@@ -166,7 +169,7 @@ void LogCheck::check_digest(const PlanRecord& plan) {
   fault("plan " + std::to_string(plan.number), "digest_differs", "is not found by what it says");
 }
 
-void LogCheck::decision(const RecordedDecision& recorded) {
+void LogCheck::decision(RecordedDecision& recorded) {
   while (next() && row_.index < recorded.line) check_other();
   const bool its_own =
       next() && row_.index == recorded.line && row_.kind == kDecision && row_.row == recorded.record.seq;
@@ -176,7 +179,9 @@ void LogCheck::decision(const RecordedDecision& recorded) {
     return;
   }
   there_ = false;
-  check_line(recorded.record);
+  Line line = line_of(std::move(recorded.record));
+  check_line(line);
+  recorded.record = std::get<DecisionRecord>(std::move(line.record));
 }
 
 void LogCheck::finish() {

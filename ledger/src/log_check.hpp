@@ -23,7 +23,8 @@ class LogCheck final {
   LogCheck(Connection& connection, const std::function<void(const StoredFault&)>& fault);
 
   /// The decision that follows. Those that cannot be read are left out: their lines are passed by.
-  void decision(const RecordedDecision& recorded);
+  /// Ensures  it is what it was; no copy is made of it.
+  void decision(RecordedDecision& recorded);
   /// What comes after the last decision, and the whole.
   void finish();
 
@@ -41,7 +42,8 @@ class LogCheck final {
   [[nodiscard]] bool next();
   void check_place();
   void check_account();
-  void check_line(const Record& record);
+  [[nodiscard]] Line line_of(Record record) const;
+  void check_line(const Line& line);
   void check_other();
   void check_digest(const PlanRecord& plan);
   void check_node(unsigned level, std::uint64_t number, const Hash& hash);

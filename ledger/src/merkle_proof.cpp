@@ -1,15 +1,19 @@
 #include "epsilog/ledger/merkle_proof.hpp"
 
-#include <sodium.h>
-
 #include <bit>
 #include <limits>
+
+#include "sha256.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
-constexpr unsigned char kLeafPrefix = 0x00;
-constexpr unsigned char kNodePrefix = 0x01;
+constexpr std::string_view kLeafPrefix("\x00", 1);
+constexpr std::string_view kNodePrefix("\x01", 1);
+
+std::string_view bytes_of(const Hash& hash) {
+  return {reinterpret_cast<const char*>(hash.data()), hash.size()};
+}
 
 /// Where in the tree a verification stands, as RFC 9162 keeps it: at each level the number of the node that
 /// is computed, and that of the last node there.
@@ -42,31 +46,15 @@ class Position final {
 }  // namespace
 
 Hash leaf_hash(std::string_view line) {
-  // Without sodium_init(), which ends the process where there is no randomness: a digest needs none.
-  crypto_hash_sha256_state state;
-  crypto_hash_sha256_init(&state);
-  crypto_hash_sha256_update(&state, &kLeafPrefix, 1);
-  crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(line.data()), line.size());
-  Hash hash{};
-  crypto_hash_sha256_final(&state, hash.data());
-  return hash;
+  return sha256({kLeafPrefix, line});
 }
 
 Hash node_hash(const Hash& left, const Hash& right) {
-  crypto_hash_sha256_state state;
-  crypto_hash_sha256_init(&state);
-  crypto_hash_sha256_update(&state, &kNodePrefix, 1);
-  crypto_hash_sha256_update(&state, left.data(), left.size());
-  crypto_hash_sha256_update(&state, right.data(), right.size());
-  Hash hash{};
-  crypto_hash_sha256_final(&state, hash.data());
-  return hash;
+  return sha256({kNodePrefix, bytes_of(left), bytes_of(right)});
 }
 
 Hash empty_root() {
-  Hash hash{};
-  crypto_hash_sha256(hash.data(), nullptr, 0);
-  return hash;
+  return sha256("");
 }
 
 bool verify_inclusion(const Hash& leaf, std::uint64_t index, const TreeHead& tree,

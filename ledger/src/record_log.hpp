@@ -25,6 +25,8 @@ class RecordLog final {
 
   [[nodiscard]] std::int64_t size() const noexcept { return static_cast<std::int64_t>(tree_.size()); }
   [[nodiscard]] TreeHead head() const { return tree_.head(); }
+  /// Requires  a line.
+  [[nodiscard]] const Hash& last_leaf() const { return last_leaf_.value(); }
 
   /// Writes the line of a row that was just written, and what the tree keeps of it. Returns its index.
   /// Requires  a transaction. Throws  StorageFailure, EntropyUnavailable, InvalidParameter as line_text().

@@ -239,6 +239,8 @@ void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> mo
   decision.line = log_->size();
   insert_decision(*connection_, *meta_, record, decision.line);
   log_row(record);
+  decision.log = {
+      .index = static_cast<std::uint64_t>(decision.line), .leaf = log_->last_leaf(), .tree = {}};
 }
 
 }  // namespace epsilog::ledger

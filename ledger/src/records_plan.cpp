@@ -1,10 +1,9 @@
 // The line of a plan: the question and how it is answered.
-#include <sodium.h>
-
 #include <array>
 
 #include "epsilog/ledger/ledger_time.hpp"
 #include "record_members.hpp"
+#include "sha256.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -90,10 +89,7 @@ Sha256 plan_digest(const PlanRecord& plan) {
   members.count("policy", plan.policy_version);
   members.object_text_if("question", plan.question);
   members.object_if("release", plan.release.has_value(), [&](auto& inner) { kRelease(inner, plan); });
-  const std::string text = json.raw("}").take();
-  Sha256 digest;
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(text.data()), text.size());
-  return digest;
+  return sha256(json.raw("}").take());
 }
 
 std::string release_text(const PlanRecord& plan) {

@@ -27,7 +27,7 @@ foreach(option ON OFF ON)
     message("not all libraries have archives here")
     set(suffix_ON so)
   endif()
-  foreach(library sqlite3 sodium mpfr gmp)
+  foreach(library sqlite3 nettle sodium mpfr gmp)
     # One of the two and not both: a program has one SQLite, which knows of all its locks.
     string(REGEX MATCHALL "lib${library}\\.[a-z]+" linked "${link}")
     list(REMOVE_DUPLICATES linked)

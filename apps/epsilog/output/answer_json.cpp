@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "epsilog/ledger/digest.hpp"
 #include "json_parts.hpp"
 
 namespace epsilog::command {
@@ -187,6 +188,15 @@ void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) 
   }
 }
 
+/// null where the decision is not known to be durable, or the tree cannot be read.
+Json log_json(const std::optional<ledger::LogPlace>& log) {
+  if (!log) return nullptr;
+  return {{"index", log->index},
+          {"leaf", ledger::hex_text(log->leaf)},
+          {"size", log->tree.size},
+          {"root", ledger::hex_text(log->tree.root)}};
+}
+
 Json program_json(const ledger::Program& program) {
   if (program.version.empty()) return nullptr;
   return {{"version", program.version}, {"commit", program.commit}};
@@ -257,6 +267,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   if (answer.recorded.reasons_count > answer.recorded.reasons.size())
     object["reasons_count"] = answer.recorded.reasons_count;
   add_waiting(object, answer, kind);
+  if (!one_line(kind) && kind != AnswerKind::plan) object["log"] = log_json(answer.recorded.log);
   return object;
 }
 

@@ -68,6 +68,7 @@ struct LivedLedger {
       const engine::Answer answer =
           asked.holding == engine::Holding::none ? release(engine, asked) : engine.reserve(asked, {});
       ids[key] = answer.recorded.decision_id;
+      places[ids[key]] = answer.recorded.log.value();
     }
     for (const auto& [name, epsilon] :
          {std::pair("again", "3"), std::pair("larger", "4"), std::pair("less", "1")}) {
@@ -77,7 +78,8 @@ struct LivedLedger {
     (void)engine.issue_token(ids["token issued"], "alice");
     (void)engine.approve(ids["approved once"], "carol");
     mechanisms::SystemBits bits;
-    (void)engine.commit(ids["committed"], "alice", {}, bits, {});
+    const engine::Answer committed = engine.commit(ids["committed"], "alice", {}, bits, {});
+    places[committed.recorded.decision_id] = committed.recorded.log.value();
     engine.history("", 0, [this](const engine::Answer& answer) {
       decisions = answer.recorded.seq;
       if (!answer.released.values.empty()) values[answer.recorded.decision_id] = answer.released.values;
@@ -89,6 +91,7 @@ struct LivedLedger {
   std::string path;
   std::map<std::string, std::string> ids;
   std::map<std::string, std::vector<accounting::Rational>> values;
+  std::map<std::string, ledger::LogPlace> places;  ///< as first told
   std::int64_t decisions = 0;
 };
 
@@ -137,6 +140,14 @@ struct StateCell : CopiedLedger {
   std::unique_ptr<HeldLock> turn;
 };
 
+/// What became of the log since the history was told.
+enum class Tree {
+  told,       ///< it is that one, or its continuation
+  made_anew,  ///< of other rows: no line stands where it did
+  changed,    ///< a leaf or node is not the hash of what it stands for
+  lost,       ///< a leaf or node is not there that the root needs
+};
+
 struct LedgerState {
   const char* name;
   /// Done once, to the ledger that is copied for each cell.
@@ -146,6 +157,7 @@ struct LedgerState {
   bool verifies = true;     ///< the audit finds nothing wrong with it
   bool readable = true;     ///< by this program
   bool other_user = false;  ///< a process of another user than the owner acts
+  Tree tree = Tree::told;
 };
 
 /// As a process leaves it that is killed in COMMIT.
@@ -239,38 +251,47 @@ inline std::vector<LedgerState> ledger_states() {
                     " request) SELECT seq, '{' FROM decision WHERE key = 'unreadable'");
            },
        .verifies = false},
-      {"migrated from schema 1",
-       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kMigratedFromSchema1); }},
-      {"migrated from schema 2",
-       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kRowsOfRulesOne); }},
-      {"migrated from schema 3",
-       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kMigratedFromSchema3); }},
+      {.name = "migrated from schema 1",
+       .prepare = [](const std::string& path,
+                     const SharedClock&) { tamper_with_log(path, kMigratedFromSchema1); },
+       .tree = Tree::made_anew},
+      {.name = "migrated from schema 2",
+       .prepare = [](const std::string& path, const SharedClock&) { tamper_with_log(path, kRowsOfRulesOne); },
+       .tree = Tree::made_anew},
+      {.name = "migrated from schema 3",
+       .prepare = [](const std::string& path,
+                     const SharedClock&) { tamper_with_log(path, kMigratedFromSchema3); },
+       .tree = Tree::made_anew},
       {.name = "leaf changed",
        .prepare =
            [](const std::string& path, const SharedClock&) {
              tamper(path, "UPDATE log SET leaf = zeroblob(32) WHERE idx = (SELECT max(idx) FROM log)");
            },
-       .verifies = false},
+       .verifies = false,
+       .tree = Tree::changed},
       {.name = "leaf lost",
        .prepare =
            [](const std::string& path, const SharedClock&) {
              tamper(path, "UPDATE log SET leaf = x'00' WHERE idx = (SELECT max(idx) FROM log)");
            },
-       .verifies = false},
+       .verifies = false,
+       .tree = Tree::lost},
       {.name = "node changed",
        .prepare =
            [](const std::string& path, const SharedClock& clock) {
              fill_first_node(path, clock);
              tamper(path, "UPDATE node SET hash = zeroblob(32)");
            },
-       .verifies = false},
+       .verifies = false,
+       .tree = Tree::changed},
       {.name = "node lost",
        .prepare =
            [](const std::string& path, const SharedClock& clock) {
              fill_first_node(path, clock);
              tamper(path, "DELETE FROM node");
            },
-       .verifies = false},
+       .verifies = false,
+       .tree = Tree::lost},
       {.name = "older schema",
        .prepare =
            [](const std::string& path, const SharedClock&) {

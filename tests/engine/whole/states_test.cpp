@@ -47,7 +47,7 @@ Path writes(const char* name, const Words& words) {
 struct Listing {
   StateCell& cell;
   bool withheld = false;
-  void operator()(const Answer& answer) { withheld = cell.word(answer) == "withholds" || withheld; }
+  void operator()(const Answer& answer) { withheld = cell.listed_word(answer) == "withholds" || withheld; }
   [[nodiscard]] std::string word() const { return withheld ? "withholds" : "tells"; }
 };
 
@@ -125,6 +125,7 @@ std::vector<Path> paths() {
       reads("plan",
             [](StateCell& cell, Engine& engine) {
               const Answer plan = engine.plan(request("count", "0.1"), {});
+              CHECK_FALSE(plan.recorded.log);
               return plan.recorded.state == engine::RequestState::granted ? std::string("tells")
                                                                           : cell.word(plan);
             }),
@@ -372,6 +373,12 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
   std::filesystem::remove(cell.sibling(".poisoned"));
   std::filesystem::remove(cell.sibling(".lock"));
   cell.require_kept();
+  if (state.tree == Tree::lost) {
+    for (const ToldPlace& place : cell.places) CHECK_FALSE(place.log);
+  } else {
+    cell.require_places(state.tree == Tree::told ? lived.places : std::map<std::string, ledger::LogPlace>(),
+                        state.tree != Tree::changed);
+  }
   if (!unchanged && (state.verifies || state.name == std::string("poisoned"))) CHECK(cell.faults() == "");
   return word;
 }

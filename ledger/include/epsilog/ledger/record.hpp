@@ -12,6 +12,7 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/merkle_proof.hpp"
 #include "epsilog/ledger/program.hpp"
 
 namespace epsilog::ledger {
@@ -138,6 +139,16 @@ struct DecisionDraft {
   std::optional<std::vector<std::int64_t>> touched = {};
 };
 
+/// Where the line of a decision stands in the tree of all lines (docs/record_format.md). Whoever keeps it can
+/// hold any later state of the ledger to it: merkle_proof.hpp.
+struct LogPlace {
+  std::uint64_t index = 0;  ///< of the line, from 0; for ever
+  Hash leaf{};              ///< of the line; for ever
+  TreeHead tree;            ///< durable, and the line is in it
+
+  friend bool operator==(const LogPlace&, const LogPlace&) = default;
+};
+
 /// A decision as stored. Everything a replay answers with.
 struct StoredDecision {
   std::int64_t seq = 0;   ///< 1, 2, … without gaps
@@ -156,6 +167,8 @@ struct StoredDecision {
   std::vector<accounting::Rational> values;                         ///< [cell], post-processed
   accounting::PostProcessing post_processing;                       ///< how `values` follow
   bool durable = true;  ///< false: not known to be on disk, and both kinds of values are withheld
+  /// Of what Ledger::commit() returns, with the tree that it made durable; of others Snapshot::log_place().
+  std::optional<LogPlace> log = {};
 };
 
 /// A change of an account's limit by `policy apply`.

@@ -72,6 +72,10 @@ struct Answer {
     std::string token;                ///< the decision from which on the data may have been seen; ""
     std::string ended_by;             ///< the decision that ended it without an answer; "" otherwise
     std::string why;                  ///< of a rejection, or policy_changed; "" = not said
+    /// Where the line of `decision_id` stands, in the tree that this call's COMMIT made durable, or in that of
+    /// today if it recorded nothing. Nothing for plan, in a history and in pending, where `durable` is false,
+    /// and where what is needed of the tree cannot be read (`audit verify` names that).
+    std::optional<ledger::LogPlace> log = {};
   };
 
   /// Empty unless it was released and that is durable.
