@@ -27,6 +27,16 @@ Policy parsed_policy(const ledger::PolicyVersion& version) {
   }
 }
 
+/// Of a statistic computed here nothing is handed out, and of older programs the token is the id.
+void add_token(Answer& answer, const ledger::StoredDecision& issued) {
+  if (!issued.token) {
+    answer.recorded.token = issued.id;
+    return;
+  }
+  if (issued.token->bytes) answer.recorded.token = ledger::hex_text(*issued.token->bytes);
+  answer.recorded.token_sha256 = ledger::hex_text(issued.token->sha256);
+}
+
 }  // namespace
 
 EngineState::EngineState(std::string path, const EngineOptions& engine_options)
@@ -164,7 +174,7 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
     answer.recorded.approvals.push_back({approval.draft.principal, approval.created_at});
   }
   answer.recorded.durable = family.durable();
-  if (family.token && family.token->durable) answer.recorded.token = family.token->id;
+  if (family.token && family.token->durable) add_token(answer, *family.token);
   if (family.end && &told != &*family.end) {
     answer.recorded.ended_by = family.end->id;
     answer.recorded.why = parse_act(family.end->draft.request).why;
@@ -223,6 +233,7 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.recorded.rules = stored.rules;
   answer.recorded.program = stored.program;
   answer.recorded.created_at = stored.created_at;
+  if (stored.token) answer.recorded.token_sha256 = ledger::hex_text(stored.token->sha256);
   const Decision decision = parse_reasons(stored.draft.reasons);
   answer.recorded.reasons = decision.reasons();
   answer.recorded.reasons_count = decision.count();

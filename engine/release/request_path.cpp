@@ -45,7 +45,8 @@ struct Waiting {
 
 Waiting waiting(EngineState& state, const std::string& id) {
   ledger::Snapshot view = state.snapshot();
-  auto family = family_of(view, id);
+  const auto issued = view.find_token(id);
+  auto family = family_of(view, issued ? issued->id : id);
   if (!family) {
     const bool there = view.find_id(id).has_value();
     throw NotFound(there ? "decision '" + id + "' never waited for a commit or an approval"
@@ -390,7 +391,9 @@ Answer token_issued(EngineState& state, const std::string& id, const std::string
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::reserved || family.token) return false;
       const Act act{Act::Verb::issue_token, family.holder().id};
-      transaction.note(draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
+      ledger::DecisionDraft issued = draft_about(family.holder(), Outcome::token_issued, by, act_json(act));
+      issued.issues_token = true;
+      transaction.note(issued);
       return true;
     });
   });

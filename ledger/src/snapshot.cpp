@@ -103,6 +103,7 @@ void SnapshotState::withhold(StoredDecision& decision) {
   decision.durable = false;
   decision.values.clear();
   decision.component_values.clear();
+  if (decision.token) decision.token->bytes.reset();
 }
 
 namespace {
@@ -160,6 +161,14 @@ std::optional<StoredDecision> Snapshot::find_key(const std::string& principal, c
 std::optional<StoredDecision> Snapshot::find_id(const std::string& id) {
   return state_->reading([&](Connection& c) {
     auto found = find_decision_by_id(c, id);
+    state_->withhold(found);
+    return found;
+  });
+}
+
+std::optional<StoredDecision> Snapshot::find_token(const std::string& token) {
+  return state_->reading([&](Connection& c) {
+    auto found = find_decision_by_token(c, token);
     state_->withhold(found);
     return found;
   });

@@ -160,6 +160,7 @@ void TransactionState::withhold(StoredDecision& decision) const {
   if (decision.seq <= decisions_before) return;
   decision.values.clear();
   decision.component_values.clear();
+  if (decision.token) decision.token->bytes.reset();
 }
 
 Transaction::Transaction(std::unique_ptr<TransactionState> state) : state_(std::move(state)) {}

@@ -76,6 +76,13 @@ struct ToldPlace {
   std::optional<ledger::LogPlace> log;
 };
 
+/// What was told of the data token of a reservation that was made against one.
+struct ToldToken {
+  std::string reservation;
+  bool durable = false;
+  std::string token;
+};
+
 /// A ledger's file in a folder of its own, as a copy of one that nobody has open.
 class CopiedLedger {
  public:
@@ -104,6 +111,11 @@ class CopiedLedger {
     const engine::Answer::Recorded& recorded_of = answer.recorded;
     if (recorded_of.durable)
       places.push_back({recorded_of.decision_id, *recorded_of.durable, recorded_of.log});
+    if (answer.asked.holding == engine::Holding::reserved_against_token &&
+        recorded_of.state != engine::RequestState::token_issued) {
+      tokens.push_back({recorded_of.granted ? recorded_of.parent : recorded_of.decision_id,
+                        recorded_of.durable.value_or(false), recorded_of.token});
+    }
     return listed_word(answer);
   }
   /// The same of one among many, which says nothing of the log.
@@ -133,8 +145,9 @@ class CopiedLedger {
         return answer.recorded.why == "policy_changed" ? "ends" : "returns";
       case RequestState::forfeited:
         return "forfeits";
-      case RequestState::approved:
       case RequestState::token_issued:
+        return "tells";
+      case RequestState::approved:
         break;
     }
     return "?";
@@ -230,6 +243,7 @@ class CopiedLedger {
   bool named_unreadable = false;
   std::vector<Told> told;
   std::vector<ToldPlace> places;
+  std::vector<ToldToken> tokens;
   std::vector<std::string> messages;
 
  private:

@@ -135,6 +135,7 @@ void add_waiting(Json& object, const engine::Answer& answer, AnswerKind kind) {
   object["data_token"] = answer.asked.holding == engine::Holding::reserved_against_token;
   object["approvals"] = approvals_json(answer, kind);
   object["token"] = or_null(answer.recorded.token);
+  if (!answer.recorded.token_sha256.empty()) object["token_sha256"] = answer.recorded.token_sha256;
   object["ended_by"] = or_null(answer.recorded.ended_by);
   object["why"] = or_null(answer.recorded.why);
 }

@@ -174,6 +174,9 @@ std::vector<Path> paths() {
       showing("show, reserved", "reserved"),
       showing("show, pending", "pending"),
       showing("show, refused", "refused"),
+      showing("show, token issued", "token issued"),
+      reads("show, by the token",
+            [](StateCell& cell, Engine& engine) { return cell.word(engine.show(cell.token, {})); }),
       showing("show, unreadable", "unreadable"),
       library("audit verify", Leaves::nothing,
               [](StateCell& cell) { return audit_word(engine::audit_verify(cell.path)); }),
@@ -223,6 +226,11 @@ std::vector<Path> paths() {
       committing("commit, computed elsewhere", "value", "3"),
       committing("commit, token issued", "token issued", "3"),
       committing("commit, token not issued", "guarded", "3"),
+      writes("commit, by the token",
+             [](StateCell& cell, Engine& engine) {
+               mechanisms::SystemBits bits;
+               return cell.word(engine.commit(cell.token, "alice", "3", bits, {}));
+             }),
       committing("commit, again", "committed"),
       committing("commit, pending", "pending"),
       committing("commit, by another", "reserved", {}, "bob"),
@@ -351,10 +359,26 @@ bool is_failure(const std::string& word) {
   return kFailures.contains(word);
 }
 
+/// A token is told where it is durable and here, always the same one, and nowhere else.
+void require_tokens(const LedgerState& state, const StateCell& cell, const LivedLedger& lived) {
+  for (const ToldToken& told : cell.tokens) {
+    CAPTURE(told.reservation);
+    if (!told.durable) {
+      CHECK(told.token.empty());
+    } else if (told.reservation == lived.ids.at("token issued")) {
+      CHECK(told.token == (state.token == Token::hash ? std::string() : cell.token));
+    } else {
+      CHECK((told.token.empty() || told.token.size() == 2 * std::tuple_size_v<ledger::DataToken::Bytes>));
+      CHECK(told.token != lived.token);
+    }
+  }
+}
+
 std::string word_in(const LedgerState& state, const Path& path, const LivedLedger& lived,
                     const std::string& prepared, const SharedClock& clock) {
   CAPTURE(state.name, path.name);
   StateCell cell(prepared, clock, lived);
+  if (state.token == Token::no_row) cell.token = lived.issuing;
   const std::string before = state.readable ? balances(prepared) : "";
   if (state.enter) state.enter(cell);
   const std::string word =
@@ -379,6 +403,7 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
     cell.require_places(state.tree == Tree::told ? lived.places : std::map<std::string, ledger::LogPlace>(),
                         state.tree != Tree::changed);
   }
+  require_tokens(state, cell, lived);
   if (!unchanged && (state.verifies || state.name == std::string("poisoned"))) CHECK(cell.faults() == "");
   return word;
 }

@@ -60,6 +60,9 @@ class Snapshot final {
   [[nodiscard]] std::string ledger_id();
   [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
   [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
+  /// The decision that issued this data token, as 64 lower-case hexadecimal digits. Goes through all that
+  /// were issued: no index has them.
+  [[nodiscard]] std::optional<StoredDecision> find_token(const std::string& token);
   [[nodiscard]] std::int64_t active_policy_version();
   [[nodiscard]] PolicyVersion active_policy();
   /// Ordered by (dataset, scope, measure); `dataset` "" = all.
