@@ -28,7 +28,7 @@ constexpr std::array kColumns = std::to_array<AnchoredColumn>({
     {"meta.boot_id", "of the last write", false},
     {"meta.boot_offset", "of the last write", false},
     {"meta.ledger_id", "which ledger it is", true},
-    {"meta.read_only", "whether it may be written to", false},
+    {"meta.read_only", "whether it may be written to, where no data token was issued", false},
     {"meta.replica_size", "how many lines a replica is known to hold", false},
     {"meta.wall_clock", "of the last write", false},
     {"plan.first_at", "when it was asked first", true},

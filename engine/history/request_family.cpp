@@ -107,6 +107,11 @@ RequestState state_of(const StoredDecision& stored) {
   EPSILOG_INVARIANT(false);
 }
 
+const StoredDecision& RequestFamily::told() const {
+  const RequestState stands = state();
+  return stands == RequestState::granted || stands == RequestState::refused ? *end : holder();
+}
+
 RequestState RequestFamily::state() const {
   return state_of(end ? *end : holder());
 }

@@ -20,6 +20,8 @@ struct RequestFamily {
 
   /// What is open, or was last.
   [[nodiscard]] const ledger::StoredDecision& holder() const { return reservation ? *reservation : root; }
+  /// What says how it stands: its end if that is an answer or a refusal, else the holder.
+  [[nodiscard]] const ledger::StoredDecision& told() const;
   [[nodiscard]] RequestState state() const;
   [[nodiscard]] bool open() const { return !end.has_value(); }
   /// Whether all of it is known to be on disk.

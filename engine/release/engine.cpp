@@ -226,12 +226,20 @@ HistoryEnd Engine::history(const HistoryPage& page,
 
 Answer Engine::show(const std::string& decision_id, const Alphas& alphas) const {
   ledger::Snapshot view = state_->snapshot();
-  const auto stored = view.find_id(decision_id);
+  auto stored = view.find_token(decision_id);
+  if (!stored) stored = view.find_id(decision_id);
   if (!stored) throw NotFound("no decision '" + decision_id + "' in this ledger");
   const auto outcome = stored->draft.outcome;
   const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
-  if (waits) return state_->family_answer(family_of(view, decision_id).value(), view, alphas);
-  return state_->recalled(*stored, view, alphas);
+  if (!waits) {
+    Answer answer = state_->recalled(*stored, view, alphas);
+    add_log(answer, *stored, view);
+    return answer;
+  }
+  const RequestFamily family = family_of(view, stored->id).value();
+  Answer answer = state_->family_answer(family, view, alphas);
+  add_log(answer, family.told(), view);
+  return answer;
 }
 
 Policy Engine::active_policy() const {

@@ -27,6 +27,16 @@ Policy parsed_policy(const ledger::PolicyVersion& version) {
   }
 }
 
+/// Of a statistic computed here nothing is handed out, and of older programs the token is the id.
+void add_token(Answer& answer, const ledger::StoredDecision& issued) {
+  if (!issued.token) {
+    answer.recorded.token = issued.id;
+    return;
+  }
+  if (issued.token->bytes) answer.recorded.token = ledger::hex_text(*issued.token->bytes);
+  answer.recorded.token_sha256 = ledger::hex_text(issued.token->sha256);
+}
+
 }  // namespace
 
 EngineState::EngineState(std::string path, const EngineOptions& engine_options)
@@ -155,8 +165,8 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
 Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot& view,
                                   std::span<const Rational> alphas) {
   const RequestState state = family.state();
-  const bool told_by_end = state == RequestState::granted || state == RequestState::refused;
-  Answer answer = recalled(told_by_end ? *family.end : family.holder(), view, alphas);
+  const ledger::StoredDecision& told = family.told();
+  Answer answer = recalled(told, view, alphas);
   answer.recorded.state = state;
   answer.asked.principal = family.root.draft.principal;
   answer.asked.key = family.root.draft.key;
@@ -164,8 +174,8 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
     answer.recorded.approvals.push_back({approval.draft.principal, approval.created_at});
   }
   answer.recorded.durable = family.durable();
-  if (family.token && family.token->durable) answer.recorded.token = family.token->id;
-  if (family.end && !told_by_end) {
+  if (family.token && family.token->durable) add_token(answer, *family.token);
+  if (family.end && &told != &*family.end) {
     answer.recorded.ended_by = family.end->id;
     answer.recorded.why = parse_act(family.end->draft.request).why;
     if (!family.end->accounts.empty()) answer.recorded.accounts = family.end->accounts;
@@ -178,6 +188,7 @@ Answer EngineState::replayed(const ledger::StoredDecision& stored, ledger::Snaps
   const auto family = family_of(view, stored.id);
   Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
   answer.recorded.replayed = true;
+  add_log(answer, family ? family->told() : stored, view);
   return answer;
 }
 
@@ -187,6 +198,16 @@ void EngineState::unreadable(const std::string& decision_id, const std::string& 
     if (!unreadable_.emplace(decision_id, message).second) return;
   }
   if (options.unreadable) options.unreadable({decision_id, message});
+}
+
+void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapshot& view,
+             const std::optional<ledger::TreeHead>& tree) {
+  if (!answer.recorded.durable.value_or(false)) return;
+  try {
+    answer.recorded.log = view.log_place(told, tree);
+  } catch (const LedgerCorrupt&) {
+    // What was answered does not depend on the tree.
+  }
 }
 
 void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits) {
@@ -201,6 +222,7 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.recorded.granted = stored.draft.outcome == ledger::Outcome::granted;
   answer.recorded.replayed = replayed;
   answer.recorded.durable = stored.durable;
+  answer.recorded.log = stored.log;
   answer.recorded.state = state_of(stored);
   answer.recorded.parent = stored.draft.parent;
   answer.recorded.deadline = stored.draft.deadline;
@@ -211,6 +233,7 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.recorded.rules = stored.rules;
   answer.recorded.program = stored.program;
   answer.recorded.created_at = stored.created_at;
+  if (stored.token) answer.recorded.token_sha256 = ledger::hex_text(stored.token->sha256);
   const Decision decision = parse_reasons(stored.draft.reasons);
   answer.recorded.reasons = decision.reasons();
   answer.recorded.reasons_count = decision.count();

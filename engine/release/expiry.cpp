@@ -121,8 +121,8 @@ Begun begin_after_expiries(EngineState& state, const std::string& except) {
   }
 }
 
-std::optional<Begun> begin_after_expiries_at_once(EngineState& state) {
-  std::optional<ledger::Transaction> transaction = state.writer().begin_at_once();
+std::optional<Begun> begin_after_expiries_within(EngineState& state, std::chrono::milliseconds wait) {
+  std::optional<ledger::Transaction> transaction = state.writer().begin_within(wait);
   if (!transaction) return std::nullopt;
   Begun begun{std::move(*transaction)};
   if (!end_overdue(state, begun, "")) return std::nullopt;

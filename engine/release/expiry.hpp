@@ -23,9 +23,10 @@ struct Begun {
 /// most, so that others get their turn between them; the last of them is returned, open. One that cannot be
 /// read stays open and is told to EngineOptions::unreadable: it stops nobody.
 [[nodiscard]] Begun begin_after_expiries(EngineState& state, const std::string& except = "");
-/// The same without waiting for the turn: none if it is not free, or more than one transaction ends would
-/// end.
-[[nodiscard]] std::optional<Begun> begin_after_expiries_at_once(EngineState& state);
+/// The same without waiting longer than that: none if the turn is not to be had, or more than one transaction
+/// ends would end.
+[[nodiscard]] std::optional<Begun> begin_after_expiries_within(EngineState& state,
+                                                               std::chrono::milliseconds wait);
 
 /// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
 /// may have seen the data. `act` says by what, in the name of `who`.

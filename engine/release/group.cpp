@@ -11,8 +11,15 @@
 namespace epsilog::engine {
 namespace {
 
-/// How long who looked at nothing yet waits for a group: after that the ledger may be read meanwhile.
-constexpr std::chrono::milliseconds kImpatience(20);
+/// How long who looked at nothing yet waits for a group, and who leads it for the turn. Most turns come
+/// within that time, and to have read the ledger meanwhile would have been for nothing; after it, a call that
+/// repeats an earlier one is told what is known.
+constexpr std::chrono::milliseconds kImpatience(250);
+
+std::chrono::milliseconds patience_of(const EngineState& state, Patience patience) {
+  const std::chrono::milliseconds wait(state.options.wait_ms);
+  return patience == Patience::none ? std::min(wait, kImpatience) : wait;
+}
 
 std::size_t movements_of(std::span<const Prepared> requests) {
   std::size_t movements = 0;
@@ -129,7 +136,7 @@ void hand_out(std::vector<ledger::StoredDecision> committed, std::size_t ended,
 std::optional<Begun> begun_with(EngineState& state, Patience patience) {
   if (patience == Patience::turn) return begin_after_expiries(state);
   try {
-    return begin_after_expiries_at_once(state);
+    return begin_after_expiries_within(state, patience_of(state, patience));
   } catch (const Error&) {
     return std::nullopt;  // whoever asks again with patience meets the same
   }
@@ -181,9 +188,7 @@ void lead(EngineState& state, Member& own, Patience patience) noexcept {
 }
 
 void grouped(EngineState& state, Member& member, Patience patience) {
-  const std::chrono::milliseconds wait(state.options.wait_ms);
-  switch (state.line().await(
-      member, deadline_after(patience == Patience::none ? std::min(wait, kImpatience) : wait))) {
+  switch (state.line().await(member, deadline_after(patience_of(state, patience)))) {
     case GroupLine::Turn::leads:
       lead(state, member, patience);
       return;

@@ -47,12 +47,12 @@ struct Member final : GroupLine::Place {
   bool calendar_held = false;
 };
 
-/// How long a member waits to be taken, and who leads with it for the ledger's turn: not at all, or as long
-/// as EngineOptions::wait_ms says.
+/// How long a member waits to be taken, and who leads with it for the ledger's turn: a moment at most, or as
+/// long as EngineOptions::wait_ms says.
 enum class Patience { none, turn };
 
-/// Ensures  the member's fate. Without patience it stays unmet if the turn could not be had at once, or the
-///          ledger not be written to: whoever cannot write may still be told what was decided earlier.
+/// Ensures  the member's fate. Without patience it stays unmet if the turn could not be had in a moment, or
+///          the ledger not be written to: whoever cannot write may still be told what was decided earlier.
 /// Throws   LedgerBusy if it was not taken in time: nothing of it happened.
 void grouped(EngineState& state, Member& member, Patience patience);
 

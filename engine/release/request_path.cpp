@@ -35,6 +35,8 @@ struct Waiting {
   std::shared_ptr<const AppliedPolicy> active;  // the version now
   const Dataset* dataset = nullptr;             // inside `active`; nullptr: declared no more
   bool overdue = false;                         // it ends before anything else is written
+  /// What the last COMMIT of this call made durable, where that is kept.
+  std::optional<ledger::TreeHead>* tree = nullptr;
 
   [[nodiscard]] const std::string& root() const { return family.root.id; }
   [[nodiscard]] ledger::Rules rules() const { return family.root.rules; }
@@ -43,7 +45,8 @@ struct Waiting {
 
 Waiting waiting(EngineState& state, const std::string& id) {
   ledger::Snapshot view = state.snapshot();
-  auto family = family_of(view, id);
+  const auto issued = view.find_token(id);
+  auto family = family_of(view, issued ? issued->id : id);
   if (!family) {
     const bool there = view.find_id(id).has_value();
     throw NotFound(there ? "decision '" + id + "' never waited for a commit or an approval"
@@ -58,9 +61,13 @@ Waiting waiting(EngineState& state, const std::string& id) {
   return result;
 }
 
-Answer standing(EngineState& state, const std::string& root, std::span<const Rational> alphas) {
+Answer standing(EngineState& state, const std::string& root, std::span<const Rational> alphas,
+                const std::optional<ledger::TreeHead>& tree) {
   ledger::Snapshot view = state.snapshot();
-  return state.family_answer(*family_of(view, root), view, alphas);
+  const RequestFamily family = family_of(view, root).value();
+  Answer answer = state.family_answer(family, view, alphas);
+  add_log(answer, family.told(), view, tree);
+  return answer;
 }
 
 [[noreturn]] void refuse_actor(const Waiting& step, const std::string& by, const std::string& what,
@@ -100,7 +107,9 @@ Attempt transact(EngineState& state, const Waiting& step, Overdue overdue, const
   if (begun.transaction.active_policy_version() != step.active->version.version) return Attempt::outdated;
   const RequestFamily family = family_of(begun.transaction, step.root()).value();
   const bool recorded = work(begun.transaction, family);
-  if (recorded || begun.ended > 0) (void)state.writer().commit(std::move(begun.transaction));
+  if (recorded || begun.ended > 0) {
+    *step.tree = state.writer().commit(std::move(begun.transaction)).back().log->tree;
+  }
   return Attempt::over;
 }
 
@@ -119,9 +128,11 @@ Attempt end_overdue(EngineState& state, const Waiting& step) {
 /// Runs `once` on the request as it stands until no policy was applied under it; returns how it stands then.
 Answer settled(EngineState& state, const std::string& id, std::span<const Rational> alphas,
                const std::function<Attempt(const Waiting&)>& once) {
+  std::optional<ledger::TreeHead> tree;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    const Waiting step = waiting(state, id);
-    if (once(step) == Attempt::over) return standing(state, step.root(), alphas);
+    Waiting step = waiting(state, id);
+    step.tree = &tree;
+    if (once(step) == Attempt::over) return standing(state, step.root(), alphas, tree);
   }
   throw LedgerBusy("the policy kept changing; nothing was done, retry");
 }
@@ -380,7 +391,9 @@ Answer token_issued(EngineState& state, const std::string& id, const std::string
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::reserved || family.token) return false;
       const Act act{Act::Verb::issue_token, family.holder().id};
-      transaction.note(draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
+      ledger::DecisionDraft issued = draft_about(family.holder(), Outcome::token_issued, by, act_json(act));
+      issued.issues_token = true;
+      transaction.note(issued);
       return true;
     });
   });

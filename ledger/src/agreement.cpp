@@ -9,15 +9,18 @@ void require_agreeing_meta(Connection& connection, const Meta& meta, std::int64_
     throw LedgerCorrupt("ledger: meta counts " + std::to_string(meta.policy_versions) +
                         " policy versions, the last one recorded has number " + std::to_string(last_version));
   }
-  const std::string last = last_recorded_time(connection);
-  if (meta.last_time != last) {
+  require_agreeing_meta(meta,
+                        {.time = last_recorded_time(connection), .held_at = held_by_events(connection)});
+}
+
+void require_agreeing_meta(const Meta& meta, const RecordedTimes& recorded) {
+  if (meta.last_time != recorded.time) {
     throw LedgerCorrupt("ledger: meta says that ledger time is " + meta.last_time +
-                        ", what was recorded last says " + last);
+                        ", what was recorded last says " + recorded.time);
   }
-  const std::string held = held_by_events(connection);
-  if (meta.clock.held_at != held) {
+  if (meta.clock.held_at != recorded.held_at) {
     throw LedgerCorrupt("ledger: meta says that the calendar is held at '" + meta.clock.held_at +
-                        "', the clock events say '" + held + "'");
+                        "', the clock events say '" + recorded.held_at + "'");
   }
 }
 

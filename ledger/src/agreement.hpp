@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "queries.hpp"
 
@@ -11,5 +12,13 @@ namespace epsilog::ledger {
 /// Throws    LedgerCorrupt unless meta counts as many policy versions, ledger time is that of what was
 ///           recorded last, and the calendar is held where the clock events say.
 void require_agreeing_meta(Connection& connection, const Meta& meta, std::int64_t last_version);
+
+/// What the rows say of two columns of meta.
+struct RecordedTimes {
+  std::string time;     ///< of what was recorded last
+  std::string held_at;  ///< since when the calendar is held; "" if it is not
+};
+/// The same of these two, for whoever knows what the rows say.
+void require_agreeing_meta(const Meta& meta, const RecordedTimes& recorded);
 
 }  // namespace epsilog::ledger

@@ -107,6 +107,12 @@ std::array<std::uint8_t, 16> random_128() {
   return random;
 }
 
+std::array<std::uint8_t, 32> random_256() {
+  std::array<std::uint8_t, 32> random{};
+  fill_from_system(random);
+  return random;
+}
+
 std::string random_hex_128() {
   return hex_text(random_128());
 }

@@ -29,6 +29,7 @@ namespace epsilog::ledger {
 
 /// Random bytes of the operating system. Throws  EntropyUnavailable.
 [[nodiscard]] std::array<std::uint8_t, 16> random_128();
+[[nodiscard]] std::array<std::uint8_t, 32> random_256();
 /// 128 random bits as 32 lower-case hexadecimal digits.
 [[nodiscard]] std::string random_hex_128();
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "data_token.hpp"
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -251,10 +252,8 @@ RecordedDecision record_of_row(Connection& connection, const Query& row) {
       record.values = parse_values(values, "values");
     }
     recorded.token = row.bytes(Column::token);
-    if (!recorded.token.empty()) {
-      record.token_sha256 = connection.shared().read_only(connection)
-                                ? sized_bytes<32>(recorded.token, "column token")
-                                : sha256(recorded.token);
+    if (const auto token = token_of_column(recorded.token, connection.shared().read_only(connection))) {
+      record.token_sha256 = token->sha256;
     }
     if (record.plan == 0 && record.verb.empty()) {
       record.legacy_request = legacy_request_of(connection, record.seq);
@@ -308,6 +307,8 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
     decision.draft.reasons = std::move(record.reasons);
     decision.draft.parent = std::move(record.parent);
     decision.draft.deadline = std::move(record.deadline);
+    decision.token = token_of_column(recorded.token, connection.shared().read_only(connection));
+    decision.draft.issues_token = decision.token.has_value();
     if (plan != nullptr && plan->policy_version != record.policy_version) {
       throw LedgerCorrupt("its plan is of another policy version");
     }

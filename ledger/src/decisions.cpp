@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "account_checksum.hpp"
+#include "data_token.hpp"
 #include "decision_id.hpp"
 #include "decision_rows.hpp"
 #include "epsilog/accounting/composition.hpp"
@@ -166,6 +167,8 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
           "a refusal has reasons and nothing else has");
   require(!draft.principal.empty() && !draft.dataset.empty(), "a decision needs a principal and a dataset");
   require(is_digest(draft.request_digest), "the request digest is not a SHA-256 in lower-case hexadecimal");
+  require(!draft.issues_token || draft.outcome == Outcome::token_issued,
+          "a data token is issued by a decision that does nothing else");
   require(draft.deadline.empty() != opens(draft.outcome),
           "a reserved or pending decision has a deadline and nothing else has");
   if (!draft.deadline.empty()) {
@@ -323,6 +326,7 @@ std::string TransactionState::record(const DecisionDraft& draft, Move kind, cons
   decision.program = kThisProgram;
   decision.decided_under = policy_version;
   decision.draft = draft;
+  if (draft.issues_token) decision.token = drawn_token();
   decision.accounts = accounts_after(draft, moved);
   auto& touched = decision.draft.touched.emplace();
   for (const AccountState& account : decision.accounts) touched.push_back(account.id);

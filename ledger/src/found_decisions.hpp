@@ -20,6 +20,9 @@ namespace epsilog::ledger {
                                                                  const std::string& key);
 [[nodiscard]] std::optional<StoredDecision> find_decision_by_id(Connection& connection,
                                                                 const std::string& id);
+/// By the text of the data token that it issued.
+[[nodiscard]] std::optional<StoredDecision> find_decision_by_token(Connection& connection,
+                                                                   const std::string& token);
 /// The decisions about one, by seq.
 [[nodiscard]] std::vector<StoredDecision> read_children(Connection& connection, const std::string& id);
 

@@ -1,5 +1,7 @@
 #include "last_standing.hpp"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "agreement.hpp"
@@ -10,8 +12,7 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kLast = "SELECT id, rules FROM decision ORDER BY seq DESC LIMIT 1";
-constexpr const char* kLastSeq = "SELECT coalesce(max(seq), 0) FROM decision";
+constexpr const char* kLast = "SELECT seq, id, rules, time FROM decision ORDER BY seq DESC LIMIT 1";
 constexpr const char* kLastLine = "SELECT coalesce(max(idx), -1) FROM log";
 constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kDataVersion = "PRAGMA data_version";
@@ -24,43 +25,70 @@ void require_known_rules(std::int64_t number) {
                        std::to_string(static_cast<std::int64_t>(kRules)) + "; use the newer epsilog");
 }
 
-}  // namespace
-
-Standing read_standing(Connection& connection, RecordLog known) {
-  Standing standing{
-      .meta = read_meta(connection), .last_id = "", .policy_version = 0, .log = std::move(known)};
-  Query seq = connection.query(kLastSeq);
-  if (!seq.step() || seq.integer(0) != standing.meta.decisions) {
+/// Of the last decision; its time.
+std::string read_last_decision(Connection& connection, Standing& standing) {
+  Query last = connection.query(kLast);
+  const bool any = last.step();
+  if ((any ? last.integer(0) : 0) != standing.meta.decisions) {
     throw LedgerCorrupt("ledger: meta counts " + std::to_string(standing.meta.decisions) +
                         " decisions, the last one recorded has another number");
   }
-  Query last = connection.query(kLast);
-  if (last.step()) {
-    standing.last_id = id_text(sized_bytes<16>(last.bytes(0), "column id of the last decision"));
-    require_known_rules(last.integer(1));
-  }
-  Query version = connection.query(kActiveVersion);
-  if (version.step()) standing.policy_version = version.integer(0);
-  require_agreeing_meta(connection, standing.meta, standing.policy_version);
+  if (!any) return "";
+  standing.last_id = id_text(sized_bytes<16>(last.bytes(1), "column id of the last decision"));
+  require_known_rules(last.integer(2));
+  return last.time(3);
+}
+
+void require_last_line(Connection& connection, const Meta& meta) {
   Query line = connection.query(kLastLine);
-  if (!line.step() || line.integer(0) + 1 != standing.meta.log_size) {
-    throw LedgerCorrupt("ledger: meta counts " + std::to_string(standing.meta.log_size) +
+  if (!line.step() || line.integer(0) + 1 != meta.log_size) {
+    throw LedgerCorrupt("ledger: meta counts " + std::to_string(meta.log_size) +
                         " lines, the last one written has another number");
   }
-  standing.log.follow(connection, standing.meta.log_size);
-  return standing;
 }
+
+/// Whether meta counts nothing that has a time but decisions in between.
+bool only_decisions_came(const Meta& then, const Meta& now) {
+  const auto others = [](const Meta& meta) {
+    return std::tie(meta.policy_versions, meta.clock_events, meta.schema_migrations, meta.accounts,
+                    meta.relocations, meta.credential_events, meta.key_events, meta.recoveries);
+  };
+  return others(then) == others(now);
+}
+
+/// The same as it was held against itself then, and what came since.
+Standing read_since(Connection& connection, Standing then) {
+  Standing now{.meta = read_meta(connection), .last_id = "", .policy_version = 0, .log = std::move(then.log)};
+  const std::string decided_at = read_last_decision(connection, now);
+  require_last_line(connection, now.meta);
+  const bool follows = now.log.follow(connection, now.meta.log_size);
+  if (!follows) connection.shared().forget();
+  if (follows && only_decisions_came(then.meta, now.meta)) {
+    now.policy_version = then.policy_version;
+    require_agreeing_meta(
+        now.meta, {.time = std::max(then.meta.last_time, decided_at), .held_at = then.meta.clock.held_at});
+    return now;
+  }
+  Query version = connection.query(kActiveVersion);
+  if (version.step()) now.policy_version = version.integer(0);
+  require_agreeing_meta(connection, now.meta, now.policy_version);
+  return now;
+}
+
+}  // namespace
 
 const Standing& LastStanding::read(Connection& connection) {
   Query row = connection.query(kDataVersion);
   if (!row.step()) throw LedgerCorrupt("ledger: SQLite does not tell the version of its data");
   const std::int64_t version = row.integer(0);
   if (!standing_ || version_ != version) {
-    if (standing_) log_ = std::move(standing_->log);
-    standing_.reset();
-    connection.shared().forget();
-    standing_ = read_standing(connection, std::move(log_));
-    log_ = RecordLog();
+    try {
+      Standing then = standing_ ? *std::exchange(standing_, std::nullopt) : Standing();
+      standing_ = read_since(connection, std::move(then));
+    } catch (...) {
+      connection.shared().forget();
+      throw;
+    }
     version_ = version;
   }
   return *standing_;

@@ -3,7 +3,10 @@
 // PRAGMA data_version of a connection changes when, and only when, another one committed in between: another
 // process, another object of this process, a migration, a program that knows nothing of turns. While it is
 // the same under a turn, everything in the file is as this connection knows it, and what it knew was held
-// against itself when it was read (agreement.hpp). See ledger.hpp for why that cannot be stale.
+// against itself when it was read (agreement.hpp).
+//
+// When it has changed, the leaf known last tells whether the file goes on from what is known. Then only what
+// was appended is read, and rows that never change are kept. See ledger.hpp for why that cannot be stale.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +26,21 @@ struct Standing {
   RecordLog log;
 };
 
-/// Reads it and holds it against itself; `known` is a log that it may follow.
-/// Throws  StorageFailure, LedgerCorrupt, LedgerUnusable (newer rules).
-[[nodiscard]] Standing read_standing(Connection& connection, RecordLog known = {});
-
 /// Thread-safety: none; used under the turn.
 class LastStanding final {
  public:
-  /// As read_standing().
+  /// Reads it and holds it against itself. Where what was known last is not what it follows, the connection's
+  /// shared rows are forgotten.
   /// Requires  a transaction of the one connection this is for, that has written nothing yet.
+  /// Throws    StorageFailure, LedgerCorrupt, LedgerUnusable (newer rules).
   [[nodiscard]] const Standing& read(Connection& connection);
   /// The outcome of what comes next is not known until it returned.
-  void forget() noexcept {
-    standing_.reset();
-    log_ = RecordLog();
-  }
+  void forget() noexcept { standing_.reset(); }
   /// What a COMMIT of that connection left, which returned, in a transaction that began with read().
   void committed(Standing standing);
 
  private:
   std::optional<Standing> standing_;
-  RecordLog log_;             // as it was once: what others appended is read, not the whole edge
   std::int64_t version_ = 0;  // PRAGMA data_version it was read at
 };
 

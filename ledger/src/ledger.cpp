@@ -61,11 +61,11 @@ std::optional<std::string> Ledger::poisoned() const {
 }
 
 Transaction Ledger::begin() {
-  return Transaction(std::make_unique<TransactionState>(state_, TransactionState::Turn::awaited));
+  return Transaction(std::make_unique<TransactionState>(state_));
 }
 
-std::optional<Transaction> Ledger::begin_at_once() {
-  auto begun = std::make_unique<TransactionState>(state_, TransactionState::Turn::at_once);
+std::optional<Transaction> Ledger::begin_within(std::chrono::milliseconds wait) {
+  auto begun = std::make_unique<TransactionState>(state_, wait);
   if (!begun->has_turn) return std::nullopt;
   return Transaction(std::move(begun));
 }
@@ -76,6 +76,7 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
   if (state.ledger != state_) throw InvalidParameter("ledger: a transaction of another ledger");
   if (state.owing) throw InvalidParameter("ledger: a granted decision has no release; nothing was committed");
   if (!state.changed) return {};
+  const TreeHead tree = state.log.head();
   try {
     Connection& db = state_->writer();
     EPSILOG_INVARIANT(state.clock.events.empty());  // whatever was recorded came after them
@@ -102,6 +103,7 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
                                      .log = std::move(state.log)});
   state_->settled();
   std::vector<StoredDecision> recorded = std::move(state.recorded);
+  for (StoredDecision& decision : recorded) decision.log->tree = tree;
   state_->checkpoint_if_due();
   return recorded;
 }

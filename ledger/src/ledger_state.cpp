@@ -95,17 +95,21 @@ void LedgerState::require_own_process() const {
 }
 
 std::optional<std::string> LedgerState::poisoned() const {
+  return poisoned([this] { return read_commit_mark(files_); });
+}
+
+std::optional<std::string> LedgerState::poisoned(accounting::CallbackRef<CommitMark()> mark_left) const {
   {
     const std::lock_guard guard(mutex_);
     if (!poisoned_here_.empty()) return poisoned_here_;
   }
-  const auto marker = read_poison(files_);
+  const auto marker = read_poison(files_, mark_left);
   if (!marker) return std::nullopt;
   return marker->reason;
 }
 
 void LedgerState::require_usable_for_writing() const {
-  if (const auto reason = poisoned()) {
+  if (const auto reason = poisoned([this] { return read_commit_mark(turn_); })) {
     throw LedgerIo("ledger " + files_.database + " is poisoned: " + *reason +
                    ". What is on disk is unknown; reboot, then run `epsilog recover`");
   }
@@ -156,11 +160,12 @@ void LedgerState::take_turn() {
   }
 }
 
-bool LedgerState::take_turn_at_once() {
+bool LedgerState::take_turn_within(std::chrono::milliseconds wait) {
   require_writer();
-  if (!turns_.take(std::chrono::steady_clock::now())) return false;
+  const Deadline deadline = deadline_after(wait);
+  if (!turns_.take(deadline)) return false;
   try {
-    const bool taken = process_lock_.take_at_once();
+    const bool taken = process_lock_.take_until(deadline);
     if (taken) {
       use_turn();
     } else {
@@ -334,7 +339,7 @@ void LedgerState::checkpoint_if_due() noexcept {
 void LedgerState::leave_main_file_complete() noexcept {
   if (writer_ == nullptr || size_of(files_.wal()) == 0) return;
   try {
-    if (!process_lock_.take_at_once()) return;
+    if (!process_lock_.take_until(std::chrono::steady_clock::now())) return;
     turn_ = process_lock_.file();
     require_usable_for_writing();
     settle_what_was_left();

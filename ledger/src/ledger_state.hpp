@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "commit_mark.hpp"
 #include "connection.hpp"
+#include "epsilog/accounting/callback.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
 #include "last_standing.hpp"
 #include "ledger_files.hpp"
@@ -52,8 +54,9 @@ class LedgerState final {
   /// Throws  InvalidParameter (read-only, fork), LedgerBusy, LedgerIo (poisoned), LedgerUnusable (the
   ///         file was replaced).
   void take_turn();
-  /// The same without waiting: false if somebody has it or waits for it.
-  [[nodiscard]] bool take_turn_at_once();
+  /// The same, waiting no longer than that: false if it is not to be had in that time. 0: if somebody has it
+  /// or waits for it.
+  [[nodiscard]] bool take_turn_within(std::chrono::milliseconds wait);
   void end_turn() noexcept;
 
   /// COMMIT is next: decisions from `first` on are not known to be durable, until settled() or, if this
@@ -93,6 +96,7 @@ class LedgerState final {
   void require_ours_to_write() const;
   void open_writer();
   [[nodiscard]] std::unique_ptr<Connection> take_candidate();
+  [[nodiscard]] std::optional<std::string> poisoned(accounting::CallbackRef<CommitMark()> mark_left) const;
   void require_usable_for_writing() const;
   void settle_what_was_left();
   enum class Settling { done, taken, impossible };

@@ -41,11 +41,16 @@ const std::string& current_boot_id() {
 }
 
 std::optional<PoisonMarker> read_poison(const LedgerFiles& files) {
+  return read_poison(files, [&files] { return read_commit_mark(files); });
+}
+
+std::optional<PoisonMarker> read_poison(const LedgerFiles& files,
+                                        accounting::CallbackRef<CommitMark()> mark_left) {
   struct stat status {};
   if (::lstat(files.poisoned().c_str(), &status) != 0) {
     const int error = errno;
     if (error != ENOENT) return PoisonMarker{system_message("the marker cannot be examined", error), "", ""};
-    CommitMark mark = read_commit_mark(files);
+    CommitMark mark = mark_left();
     if (mark.state != CommitMark::State::poisoned) return std::nullopt;
     return PoisonMarker{std::move(mark.reason), std::move(mark.boot_id), std::move(mark.time)};
   }

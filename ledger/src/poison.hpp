@@ -10,6 +10,8 @@
 #include "commit_mark.hpp"
 #include "ledger_files.hpp"
 
+#include "epsilog/accounting/callback.hpp"
+
 namespace epsilog::ledger {
 
 struct PoisonMarker {
@@ -24,6 +26,9 @@ struct PoisonMarker {
 /// None when the ledger is not poisoned: when nothing has that name, and the lock file does not say it in its
 /// place. Whatever else lies there poisons: a marker that cannot be read, a directory, a device.
 [[nodiscard]] std::optional<PoisonMarker> read_poison(const LedgerFiles& files);
+/// The same for who has the lock file open, and reads it there if need be.
+[[nodiscard]] std::optional<PoisonMarker> read_poison(const LedgerFiles& files,
+                                                      accounting::CallbackRef<CommitMark()> mark_left);
 
 /// Ensures  the marker and its name are durable. The first marker stays: it names the first cause.
 /// Returns  false if the file system did not even take that.

@@ -64,25 +64,30 @@ RecordLog RecordLog::load(Connection& connection, std::int64_t size) {
   return log;
 }
 
-void RecordLog::follow(Connection& connection, std::int64_t size) {
-  const std::int64_t known = this->size();
-  if (!last_leaf_ || size < known || size - known > kFollowMax) {
+/// Whether the leaf that is known last is where it was, in a tree of that size.
+bool RecordLog::stands_in(Connection& connection, std::int64_t size) const {
+  if (!last_leaf_ || this->size() > size) return false;
+  Hash leaf{};
+  read_nodes(connection, 0, tree_.size() - 1, std::span(&leaf, 1));
+  return leaf == *last_leaf_;
+}
+
+bool RecordLog::follow(Connection& connection, std::int64_t size) {
+  const bool follows = stands_in(connection, size);
+  if (!follows || size - this->size() > kFollowMax) {
     *this = load(connection, size);
-    return;
+    return follows;
   }
-  std::vector<Hash> leaves(static_cast<std::size_t>(size - known) + 1);
+  std::vector<Hash> leaves(static_cast<std::size_t>(size - this->size()));
   for (std::size_t done = 0; done < leaves.size();) {
     const std::size_t some = std::min<std::size_t>(leaves.size() - done, kTileWidth);
-    read_nodes(connection, 0, static_cast<std::uint64_t>(known) - 1 + done,
-               std::span(leaves).subspan(done, some));
+    read_nodes(connection, 0, tree_.size() + done, std::span(leaves).subspan(done, some));
     done += some;
   }
-  if (leaves.front() != *last_leaf_) {  // another history stands there
-    *this = load(connection, size);
-    return;
-  }
-  tree_.append(std::span(leaves).subspan(1), [](unsigned, std::uint64_t, const Hash&) {});
+  if (leaves.empty()) return true;
+  tree_.append(leaves, [](unsigned, std::uint64_t, const Hash&) {});
   last_leaf_ = leaves.back();
+  return true;
 }
 
 std::int64_t RecordLog::append(Connection& connection, std::int64_t row, Record record) {

@@ -19,11 +19,14 @@ class RecordLog final {
   RecordLog() = default;
   /// Throws  StorageFailure, LedgerCorrupt if a leaf or node is missing.
   [[nodiscard]] static RecordLog load(Connection& connection, std::int64_t size);
-  /// load(), which reads only what was appended since where that follows what is known.
-  void follow(Connection& connection, std::int64_t size);
+  /// load(), which reads only what was appended since where that follows what is known: whether it does, and
+  /// all lines that were known are therefore as they were.
+  [[nodiscard]] bool follow(Connection& connection, std::int64_t size);
 
   [[nodiscard]] std::int64_t size() const noexcept { return static_cast<std::int64_t>(tree_.size()); }
   [[nodiscard]] TreeHead head() const { return tree_.head(); }
+  /// Requires  a line.
+  [[nodiscard]] const Hash& last_leaf() const { return last_leaf_.value(); }
 
   /// Writes the line of a row that was just written, and what the tree keeps of it. Returns its index.
   /// Requires  a transaction. Throws  StorageFailure, EntropyUnavailable, InvalidParameter as line_text().
@@ -33,6 +36,8 @@ class RecordLog final {
 
  private:
   Frontier tree_;
+  [[nodiscard]] bool stands_in(Connection& connection, std::int64_t size) const;
+
   std::optional<Hash> last_leaf_;
 };
 

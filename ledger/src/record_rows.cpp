@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "account_checksum.hpp"
+#include "data_token.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "stored_bytes.hpp"
 
@@ -234,11 +235,12 @@ void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> mo
                         .legacy_request = parts ? "" : draft.request,
                         .component_values = decision.component_values,
                         .values = decision.values,
-                        .token_sha256 = {},
+                        .token_sha256 = decision.token ? std::optional(decision.token->sha256) : std::nullopt,
                         .movements = std::move(movements)};
   decision.line = log_->size();
-  insert_decision(*connection_, *meta_, record, decision.line);
+  insert_decision(*connection_, *meta_, record, decision.line, column_of(decision.token));
   log_row(record);
+  decision.log = {.index = static_cast<std::uint64_t>(decision.line), .leaf = log_->last_leaf(), .tree = {}};
 }
 
 }  // namespace epsilog::ledger

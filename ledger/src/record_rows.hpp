@@ -37,7 +37,7 @@ class Recorder final {
   /// The two lines of a policy version, whose row has both.
   void write_policy(const PolicyVersion& version);
   /// The rows and the line of a decision, that of its plan before it if that is new.
-  /// Ensures  decision.line says which line it is.
+  /// Ensures  decision.line and decision.log say which line it is; in which tree, is known to who commits.
   void write_decision(StoredDecision& decision, std::vector<Movement> movements);
 
  private:

@@ -1,6 +1,7 @@
 // The constant facts that rows of decisions refer to by number: names, programs, plans, names of accounts.
 //
-// Their rows never change, so each is read once a connection and kept while nobody else commits; what a
+// Their rows never change, so each is read once a connection and kept: by one that reads while nobody else
+// commits, by one that writes as long as the file goes on from what it knows (last_standing.hpp). What a
 // transaction that is rolled back had added is forgotten with it.
 #pragma once
 

@@ -103,6 +103,39 @@ void SnapshotState::withhold(StoredDecision& decision) {
   decision.durable = false;
   decision.values.clear();
   decision.component_values.clear();
+  if (decision.token) decision.token->bytes.reset();
+}
+
+namespace {
+
+/// So many lines there are up to that of a decision, it included.
+std::int64_t lines_up_to(Connection& connection, std::int64_t seq) {
+  Query row = connection.query("SELECT line FROM decision WHERE seq = ?1");
+  row.with(seq);
+  return row.step() ? row.integer(0) + 1 : 0;
+}
+
+/// Throws  LedgerCorrupt unless the log says that the line is of this decision.
+Hash leaf_of(Connection& connection, const StoredDecision& decision) {
+  Query row = connection.query("SELECT leaf FROM log WHERE idx = ?1 AND kind = ?2 AND row = ?3");
+  row.with(decision.line, static_cast<std::int64_t>(RecordKind::decision), decision.seq);
+  if (!row.step()) {
+    throw LedgerCorrupt("decision " + std::to_string(decision.seq) + ": line " +
+                        std::to_string(decision.line) + " is not of it");
+  }
+  return sized_bytes<32>(row.bytes(0), "a hash of the tree");
+}
+
+}  // namespace
+
+std::int64_t SnapshotState::durable_lines() {
+  const Meta meta = read_meta(*connection);
+  // What came after the last decision was committed without one: of that the next one's number tells.
+  const bool ends_with_decision = lines_up_to(*connection, meta.decisions) == meta.log_size;
+  StoredDecision last;
+  last.seq = ends_with_decision ? meta.decisions : meta.decisions + 1;
+  withhold(last);
+  return last.durable ? meta.log_size : lines_up_to(*connection, durable_below - 1);
 }
 
 Snapshot::Snapshot(std::unique_ptr<SnapshotState> state) : state_(std::move(state)) {}
@@ -128,6 +161,14 @@ std::optional<StoredDecision> Snapshot::find_key(const std::string& principal, c
 std::optional<StoredDecision> Snapshot::find_id(const std::string& id) {
   return state_->reading([&](Connection& c) {
     auto found = find_decision_by_id(c, id);
+    state_->withhold(found);
+    return found;
+  });
+}
+
+std::optional<StoredDecision> Snapshot::find_token(const std::string& token) {
+  return state_->reading([&](Connection& c) {
+    auto found = find_decision_by_token(c, token);
     state_->withhold(found);
     return found;
   });
@@ -305,6 +346,23 @@ void Snapshot::each_line(std::int64_t from, const std::function<void(std::string
 
 TreeHead Snapshot::tree() {
   return state_->reading([](Connection& db) { return RecordLog::load(db, read_meta(db).log_size).head(); });
+}
+
+std::optional<LogPlace> Snapshot::log_place(const StoredDecision& decision,
+                                            const std::optional<TreeHead>& tree) {
+  if (!decision.durable) return std::nullopt;
+  return state_->reading([&](Connection& db) -> std::optional<LogPlace> {
+    LogPlace place{
+        .index = static_cast<std::uint64_t>(decision.line), .leaf = leaf_of(db, decision), .tree = {}};
+    if (tree && place.index < tree->size) {
+      place.tree = *tree;
+      return place;
+    }
+    const std::int64_t size = state_->durable_lines();
+    if (decision.line >= size) return std::nullopt;
+    place.tree = RecordLog::load(db, size).head();
+    return place;
+  });
 }
 
 Hash Snapshot::leaf(std::int64_t index) {

@@ -36,6 +36,9 @@ class SnapshotState final {
     if (decision) withhold(*decision);
   }
 
+  /// How many of the lines that it shows are known to be durable, or can be made so.
+  [[nodiscard]] std::int64_t durable_lines();
+
   std::shared_ptr<LedgerState> ledger;
   std::unique_ptr<Connection> connection;
   std::int64_t durable_below = 0;  ///< as found so far

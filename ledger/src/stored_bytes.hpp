@@ -11,6 +11,7 @@
 
 #include "canonical_tokens.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 
 namespace epsilog::ledger {
@@ -32,12 +33,8 @@ template <std::size_t Size>
   return sized;
 }
 
-/// Lower-case hexadecimal digits, two a byte.
+/// hex_text() of what SQLite gives.
 [[nodiscard]] std::string hex_text(std::string_view bytes);
-template <std::size_t Size>
-[[nodiscard]] std::string hex_text(const std::array<std::uint8_t, Size>& bytes) {
-  return hex_text(std::string_view(reinterpret_cast<const char*>(bytes.data()), Size));
-}
 /// Throws  LedgerCorrupt naming `what` unless they are so many bytes.
 template <std::size_t Size>
 [[nodiscard]] std::array<std::uint8_t, Size> bytes_of_hex(std::string_view hex, const char* what) {

@@ -64,8 +64,8 @@ auto lookup(LookUp look_up) -> Lookup<decltype(look_up())> {
   }
 }
 
-bool take_turn(TransactionState::Turn turn, LedgerState& ledger) {
-  if (turn == TransactionState::Turn::at_once) return ledger.take_turn_at_once();
+bool take_turn(LedgerState& ledger, std::optional<std::chrono::milliseconds> within) {
+  if (within) return ledger.take_turn_within(*within);
   ledger.take_turn();
   return true;
 }
@@ -93,8 +93,9 @@ void require_sound_account(const AccountState& account) {
   static_cast<void>(grid_decimals(account.measure));
 }
 
-TransactionState::TransactionState(std::shared_ptr<LedgerState> shared, Turn turn)
-    : ledger(std::move(shared)), has_turn(take_turn(turn, *ledger)) {
+TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
+                                   std::optional<std::chrono::milliseconds> within)
+    : ledger(std::move(shared)), has_turn(take_turn(*ledger, within)) {
   if (!has_turn) {
     liveness->open = false;
     return;
@@ -159,6 +160,7 @@ void TransactionState::withhold(StoredDecision& decision) const {
   if (decision.seq <= decisions_before) return;
   decision.values.clear();
   decision.component_values.clear();
+  if (decision.token) decision.token->bytes.reset();
 }
 
 Transaction::Transaction(std::unique_ptr<TransactionState> state) : state_(std::move(state)) {}

@@ -1,6 +1,7 @@
 // What a Transaction holds, and the steps it is made of.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,10 +50,10 @@ class MemoryThen final {
 
 class TransactionState final {
  public:
-  enum class Turn { awaited, at_once };
-  /// Takes the turn and begins. Where it is not to be had at once `has_turn` is false, and the transaction
-  /// over.
-  TransactionState(std::shared_ptr<LedgerState> ledger, Turn turn);
+  /// Takes the turn and begins, waiting for it as Options::wait says. Where it is not to be had `within` the
+  /// time given instead, `has_turn` is false and the transaction over.
+  explicit TransactionState(std::shared_ptr<LedgerState> ledger,
+                            std::optional<std::chrono::milliseconds> within = {});
   ~TransactionState();
   TransactionState(const TransactionState&) = delete;
   TransactionState& operator=(const TransactionState&) = delete;

@@ -197,8 +197,8 @@ bool ProcessLock::try_to_take() {
   return !line_->standing() && line_->queue().try_lock() && line_->lock().try_lock();
 }
 
-void ProcessLock::wait_in_line(Deadline deadline, accounting::CallbackRef<void(const std::string&)> waiting) {
-  if (std::chrono::steady_clock::now() >= deadline) lose_patience(files_);
+bool ProcessLock::wait_in_line(Deadline deadline, accounting::CallbackRef<void(const std::string&)> waiting) {
+  if (std::chrono::steady_clock::now() >= deadline) return false;
   Line::stand(line_);
   const Deadline until_said = deadline_after(kSilentWait);
   std::optional<int> outcome = line_->outcome_until(std::min(until_said, deadline));
@@ -206,8 +206,9 @@ void ProcessLock::wait_in_line(Deadline deadline, accounting::CallbackRef<void(c
     tell_whom_for(files_, waiting);
     outcome = line_->outcome_until(deadline);
   }
-  if (!outcome) lose_patience(files_);
+  if (!outcome) return false;
   if (*outcome != 0) throw_refused("cannot lock " + files_.lock(), *outcome);
+  return true;
 }
 
 void ProcessLock::step_out() noexcept {
@@ -230,7 +231,7 @@ void ProcessLock::take(Deadline deadline, accounting::CallbackRef<void(const std
   do {
     open_files();
     try {
-      if (!try_to_take()) wait_in_line(deadline, waiting);
+      if (!try_to_take() && !wait_in_line(deadline, waiting)) lose_patience(files_);
     } catch (...) {
       step_out();
       throw;
@@ -239,12 +240,12 @@ void ProcessLock::take(Deadline deadline, accounting::CallbackRef<void(const std
   } while (!take_what_is_named());
 }
 
-bool ProcessLock::take_at_once() {
+bool ProcessLock::take_until(Deadline deadline) {
   do {
     open_files();
     bool taken = false;
     try {
-      taken = try_to_take();
+      taken = try_to_take() || wait_in_line(deadline, {});
     } catch (...) {
       step_out();
       throw;

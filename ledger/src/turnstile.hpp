@@ -69,9 +69,10 @@ class ProcessLock final {
   /// Throws  LedgerBusy if the deadline passes first, saying who has it; LedgerBusy or LedgerUnusable if the
   ///         lock files cannot be made.
   void take(Deadline deadline, accounting::CallbackRef<void(const std::string&)> waiting = {});
-  /// In the line but without waiting in it: false if anybody has the lock or stands before us.
+  /// False if the deadline passes first. One that is over: in the line but without waiting in it, false if
+  /// anybody has the lock or stands before us.
   /// Requires and Throws  as take, of the lock files.
-  [[nodiscard]] bool take_at_once();
+  [[nodiscard]] bool take_until(Deadline deadline);
   /// Repeatable.
   void give_back() noexcept;
   /// L.lock, to be read and written. Requires  it is taken.
@@ -80,7 +81,8 @@ class ProcessLock final {
  private:
   void open_files();
   [[nodiscard]] bool try_to_take();
-  void wait_in_line(Deadline deadline, accounting::CallbackRef<void(const std::string&)> waiting);
+  [[nodiscard]] bool wait_in_line(Deadline deadline,
+                                  accounting::CallbackRef<void(const std::string&)> waiting);
   [[nodiscard]] bool take_what_is_named();
   void step_out() noexcept;
   void leave_line() noexcept;

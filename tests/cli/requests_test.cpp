@@ -141,7 +141,7 @@ TEST_CASE("token: a value is committed only after the data were handed out again
   CHECK(contains(early.err, "token"));
   const Result token = requests.as("alice", {"token", id, "--quiet"});
   CHECK(token.exit == 0);
-  CHECK(token.out.size() == 27);
+  CHECK(token.out.size() == 65);
   CHECK(requests.as("alice", {"token", id, "--quiet"}).out == token.out);
   CHECK(requests.told("alice", {"token", id}, 0)["token"].get<std::string>() + "\n" == token.out);
   Streams input;
@@ -157,6 +157,51 @@ TEST_CASE("token: a value is committed only after the data were handed out again
   CHECK(requests.told("alice", {"token", second}, 4)["state"] == "cancelled");
   CHECK(requests.balance() == "0.5/0");
   CHECK(requests.as("alice", {"reserve", "clinic", "count", "--epsilon", "0.1", "--data-token"}).exit == 2);
+}
+
+TEST_CASE("token: show knows it, a history does not tell it, and a ledger of lines has its hash",
+          "[cli][requests]") {
+  const Requests requests(kClinicPolicy);
+  const std::string id =
+      requests.id("alice", {"reserve", "clinic", "value:auc", "--epsilon", "0.25", "--data-token"}, 0);
+  const json issued = requests.told("alice", {"token", id}, 0);
+  const std::string token = issued["token"];
+  const std::string hash = issued["token_sha256"];
+  const auto told = [&](std::vector<std::string> words, const std::string& ledger = "L") {
+    words.insert(words.end(), {"--ledger", requests.bench.path(ledger)});
+    const Result result = requests.bench.run(words);
+    INFO(result.err);
+    REQUIRE(result.exit == 0);
+    return result.out;
+  };
+  CHECK(contains(told({"show", id}), token));
+  CHECK(json::parse(told({"show", id, "--json"}))["token"] == token);
+  const json by_token = json::parse(told({"show", token, "--json"}));
+  CHECK(by_token["state"] == "token_issued");
+  CHECK(by_token["parent"] == id);
+  CHECK(by_token["durable"] == true);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"history"}, {"history", "--json"}, {"audit", "export"}, {"pending"}}) {
+    CHECK_FALSE(contains(told(words), token));
+  }
+  CHECK(contains(told({"history", "--json"}), hash));
+  std::string other = token;
+  other.back() = other.back() == '0' ? '1' : '0';
+  CHECK(requests.bench.with_ledger({"show", other}).exit == 3);
+
+  requests.bench.write("lines", told({"audit", "export"}));
+  REQUIRE(requests.bench
+              .run({"audit", "import", requests.bench.path("lines"), "--ledger", requests.bench.path("copy")})
+              .exit == 0);
+  const json without = json::parse(told({"show", id, "--json"}, "copy"));
+  CHECK(without["token"].is_null());
+  CHECK(without["token_sha256"] == hash);
+  const std::string text = told({"show", id}, "copy");
+  CHECK(contains(text, "not in this ledger"));
+  CHECK_FALSE(contains(text, "epsilog token"));
+  CHECK(json::parse(told({"show", token, "--json"}, "copy"))["parent"] == id);
+  CHECK(requests.bench.run({"token", id, "--as", "alice", "--ledger", requests.bench.path("copy")}).exit ==
+        3);
 }
 
 TEST_CASE("approval: release waits with exit code 5, and commit releases it once it is approved",

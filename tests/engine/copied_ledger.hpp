@@ -69,6 +69,20 @@ struct Told {
   std::vector<accounting::Rational> values;
 };
 
+/// What was told of where a decision's line stands.
+struct ToldPlace {
+  std::string decision;
+  bool durable = false;
+  std::optional<ledger::LogPlace> log;
+};
+
+/// What was told of the data token of a reservation that was made against one.
+struct ToldToken {
+  std::string reservation;
+  bool durable = false;
+  std::string token;
+};
+
 /// A ledger's file in a folder of its own, as a copy of one that nobody has open.
 class CopiedLedger {
  public:
@@ -92,8 +106,20 @@ class CopiedLedger {
   [[nodiscard]] ledger::Options ledger_options() const { return {.wait = wait, .clock = clock.clock()}; }
   [[nodiscard]] engine::Engine open() { return engine::Engine::open(path, options()); }
 
-  /// The word of an answer; what it tells is kept for require_kept().
+  /// The word of an answer; what it tells is kept for require_kept() and require_places().
   std::string word(const engine::Answer& answer) {
+    const engine::Answer::Recorded& recorded_of = answer.recorded;
+    if (recorded_of.durable)
+      places.push_back({recorded_of.decision_id, *recorded_of.durable, recorded_of.log});
+    if (answer.asked.holding == engine::Holding::reserved_against_token &&
+        recorded_of.state != engine::RequestState::token_issued) {
+      tokens.push_back({recorded_of.granted ? recorded_of.parent : recorded_of.decision_id,
+                        recorded_of.durable.value_or(false), recorded_of.token});
+    }
+    return listed_word(answer);
+  }
+  /// The same of one among many, which says nothing of the log.
+  std::string listed_word(const engine::Answer& answer) {
     using engine::RequestState;
     if (!answer.released.values.empty())
       told.push_back({answer.recorded.decision_id, answer.released.values});
@@ -119,8 +145,9 @@ class CopiedLedger {
         return answer.recorded.why == "policy_changed" ? "ends" : "returns";
       case RequestState::forfeited:
         return "forfeits";
-      case RequestState::approved:
       case RequestState::token_issued:
+        return "tells";
+      case RequestState::approved:
         break;
     }
     return "?";
@@ -170,6 +197,28 @@ class CopiedLedger {
       CHECK_FALSE((found->second.charges.empty() && found->second.draft.parent.empty()));
     }
   }
+  /// What the page promises of where lines stand: whatever is durable says it, of its own leaf in a tree that
+  /// is the beginning of today's, and nothing else does. `kept` are the places that were told before.
+  void require_places(const std::map<std::string, ledger::LogPlace>& kept, bool whole_tree = true) const {
+    auto opened = ledger::Ledger::open_read_only(path, {.clock = clock.clock()});
+    auto view = opened.snapshot();
+    for (const ToldPlace& told_place : places) {
+      CAPTURE(told_place.decision);
+      CHECK(told_place.log.has_value() == told_place.durable);
+      if (!told_place.log) continue;
+      const ledger::LogPlace& place = *told_place.log;
+      CHECK(place.index == static_cast<std::uint64_t>(view.find_id(told_place.decision).value().line));
+      CHECK(place.leaf == view.leaf(static_cast<std::int64_t>(place.index)));
+      REQUIRE(place.index < place.tree.size);
+      REQUIRE(place.tree.size <= view.tree().size);
+      if (whole_tree) CHECK(place.tree.root == root_of(view, 0, static_cast<std::int64_t>(place.tree.size)));
+      const auto before = kept.find(told_place.decision);
+      if (before == kept.end()) continue;
+      CHECK(place.index == before->second.index);
+      CHECK(place.leaf == before->second.leaf);
+      CHECK(place.tree.size >= before->second.tree.size);
+    }
+  }
   void require_clean_messages() const {
     for (const std::string& message : messages) {
       CAPTURE(message);
@@ -193,9 +242,19 @@ class CopiedLedger {
   std::int64_t recorded = 0;  ///< so many decisions were there before
   bool named_unreadable = false;
   std::vector<Told> told;
+  std::vector<ToldPlace> places;
+  std::vector<ToldToken> tokens;
   std::vector<std::string> messages;
 
  private:
+  /// Of the lines from `first` up to `last`, by the definition of RFC 6962.
+  static ledger::Hash root_of(ledger::Snapshot& view, std::int64_t first, std::int64_t last) {
+    if (last - first == 1) return view.leaf(first);
+    std::int64_t left = 1;
+    while (2 * left < last - first) left *= 2;
+    return ledger::node_hash(root_of(view, first, first + left), root_of(view, first + left, last));
+  }
+
   static std::string word(const std::exception& error) {
     const auto is = [&error]<class Exception>(std::type_identity<Exception>) {
       return dynamic_cast<const Exception*>(&error) != nullptr;

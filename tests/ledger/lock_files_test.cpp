@@ -218,7 +218,7 @@ TEST_CASE("fork: no child has a lock file, whatever the threads of its parent ar
   std::thread opener([&] {
     for (; !done; ++turns) {
       ledger::ProcessLock turn(files);
-      if (!turn.take_at_once()) break;
+      if (!turn.take_until({})) break;
     }
   });
   int with_lock_file = 0;
@@ -279,7 +279,7 @@ TEST_CASE("turns: a lock file that was removed or replaced keeps nobody out, and
   }
   // Who stands in today's turnstile is before whoever has another one open.
   const Holder queue(fixture.sibling(".queue"));
-  CHECK_FALSE(first.begin_at_once().has_value());
+  CHECK_FALSE(first.begin_within({}).has_value());
 }
 
 TEST_CASE("turns: who lost patience with a lock file that was removed since waits for the new one",
@@ -306,7 +306,7 @@ TEST_CASE("waiting: one thread stands in line for however many lose patience, an
       CHECK(busy(at_once));
       CHECK(threads_of_this_process() == before);  // who does not wait needs none
       for (int i = 0; i < 5; ++i) CHECK(busy(ledger));
-      CHECK_FALSE(ledger.begin_at_once().has_value());
+      CHECK_FALSE(ledger.begin_within({}).has_value());
       CHECK(threads_of_this_process() == before + 1);
     }
     // It has the lock now, or will in a moment, and nobody wants it.

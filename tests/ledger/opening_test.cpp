@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include "connection.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -394,21 +397,43 @@ TEST_CASE("open: a turn that is not free at once is not waited for", "[ledger][o
   auto other = fixture.open();
   for (ledger::Ledger* const holder : {&ledger, &other}) {
     const auto turn = holder->begin();
-    CHECK_FALSE(ledger.begin_at_once().has_value());
+    CHECK_FALSE(ledger.begin_within({}).has_value());
   }
   {
     const int queue = ::open(fixture.sibling(".queue").c_str(), O_RDWR);
     REQUIRE(::flock(queue, LOCK_EX) == 0);
-    CHECK_FALSE(ledger.begin_at_once().has_value());  // somebody stands in the line
+    CHECK_FALSE(ledger.begin_within({}).has_value());  // somebody stands in the line
     ::close(queue);
   }
-  auto transaction = ledger.begin_at_once();
+  auto transaction = ledger.begin_within({});
   REQUIRE(transaction.has_value());
   record_release(*transaction, kTenth, Rational(1));
   CHECK(ledger.commit(std::move(*transaction)).at(0).seq == 1);
   REQUIRE(ledger::write_poison(ledger::locate(fixture.path), "on purpose"));
-  CHECK_THROWS_AS(ledger.begin_at_once(), LedgerIo);
-  CHECK_THROWS_AS(ledger::Ledger::open_read_only(fixture.path).begin_at_once(), InvalidParameter);
+  CHECK_THROWS_AS(ledger.begin_within({}), LedgerIo);
+  CHECK_THROWS_AS(ledger::Ledger::open_read_only(fixture.path).begin_within({}), InvalidParameter);
+}
+
+TEST_CASE("open: a turn that is waited for within a time comes in it, or not at all",
+          "[ledger][open][lock]") {
+  using std::chrono::milliseconds;
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  auto other = fixture.open();
+  auto held = std::make_unique<ledger::Transaction>(other.begin());
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_FALSE(ledger.begin_within(milliseconds(50)).has_value());
+  CHECK(std::chrono::steady_clock::now() - start >= milliseconds(50));
+  std::thread holder([&held] {
+    std::this_thread::sleep_for(milliseconds(50));
+    held.reset();
+  });
+  {
+    auto transaction = ledger.begin_within(milliseconds(30'000));
+    CHECK(transaction.has_value());
+  }
+  holder.join();
+  release(other, kTenth, Rational(1));
 }
 
 TEST_CASE("open: a foreign program holding SQLite's own lock makes us busy, not wrong",

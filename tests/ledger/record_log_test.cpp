@@ -86,10 +86,10 @@ TEST_CASE("log: what others appended is followed, a little and a lot of it", "[l
     refuse(ledger, more);
     ledger::Connection connection(ledger::locate(fixture.path), ledger::Connection::Role::reader);
     const std::int64_t size = ledger::read_meta(connection).log_size;
-    followed.follow(connection, size);
+    CHECK(followed.follow(connection, size));
     CHECK(followed.size() == size);
     CHECK(followed.head().root == ledger::RecordLog::load(connection, size).head().root);
-    followed.follow(connection, size);  // nothing new
+    CHECK(followed.follow(connection, size));  // nothing new
     CHECK(followed.size() == size);
   }
 }
@@ -107,19 +107,19 @@ TEST_CASE("log: another history in the place of this one is not taken for what f
   ledger::Connection connection(ledger::locate(other.path), ledger::Connection::Role::reader);
   const std::int64_t size = ledger::read_meta(connection).log_size;
   SECTION("a longer one") {
-    log.follow(connection, size);
+    CHECK_FALSE(log.follow(connection, size));
   }
   SECTION("one of the same length") {
     ledger::RecordLog of_other = ledger::RecordLog::load(connection, log.size());
     CHECK(of_other.head().root != log.head().root);
-    log.follow(connection, log.size());
+    CHECK_FALSE(log.follow(connection, log.size()));
     CHECK(log.head().root == of_other.head().root);
-    log.follow(connection, size);
+    CHECK(log.follow(connection, size));  // of what was read there
   }
   SECTION("a shorter one") {
-    log.follow(connection, 4);
+    CHECK_FALSE(log.follow(connection, 4));
     CHECK(log.size() == 4);
-    log.follow(connection, size);
+    CHECK(log.follow(connection, size));
   }
   CHECK(log.head().root == ledger::RecordLog::load(connection, size).head().root);
 }

@@ -1,6 +1,8 @@
 // What a Ledger keeps of the file between two of its transactions, and within one, survives nothing that
 // could make it wrong. Each row of the table is something that happens to the file of a Ledger that has just
 // written, and what the next transaction of that Ledger finds.
+#include <sqlite3.h>
+
 #include <filesystem>
 #include <functional>
 #include <tuple>
@@ -37,6 +39,30 @@ Finds found_by(ledger::Ledger& ledger) {
 void apply(ledger::Ledger& ledger, const std::string& yaml, const std::vector<ledger::AccountState>& wanted) {
   auto transaction = ledger.begin();
   transaction.apply_policy(policy(yaml), wanted, "why");
+  static_cast<void>(ledger.commit(std::move(transaction)));
+}
+
+/// Over the same file, page by page, as programs do that know nothing of ledgers.
+void put_in_place(const std::string& from, const std::string& to) {
+  sqlite3* source = nullptr;
+  sqlite3* target = nullptr;
+  REQUIRE(sqlite3_open(from.c_str(), &source) == SQLITE_OK);
+  REQUIRE(sqlite3_open(to.c_str(), &target) == SQLITE_OK);
+  sqlite3_backup* const backup = sqlite3_backup_init(target, "main", source, "main");
+  REQUIRE(backup != nullptr);
+  CHECK(sqlite3_backup_step(backup, -1) == SQLITE_DONE);
+  CHECK(sqlite3_backup_finish(backup) == SQLITE_OK);
+  sqlite3_close(target);
+  sqlite3_close(source);
+}
+
+void refuse_each(ledger::Ledger& ledger, const std::vector<std::string>& principals) {
+  auto transaction = ledger.begin();
+  for (const std::string& principal : principals) {
+    auto draft = refused();
+    draft.principal = principal;
+    transaction.refuse(draft);
+  }
   static_cast<void>(ledger.commit(std::move(transaction)));
 }
 
@@ -140,6 +166,42 @@ TEST_CASE("standing: what is kept of a ledger survives nothing that happens to i
     auto snapshot = fixture.look();
     CHECK(balances_fold(snapshot));
     CHECK(ledger::Inspection(snapshot).lifecycle_faults().empty());
+  }
+}
+
+TEST_CASE("standing: nothing is kept of a history that a copy took the place of", "[ledger][standing]") {
+  // As many lines as were written here since, fewer, more, and more than are followed one by one.
+  for (const int since : {0, 1, 2, 3, 5, 1'500}) {
+    CAPTURE(since);
+    const LedgerFixture fixture;
+    auto ledger = fixture.open();
+    release(ledger, kTenth, Rational(1));
+    const std::string copy = fixture.path + ".copy";
+    put_in_place(fixture.path, copy);
+    refuse_each(ledger, {"grace", "ada"});
+    release(ledger, Epsilon::from_units(20), Rational(2));
+    {
+      auto elsewhere = ledger::Ledger::open(copy, {});
+      std::vector<std::string> others;
+      for (int i = 0; i < since; ++i) others.push_back(i == 0 ? "alan" : i == 1 ? "ada" : "mary");
+      refuse_each(elsewhere, others);
+      if (since > 0) release(elsewhere, Epsilon::from_units(30), Rational(3));
+    }
+    put_in_place(copy, fixture.path);
+    refuse_each(ledger, {"grace"});
+    const std::int64_t seq = release(ledger, Epsilon::from_units(20), Rational(4)).seq;
+    CHECK(seq == 3 + since + (since > 0 ? 1 : 0));
+    auto snapshot = fixture.look();
+    std::string last;
+    snapshot.each_decision(
+        "", 2, [&](const ledger::StoredDecision& decision) { last += decision.draft.principal + " "; });
+    CHECK(last == "grace ada ");
+    std::string faults;  // lines, leaves and nodes among them
+    ledger::Inspection(snapshot).each_decision(
+        [](const auto&) {}, [&](const auto& malformed) { faults += malformed.message + "; "; },
+        [&](const auto& fault) { faults += fault.message + "; "; });
+    CHECK(faults == "");
+    CHECK(balances_fold(snapshot));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "epsilog/ledger/digest.hpp"
 #include "json_parts.hpp"
 
 namespace epsilog::command {
@@ -134,6 +135,7 @@ void add_waiting(Json& object, const engine::Answer& answer, AnswerKind kind) {
   object["data_token"] = answer.asked.holding == engine::Holding::reserved_against_token;
   object["approvals"] = approvals_json(answer, kind);
   object["token"] = or_null(answer.recorded.token);
+  if (!answer.recorded.token_sha256.empty()) object["token_sha256"] = answer.recorded.token_sha256;
   object["ended_by"] = or_null(answer.recorded.ended_by);
   object["why"] = or_null(answer.recorded.why);
 }
@@ -185,6 +187,15 @@ void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) 
         accuracy_json(single && !answer.planned.accuracy.empty() ? answer.planned.accuracy[0]
                                                                  : std::vector<engine::Accuracy>{});
   }
+}
+
+/// null where the decision is not known to be durable, or the tree cannot be read.
+Json log_json(const std::optional<ledger::LogPlace>& log) {
+  if (!log) return nullptr;
+  return {{"index", log->index},
+          {"leaf", ledger::hex_text(log->leaf)},
+          {"size", log->tree.size},
+          {"root", ledger::hex_text(log->tree.root)}};
 }
 
 Json program_json(const ledger::Program& program) {
@@ -257,6 +268,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   if (answer.recorded.reasons_count > answer.recorded.reasons.size())
     object["reasons_count"] = answer.recorded.reasons_count;
   add_waiting(object, answer, kind);
+  if (!one_line(kind) && kind != AnswerKind::plan) object["log"] = log_json(answer.recorded.log);
   return object;
 }
 

@@ -173,12 +173,24 @@ std::string state_text(const engine::Answer& answer, const Style& style) {
   EPSILOG_INVARIANT(false);
 }
 
+bool is_issued(const engine::Answer& answer) {
+  return !answer.recorded.token.empty() || !answer.recorded.token_sha256.empty();
+}
+
+/// "" without. Of the decision that issued it, it is not told again.
+std::string token_text(const engine::Answer& answer) {
+  if (!answer.recorded.token.empty()) return field("token", answer.recorded.token);
+  if (!is_issued(answer) || answer.recorded.state == engine::RequestState::token_issued) return "";
+  return field("token", "not in this ledger, which was made of lines: they have its SHA-256 only, " +
+                            answer.recorded.token_sha256);
+}
+
 /// The command that takes the request on; "" when there is none.
 std::string next_step(const engine::Answer& answer) {
   if (answer.recorded.state == engine::RequestState::pending)
     return "epsilog approve " + answer.recorded.decision_id;
   if (answer.recorded.state != engine::RequestState::reserved) return "";
-  if (answer.asked.holding == engine::Holding::reserved_against_token && answer.recorded.token.empty()) {
+  if (answer.asked.holding == engine::Holding::reserved_against_token && !is_issued(answer)) {
     return "epsilog token " + answer.recorded.decision_id;
   }
   const bool supplied = answer.asked.statistic.starts_with("value:");
@@ -266,7 +278,7 @@ std::string waiting_text(const engine::Answer& answer, const Style& style) {
   text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
                                 (answer.recorded.replayed ? ", recorded earlier under this key" : ""));
   if (open) text += field("deadline", answer.recorded.deadline);
-  if (!answer.recorded.token.empty()) text += field("token", answer.recorded.token);
+  text += token_text(answer);
   if (!answer.recorded.ended_by.empty()) text += field("ended by", answer.recorded.ended_by);
   if (!answer.recorded.why.empty()) text += field("why", answer.recorded.why);
   const std::string next = next_step(answer);

@@ -131,7 +131,7 @@ VerbSpec show_verb() {
           "Free: what was released is printed again as it was stored. Exit code 7: it is not known to be\n"
           "on the disk, and withheld.",
       .positionals = {{"DECISION_ID", &BooksArguments::decision_id, true,
-                       "the id that release printed, or how it begins"}},
+                       "the id that release printed, or how it begins; or a data token"}},
       .options = {{"--alpha", &BooksArguments::alphas},
                   {"--ledger", &BooksArguments::ledger},
                   {"--wait", &BooksArguments::wait}},

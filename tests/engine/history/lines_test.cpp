@@ -112,7 +112,7 @@ TEST_CASE("lines: a ledger made of the lines of another has its rows, verifies, 
 
     ledger::Ledger read_only = ledger::Ledger::open(copy, {});
     CHECK_THROWS_AS(read_only.begin(), LedgerUnusable);
-    CHECK_THROWS_AS(static_cast<void>(read_only.begin_at_once()), LedgerUnusable);
+    CHECK_THROWS_AS(static_cast<void>(read_only.begin_within({})), LedgerUnusable);
   }
 }
 
@@ -193,6 +193,24 @@ TEST_CASE("lines: what cannot follow is refused by its number, and nothing is ma
   CHECK(has(refusal(without("\"kind\":\"account\""), copy), "is not opened before it"));
   CHECK(has(refusal(without("\"kind\":\"decision\""), copy), "is decision 2 where 1 belongs"));
   CHECK(has(refusal(without("\"kind\":\"plan\""), copy), "refers to plan 1, which does not stand before it"));
+
+  // The same with one member of the first such line otherwise.
+  const auto with = [&](const std::string& kind, const std::string& before, const std::string& after) {
+    std::vector<std::string> lines = all;
+    const auto line = std::find_if(lines.begin(), lines.end(), [&](const std::string& text) {
+      return has(text, "\"kind\":\"" + kind + "\"");
+    });
+    REQUIRE(line != lines.end());
+    REQUIRE(has(*line, before));
+    line->replace(line->find(before), before.size(), after);
+    return lines;
+  };
+  const char* const place = "is the place of another policy version";
+  CHECK(has(refusal(with("location", "\"policy\":1", "\"policy\":2"), copy), place));
+  CHECK(has(refusal(with("location", "\"time\":\"2025", "\"time\":\"2024"), copy), place));
+  const char* const version = "refers to policy version 2, which does not stand before it";
+  CHECK(has(refusal(with("decision", "\"policy\":1", "\"policy\":2"), copy), version));
+  CHECK(has(refusal(with("decision", "\"id\":", "\"decided_under\":2,\"id\":"), copy), version));
   std::vector<std::string> twice = all;
   twice.push_back(numbered(all.front(), all.size()));
   CHECK(has(refusal(twice, copy), "a ledger begins once, in its first line"));

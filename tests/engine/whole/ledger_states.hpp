@@ -68,18 +68,22 @@ struct LivedLedger {
       const engine::Answer answer =
           asked.holding == engine::Holding::none ? release(engine, asked) : engine.reserve(asked, {});
       ids[key] = answer.recorded.decision_id;
+      places[ids[key]] = answer.recorded.log.value();
     }
     for (const auto& [name, epsilon] :
          {std::pair("again", "3"), std::pair("larger", "4"), std::pair("less", "1")}) {
       folder.write(std::string(name) + ".yaml", lived_policy(epsilon) + "# another text\n");
     }
     folder.write("elsewhere.csv", kVisits);
-    (void)engine.issue_token(ids["token issued"], "alice");
+    token = engine.issue_token(ids["token issued"], "alice").recorded.token;
     (void)engine.approve(ids["approved once"], "carol");
     mechanisms::SystemBits bits;
-    (void)engine.commit(ids["committed"], "alice", {}, bits, {});
+    const engine::Answer committed = engine.commit(ids["committed"], "alice", {}, bits, {});
+    places[committed.recorded.decision_id] = committed.recorded.log.value();
     engine.history("", 0, [this](const engine::Answer& answer) {
       decisions = answer.recorded.seq;
+      const bool issued = answer.recorded.state == engine::RequestState::token_issued;
+      if (issued && answer.recorded.parent == ids["token issued"]) issuing = answer.recorded.decision_id;
       if (!answer.released.values.empty()) values[answer.recorded.decision_id] = answer.released.values;
     });
   }
@@ -88,7 +92,10 @@ struct LivedLedger {
   SharedClock clock;
   std::string path;
   std::map<std::string, std::string> ids;
+  std::string token;    ///< the only one that was issued
+  std::string issuing;  ///< the decision that did
   std::map<std::string, std::vector<accounting::Rational>> values;
+  std::map<std::string, ledger::LogPlace> places;  ///< as first told
   std::int64_t decisions = 0;
 };
 
@@ -129,12 +136,31 @@ struct HeldLock {
 /// One cell's ledger in the state of its column.
 struct StateCell : CopiedLedger {
   StateCell(const std::string& prepared, const SharedClock& at, const LivedLedger& lived)
-      : CopiedLedger(prepared, at.reading()), ids(lived.ids), policies(lived.folder.path("")) {
+      : CopiedLedger(prepared, at.reading()),
+        ids(lived.ids),
+        token(lived.token),
+        policies(lived.folder.path("")) {
     recorded = lived.decisions;
   }
   std::map<std::string, std::string> ids;
+  std::string token;     ///< that was issued
   std::string policies;  ///< where they are
   std::unique_ptr<HeldLock> turn;
+};
+
+/// What became of the log since the history was told.
+enum class Tree {
+  told,       ///< it is that one, or its continuation
+  made_anew,  ///< of other rows: no line stands where it did
+  changed,    ///< a leaf or node is not the hash of what it stands for
+  lost,       ///< a leaf or node is not there that the root needs
+};
+
+/// What the ledger has of a token that was issued.
+enum class Token {
+  bytes,
+  hash,    ///< it knows the token, and cannot tell it
+  no_row,  ///< it is the id of the decision that issued it
 };
 
 struct LedgerState {
@@ -146,6 +172,8 @@ struct LedgerState {
   bool verifies = true;     ///< the audit finds nothing wrong with it
   bool readable = true;     ///< by this program
   bool other_user = false;  ///< a process of another user than the owner acts
+  Tree tree = Tree::told;
+  Token token = Token::bytes;
 };
 
 /// As a process leaves it that is killed in COMMIT.
@@ -180,7 +208,20 @@ inline const std::string kMigratedFromSchema1 =
 inline constexpr const char* kMigratedFromSchema3 =
     "INSERT INTO schema_migration(version, after_decision, at, event)"
     " SELECT 4, decisions, last_time, events + 1 FROM meta;"
+    "UPDATE decision SET token = x'';"
     "UPDATE meta SET events = events + 1, schema_migrations = 1";
+
+/// A ledger of its lines is put in its place.
+inline void make_of_lines(const std::string& path) {
+  std::vector<std::string> lines;
+  ledger::Ledger::open_read_only(path).snapshot().each_line(
+      0, [&](std::string_view line) { lines.emplace_back(line); });
+  for (const char* suffix : {"", "-wal", "-shm", ".lock", ".queue"}) std::filesystem::remove(path + suffix);
+  (void)ledger::Ledger::import_lines(path, [&, next = lines.begin()]() mutable -> std::optional<std::string> {
+    if (next == lines.end()) return std::nullopt;
+    return *next++;
+  });
+}
 
 /// So many lines that a node is stored of the tree above them.
 inline void fill_first_node(const std::string& path, const SharedClock& clock) {
@@ -239,38 +280,53 @@ inline std::vector<LedgerState> ledger_states() {
                     " request) SELECT seq, '{' FROM decision WHERE key = 'unreadable'");
            },
        .verifies = false},
-      {"migrated from schema 1",
-       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kMigratedFromSchema1); }},
-      {"migrated from schema 2",
-       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kRowsOfRulesOne); }},
-      {"migrated from schema 3",
-       [](const std::string& path, const SharedClock&) { tamper_with_log(path, kMigratedFromSchema3); }},
+      {.name = "migrated from schema 1",
+       .prepare = [](const std::string& path,
+                     const SharedClock&) { tamper_with_log(path, kMigratedFromSchema1); },
+       .tree = Tree::made_anew,
+       .token = Token::no_row},
+      {.name = "migrated from schema 2",
+       .prepare = [](const std::string& path, const SharedClock&) { tamper_with_log(path, kRowsOfRulesOne); },
+       .tree = Tree::made_anew,
+       .token = Token::no_row},
+      {.name = "migrated from schema 3",
+       .prepare = [](const std::string& path,
+                     const SharedClock&) { tamper_with_log(path, kMigratedFromSchema3); },
+       .tree = Tree::made_anew,
+       .token = Token::no_row},
       {.name = "leaf changed",
        .prepare =
            [](const std::string& path, const SharedClock&) {
              tamper(path, "UPDATE log SET leaf = zeroblob(32) WHERE idx = (SELECT max(idx) FROM log)");
            },
-       .verifies = false},
+       .verifies = false,
+       .tree = Tree::changed},
       {.name = "leaf lost",
        .prepare =
            [](const std::string& path, const SharedClock&) {
              tamper(path, "UPDATE log SET leaf = x'00' WHERE idx = (SELECT max(idx) FROM log)");
            },
-       .verifies = false},
+       .verifies = false,
+       .tree = Tree::lost},
       {.name = "node changed",
        .prepare =
            [](const std::string& path, const SharedClock& clock) {
              fill_first_node(path, clock);
              tamper(path, "UPDATE node SET hash = zeroblob(32)");
            },
-       .verifies = false},
+       .verifies = false,
+       .tree = Tree::changed},
       {.name = "node lost",
        .prepare =
            [](const std::string& path, const SharedClock& clock) {
              fill_first_node(path, clock);
              tamper(path, "DELETE FROM node");
            },
-       .verifies = false},
+       .verifies = false,
+       .tree = Tree::lost},
+      {.name = "made of lines",
+       .prepare = [](const std::string& path, const SharedClock&) { make_of_lines(path); },
+       .token = Token::hash},
       {.name = "older schema",
        .prepare =
            [](const std::string& path, const SharedClock&) {

@@ -47,7 +47,7 @@ Path writes(const char* name, const Words& words) {
 struct Listing {
   StateCell& cell;
   bool withheld = false;
-  void operator()(const Answer& answer) { withheld = cell.word(answer) == "withholds" || withheld; }
+  void operator()(const Answer& answer) { withheld = cell.listed_word(answer) == "withholds" || withheld; }
   [[nodiscard]] std::string word() const { return withheld ? "withholds" : "tells"; }
 };
 
@@ -125,6 +125,7 @@ std::vector<Path> paths() {
       reads("plan",
             [](StateCell& cell, Engine& engine) {
               const Answer plan = engine.plan(request("count", "0.1"), {});
+              CHECK_FALSE(plan.recorded.log);
               return plan.recorded.state == engine::RequestState::granted ? std::string("tells")
                                                                           : cell.word(plan);
             }),
@@ -173,6 +174,9 @@ std::vector<Path> paths() {
       showing("show, reserved", "reserved"),
       showing("show, pending", "pending"),
       showing("show, refused", "refused"),
+      showing("show, token issued", "token issued"),
+      reads("show, by the token",
+            [](StateCell& cell, Engine& engine) { return cell.word(engine.show(cell.token, {})); }),
       showing("show, unreadable", "unreadable"),
       library("audit verify", Leaves::nothing,
               [](StateCell& cell) { return audit_word(engine::audit_verify(cell.path)); }),
@@ -222,6 +226,11 @@ std::vector<Path> paths() {
       committing("commit, computed elsewhere", "value", "3"),
       committing("commit, token issued", "token issued", "3"),
       committing("commit, token not issued", "guarded", "3"),
+      writes("commit, by the token",
+             [](StateCell& cell, Engine& engine) {
+               mechanisms::SystemBits bits;
+               return cell.word(engine.commit(cell.token, "alice", "3", bits, {}));
+             }),
       committing("commit, again", "committed"),
       committing("commit, pending", "pending"),
       committing("commit, by another", "reserved", {}, "bob"),
@@ -350,10 +359,26 @@ bool is_failure(const std::string& word) {
   return kFailures.contains(word);
 }
 
+/// A token is told where it is durable and here, always the same one, and nowhere else.
+void require_tokens(const LedgerState& state, const StateCell& cell, const LivedLedger& lived) {
+  for (const ToldToken& told : cell.tokens) {
+    CAPTURE(told.reservation);
+    if (!told.durable) {
+      CHECK(told.token.empty());
+    } else if (told.reservation == lived.ids.at("token issued")) {
+      CHECK(told.token == (state.token == Token::hash ? std::string() : cell.token));
+    } else {
+      CHECK((told.token.empty() || told.token.size() == 2 * std::tuple_size_v<ledger::DataToken::Bytes>));
+      CHECK(told.token != lived.token);
+    }
+  }
+}
+
 std::string word_in(const LedgerState& state, const Path& path, const LivedLedger& lived,
                     const std::string& prepared, const SharedClock& clock) {
   CAPTURE(state.name, path.name);
   StateCell cell(prepared, clock, lived);
+  if (state.token == Token::no_row) cell.token = lived.issuing;
   const std::string before = state.readable ? balances(prepared) : "";
   if (state.enter) state.enter(cell);
   const std::string word =
@@ -372,6 +397,13 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
   std::filesystem::remove(cell.sibling(".poisoned"));
   std::filesystem::remove(cell.sibling(".lock"));
   cell.require_kept();
+  if (state.tree == Tree::lost) {
+    for (const ToldPlace& place : cell.places) CHECK_FALSE(place.log);
+  } else {
+    cell.require_places(state.tree == Tree::told ? lived.places : std::map<std::string, ledger::LogPlace>(),
+                        state.tree != Tree::changed);
+  }
+  require_tokens(state, cell, lived);
   if (!unchanged && (state.verifies || state.name == std::string("poisoned"))) CHECK(cell.faults() == "");
   return word;
 }

@@ -179,6 +179,7 @@ std::map<std::string, std::string> words_under(const BeforeAndAfter& policies, b
   }
   CHECK(copy.faults() == "");
   copy.require_kept();
+  copy.require_places({});
   copy.require_clean_messages();
   return words;
 }

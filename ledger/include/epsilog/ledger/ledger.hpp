@@ -70,15 +70,23 @@
 //                         after BEGIN IMMEDIATE, is what it was. It changes with every commit of any other
 //                         connection, be it of another object, process or program, or of a migration.
 //                         Versions never change (7): who knows one goes by its number.
+//   after a foreign       the edge of the tree, rows that never change, and what rows said of times, if the
+//   commit                line known last has its leaf in its place still. That line has 16 random bytes that
+//                         no other has, so only a file that had this very COMMIT has that leaf there: it
+//                         holds every row written until then (7), and what came since follows them. A copy
+//                         from before the line, put in place over the same file, does not have it, however
+//                         far it went on; nor has another history with as many lines. Then everything is
+//                         read. What is read in any case: meta, the last decision, every leaf since. Where
+//                         meta counts nothing but decisions since, the last of them has the last time and the
+//                         version and the calendar are as they were; else those are read again too.
 //   not kept              which file it is (11), whether it is poisoned (10), whether a mark is left (8), the
 //                         versions of the schema: looked at in every turn. A file put in the place of this
 //                         one, older or not, is another file. A forked child uses nothing. Before meta is
 //                         written all is forgotten, and kept again once COMMIT returned.
 //   were it stale         nothing would be written: the UPDATE of an account (2) names every balance, that of
 //                         meta the decisions, lines and last time it was found with; decisions and lines are
-//                         primary keys. What others appended is read, and follows the leaf known last, or the
-//                         whole edge is read again. A name, program or plan that an index gave is held
-//                         against its row.
+//                         primary keys. A name, program or plan that an index gave is held against its row
+//                         when it is found.
 //
 // Not for forked children: an object of this library used in a child of the process that made it throws
 // InvalidParameter, and is abandoned there rather than closed. Its lock files are closed there before fork()
@@ -86,6 +94,7 @@
 // execute a program in it, as posix_spawn does.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -198,8 +207,9 @@ class Ledger final {
   /// ledger would wait for itself.
   /// Throws  LedgerBusy; LedgerIo (poisoned); LedgerUnusable (the file was replaced); InvalidParameter.
   [[nodiscard]] Transaction begin();
-  /// As begin(), but waits for nobody: none when somebody has the turn, or is before us in the line.
-  [[nodiscard]] std::optional<Transaction> begin_at_once();
+  /// As begin(), but waits no longer than that: none when the turn is not to be had in that time. 0: when
+  /// somebody has it, or is before us in the line.
+  [[nodiscard]] std::optional<Transaction> begin_within(std::chrono::milliseconds wait);
   /// COMMIT, fdatasync included. The decisions recorded by this transaction in order; only now are
   /// their values visible.
   /// Requires  the transaction is of this ledger and open, not owing.

@@ -2,6 +2,7 @@
 // is a true answer, a random bit or a property of a source.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/merkle_proof.hpp"
 #include "epsilog/ledger/program.hpp"
 
 namespace epsilog::ledger {
@@ -136,6 +138,24 @@ struct DecisionDraft {
   /// Ids of the accounts whose balances after the decision are stored with it, in this order. Nothing: those
   /// it moves; of a grant or refusal without a parent, all of the dataset.
   std::optional<std::vector<std::int64_t>> touched = {};
+  bool issues_token = false;  ///< of token_issued: 32 random bytes are drawn, which are its data token
+};
+
+/// A data token as it is recorded: 32 random bytes. A line has their SHA-256, and so has a ledger of lines.
+struct DataToken {
+  using Bytes = std::array<unsigned char, 32>;
+  std::optional<Bytes> bytes = {};  ///< none in a ledger of lines, and where they are withheld
+  Bytes sha256{};
+};
+
+/// Where the line of a decision stands in the tree of all lines (docs/record_format.md). Whoever keeps it can
+/// hold any later state of the ledger to it: merkle_proof.hpp.
+struct LogPlace {
+  std::uint64_t index = 0;  ///< of the line, from 0; for ever
+  Hash leaf{};              ///< of the line; for ever
+  TreeHead tree;            ///< durable, and the line is in it
+
+  friend bool operator==(const LogPlace&, const LogPlace&) = default;
 };
 
 /// A decision as stored. Everything a replay answers with.
@@ -155,7 +175,11 @@ struct StoredDecision {
   std::vector<std::vector<accounting::Rational>> component_values;  ///< [component][cell]
   std::vector<accounting::Rational> values;                         ///< [cell], post-processed
   accounting::PostProcessing post_processing;                       ///< how `values` follow
-  bool durable = true;  ///< false: not known to be on disk, and both kinds of values are withheld
+  /// Of token_issued with DecisionDraft::issues_token; nothing where the id is the token (older programs).
+  std::optional<DataToken> token = {};
+  bool durable = true;  ///< false: not known to be on disk, and values of both kinds and token are withheld
+  /// Of what Ledger::commit() returns, with the tree that it made durable; of others Snapshot::log_place().
+  std::optional<LogPlace> log = {};
 };
 
 /// A change of an account's limit by `policy apply`.

@@ -60,6 +60,9 @@ class Snapshot final {
   [[nodiscard]] std::string ledger_id();
   [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
   [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
+  /// The decision that issued this data token, as 64 lower-case hexadecimal digits. Goes through all that
+  /// were issued: no index has them.
+  [[nodiscard]] std::optional<StoredDecision> find_token(const std::string& token);
   [[nodiscard]] std::int64_t active_policy_version();
   [[nodiscard]] PolicyVersion active_policy();
   /// Ordered by (dataset, scope, measure); `dataset` "" = all.
@@ -103,6 +106,12 @@ class Snapshot final {
   void each_line(std::int64_t from, const std::function<void(std::string_view line)>& visit);
   /// The tree of all lines.
   [[nodiscard]] TreeHead tree();
+  /// Where the line of a decision stands: in the tree that is given, if it is in there, else in that of all
+  /// lines which are known to be durable. None if the decision is not.
+  /// Requires  `tree` is what a COMMIT made durable.
+  /// Throws    LedgerCorrupt if the log has no such line of it, or lacks a leaf or node of the tree.
+  [[nodiscard]] std::optional<LogPlace> log_place(const StoredDecision& decision,
+                                                  const std::optional<TreeHead>& tree = std::nullopt);
   /// The leaf of a line. Throws  LedgerCorrupt if there is none.
   [[nodiscard]] Hash leaf(std::int64_t index);
   /// In order of version.

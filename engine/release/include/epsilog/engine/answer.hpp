@@ -69,9 +69,17 @@ struct Answer {
     std::string parent;               ///< the decision this one is about; "" without
     std::string deadline;             ///< until when a reserved or pending one stays; "" otherwise
     std::vector<Approval> approvals;  ///< so far; not in a history
-    std::string token;                ///< the decision from which on the data may have been seen; ""
-    std::string ended_by;             ///< the decision that ended it without an answer; "" otherwise
-    std::string why;                  ///< of a rejection, or policy_changed; "" = not said
+    /// Of a reservation against a data token: the token, once it was issued, which is 64 hexadecimal digits,
+    /// or the id of the decision that issued it (older programs); "" in a ledger of lines, which has only its
+    /// SHA-256. Of another one, the id of the decision from which on the data may have been seen. Else "".
+    std::string token;
+    std::string token_sha256 = {};  ///< in hexadecimal digits, of a token that is such digits; else ""
+    std::string ended_by;           ///< the decision that ended it without an answer; "" otherwise
+    std::string why;                ///< of a rejection, or policy_changed; "" = not said
+    /// Where the line of `decision_id` stands, in the tree that this call's COMMIT made durable, or in that
+    /// of today if it recorded nothing. Nothing for plan, in a history and in pending, where `durable` is
+    /// false, and where what is needed of the tree cannot be read (`audit verify` names that).
+    std::optional<ledger::LogPlace> log = {};
   };
 
   /// Empty unless it was released and that is durable.

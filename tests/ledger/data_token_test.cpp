@@ -1,0 +1,204 @@
+// Data tokens: what is drawn, what is kept of it where, and who is told.
+//
+// Token                     | row          | line      | told                     | found by its text
+// issued                    | 32 bytes     | SHA-256   | the bytes                | yes
+// issued, in doubt          | 32 bytes     | SHA-256   | the hash                 | yes, not durable
+// in a ledger of lines      | SHA-256      | SHA-256   | the hash                 | yes
+// of older programs: the id | empty        | nothing   | nothing: it is the id    | by the id
+// changed in the row        | other bytes  | SHA-256   | named by the inspection  | by neither
+#include "data_token.hpp"
+
+#include <fstream>
+#include <set>
+
+#include "commit_mark.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "ledger/support/fixture.hpp"
+#include "poison.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::ledger_tests;
+using ledger::Outcome;
+using ledger::StoredDecision;
+
+namespace {
+
+const Epsilon kTenth = Epsilon::parse_down("0.1");
+
+/// A reservation against a token, which is issued if `draws`, as older programs did if not.
+StoredDecision issued(ledger::Ledger& ledger, bool draws = true) {
+  auto transaction = ledger.begin();
+  const std::string reserved = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
+  ledger::DecisionDraft draft = draft_of(Outcome::token_issued, reserved);
+  draft.issues_token = draws;
+  transaction.note(draft);
+  return ledger.commit(std::move(transaction)).back();
+}
+
+std::string text_of(const StoredDecision& decision) {
+  return ledger::hex_text(decision.token.value().bytes.value());
+}
+
+std::string line_of(ledger::Snapshot view, const StoredDecision& decision) {
+  std::string text;
+  view.each_line(decision.line, [&](std::string_view line) {
+    if (text.empty()) text = line;
+  });
+  return text;
+}
+
+/// Whether a row of a decision cannot be read, or is not what its leaf is of.
+bool row_is_faulty(ledger::Snapshot& view) {
+  bool faulty = false;
+  ledger::Inspection(view).each_decision([](const StoredDecision&) {},
+                                         [&](const ledger::MalformedRecord&) { faulty = true; },
+                                         [&](const ledger::StoredFault&) { faulty = true; });
+  return faulty;
+}
+
+std::string bytes_of(const std::string& hex) {
+  const auto token = ledger::token_of_text(hex).value();
+  return {token.bytes->begin(), token.bytes->end()};
+}
+
+std::string import(const LedgerFixture& fixture) {
+  const std::string copy = fixture.sibling(".copy");
+  std::vector<std::string> lines;
+  fixture.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
+  ledger::Ledger::import_lines(copy, [&, next = lines.begin()]() mutable -> std::optional<std::string> {
+    if (next == lines.end()) return std::nullopt;
+    return *next++;
+  });
+  return copy;
+}
+
+}  // namespace
+
+TEST_CASE("data token: 32 fresh bytes, which the row has and the line the hash of",
+          "[ledger][token][exact]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  std::set<std::string> texts;
+  for (int i = 0; i < 3; ++i) {
+    const StoredDecision decision = issued(ledger);
+    const std::string text = text_of(decision);
+    CHECK(text.size() == 64);
+    CHECK(texts.insert(text).second);
+    CHECK(text != ledger::hex_text(decision.log->leaf));
+    const std::string hash = ledger::sha256_hex(bytes_of(text));
+    CHECK(ledger::hex_text(decision.token->sha256) == hash);
+    CHECK(query_sql(fixture.path, "SELECT lower(hex(token)) FROM decision WHERE seq = " +
+                                      std::to_string(decision.seq)) == text);
+    const std::string line = line_of(fixture.look(), decision);
+    CHECK(line.find("\"token_sha256\":\"" + hash + "\"") != std::string::npos);
+    CHECK(line.find(text) == std::string::npos);
+
+    auto view = fixture.look();
+    CHECK(text_of(view.find_id(decision.id).value()) == text);
+    CHECK(view.find_token(text).value().id == decision.id);
+    CHECK(text_of(view.children(decision.draft.parent).at(0)) == text);
+  }
+}
+
+TEST_CASE("data token: nothing else is found by what is no token", "[ledger][token][negative]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const std::string text = text_of(issued(ledger));
+  const StoredDecision older = issued(ledger, false);
+  CHECK_FALSE(older.token);
+  auto view = fixture.look();
+  CHECK_FALSE(view.find_id(older.id).value().token);
+  std::string other = text;
+  other.front() = other.front() == '0' ? '1' : '0';
+  std::string upper = text;
+  for (char& c : upper) c = static_cast<char>(std::toupper(c));
+  for (const std::string& wrong :
+       {other, upper == text ? other : upper, text + "0", text.substr(1), older.id, std::string(),
+        std::string(64, '0'), ledger::sha256_hex(bytes_of(text)), ledger::sha256_hex("")}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(view.find_token(wrong));
+  }
+}
+
+TEST_CASE("data token: only a decision that issues one has one", "[ledger][token][negative]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  auto transaction = ledger.begin();
+  ledger::DecisionDraft draft = refused();
+  draft.issues_token = true;
+  CHECK_THROWS_AS(transaction.refuse(draft), InvalidParameter);
+  CHECK(fixture.look().decisions() == 0);
+}
+
+TEST_CASE("data token: its bytes are withheld until they are known to be durable",
+          "[ledger][token][negative]") {
+  const LedgerFixture fixture;
+  std::string text;
+  std::string id;
+  {
+    auto ledger = fixture.open();
+    const StoredDecision decision = issued(ledger);
+    text = text_of(decision);
+    id = decision.id;
+    auto transaction = ledger.begin();
+    const std::string reserved = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
+    ledger::DecisionDraft draft = draft_of(Outcome::token_issued, reserved);
+    draft.issues_token = true;
+    const std::string second = transaction.note(draft);
+    CHECK_FALSE(transaction.find_id(second).value().token.value().bytes);
+    CHECK_FALSE(transaction.children(reserved).at(0).token.value().bytes);
+    CHECK(transaction.find_id(id).value().token.value().bytes);
+  }
+  std::ofstream(fixture.sibling(".poisoned")) << "{\"reason\": \"committing\"}";
+  auto view = fixture.look();
+  for (const auto& found : {view.find_id(id), view.find_token(text)}) {
+    CHECK_FALSE(found.value().durable);
+    CHECK_FALSE(found.value().token.value().bytes);
+  }
+}
+
+TEST_CASE("data token: a ledger of lines has the hash, and knows the token by it", "[ledger][token]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const StoredDecision decision = issued(ledger);
+  const StoredDecision older = issued(ledger, false);
+  const std::string copy = import(fixture);
+  auto view = ledger::Ledger::open_read_only(copy).snapshot();
+  const auto found = view.find_token(text_of(decision)).value();
+  CHECK(found.id == decision.id);
+  CHECK_FALSE(found.token.value().bytes);
+  CHECK(found.token->sha256 == decision.token->sha256);
+  CHECK_FALSE(view.find_token(ledger::hex_text(decision.token->sha256)));
+  CHECK_FALSE(view.find_id(older.id).value().token);
+  CHECK(line_of(ledger::Ledger::open_read_only(copy).snapshot(), decision) ==
+        line_of(fixture.look(), decision));
+  CHECK_FALSE(row_is_faulty(view));
+}
+
+TEST_CASE("data token: a row with another one, none or half of one is found", "[ledger][token][integrity]") {
+  for (const char* change : {"zeroblob(32)", "x''", "substr(token, 1, 31)", "CAST(token || x'00' AS BLOB)"}) {
+    CAPTURE(change);
+    const LedgerFixture fixture;
+    std::string text;
+    {
+      auto ledger = fixture.open();
+      text = text_of(issued(ledger));
+    }
+    tamper_with(fixture.path, std::string("UPDATE decision SET token = ") + change + " WHERE outcome = 7");
+    auto view = fixture.look();
+    CHECK(row_is_faulty(view));
+    CHECK_FALSE(view.find_token(text));
+  }
+  // Another decision has none.
+  const LedgerFixture fixture;
+  {
+    auto ledger = fixture.open();
+    static_cast<void>(issued(ledger));
+  }
+  tamper_with(fixture.path, "UPDATE decision SET token = zeroblob(32) WHERE outcome <> 7");
+  auto view = fixture.look();
+  CHECK(row_is_faulty(view));
+}
