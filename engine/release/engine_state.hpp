@@ -101,8 +101,8 @@ struct EngineState {
 
 /// What would become of the request: the balances are told unless who asks may know nothing of them.
 void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits);
-/// Fills in where the line of the decision stands that the answer names, if that can be read: in `tree`, which
-/// the caller's COMMIT made durable, or in that of today.
+/// Fills in where the line of the decision stands that the answer names, if that can be read: in `tree`,
+/// which the caller's COMMIT made durable, or in that of today.
 void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapshot& view,
              const std::optional<ledger::TreeHead>& tree = std::nullopt);
 /// Fills in what only a recorded decision has.
