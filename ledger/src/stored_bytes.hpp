@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,7 +35,9 @@ template <std::size_t Size>
 }
 
 /// hex_text() of what SQLite gives.
-[[nodiscard]] std::string hex_text(std::string_view bytes);
+[[nodiscard]] inline std::string hex_text(std::string_view bytes) {
+  return hex_text(std::span(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
 /// Throws  LedgerCorrupt naming `what` unless they are so many bytes.
 template <std::size_t Size>
 [[nodiscard]] std::array<std::uint8_t, Size> bytes_of_hex(std::string_view hex, const char* what) {
