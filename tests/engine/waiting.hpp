@@ -6,13 +6,14 @@
 
 #include "clinic.hpp"
 #include "epsilog/ledger/clock.hpp"
+#include "noon_to_come.hpp"
 
 namespace epsilog::test {
 
 /// Time that passes only when a test says so; copies share it.
 class MovedClock {
  public:
-  MovedClock() : start_(ledger::system_clock_reading()), passed_ms_(std::make_shared<std::int64_t>(0)) {}
+  MovedClock() : start_(noon_to_come()), passed_ms_(std::make_shared<std::int64_t>(0)) {}
 
   void pass_seconds(std::int64_t seconds) { *passed_ms_ += seconds * 1000; }
   [[nodiscard]] engine::EngineOptions options() const {
