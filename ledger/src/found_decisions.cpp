@@ -28,19 +28,28 @@ std::optional<std::int64_t> single_seq(Query& query) {
   return query.integer(0);
 }
 
-/// The row that an index says has `seq`.
+[[noreturn]] void index_differs(const StoredDecision& decision, const std::string& column) {
+  throw LedgerCorrupt("decision " + std::to_string(decision.seq) + ": an index has another " + column +
+                      " of it; the file is damaged");
+}
+
+std::optional<std::int64_t> seq_by_id(Connection& connection, const std::string& id) {
+  Query query = connection.query(kSeqById);
+  query.with(id_bytes(id));
+  return single_seq(query);
+}
+
+/// The row that an index says has `seq`. Whoever is told of it is told its id, so the index of ids has to
+/// lead to it as well.
 StoredDecision decision_at(Connection& connection, std::int64_t seq) {
   Query query = connection.query(kDecisionBySeq);
   query.with(seq);
   if (!query.step()) {
     throw LedgerCorrupt("decision " + std::to_string(seq) + ": an index has it, and it is not there");
   }
-  return read_decision(connection, query);
-}
-
-[[noreturn]] void index_differs(const StoredDecision& decision, const std::string& column) {
-  throw LedgerCorrupt("decision " + std::to_string(decision.seq) + ": an index has another " + column +
-                      " of it; the file is damaged");
+  StoredDecision decision = read_decision(connection, query);
+  if (seq_by_id(connection, decision.id) != seq) index_differs(decision, "id");
+  return decision;
 }
 
 }  // namespace
@@ -70,12 +79,7 @@ std::optional<StoredDecision> find_decision_by_key(Connection& connection, const
 
 std::optional<StoredDecision> find_decision_by_id(Connection& connection, const std::string& id) {
   if (!is_id(id)) return std::nullopt;
-  std::optional<std::int64_t> seq;
-  {
-    Query query = connection.query(kSeqById);
-    query.with(id_bytes(id));
-    seq = single_seq(query);
-  }
+  const auto seq = seq_by_id(connection, id);
   if (!seq) return std::nullopt;
   StoredDecision decision = decision_at(connection, *seq);
   if (decision.id != id) index_differs(decision, "id");
