@@ -303,7 +303,7 @@ bool check_side_by_side(std::vector<ledger::Snapshot>& views, AuditReport& repor
 }  // namespace
 
 AuditReport audit_replay_by(Threads threads, const std::string& ledger_path, Visit visit,
-                            const Progress& progress, StorageCheck storage) {
+                            const Progress& progress, StorageCheck storage, Poison poison) {
   AuditReport report;
   report.storage = storage;
   try {
@@ -311,6 +311,11 @@ AuditReport audit_replay_by(Threads threads, const std::string& ledger_path, Vis
     std::vector<ledger::Snapshot> found = views(ledger, threads);
     if (found.size() == 1 || !check_side_by_side(found, report, visit, progress))
       check_in_order(found.front(), report, visit, progress);
+    const auto reason = poison == Poison::is_fault ? ledger.poisoned() : std::nullopt;
+    if (reason) {
+      report.faults.push_back(
+          {"ledger", std::string(kPoisoned), *reason + "; nobody can write to it until `epsilog recover`"});
+    }
   } catch (const LedgerCorrupt& error) {  // a ledger, and so damaged that it cannot be opened
     report.faults.push_back({"ledger", "ledger_corrupt", error.what()});
   }
@@ -324,17 +329,7 @@ AuditReport audit_replay(const std::string& ledger_path, Visit visit, const Prog
 }
 
 AuditReport audit_verify(const std::string& ledger_path, const Progress& progress, StorageCheck storage) {
-  AuditReport report = audit_replay(ledger_path, {}, progress, storage);
-  try {
-    if (const auto reason = ledger::Ledger::open_read_only(ledger_path).poisoned()) {
-      report.faults.push_back(
-          {"ledger", std::string(kPoisoned), *reason + "; nobody can write to it until `epsilog recover`"});
-    }
-  } catch (const LedgerCorrupt& error) {  // which is the fault that is there already
-    if (report.ok) report.faults.push_back({"ledger", "ledger_corrupt", error.what()});
-  }
-  report.ok = report.faults.empty();
-  return report;
+  return audit_replay_by(Threads::where_it_pays, ledger_path, {}, progress, storage, Poison::is_fault);
 }
 
 RecoverReport recover(const std::string& ledger_path, const EngineOptions& options) {

@@ -15,9 +15,13 @@ enum class Threads {
   several,        ///< if the system gives them
 };
 
+/// Whether it is a fault that the ledger is poisoned.
+enum class Poison { is_no_fault, is_fault };
+
 /// audit_replay() by as many threads. `visit` and `progress` are called on the one that calls.
 AuditReport audit_replay_by(Threads threads, const std::string& ledger_path,
                             accounting::CallbackRef<void(const ReplayedDecision&)> visit,
-                            const Progress& progress, StorageCheck storage);
+                            const Progress& progress, StorageCheck storage,
+                            Poison poison = Poison::is_no_fault);
 
 }  // namespace epsilog::engine
