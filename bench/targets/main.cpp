@@ -55,7 +55,9 @@ int run(const std::set<std::string>& only, std::int64_t audited) {
   std::printf(kFormat, "what", "target", "measured", "floor", "ratio", "");
   for (const auto& [name, rows] : parts) {
     if (!only.empty() && !only.contains(name)) continue;
-    for (const Row& row : rows()) print(row);
+    in_own_process([&rows] {
+      for (const Row& row : rows()) print(row);
+    });
   }
   return 0;
 }

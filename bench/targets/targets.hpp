@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,9 @@ struct Row {
 
 /// printf's, as a text.
 [[gnu::format(printf, 1, 2)]] [[nodiscard]] std::string text(const char* format, ...);
+
+/// Whatever memory it takes is gone after it: the peak of a command counts that of who starts it.
+/// Throws  std::runtime_error if it fails, having said why on stderr.
+void in_own_process(const std::function<void()>& work);
 
 }  // namespace epsilog::bench
