@@ -1,0 +1,89 @@
+// A bit that flipped in the id of a row, which the index of ids does not have then.
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "epsilog/accounting/errors.hpp"
+#include "support/catch.hpp"
+#include "waiting.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using engine::Answer;
+using engine::Engine;
+
+namespace {
+
+/// The id in the row, not in the index.
+std::string id_in_row(const std::string& path, std::int64_t seq) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
+  std::string id;
+  const auto take = [](void* out, int, char** values, char**) {
+    *static_cast<std::string*>(out) = values[0];
+    return 0;
+  };
+  const std::string sql = "SELECT hex(id) FROM decision NOT INDEXED WHERE seq = " + std::to_string(seq);
+  CHECK(sqlite3_exec(database, sql.c_str(), take, &id, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  return id;
+}
+
+std::string bytes_of(const std::string& hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+/// Requires  a ledger that nobody has open, whose log was brought into the file.
+void flip_id_in_row(const std::string& path, std::int64_t seq) {
+  const std::string before = id_in_row(path, seq);
+  const std::string id = bytes_of(before);
+  std::ifstream in(path, std::ios::binary);
+  const std::string file{std::istreambuf_iterator<char>(in), {}};
+  for (std::size_t at = file.find(id); at != std::string::npos; at = file.find(id, at + 1)) {
+    std::fstream out(path, std::ios::binary | std::ios::in | std::ios::out);
+    const auto put = [&](char byte) {
+      out.seekp(static_cast<std::streamoff>(at + id.size() - 1));
+      out.put(byte).flush();
+    };
+    put(static_cast<char>(id.back() ^ 4));
+    if (id_in_row(path, seq) != before) return;
+    put(id.back());
+  }
+  FAIL("the id is nowhere");
+}
+
+}  // namespace
+
+TEST_CASE("damaged id: whoever repeats the request is told of no id that nobody has",
+          "[engine][damaged_id]") {
+  WaitingClinic waiting("");
+  REQUIRE(release(waiting.engine, request("count", "0.25", "k")).recorded.granted);
+  { const Engine closed = std::move(waiting.engine); }
+  flip_id_in_row(waiting.clinic.ledger(), 1);
+  Engine engine = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
+  CHECK_THROWS_AS(release(engine, request("count", "0.25", "k")), LedgerCorrupt);
+  CHECK(release(engine, request("count", "0.25", "other")).recorded.granted);
+  CHECK(waiting.audit() != "");
+}
+
+TEST_CASE("damaged id: a request with such a vote stays open, is named, and stops nobody",
+          "[engine][damaged_id]") {
+  WaitingClinic waiting(kTwoApprovals);
+  const std::string pending = waiting.reserve("count", "1").recorded.decision_id;
+  (void)waiting.engine.approve(pending, "carol");
+  { const Engine closed = std::move(waiting.engine); }
+  flip_id_in_row(waiting.clinic.ledger(), 2);
+  std::vector<std::string> told;
+  engine::EngineOptions options = waiting.clock.options();
+  options.unreadable = [&](const engine::UnreadableDecision& one) { told.push_back(one.decision_id); };
+  waiting.clock.pass_seconds(3 * 3600);  // it is overdue
+  Engine engine = Engine::open(waiting.clinic.ledger(), options);
+  CHECK(release(engine, request("count", "0.25")).recorded.granted);
+  CHECK(told == std::vector<std::string>{pending});
+}
