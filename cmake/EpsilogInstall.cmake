@@ -41,4 +41,5 @@ configure_file(cmake/epsilog.pc.in "${CMAKE_CURRENT_BINARY_DIR}/epsilog.pc" @ONL
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/epsilog.pc" DESTINATION ${epsilog_pc_dir})
 
 install(FILES schema/policy.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/epsilog)
+install(PROGRAMS verifier/epsilog_verify.py DESTINATION ${CMAKE_INSTALL_DATADIR}/epsilog)
 install(FILES LICENSE README.md THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

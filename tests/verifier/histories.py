@@ -1,0 +1,326 @@
+"""Ledgers that the command makes, for the tests of the verifier: their exports, line by line."""
+
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+
+COMMAND = os.environ.get("EPSILOG_COMMAND", "epsilog")
+SOURCE = pathlib.Path(os.environ.get("EPSILOG_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
+
+
+class Ledger:
+    """A ledger in a directory of its own, under a policy."""
+
+    def __init__(self, folder, policy):
+        self.folder = pathlib.Path(folder)
+        self.path = self.folder / "l.epsilog"
+        self.write(policy)
+        if not (self.folder / "visits.csv").exists():
+            (self.folder / "visits.csv").write_text(visits())
+        self.run("init", "--policy", "p.yaml", "--ledger", str(self.path), "--as", "curator")
+
+    def write(self, policy):
+        (self.folder / "p.yaml").write_text(policy)
+
+    def run(self, *words, expect=(0,), value=None):
+        given = [COMMAND, *words]
+        if words[0] != "init":
+            given += ["--ledger", str(self.path)]
+        done = subprocess.run(given, cwd=self.folder, input=value, text=True, capture_output=True, check=False)
+        if done.returncode not in expect:
+            raise AssertionError(f"{' '.join(words)}: {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def ask(self, dataset, statistic, *words, verb="release", expect=(0,), value=None, by="ann"):
+        """Asks; the id of a request that waits."""
+        return self.run(verb, dataset, statistic, *words, "--as", by, "--quiet", expect=expect, value=value).strip()
+
+    def apply(self, policy, why="the board agreed"):
+        self.write(policy)
+        self.run("policy", "apply", "p.yaml", "--why", why, "--as", "curator")
+
+    def export(self):
+        return self.run("audit", "export").splitlines()
+
+
+def visits():
+    draw = random.Random(20260105)
+    rows = ["patient,seen,ward,age,cost,emergency"]
+    for n in range(300):
+        day = f"2024-{draw.randrange(1, 7):02}-{draw.randrange(1, 29):02}"
+        rows.append(f"p{draw.randrange(120)},{day},{draw.choice('ABC')},{draw.randrange(100)},"
+                    f"{draw.randrange(400000) / 100},{draw.choice(['true', 'false'])}")
+    return "\n".join(rows) + "\n"
+
+
+DATASET = """    source: {csv: visits.csv}
+    unit: {id: patient, max_rows: 3}
+    rows: {max: 1000}
+    neighbours: add-remove
+    columns:
+      age: {type: int, bounds: [0, 111]}
+      cost: {type: decimal, scale: 2, bounds: [-10, 5000], missing: 0}
+      ward: {type: string, values: [A, B, C]}
+      seen: {type: date}
+      emergency: {type: bool}
+    queries:
+      score: {bounds: [0, 10], sensitivity: 1/3}
+"""
+EVERYTHING = """version: 1
+datasets:
+  small:
+    unit: row
+    neighbours: replace-one
+    budget: {epsilon: 1}
+    queries:
+      share: {bounds: [0, 1], sensitivity: 1/2500}
+  clinic:
+""" + DATASET
+
+
+def snapping(folder):
+    """Snapped answers of every statistic, under each arithmetic and precision."""
+    ledger = Ledger(folder, EVERYTHING + "    budget: {epsilon: 1000}\n")
+    for version, release in enumerate(("{}", "{precision: binary64}", "{precision: 200, bound: 700}",
+                                       "{arithmetic: exact}", "{binding_probability: 1e-3}")):
+        if version:
+            ledger.apply(EVERYTHING + f"    budget: {{epsilon: 1000}}\n    release: {{default: {release}}}\n")
+        for statistic in ("count", "units", "sum:age", "sum:cost", "mean:cost", "variance:age"):
+            if statistic != "variance:age":
+                ledger.ask("clinic", statistic, "--epsilon", "7/3", "--key", f"{statistic} {version}")
+            ledger.ask("clinic", statistic, "--by", "ward", "--where", "age > 20 and emergency = true",
+                       "--epsilon", "9")
+        ledger.ask("clinic", "value:score", "--epsilon", "0.5", "--value", "-", value="3.25\n")
+    ledger.ask("small", "value:share", "--epsilon", "0.25", "--value", "-", value="0.5\n")
+    ledger.ask("small", "value:share", "--epsilon", "2", "--value", "-", value="0.5\n", expect=(4,))
+    ledger.ask("clinic", "count", "--epsilon", "1", "--key", "count 1", expect=(4,))
+    return ledger
+
+
+def discrete(folder):
+    """Discrete noise under budgets of epsilon and delta, blocks of a column's values, both relations."""
+    ledger = Ledger(folder, EVERYTHING + "    budget: {epsilon: 1000, delta: 0.5}\n"
+                    "    release: {default: {mechanism: discrete_laplace}}\n")
+    statistics = ("count", "units", "sum:age", "sum:cost", "mean:age", "mean:cost", "variance:cost")
+    for mechanism in ("discrete_laplace", "discrete_gaussian", "gaussian, grid: 1/64"):
+        text = EVERYTHING + "    budget: {epsilon: 1000, delta: 0.5}\n" + (
+            f"    release: {{default: {{mechanism: {mechanism}}}}}\n    mean_split: 2/3\n")
+        ledger.apply(text)
+        delta = () if "laplace" in mechanism else ("--delta", "1e-6")
+        for statistic in statistics:
+            if "variance" not in statistic:
+                ledger.ask("clinic", statistic, "--epsilon", "0.7", *delta)
+            ledger.ask("clinic", statistic, "--by", "ward", "--epsilon", "1/3", *delta)
+        ledger.ask("clinic", "value:score", "--epsilon", "0.5", *delta, "--value", "-", value="nan\n")
+    return ledger
+
+
+BLOCKS = """version: 1
+principals:
+  ann: {roles: [research]}
+  bob: {roles: [research], purposes: [audit]}
+datasets:
+  clinic:
+""" + DATASET.replace("add-remove", "replace-one") + """
+    budget: {epsilon: 20, delta: 1e-3}
+    blocks: {by: seen, per: month, from: 2024-01, to: 2024-06}
+    lifetime: {measure: zcdp, rho: 100}
+    limits: [{each: role, epsilon: 90, delta: 1e-2}, {each: purpose, measure: rdp, orders: {2: 99, 5/2: 99}},
+             {principal: bob, epsilon: 80, delta: 1e-2}, {each: principal, epsilon: 80, delta: 1e-2}]
+    purposes: [report, audit]
+    per_release: {epsilon: 9, rho: 20}
+    forbid: [{by: [emergency], where: [age]}]
+    release: {default: {mechanism: discrete_laplace}, units: {mechanism: discrete_gaussian}, mean: {mechanism: snapping}}
+  wards:
+""" + DATASET + """
+    budget: {epsilon: 20}
+    blocks: {by: ward}
+    lifetime: {epsilon: 30}
+    purposes: [report, audit]
+    release: {default: {mechanism: discrete_laplace}, sum: {arithmetic: exact, mechanism: snapping}}
+"""
+
+
+def blocks(folder):
+    """Blocks of months and of values, limits of principals, roles and purposes; accounts in every measure."""
+    ledger = Ledger(folder, BLOCKS)
+    conditions = ("seen >= 2024-02-01 and seen < 2024-03-01", "seen in (2024-01-31, 2024-06-01)",
+                  "seen > 2024-05-03 and age < 70", "seen != 2024-02-03 and ward = 'A'")
+    for number, condition in enumerate(conditions):
+        for statistic, *delta in (("count",), ("units", "--delta", "1e-7"), ("mean:cost",), ("sum:age",)):
+            ledger.ask("clinic", statistic, "--where", condition, "--epsilon", "0.1", *delta, "--purpose", "report")
+            ledger.ask("clinic", statistic, "--by", "ward", "--epsilon", "0.2", *delta, "--purpose", "audit", by="bob")
+        ledger.ask("wards", "count", "--by", "ward", "--epsilon", "0.3", "--purpose", "audit",
+                   *(("--where", "ward in ('A', 'C')") if number % 2 else ()))
+        ledger.ask("wards", "sum:cost", "--where", "ward != 'B'", "--epsilon", "0.3", "--purpose", "report")
+    ledger.ask("clinic", "count", "--epsilon", "10", "--purpose", "audit", by="bob", expect=(4,))
+    ledger.ask("clinic", "count", "--epsilon", "0.1", "--purpose", "report", by="eve", expect=(4,))
+    ledger.ask("clinic", "count", "--by", "emergency", "--where", "age > 3", "--epsilon", "0.1", "--purpose", "audit",
+               expect=(4,))
+    return ledger
+
+
+RHO = """version: 1
+datasets:
+  clinic:
+""" + DATASET + """
+    budget: {measure: %s}
+    release: {default: {mechanism: discrete_laplace}, sum: {mechanism: gaussian}, units: {mechanism: discrete_gaussian}}
+"""
+
+
+def concentrated(folder):
+    """Budgets of rho and of Renyi divergences, asked in epsilon and in rho."""
+    ledger = Ledger(folder, RHO % "zcdp, epsilon: 30, delta: 1e-6" + """  cohort:
+""" + DATASET + """
+    budget: {measure: rdp, orders: {2: 50, 5/2: 60, 64: 400}}
+    release: {default: {mechanism: discrete_laplace}, sum: {mechanism: gaussian}, units: {mechanism: discrete_gaussian}}
+""")
+    for dataset in ("clinic", "cohort"):
+        for by in ((), ("--by", "ward")):
+            for statistic, *asked in (("count", "--epsilon", "0.1"), ("mean:age", "--epsilon", "0.3"),
+                                      ("sum:cost", "--epsilon", "0.2", "--delta", "1e-7"),
+                                      ("sum:cost", "--rho", "1/100"), ("units", "--rho", "1/300"),
+                                      ("units", "--epsilon", "0.5", "--delta", "1e-6")):
+                ledger.ask(dataset, statistic, *by, *asked)
+    ledger.ask("cohort", "units", "--epsilon", "0.5", "--delta", "0.5", expect=(4,))
+    return ledger
+
+
+WAITING = """version: 1
+principals:
+  ann: {roles: [research]}
+  bob: {roles: [research, custodian]}
+  carol: {roles: [custodian]}
+  dave: {}
+datasets:
+  clinic:
+""" + DATASET + """
+    budget: {epsilon: 100}
+    limits: [{each: principal, epsilon: 90}]
+    approvals: {required: 2, by: {principals: [dave], roles: [custodian]}, above: {epsilon: 0.5}, expires: 72h}
+    reservations: {expires: 1h}
+"""
+
+
+def waiting(folder):
+    """Requests that wait, and everything that becomes of them but for deadlines."""
+    ledger = Ledger(folder, WAITING)
+
+    def pending(epsilon, statistic="count", verb="release", *words):
+        ledger.ask("clinic", statistic, "--epsilon", epsilon, *words, verb=verb, expect=(5,), by="ann",
+                   value="1\n" if "--value" in words else None)
+        return ledger.run("pending", "--quiet").split()[-1]
+
+    def act(verb, name, by, *words, expect=(0,), value=None):
+        return ledger.run(verb, name, "--as", by, *words, "--quiet", expect=expect, value=value)
+
+    name = pending("0.75")
+    act("approve", name, "carol")
+    act("approve", name, "bob")
+    act("commit", name, "ann")
+    name = pending("0.6")
+    act("approve", name, "dave")
+    act("reject", name, "carol", "--why", "ask for fewer wards")
+    name = pending("0.7", "value:score", "release", "--value", "-")
+    act("approve", name, "dave")
+    act("approve", name, "carol")
+    act("commit", name, "ann", "--value", "-", value="3\n")
+    act("cancel", pending("0.8"), "ann")
+    act("cancel", pending("0.8"), "carol")
+    reserved = ledger.ask("clinic", "mean:cost", "--epsilon", "0.25", "--key", "monthly", verb="reserve")
+    act("commit", reserved, "ann")
+    act("cancel", ledger.ask("clinic", "count", "--epsilon", "0.1", verb="reserve"), "ann")
+    for holding in ((), ("--data-token",)):
+        reserved = ledger.ask("clinic", "value:score", "--epsilon", "0.2", *holding, verb="reserve")
+        act("cancel", reserved, "bob", expect=(0, 4))
+        reserved = ledger.ask("clinic", "value:score", "--epsilon", "0.2", *holding, verb="reserve")
+        if holding:
+            act("token", reserved, "ann")
+        act("commit", reserved, "ann", "--value", "-", value="3\n")
+    reserved = ledger.ask("clinic", "value:score", "--epsilon", "0.2", "--data-token", verb="reserve")
+    act("token", reserved, "ann")
+    act("cancel", reserved, "ann")
+    later = [pending("0.9"), pending("0.95", "sum:cost"), pending("0.97")]
+    act("approve", later[0], "carol")
+    act("approve", later[1], "carol")
+    kept = [ledger.ask("clinic", "count", "--epsilon", "0.3", verb="reserve", by=by) for by in ("ann", "bob")]
+    # One approval is enough from here on, bob may not ask, and sums are released otherwise.
+    ledger.apply(WAITING.replace("required: 2", "required: 1").replace("bob: {roles: [research, custodian]}",
+                 "bobby: {roles: [custodian]}") + "    release: {sum: {mechanism: discrete_laplace}}\n")
+    act("commit", later[0], "ann")
+    act("commit", later[1], "ann", expect=(4,))
+    act("approve", later[2], "bobby")
+    act("commit", later[2], "ann")
+    act("commit", kept[0], "ann")
+    act("commit", kept[1], "bob", expect=(3, 4))
+    act("cancel", kept[1], "carol", expect=(0, 4))
+    return ledger
+
+
+def versions(folder):
+    """Limits raised, lowered, removed and declared again; datasets, blocks and periods that come; a source that moves."""
+    text = """version: 1
+datasets:
+  clinic:
+""" + DATASET
+    limits = "    limits: [{each: principal, epsilon: %s}]\n"
+    ledger = Ledger(folder, text + "    budget: {epsilon: 9}\n" + limits % 3)
+    ledger.ask("clinic", "count", "--epsilon", "1")
+    ledger.ask("clinic", "count", "--epsilon", "1", by="eve")
+    ledger.apply(text + "    budget: {epsilon: 7}\n" + limits % 4)
+    ledger.ask("clinic", "count", "--epsilon", "1")
+    ledger.apply(text + "    budget: {epsilon: 7}\n")
+    ledger.ask("clinic", "count", "--epsilon", "1")
+    ledger.ask("clinic", "count", "--epsilon", "0.5", by="eve")
+    (ledger.folder / "moved.csv").write_text(visits())
+    ledger.run("relocate", "clinic", "--source", "moved.csv", "--why", "a new disk", "--as", "curator")
+    renewed = """  daily:
+""" + DATASET + "    budget: {epsilon: %s, renew: day}\n    lifetime: {epsilon: 6}\n"
+    ledger.apply(text + "    budget: {epsilon: 7}\n" + limits % 2 + renewed % 1)
+    ledger.ask("clinic", "count", "--epsilon", "0.5", by="eve")
+    ledger.ask("clinic", "count", "--epsilon", "0.5", expect=(4,))
+    ledger.ask("daily", "count", "--epsilon", "0.5")
+    ledger.apply(text + "    budget: {epsilon: 7}\n" + limits % 2 + renewed % 2)
+    ledger.ask("daily", "count", "--epsilon", "1.25")
+    ledger.apply(text + "    budget: {epsilon: 7}\n" + renewed % 3)
+    return ledger
+
+
+EXACT = """version: 1
+datasets:
+  clinic:
+""" + DATASET.replace("add-remove", "replace-one").replace("{max: 1000}", "{exact: 300}").replace(
+    "[0, 111]}", "[0, 111], missing: 50}") + """
+    budget: {epsilon: 100, delta: 0.1}
+    release: {default: {mechanism: %s}}
+"""
+
+
+def exact(folder):
+    """A public number of rows, with and without conditions and groups."""
+    ledger = Ledger(folder, EXACT % "snapping")
+    for mechanism, *delta in (("snapping",), ("discrete_laplace",), ("gaussian", "--delta", "1e-5")):
+        ledger.apply(EXACT % mechanism)
+        for statistic in ("sum:age", "mean:age", "variance:age", "mean:cost", "variance:cost"):
+            ledger.ask("clinic", statistic, "--epsilon", "0.5", *delta)
+            ledger.ask("clinic", statistic, "--where", "ward = 'B'", "--epsilon", "0.5", *delta)
+        ledger.ask("clinic", "mean:age", "--by", "ward", "--epsilon", "0.5", *delta)
+        ledger.ask("clinic", "units", "--by", "emergency", "--epsilon", "0.5", *delta)
+    return ledger
+
+
+HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact)
+
+
+def export_of(make):
+    with tempfile.TemporaryDirectory(prefix="epsilog-verifier-") as folder:
+        return make(folder).export()
+
+
+if __name__ == "__main__":
+    import sys
+    for make in HISTORIES:
+        pathlib.Path(sys.argv[1], make.__name__ + ".lines").write_text("\n".join(export_of(make)) + "\n")

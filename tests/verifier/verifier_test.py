@@ -1,0 +1,706 @@
+"""Tests of verifier/epsilog_verify.py: `verifier_test.py --list` names them, `verifier_test.py NAME` runs one.
+
+The histories are made once, by `verifier_test.py --make`, into the directory EPSILOG_HISTORIES.
+"""
+
+import base64
+import copy
+import hashlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import redirect_stderr, redirect_stdout
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
+
+import epsilog_verify as verifier  # noqa: E402
+import histories  # noqa: E402
+
+MADE = pathlib.Path(os.environ.get("EPSILOG_HISTORIES", "/tmp/epsilog-verifier-histories"))
+FIXTURES = SOURCE / "tests" / "fixtures" / "ledgers"
+TESTS = {}
+
+
+def sentence(name):
+    def remember(test):
+        TESTS[name] = test
+        return test
+    return remember
+
+
+def lines_of(name):
+    return (MADE / f"{name}.lines").read_text(encoding="utf-8").splitlines()
+
+
+def verify(lines, *options):
+    """(exit code, what it said as an object)."""
+    with tempfile.NamedTemporaryFile("wb", suffix=".lines", delete=False) as file:
+        file.write("".join(line + "\n" for line in lines).encode() if isinstance(lines, list) else lines)
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            code = verifier.main([file.name, "--json", *map(str, options)])
+    finally:
+        os.unlink(file.name)
+    return code, json.loads(printed.getvalue())
+
+
+def expect_fault(lines, why, line=None, *options):
+    code, said = verify(lines, *options)
+    fault = said.get("fault")
+    assert code == 6 and fault, f"accepted, where it should have said: {why}"
+    assert why in f"{fault['member']} {fault['why']}", f"{fault} instead of: {why}"
+    assert line is None or fault["line"] == line, f"{fault} instead of line {line}"
+
+
+def expect_good(lines, *options):
+    code, said = verify(lines, *options)
+    assert code == 0, said["fault"]
+    return said
+
+
+# What an attacker has who can rewrite every line and the tree.
+
+
+def records(name):
+    return [json.loads(line) for line in lines_of(name)]
+
+
+def rewritten(changed):
+    """Lines of records in canonical form, numbered anew: what is wrong in them, only the rules can tell."""
+    lines = []
+    for index, record in enumerate(changed):
+        lines.append(verifier.ENCODE({**record, "index": index}))
+    return lines
+
+
+def find(changed, kind="decision", **members):
+    for place, record in enumerate(changed):
+        if record["kind"] == kind and all(record.get(name) == value for name, value in members.items()):
+            return place
+    raise AssertionError(f"no {kind} with {members}")
+
+
+def balances_again(changed):
+    """Makes movements add up again after a charge was changed."""
+    sums = {}
+    for record in changed:
+        for movement in record.get("movements", ()):
+            account = sums.setdefault(movement["account"], {"spent": 0, "reserved": 0})
+            for name, balance in account.items():
+                account[name] = balance + verifier.quantity(movement.get(name + "_change", "0"))
+                movement[name] = text_of(account[name])
+    return changed
+
+
+def text_of(number):
+    """The quantity of a fraction whose digits end."""
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    whole = f"{int(abs(number) * 10**digits):0{digits + 1}}"
+    return ("-" if number < 0 else "") + (whole[:-digits] + "." + whole[-digits:] if digits else whole)
+
+
+def forged(name, why, change):
+    """A history that is good, but for what `change` does to its records."""
+    changed = records(name)
+    expect_good(rewritten(changed))
+    place = change(changed)
+    lines = rewritten(changed)
+    expect_fault(lines, why, None if place is None else place + 1)
+
+
+# Lines, tree and signatures.
+
+
+@sentence("the lines of tests/vectors/records.json are read or refused as it says")
+def vectors_of_records():
+    vectors = json.loads((SOURCE / "tests/vectors/records.json").read_text(encoding="utf-8"))
+    measures = {int(number): measure for number, measure in vectors["measures"].items()}
+    for vector in vectors["accepted"]:
+        raw = vector["line"].encode()
+        verifier.check_record(verifier.parse_line(raw), measures.get)
+        assert verifier.leaf_hash(raw).hex() == vector["leaf"], vector["name"]
+    for vector in vectors["refused"]:
+        try:
+            verifier.check_record(verifier.parse_line(vector["line"].encode()), measures.get)
+        except verifier.Fault as fault:
+            assert fault.member == vector["member"], f"{vector['name']}: {fault.member}"
+        else:
+            raise AssertionError(f"accepted: {vector['name']}")
+    tree, measures = verifier.Tree(), {}
+    roots = vectors["history"]["roots"]
+    for line, root in zip(vectors["history"]["lines"], roots[len(roots) - len(vectors["history"]["lines"]):]):
+        record = verifier.parse_line(line.encode())
+        if record["kind"] == "account":
+            measures[record["account"]] = record["measure"]
+        verifier.check_record(record, measures.get)
+        tree.append(verifier.leaf_hash(line.encode()))
+        assert tree.root().hex() == (root["root"] if isinstance(root, dict) else root)
+
+
+@sentence("the roots and proofs of tests/vectors/merkle_tree.json hold or not as it says")
+def vectors_of_the_tree():
+    vectors = json.loads((SOURCE / "tests/vectors/merkle_tree.json").read_text(encoding="utf-8"))
+    roots = {vector["size"]: vector["root"] for vector in vectors["roots"]}
+    tree = verifier.Tree()
+    for size in range(max(roots) + 1):
+        assert size not in roots or tree.root().hex() == roots[size], size
+        tree.append(verifier.leaf_hash(str(size).encode()))
+    read = bytes.fromhex
+    for vector in vectors["inclusion"]:
+        holds = verifier.inclusion_holds(read(vector["leaf"]), vector["index"], vector["tree"]["size"],
+                                         read(vector["tree"]["root"]), [read(p) for p in vector["proof"]])
+        assert holds == vector["accepted"], vector["name"]
+    for vector in vectors["consistency"]:
+        holds = verifier.consistency_holds(vector["older"]["size"], read(vector["older"]["root"]),
+                                           vector["newer"]["size"], read(vector["newer"]["root"]),
+                                           [read(p) for p in vector["proof"]])
+        assert holds == vector["accepted"], vector["name"]
+
+
+RFC_8032 = (  # section 7.1: secret key, public key, message, signature
+    ("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+     "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
+     "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe246"
+     "55141438e7a100b"),
+    ("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+     "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c", "72",
+     "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb"
+     "00d291612bb0c00"),
+    ("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
+     "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025", "af82",
+     "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc"
+     "027beceea1ec40a"),
+)
+
+
+def expanded(secret):
+    digest = hashlib.sha512(secret).digest()
+    scalar = int.from_bytes(digest[:32], "little") & (2**254 - 8) | 2**254
+    return scalar, digest[32:]
+
+
+def public_key(secret):
+    return verifier.point_write(verifier.point_multiple(expanded(secret)[0], verifier.BASE))
+
+
+def signature(secret, message):
+    """RFC 8032, section 5.1.6."""
+    scalar, prefix = expanded(secret)
+    key = public_key(secret)
+    r = int.from_bytes(hashlib.sha512(prefix + message).digest(), "little") % verifier.ORDER
+    point = verifier.point_write(verifier.point_multiple(r, verifier.BASE))
+    k = int.from_bytes(hashlib.sha512(point + key + message).digest(), "little")
+    return point + ((r + k * scalar) % verifier.ORDER).to_bytes(32, "little")
+
+
+@sentence("signatures of RFC 8032 hold, and nothing that is like them")
+def signatures():
+    for secret, key, message, signed in RFC_8032:
+        secret, key, message, signed = map(bytes.fromhex, (secret, key, message, signed))
+        assert public_key(secret) == key and signature(secret, message) == signed
+        assert verifier.signature_holds(key, message, signed)
+        assert not verifier.signature_holds(key, message + b"x", signed)
+        for bit in range(0, 512, 37):
+            changed = bytearray(signed)
+            changed[bit // 8] ^= 1 << bit % 8
+            assert not verifier.signature_holds(key, message, bytes(changed)), bit
+        larger = int.from_bytes(signed[32:], "little") + verifier.ORDER
+        assert not verifier.signature_holds(key, message, signed[:32] + larger.to_bytes(32, "little"))
+    # Keys of small order, for which S = 0 and R = identity would sign everything; and y that is not reduced.
+    identity = (1).to_bytes(32, "little")
+    for key in (identity, bytes(32), (verifier.FIELD - 1).to_bytes(32, "little"),
+                (verifier.FIELD + 1).to_bytes(32, "little")):
+        assert not verifier.signature_holds(key, b"", identity + bytes(32))
+
+
+SECRET, WITNESS, STRANGER = (hashlib.sha256(name).digest() for name in (b"log", b"witness", b"stranger"))
+
+
+def vkey(name, secret, kind=1):
+    material = bytes([kind]) + public_key(secret)
+    key_id = hashlib.sha256(name.encode() + b"\n" + material).digest()[:4]
+    return f"{name}+{key_id.hex()}+{base64.b64encode(material).decode()}"
+
+
+def signed_line(name, secret, text, at=None):
+    key_id = bytes.fromhex(vkey(name, secret, 1 if at is None else 4).split("+")[1])
+    if at is None:
+        data = key_id + signature(secret, text)
+    else:
+        data = key_id + at.to_bytes(8, "big") + signature(secret, b"cosignature/v1\ntime %d\n" % at + text)
+    return f"— {name} {base64.b64encode(data).decode()}\n"
+
+
+def root_of(lines):
+    tree = verifier.Tree()
+    for line in lines:
+        tree.append(verifier.leaf_hash(line.encode()))
+    return tree.root()
+
+
+def note(lines, origin=None, witnesses=(), secret=SECRET):
+    origin = origin or "epsilog/" + json.loads(lines[0])["id"]
+    text = f"{origin}\n{len(lines)}\n{base64.b64encode(root_of(lines)).decode()}\n".encode()
+    return (text.decode() + "\n" + signed_line(origin, secret, text)
+            + "".join(signed_line(name, key, text, 1700000000) for name, key in witnesses))
+
+
+class NoteFile:
+    def __init__(self, *notes):
+        self.text = "\n".join(notes)
+
+    def __enter__(self):
+        with tempfile.NamedTemporaryFile("wb", suffix=".note", delete=False) as file:
+            file.write(self.text.encode() if isinstance(self.text, str) else self.text)
+        self.path = file.name
+        return self.path
+
+    def __exit__(self, *_):
+        os.unlink(self.path)
+
+
+@sentence("the example of C2SP signed-note is read and its signature holds")
+def example_of_the_specification():
+    key = verifier.VerifierKey("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k", 1)
+    text = b"This is an example message.\n"
+    signed = verifier.base64_bytes(
+        "Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=")
+    assert signed[:4] == key.id and key.holds(text, signed[4:])
+
+
+@sentence("a history is held to every checkpoint: its roots, its signatures, its witnesses")
+def checkpoints():
+    lines = lines_of("versions")
+    origin = "epsilog/" + json.loads(lines[0])["id"]
+    key, stranger = vkey(origin, SECRET), vkey(origin, STRANGER)
+    witness = vkey("w.example", WITNESS, 4)
+    early, late = note(lines[:9]), note(lines[:20], witnesses=[("w.example", WITNESS)])
+    with NoteFile(early, late) as path:
+        said = expect_good(lines, "--checkpoint", path, "--vkey", key)
+        assert [(c["size"], c["signed"]) for c in said["checkpoints"]] == [(9, True), (20, True)]
+        assert [c["signed"] for c in expect_good(lines, "--checkpoint", path)["checkpoints"]] == [False, False]
+        expect_good(lines, "--checkpoint", path, "--vkey", stranger, "--vkey", key)
+        expect_fault(lines, "not signed", None, "--checkpoint", path, "--vkey", stranger)
+        expect_fault(lines, "0 witnesses signed", None, "--checkpoint", path, "--require", 1, "--witness", witness)
+        expect_fault(lines[:15], "15 lines are fewer", None, "--checkpoint", path, "--vkey", key)
+        for place, why in ((8, "ends 9 lines that are not those of"), (19, "ends 20 lines that are not those of")):
+            changed = [json.loads(line) for line in lines]
+            changed[place]["blind"] = "0" * 32
+            expect_fault(rewritten(changed), why, place + 1, "--checkpoint", path)
+        expect_fault(lines_of("exact"), "is of another ledger", 1, "--checkpoint", path)
+    with NoteFile(late) as path:
+        said = expect_good(lines, "--checkpoint", path, "--vkey", key, "--require", 1, "--witness", witness)
+        assert said["checkpoints"][0]["witnesses"] == 1
+    with NoteFile(late.replace("w.example", "v.example")) as path:
+        expect_fault(lines, "0 witnesses", None, "--checkpoint", path, "--require", 1, "--witness", witness)
+    for broken in (late.replace("\n20\n", "\n19\n"), late.replace("\n20\n", "\n020\n"), late[:-1], late + "\n",
+                   late.replace("— w", "- w"), "", late.replace("\n\n", "\n")):
+        with NoteFile(broken) as path:
+            code, _ = verify(lines, "--checkpoint", path, "--vkey", key)
+            assert code == 6, broken
+
+
+@sentence("one bit that flips in an export with a checkpoint is found, whichever it is")
+def flipped_bits():
+    data = "".join(line + "\n" for line in lines_of("versions")[:8]).encode()
+    lines = data.decode().splitlines()
+    expect_good(data)
+    with NoteFile(note(lines)) as path:
+        text = pathlib.Path(path).read_bytes()
+        for place in range(len(data)):
+            changed = bytearray(data)
+            changed[place] ^= 1 << place % 8
+            checkpoint = verifier.read_checkpoints(path)
+            reader = verifier.Reader(checkpoint)
+            fault, _ = verifier.read(reader, io.BytesIO(changed), False)
+            assert fault, f"bit {place % 8} of byte {place}"
+    key = vkey("epsilog/" + json.loads(lines[0])["id"], SECRET)
+    for place in range(len(text)):
+        changed = bytearray(text)
+        changed[place] ^= 1 << place % 8
+        with NoteFile() as path:
+            pathlib.Path(path).write_bytes(changed)
+            try:
+                notes = verifier.read_checkpoints(path)
+                for checkpoint in notes:
+                    checkpoint.check([verifier.VerifierKey(key, 1)], [], 0)
+            except verifier.Fault:
+                continue
+        raise AssertionError(f"bit {place % 8} of byte {place} of the checkpoint")
+
+
+def trailer(lines):
+    return f"= {len(lines)} {base64.b64encode(root_of(lines)).decode()}"
+
+
+@sentence("a replica ends with its last trailer, and every trailer has to match")
+def replicas():
+    lines = lines_of("versions")
+    replica = lines[:4] + [trailer(lines[:4])] + lines[4:20] + [trailer(lines[:20])]
+    said = expect_good(replica)
+    assert said["replica"] == {"trailers": 2, "acknowledged": 20, "unacknowledged": 0}
+    assert expect_good(replica + lines[20:22])["replica"]["unacknowledged"] == 2
+    torn = "".join(line + "\n" for line in replica + lines[20:22]).encode() + b'{"half a li'
+    assert expect_good(torn)["replica"]["unacknowledged"] == 3
+    swapped = replica + [lines[21], lines[20]]
+    assert expect_good(swapped)["replica"]["acknowledged"] == 20
+    # What a trailer acknowledges is held to the rules, however much of it there is.
+    expect_fault(swapped + [trailer(lines[:22])], "is not 20", 23)
+    expect_fault(lines[:4] + [trailer(lines[:5])] + lines[4:], "says 5 lines", 5)
+    expect_fault(lines[:4] + [trailer(lines[:4]).replace("= 4", "= 04")] + lines[4:], "is no trailer", 5)
+    other = trailer(lines[:3]).replace("= 3", "= 4")
+    expect_fault(lines[:4] + [other] + lines[4:], "another root", 5)
+    expect_fault(lines[:4] + [lines[4]] + replica[4:], "says 4 lines", 6)
+    with NoteFile(note(lines[:22])) as path:
+        expect_fault(replica + lines[20:22], "20 lines are fewer", None, "--checkpoint", path)
+
+
+@sentence("lines that are deleted, doubled, swapped, inserted or edited are named")
+def disordered_lines():
+    lines = lines_of("versions")
+    other = lines_of("exact")
+    for place in (0, 3, 9, 17, len(lines) - 2):
+        expect_fault(lines[:place] + lines[place + 1:], "index", place + 1)
+        expect_fault(lines[:place + 1] + lines[place:], "index", place + 2)
+        swapped = lines[:place] + [lines[place + 1], lines[place]] + lines[place + 2:]
+        expect_fault(swapped, "index", place + 1)
+        expect_fault(lines[:place + 1] + [other[5]] + lines[place + 1:], "", place + 2)
+        expect_fault(lines[:place] + [lines[place].replace('"time":', '"time": ')] + lines[place + 1:],
+                     "canonical", place + 1)
+        expect_fault(lines[:place] + [lines[place].replace('"index"', '"kind"')] + lines[place + 1:],
+                     "", place + 1)
+    expect_fault(lines[:6] + [""] + lines[6:], "is no JSON", 7)
+    expect_fault("\n".join(lines).encode(), "line feed", len(lines))
+    expect_fault([], "there is no line")
+
+
+@sentence("what the command line says is told from what lines say")
+def command_line():
+    errors = io.StringIO()
+    for given in (["--jobs"], [], ["x", "--vkey", "nonsense", "--checkpoint", "c"], ["x", "--require", "1"],
+                  ["x", "--vkey", vkey("a", SECRET)], ["x", "--unknown"]):
+        with redirect_stderr(errors):
+            try:
+                raise AssertionError(verifier.main(given))
+            except SystemExit as ended:
+                assert ended.code == 2, given
+    with redirect_stderr(errors), redirect_stdout(io.StringIO()):
+        assert verifier.main(["/nonexistent/lines"]) == 3
+        assert verifier.main(["/nonexistent/lines", "--json"]) == 3
+    program = subprocess.run([sys.executable, SOURCE / "verifier/epsilog_verify.py", "-"], input="".join(
+        line + "\n" for line in lines_of("versions")), capture_output=True, text=True, check=False)
+    assert program.returncode == 0 and "Nothing is wrong" in program.stdout, program.stderr
+
+
+# Whole histories.
+
+
+@sentence("every history that the command makes verifies")
+def histories_verify():
+    for make in histories.HISTORIES:
+        code, said = verify(lines_of(make.__name__))
+        assert code == 0, f"{make.__name__}: {said['fault']}"
+    said = expect_good(lines_of("waiting"))
+    assert {name for approval in said["approved_by_claim"] for name in approval["approved_by"]} >= {"carol", "bob"}
+
+
+@sentence("ledgers of older programs verify after their migration")
+def older_ledgers_verify():
+    for path in sorted(MADE.glob("old-*.lines")):
+        code, said = verify(path.read_bytes())
+        assert code == 0, f"{path.name}: {said['fault']}"
+    assert len(list(MADE.glob("old-*.lines"))) == len(list(FIXTURES.rglob("*.epsilog")))
+
+
+# Histories that could not have happened, each in canonical lines with the right numbers.
+
+
+def granted(changed, **members):
+    return find(changed, outcome="granted", **members)
+
+
+@sentence("a forged value is found: off the grid, out of range, or not what follows from what was drawn")
+def forged_values():
+    def off_the_grid(changed):
+        place = granted(changed)
+        changed[place]["component_values"][0][0] = "0.3"
+        changed[place]["values"][0] = "0.3"
+        return place
+
+    def out_of_range(changed):
+        place = granted(changed)
+        changed[place]["component_values"][0][0] = changed[place]["values"][0] = "1048576"
+        return place
+
+    def not_what_follows(changed):
+        place = next(i for i, r in enumerate(changed) if len(r.get("component_values", ())) == 2)
+        changed[place]["values"][0] = "17"
+        return place
+
+    def another_cell(changed):
+        place = granted(changed)
+        changed[place]["values"].append("0")
+        return place
+
+    forged("snapping", "not on the grid", off_the_grid)
+    forged("snapping", "out of the range", out_of_range)
+    forged("snapping", "follows from what was drawn", not_what_follows)
+    forged("snapping", "another number of cells", another_cell)
+
+
+@sentence("a forged balance is found: a movement that does not add up, a limit passed or raised without a line")
+def forged_balances():
+    def does_not_add_up(changed):
+        place = granted(changed)
+        changed[place]["movements"][0]["spent"] = "0.1"
+        return place
+
+    def raised(changed):
+        place = granted(changed)
+        changed[place]["movements"][0]["limit"] = "1001"
+        return place
+
+    def raised_by_a_line(changed):
+        place = find(changed, kind="limit")
+        changed[place]["new"] = "1000000"
+        return place
+
+    def passed(changed):
+        for record in changed:
+            for said in [record, *record.get("movements", ())]:
+                if said.get("limit") == "9":
+                    said["limit"] = "0.5"
+            if record["kind"] == "policy" and record["version"] == 1:
+                for account in record["implies"]["datasets"][0]["accounts"]:
+                    account["limit"] = "0.5" if account["limit"] == "9" else account["limit"]
+        return granted(changed)
+
+    def other_limit_than_the_policy(changed):
+        place = find(changed, kind="account")
+        changed[place]["limit"] = "100000"
+
+    def limit_line_left_out(changed):
+        changed.pop(find(changed, kind="limit"))
+
+    def of_nobody(changed):
+        place = granted(changed)
+        del changed[place]["movements"]
+        return place
+
+    forged("snapping", "does not add up", does_not_add_up)
+    forged("snapping", "a limit that account", raised)
+    forged("versions", "new is not what the policy declares", raised_by_a_line)
+    forged("versions", "pass the limit", passed)
+    forged("snapping", "not opened with its limit", other_limit_than_the_policy)
+    forged("versions", "of its kind", limit_line_left_out)
+    forged("snapping", "charge nothing", of_nobody)
+
+
+@sentence("a forged debit is found: an account left out, or one that the policy does not name")
+def forged_debits():
+    def left_out(changed):
+        place = granted(changed)
+        gone = changed[place]["movements"].pop(0)["account"]
+        for record in changed[place + 1:]:
+            record["movements"] = [m for m in record.get("movements", ()) if m["account"] != gone]
+            if not record["movements"]:
+                del record["movements"]
+        balances_again(changed)
+        return place
+
+    def another_block(changed):
+        place = granted(changed)
+        movements = changed[place]["movements"]
+        taken = {movement["account"] for movement in movements}
+        block = next(r["account"] for r in changed if r["kind"] == "account" and r["account"] not in taken
+                     and r["measure"] == "epsilon" and r["scope"].startswith("block:"))
+        extra = {"account": block, "limit": "20", "reserved": "0", "spent": "0.1", "spent_change": "0.1"}
+        movements.append(extra)
+        movements.sort(key=lambda movement: movement["account"])
+        balances_again(changed)
+        return place
+
+    forged("blocks", "do not charge the accounts", left_out)
+    forged("blocks", "do not charge the accounts", another_block)
+
+
+@sentence("a forged approval is found: by who asked, by who may not, twice by one, or too few")
+def forged_approvals():
+    def by(principal):
+        def change(changed):
+            place = find(changed, outcome="approved")
+            changed[place]["principal"] = principal
+            return place
+        return change
+
+    def twice(changed):
+        first = find(changed, outcome="approved", principal="carol")
+        second = find(changed, outcome="approved", principal="bob")
+        changed[second]["principal"] = "carol"
+        assert changed[first]["parent"] == changed[second]["parent"]
+        return second
+
+    def too_few(changed):
+        changed.pop(find(changed, outcome="approved", principal="bob"))
+        renumber(changed)
+
+    forged("waiting", "is who asked", by("ann"))
+    forged("waiting", "may not approve", by("eve"))
+    forged("waiting", "approved before", twice)
+    forged("waiting", "has 1 approvals of 2", too_few)
+
+
+def renumber(changed):
+    seq = 0
+    for record in changed:
+        if record["kind"] == "decision":
+            seq += 1
+            record["seq"] = seq
+        elif "after" in record:
+            record["after"] = seq
+
+
+@sentence("a forged course of events is found: resolved twice, without a token, late, refunded, or out of nothing")
+def forged_courses():
+    def resolved_twice(changed):
+        place = next(i for i, r in enumerate(changed) if r.get("outcome") == "granted" and "parent" in r)
+        again = copy.deepcopy(changed[place])
+        again["id"] = again["id"][:-1] + ("Z" if again["id"][-1] != "Z" else "Y")
+        changed.insert(place + 1, again)
+        renumber(changed)
+        return place + 1
+
+    def without_a_token(changed):
+        changed.pop(find(changed, outcome="token_issued"))
+        renumber(changed)
+
+    def late(changed):
+        place = find(changed, outcome="approved")
+        pending = find(changed, id=changed[place]["parent"])
+        changed[pending]["deadline"] = changed[pending]["time"]
+        return place
+
+    def refunded(changed):
+        place = find(changed, outcome="forfeited")
+        changed[place]["outcome"] = "voided"
+        for movement in changed[place]["movements"]:
+            del movement["spent_change"]
+        balances_again(changed)
+        return place
+
+    def of_nothing(changed):
+        place = next(i for i, r in enumerate(changed) if r.get("outcome") == "granted" and "parent" in r)
+        changed[place]["parent"] = "01JNDG9VW84S9988CEQ4DSW1RD"
+        return place
+
+    def back_in_time(changed):
+        place = granted(changed)
+        changed[place + 1]["time"] = "2020-01-01T00:00:00.000Z"
+        return place + 1
+
+    def settled_for_less(changed):
+        place = next(i for i, r in enumerate(changed) if r.get("outcome") == "granted" and "parent" in r)
+        for movement in changed[place]["movements"]:
+            movement["spent_change"] = movement["spent_change"].replace("0.75", "0.5")
+            movement["reserved_change"] = "-0.5"
+        balances_again(changed)
+        return place
+
+    forged("waiting", "no request that is open", resolved_twice)
+    forged("waiting", "has no token before it", without_a_token)
+    forged("waiting", "not before the deadline", late)
+    forged("waiting", "gives back what may have been seen", refunded)
+    forged("waiting", "no request that is open", of_nothing)
+    forged("waiting", "goes back", back_in_time)
+    forged("waiting", "settle what was not reserved", settled_for_less)
+
+
+@sentence("a forged request is found: a key bound twice, a question that is forbidden, another version or principal")
+def forged_requests():
+    def bound_twice(changed):
+        first = next(r["key"] for r in changed if "key" in r)
+        place = next(i for i, r in enumerate(changed) if r.get("key", first) != first)
+        changed[place]["key"] = first
+        return place
+
+    def forbidden(changed):
+        place = next(i for i, r in enumerate(changed) if r.get("outcome") == "refused" and "forbidden" in str(r))
+        plan = next(i for i, r in enumerate(changed) if r.get("number") == changed[place]["plan"])
+        good = granted(changed, principal="ann")
+        changed[plan]["release"] = changed[find(changed, kind="plan", number=changed[good]["plan"])]["release"]
+        for name in ("component_values", "values"):
+            changed[place][name] = changed[good][name]
+        del changed[place]["reasons"]
+        changed[place]["outcome"] = "granted"
+        return place
+
+    def by_nobody(changed):
+        place = granted(changed)
+        changed[place]["principal"] = "eve"
+        return place
+
+    def another_version(changed):
+        place = max(i for i, r in enumerate(changed) if r.get("outcome") == "granted")
+        changed[place]["policy"] = 1
+        return place
+
+    def unknown_rules(changed):
+        place = granted(changed)
+        changed[place]["rules"] = 1
+        return place
+
+    def policy_text(changed):
+        place = find(changed, kind="policy")
+        changed[place]["yaml"] += "# less"
+        return place
+
+    forged("snapping", "key is bound already", bound_twice)
+    forged("blocks", "rule 1 under forbid applies", forbidden)
+    forged("blocks", "eve is no principal", by_nobody)
+    forged("versions", "not the active version", another_version)
+    forged("versions", "there since rules 2", unknown_rules)
+    forged("versions", "not the SHA-256", policy_text)
+
+
+def make():
+    """Every history, and every ledger of an older program after its migration."""
+    shutil.rmtree(MADE, ignore_errors=True)
+    MADE.mkdir(parents=True)
+    for history in histories.HISTORIES:
+        lines = histories.export_of(history)
+        (MADE / f"{history.__name__}.lines").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for path in sorted(FIXTURES.rglob("*.epsilog")):
+        name = "-".join(path.relative_to(FIXTURES).parts).removesuffix(".epsilog")
+        with tempfile.TemporaryDirectory(prefix="epsilog-verifier-") as folder:
+            copied = pathlib.Path(folder, "l.epsilog")
+            shutil.copyfile(path, copied)
+            copied.chmod(0o600)
+            run = [histories.COMMAND, "migrate", "--ledger", str(copied)]
+            subprocess.run(run, check=True, capture_output=True)
+            run = [histories.COMMAND, "audit", "export", "--ledger", str(copied)]
+            exported = subprocess.run(run, check=True, capture_output=True).stdout
+        (MADE / f"old-{name}.lines").write_bytes(exported)
+
+
+def main(given):
+    if given == ["--list"]:
+        print("\n".join(TESTS))
+    elif given == ["--make"]:
+        make()
+    else:
+        for name in given or TESTS:
+            TESTS[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
