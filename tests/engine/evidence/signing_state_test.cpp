@@ -1,8 +1,10 @@
 // What a key has signed: the text of it, its right edge, and the two files.
 #include "epsilog/engine/signing_state.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -201,6 +203,31 @@ TEST_CASE("key file: what is kept is there for the next, also after one who was 
              }),
              says("nothing was signed"));
   CHECK(KeyFile(file).state() == seven);
+}
+
+TEST_CASE("key file: on a full disk the state is as it was, and nothing is left of the new one",
+          "[evidence][key][faults]") {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("key");
+  const VerifierKey key = generate_key(file, kName);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{64, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::string refused = refused_for<KeyIo>([&]() -> int {
+    KeyFile(file).keep(signed_state(key, 8));
+    return 0;
+  });
+  const std::string not_made = refused_for<KeyIo>([&] { return generate_key(folder.path("other"), kName); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK_THAT(refused, says("cannot write") && says("nothing was signed"));
+  CHECK_FALSE(not_made.empty());
+  CHECK(KeyFile(file).state().signed_trees.empty());
+  for (const char* left : {"key.state.new", "other", "other.state"}) {
+    CHECK_FALSE(std::filesystem::exists(folder.path(left)));
+  }
 }
 
 TEST_CASE("key file: one who signs keeps others from it", "[evidence][key]") {
