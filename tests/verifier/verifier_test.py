@@ -321,7 +321,7 @@ def flipped_bits():
             changed[place] ^= 1 << place % 8
             checkpoint = verifier.read_checkpoints(path)
             reader = verifier.Reader(checkpoint)
-            fault, _ = verifier.read(reader, io.BytesIO(changed), False)
+            fault, _ = reader.read(io.BytesIO(changed))
             assert fault, f"bit {place % 8} of byte {place}"
     key = vkey("epsilog/" + json.loads(lines[0])["id"], SECRET)
     for place in range(len(text)):
@@ -586,7 +586,7 @@ def forged_courses():
     def late(changed):
         place = find(changed, outcome="approved")
         pending = find(changed, id=changed[place]["parent"])
-        changed[pending]["deadline"] = changed[pending]["time"]
+        changed[pending]["deadline"] = changed[place]["time"]
         return place
 
     def refunded(changed):
@@ -633,15 +633,10 @@ def forged_requests():
         return place
 
     def forbidden(changed):
-        place = next(i for i, r in enumerate(changed) if r.get("outcome") == "refused" and "forbidden" in str(r))
-        plan = next(i for i, r in enumerate(changed) if r.get("number") == changed[place]["plan"])
-        good = granted(changed, principal="ann")
-        changed[plan]["release"] = changed[find(changed, kind="plan", number=changed[good]["plan"])]["release"]
-        for name in ("component_values", "values"):
-            changed[place][name] = changed[good][name]
-        del changed[place]["reasons"]
-        changed[place]["outcome"] = "granted"
-        return place
+        policy = changed[find(changed, kind="policy")]
+        policy["implies"]["datasets"][0]["forbid"].append({"roles": ["research"], "statistics": ["units"]})
+        plans = [r["number"] for r in changed if r.get("question", {}).get("statistic") == "units"]
+        return next(i for i, r in enumerate(changed) if r.get("plan") in plans)
 
     def by_nobody(changed):
         place = granted(changed)
@@ -664,11 +659,155 @@ def forged_requests():
         return place
 
     forged("snapping", "key is bound already", bound_twice)
-    forged("blocks", "rule 1 under forbid applies", forbidden)
+    forged("blocks", "rule 2 under forbid applies", forbidden)
     forged("blocks", "eve is no principal", by_nobody)
     forged("versions", "not the active version", another_version)
     forged("versions", "there since rules 2", unknown_rules)
     forged("versions", "not the SHA-256", policy_text)
+
+
+# Losses, recomputed.
+
+
+@sentence("enclosures hold what they enclose: exponentials, logarithms, tails and deltas of discrete Gaussian noise")
+def enclosures():
+    read = verifier.Fraction
+    known = {  # docs of the mechanisms' proofs; e, 1/e^1.5, ln 10 and -ln 3 to twenty digits
+        verifier.exp(read(1), 120): "2.7182818284590452354", verifier.exp(read(-3, 2), 120): "0.2231301601484298289",
+        verifier.ln(read(10), 120): "2.3025850929940456840", verifier.ln(read(1, 3), 120): "-1.0986122886681096914",
+    }
+    for real, digits in known.items():
+        assert real.high - real.low < 2**16
+        unit = read(1, 10**19)
+        assert abs(read(real.low, 2**120) - read(digits)) <= unit, digits
+    for scale, epsilon, distance, expected in (("5", 1, 1, "1.829e-8"), ("0.58", 6, 2, "0.157"),
+                                               ("0.65", 6, 2, "0.187"), ("0.8", 6, 2, "0.072")):
+        real = verifier.discrete_gaussian_delta(read(scale), read(epsilon), distance, 192)
+        error = abs(read(real.low, 2**192) / read(expected) - 1)
+        assert real.high - real.low < 2**16 and error < read(1, 200), scale
+    # Where both ways to sum a tail can be taken, they agree.
+    for a, scale in ((0, 45), (100, 45), (300, 50), (700, 90)):
+        scale = read(scale)
+        summed = verifier.tail(a, scale * read(1), 192)
+        directly = sum(verifier.exp(-read(2 * a * j + j * j) / (2 * scale * scale), 192).low for j in range(1500))
+        assert abs(summed.low - directly) < 2**12 and summed.low <= summed.high <= summed.low + 2**20
+
+
+@sentence("a forged calibration is found: less noise, less sensitivity, less loss than is proved, in every mechanism")
+def forged_calibrations():
+    def component(**changes):
+        def change(changed):
+            for place, record in enumerate(changed):
+                if "release" in record and changes["mechanism"] == record["release"]["mechanism"] and (
+                        changes["arithmetic"] == record["release"]["arithmetic"]) and (
+                        changes.get("cells", 1) == len(record["release"].get("cells", [1]))) and (
+                        record["question"]["statistic"] == changes.get("statistic", "count")):
+                    said = record["release"]["components"][0]
+                    name, factor = changes["change"]
+                    number = verifier.quantity(str(said[name]))
+                    number = factor(number) if callable(factor) else number * factor
+                    said[name] = int(number) if name == "coordinates" else verifier_text(number)
+                    if name == "sensitivity" and "inflated" in said:
+                        said["inflated"] = said[name]
+                    return place
+            raise AssertionError(changes)
+        return change
+
+    def one_bit_less(scale):  # of 118
+        return scale - verifier.Fraction(2)**(scale.numerator.bit_length() - scale.denominator.bit_length() - 117)
+
+    half, less = verifier.Fraction(1, 2), verifier.Fraction(10**9 - 1, 10**9)
+    for arithmetic in ("mpfr", "exact"):
+        for cells in (1, 3):
+            of = {"mechanism": "snapping", "arithmetic": arithmetic, "cells": cells}
+            forged("snapping", "which is more than", component(**of, change=("lambda", one_bit_less)))
+            forged("snapping", "below what one unit can change", component(**of, change=("sensitivity", half)))
+    forged("snapping", "below what one unit can change",
+           component(mechanism="snapping", arithmetic="mpfr", cells=3, change=("coordinates", half)))
+    for name in ("discrete_laplace", "discrete_gaussian", "gaussian"):
+        for cells in (1, 3):
+            of = {"mechanism": name, "arithmetic": "exact", "cells": cells}
+            gaussian = "gauss" in name
+            for statistic in ("count", "sum:cost"):
+                of["statistic"] = statistic
+                forged("discrete", "says less rho" if gaussian else "which is more than",
+                       component(**of, change=("lambda", less)))
+                forged("discrete", "below what one unit can change", component(**of, change=("sensitivity", half)))
+                forged("discrete", "inflated sensitivity", component(**of, change=("inflated", less)))
+                if gaussian:
+                    forged("discrete", "below what one unit", component(**of, change=("sensitivity_l2_squared", half)))
+                    forged("discrete", "more delta than is charged", component(**of, change=("delta", half)))
+
+    def less_noise_said_so(cells):
+        def change(changed):
+            place = next(i for i, r in enumerate(changed) if r.get("release", {}).get("mechanism") == "gaussian"
+                         and len(r["release"].get("cells", [1])) == cells)
+            said = changed[place]["release"]["components"][0]
+            said["lambda"] = verifier_text(verifier.quantity(said["lambda"]) * less)
+            said["rho"] = verifier_text(verifier.quantity(said["inflated"]) / (2 * verifier.quantity(said["lambda"])**2))
+            return place
+        return change
+
+    # Only a certified sum, or the certified conversion of rho, tells this delta from the one that is charged.
+    forged("discrete", "loses more delta at its epsilon", less_noise_said_so(1))
+    forged("discrete", "loses more delta at its epsilon", less_noise_said_so(3))
+
+
+def verifier_text(number):
+    return text_of(number) if verifier.digits_end(number) else str(number)
+
+
+@sentence("a forged charge is found: less than is proved to be lost, in every measure")
+def forged_charges():
+    def charged_less(measure, name):
+        def change(changed):
+            measures = {r["account"]: r["measure"] for r in changed if r["kind"] == "account"}
+            for place, record in enumerate(changed):
+                for movement in record.get("movements", ()):
+                    digits = verifier.grid_digits(measure)
+                    if measures[movement["account"]] == measure and "spent_change" in movement:
+                        less = verifier.quantity(movement["spent_change"]) - verifier.Fraction(1, 10**digits)
+                        movement["spent_change"] = text_of(less)
+                        balances_again(changed)
+                        return place
+            raise AssertionError(f"no {measure} in {name}")
+        return change
+
+    for name, measure in (("discrete", "epsilon"), ("discrete", "delta"), ("concentrated", "rho"),
+                          ("concentrated", "rdp(2)"), ("concentrated", "rdp(2.5)"), ("concentrated", "rdp(64)"),
+                          ("blocks", "rho"), ("blocks", "rdp(2.5)")):
+        forged(name, f"less {measure} than is proved", charged_less(measure, name))
+
+
+@sentence("a forged way around consent is found: an answer above what needs approvals, or above one release's limit")
+def forged_consent():
+    def lowered(changed):
+        for record in changed:
+            if record["kind"] == "policy":
+                for dataset in record["implies"]["datasets"]:
+                    dataset["approvals"]["above"][0]["limit"] = "0.2"
+
+    def without_above(changed):
+        for record in changed:
+            if record["kind"] == "policy":
+                for dataset in record["implies"]["datasets"]:
+                    del dataset["approvals"]["above"]
+
+    def one_release(measure):
+        def change(changed):
+            for limit in find_policy(changed)["implies"]["datasets"][0]["per_release"]:
+                if limit["measure"] == measure:
+                    limit["limit"] = "0.000000000001"
+        return change
+
+    def find_policy(changed):
+        return changed[find(changed, kind="policy")]
+
+    forged("waiting", "than may be lost without approval", lowered)
+    forged("waiting", "for which nobody was asked", without_above)
+    forged("blocks", "more epsilon than one release may lose", one_release("epsilon"))
+    forged("blocks", "more rho than one release may lose", one_release("rho"))
+    forged("concentrated", "more delta than one release may lose", one_release("delta"))
 
 
 def make():

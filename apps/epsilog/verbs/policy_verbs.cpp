@@ -5,7 +5,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
-#include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
@@ -153,8 +152,7 @@ VerbSpec policy_apply_verb() {
 }  // namespace
 
 std::vector<VerbSpec> policy_verbs() {
-  return held_to_checkpoints(
-      {init_verb(), policy_check_verb(), policy_show_verb(), policy_apply_verb(), policy_diff_verb()});
+  return {init_verb(), policy_check_verb(), policy_show_verb(), policy_apply_verb(), policy_diff_verb()};
 }
 
 }  // namespace epsilog::command

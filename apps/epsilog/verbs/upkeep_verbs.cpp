@@ -4,7 +4,6 @@
 #include "epsilog/engine/migration.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
-#include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
@@ -170,7 +169,7 @@ VerbSpec relocate_verb() {
 }  // namespace
 
 std::vector<VerbSpec> upkeep_verbs() {
-  return held_to_checkpoints({recover_verb(), migrate_verb(), clock_confirm_verb(), relocate_verb()});
+  return {recover_verb(), migrate_verb(), clock_confirm_verb(), relocate_verb()};
 }
 
 }  // namespace epsilog::command
