@@ -309,11 +309,16 @@ std::int64_t decisions_before_line(Connection& db, std::int64_t line) {
 }  // namespace
 
 void Snapshot::each_line(std::int64_t from, const std::function<void(std::string_view line)>& visit) {
+  each_line(from, INT64_MAX, visit);
+}
+
+void Snapshot::each_line(std::int64_t from, std::int64_t end,
+                         const std::function<void(std::string_view line)>& visit) {
   state_->reading([&](Connection& db) {
     SQLite::Statement statement =
-        db.prepare("SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 ORDER BY idx");
+        db.prepare("SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 AND idx < ?2 ORDER BY idx");
     Query rows(statement, db.handle());
-    rows.with(from);
+    rows.with(from, end);
     std::int64_t decisions = decisions_before_line(db, from);
     while (rows.step()) {
       const std::int64_t index = rows.integer(0);
@@ -346,6 +351,43 @@ void Snapshot::each_line(std::int64_t from, const std::function<void(std::string
 
 TreeHead Snapshot::tree() {
   return state_->reading([](Connection& db) { return RecordLog::load(db, read_meta(db).log_size).head(); });
+}
+
+namespace {
+
+void require_lines(Connection& db, std::uint64_t size) {
+  if (size > static_cast<std::uint64_t>(read_meta(db).log_size)) {
+    throw InvalidParameter("the ledger does not have " + std::to_string(size) + " lines");
+  }
+}
+
+auto stored_nodes(Connection& db) {
+  return [&db](unsigned level, std::uint64_t first, std::span<Hash> hashes) {
+    read_nodes(db, level, first, hashes);
+  };
+}
+
+}  // namespace
+
+TreeHead Snapshot::tree(std::uint64_t size) {
+  return state_->reading([size](Connection& db) {
+    require_lines(db, size);
+    return TreeHead{.size = size, .root = tree_root(size, stored_nodes(db))};
+  });
+}
+
+std::vector<Hash> Snapshot::inclusion_proof(std::uint64_t index, std::uint64_t size) {
+  return state_->reading([=](Connection& db) {
+    require_lines(db, size);
+    return ledger::inclusion_proof(index, size, stored_nodes(db));
+  });
+}
+
+std::vector<Hash> Snapshot::consistency_proof(std::uint64_t older, std::uint64_t newer) {
+  return state_->reading([=](Connection& db) {
+    require_lines(db, newer);
+    return ledger::consistency_proof(older, newer, stored_nodes(db));
+  });
 }
 
 std::optional<LogPlace> Snapshot::log_place(const StoredDecision& decision,

@@ -5,6 +5,8 @@
 
 #include "console.hpp"
 #include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/key_file.hpp"
+#include "epsilog/engine/not_verified.hpp"
 #include "epsilog/engine/request_state.hpp"
 #include "epsilog/engine/source_io.hpp"
 #include "out_of_memory.hpp"
@@ -33,6 +35,9 @@ std::pair<ExitCode, const char*> classify(const std::exception& error) {
   if (is<LedgerBusy>(error)) return {ExitCode::try_again, "ledger_busy"};
   if (is<LedgerIo>(error)) return {ExitCode::try_again, "ledger_io"};
   if (is<LedgerCorrupt>(error)) return {ExitCode::not_verified, "ledger_corrupt"};
+  if (is<engine::NotVerified>(error)) return {ExitCode::not_verified, "not_verified"};
+  if (is<engine::KeyUnusable>(error)) return {ExitCode::invalid, "key_unusable"};
+  if (is<engine::KeyIo>(error)) return {ExitCode::try_again, "key_io"};
   if (is<EntropyUnavailable>(error)) return {ExitCode::try_again, "entropy_unavailable"};
   if (is<OutputError>(error)) return {ExitCode::internal, "output"};
   if (is<std::bad_alloc>(error)) return {ExitCode::try_again, "out_of_memory"};

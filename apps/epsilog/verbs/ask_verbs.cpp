@@ -4,6 +4,7 @@
 #include "answer_text.hpp"
 #include "ask_arguments.hpp"
 #include "checked_arguments.hpp"
+#include "evidence_arguments.hpp"
 #include "forecast_output.hpp"
 #include "opened_ledger.hpp"
 #include "plan_batch.hpp"
@@ -145,7 +146,7 @@ VerbSpec release_verb() {
 }  // namespace
 
 std::vector<VerbSpec> ask_verbs() {
-  return {plan_verb(), forecast_verb(), release_verb()};
+  return held_to_checkpoints({plan_verb(), forecast_verb(), release_verb()});
 }
 
 }  // namespace epsilog::command

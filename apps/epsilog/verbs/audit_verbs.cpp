@@ -5,6 +5,7 @@
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/audit_limits.hpp"
 #include "epsilog/ledger/inspection.hpp"
+#include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "released_text.hpp"
@@ -162,8 +163,10 @@ VerbSpec audit_replay_verb() {
 
 std::vector<VerbSpec> audit_verbs() {
   std::vector<VerbSpec> verbs{audit_verify_verb(), audit_replay_verb(), audit_reaccount_verb()};
-  for (VerbSpec& verb : audit_line_verbs()) verbs.push_back(std::move(verb));
-  return verbs;
+  for (const auto group : {&audit_line_verbs, &audit_checkpoint_verbs, &audit_witness_verbs}) {
+    for (VerbSpec& verb : group()) verbs.push_back(std::move(verb));
+  }
+  return held_to_checkpoints(std::move(verbs));
 }
 
 }  // namespace epsilog::command

@@ -5,6 +5,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
 #include "printable.hpp"
 #include "report_json.hpp"
@@ -100,7 +101,7 @@ VerbSpec data_check_verb() {
 }  // namespace
 
 std::vector<VerbSpec> data_verbs() {
-  return {data_check_verb()};
+  return held_to_checkpoints({data_check_verb()});
 }
 
 }  // namespace epsilog::command

@@ -7,6 +7,7 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
+#include "evidence_arguments.hpp"
 #include "history_text.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
@@ -141,7 +142,7 @@ VerbSpec show_verb() {
 }  // namespace
 
 std::vector<VerbSpec> ledger_verbs() {
-  return {budget_verb(), history_verb(), show_verb()};
+  return held_to_checkpoints({budget_verb(), history_verb(), show_verb()});
 }
 
 }  // namespace epsilog::command

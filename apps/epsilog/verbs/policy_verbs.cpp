@@ -5,6 +5,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
+#include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
@@ -152,7 +153,8 @@ VerbSpec policy_apply_verb() {
 }  // namespace
 
 std::vector<VerbSpec> policy_verbs() {
-  return {init_verb(), policy_check_verb(), policy_show_verb(), policy_apply_verb(), policy_diff_verb()};
+  return held_to_checkpoints(
+      {init_verb(), policy_check_verb(), policy_show_verb(), policy_apply_verb(), policy_diff_verb()});
 }
 
 }  // namespace epsilog::command

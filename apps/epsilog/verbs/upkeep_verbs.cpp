@@ -4,6 +4,7 @@
 #include "epsilog/engine/migration.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
@@ -169,7 +170,7 @@ VerbSpec relocate_verb() {
 }  // namespace
 
 std::vector<VerbSpec> upkeep_verbs() {
-  return {recover_verb(), migrate_verb(), clock_confirm_verb(), relocate_verb()};
+  return held_to_checkpoints({recover_verb(), migrate_verb(), clock_confirm_verb(), relocate_verb()});
 }
 
 }  // namespace epsilog::command

@@ -16,8 +16,11 @@ namespace epsilog::command {
 [[nodiscard]] std::vector<VerbSpec> request_verbs();
 [[nodiscard]] std::vector<VerbSpec> ledger_verbs();
 [[nodiscard]] std::vector<VerbSpec> audit_verbs();
-[[nodiscard]] VerbSpec audit_reaccount_verb();           ///< among the audit's
-[[nodiscard]] std::vector<VerbSpec> audit_line_verbs();  ///< likewise
+[[nodiscard]] VerbSpec audit_reaccount_verb();                 ///< among the audit's
+[[nodiscard]] std::vector<VerbSpec> audit_line_verbs();        ///< likewise
+[[nodiscard]] std::vector<VerbSpec> audit_checkpoint_verbs();  ///< likewise
+[[nodiscard]] std::vector<VerbSpec> audit_witness_verbs();     ///< likewise
+[[nodiscard]] std::vector<VerbSpec> key_verbs();
 [[nodiscard]] std::vector<VerbSpec> upkeep_verbs();
 
 }  // namespace epsilog::command

@@ -104,8 +104,18 @@ class Snapshot final {
   /// Throws  LedgerIo at a line that is not known to be durable: neither a value leaves, nor what may go
   ///         again; LedgerCorrupt naming the line whose row cannot be read, or has not the leaf beside it.
   void each_line(std::int64_t from, const std::function<void(std::string_view line)>& visit);
+  /// The same, and none from `end` on.
+  void each_line(std::int64_t from, std::int64_t end,
+                 const std::function<void(std::string_view line)>& visit);
   /// The tree of all lines.
   [[nodiscard]] TreeHead tree();
+  /// That of the first `size`, from leaves and nodes as they are stored, and the proofs that
+  /// verify_inclusion() and verify_consistency() accept.
+  /// Throws  InvalidParameter unless there are so many lines, and index < size, older <= newer; LedgerCorrupt
+  ///         if a leaf or node is missing.
+  [[nodiscard]] TreeHead tree(std::uint64_t size);
+  [[nodiscard]] std::vector<Hash> inclusion_proof(std::uint64_t index, std::uint64_t size);
+  [[nodiscard]] std::vector<Hash> consistency_proof(std::uint64_t older, std::uint64_t newer);
   /// Where the line of a decision stands: in the tree that is given, if it is in there, else in that of all
   /// lines which are known to be durable. None if the decision is not.
   /// Requires  `tree` is what a COMMIT made durable.
