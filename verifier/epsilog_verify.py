@@ -179,74 +179,75 @@ def is_reasons(value):
 def array_of(form, least=1):
     return lambda value: type(value) is list and len(value) >= least and all(map(form, value))
 
-is_count = lambda value: type(value) is int and 0 <= value <= LARGEST_COUNT
 is_number = lambda value: type(value) is int and 0 < value <= LARGEST_COUNT
-is_text = lambda value: type(value) is str and value != ""
-is_time = lambda value: milliseconds(value) is not None
-is_quantity = lambda value: quantity(value) is not None
-is_object = lambda value: type(value) is dict and value != {} and is_value(value)
-is_objects = array_of(lambda value: type(value) is dict)
-is_true = lambda value: value is True
-is_hex_32, is_hex_64, is_decimal = matching("[0-9a-f]{32}"), matching("[0-9a-f]{64}"), matching(DECIMAL.pattern)
-is_id = matching("[0-7][0-9A-HJKMNP-TV-Z]{25}")
-is_via = matching("claimed|(?:unix|token|cert):.+")
-is_build = lambda value: (type(value) is dict and value != {} and set(value) <= {"commit", "version"}
-                          and all(map(is_bytes, value.values())))
-is_epsilon = lambda value: amount(value, "epsilon") is not None
-is_delta = lambda value: amount(value, "delta") is not None and amount(value, "delta") <= 10**18
-OUTCOMES = ("granted", "refused", "reserved", "pending", "approved", "rejected", "token_issued", "voided", "forfeited")
-COMMON = {"blind!": is_hex_32, "index!": is_count, "kind!": is_text, "time!": is_time}
-WHO_WHY = {"by!": is_bytes, "seq!": is_number, "why": is_bytes}
-CREDENTIAL = {"credential!": is_text, "principal!": is_bytes, "type!": one_of("uid", "token"), **WHO_WHY}
-FORMS = {  # a member with "!" is always there
-    "ledger": {"format!": lambda value: is_number(value) and value == 1, "id!": is_hex_32},
-    "policy": {"after": is_count, "by!": is_bytes, "event": is_number, "implies": is_object, "sha256!": is_hex_64,
-               "version!": is_number, "yaml": is_bytes},
-    "location": {"base_dir": is_bytes, "policy!": is_number},
-    "relocation": {"after!": is_count, "event!": is_number, "dataset!": is_bytes, "path!": is_bytes, **WHO_WHY},
-    "account": {"account!": is_number, "dataset!": is_bytes, "scope": is_bytes, "limit!": is_text,
-                "measure!": lambda value: grid_digits(value) is not None},
-    "limit": {"account!": is_number, "policy!": is_number, "after!": is_count, "new!": is_decimal, "old!": is_decimal,
-              **WHO_WHY},
-    "removal": {"account!": is_number, "policy!": is_number, "after!": is_count, "removed!": is_true, **WHO_WHY},
-    "plan": {"number!": is_number, "policy!": is_number, "question": is_object, "release": is_object},
-    "decision": {
-        "seq!": is_number, "id!": is_id, "principal!": is_bytes, "via!": is_via, "outcome!": one_of(*OUTCOMES),
-        "parent": is_id, "dataset!": is_bytes, "policy!": is_number, "decided_under": is_number, "plan": is_number,
-        "purpose": is_bytes, "holding": one_of("plain", "data_token"), "deadline": is_time, "key": is_bytes,
-        "conflicting_key": is_bytes, "verb": is_text, "why": is_bytes, "legacy_request": is_bytes,
-        "reasons": is_reasons, "component_values": array_of(array_of(is_quantity, 0)),
-        "values": array_of(is_quantity), "token_sha256": is_hex_64, "movements": is_objects,
-        "rules!": lambda value: is_number(value) and value <= 3, "build": is_build},
-    "clock": {"after!": is_count, "event": is_number, "seq!": is_number, "wall_clock!": is_time, "by": is_bytes,
-              "what!": one_of("backwards", "forwards", "confirmed")},
-    "migration": {"after!": is_count, "event": is_number, "to!": lambda value: is_number(value) and value >= 2},
-    "credential": {"value!": is_text, "until": is_time, **CREDENTIAL},
-    "revocation": {"revoked!": is_true, **CREDENTIAL},
-    "key": {"key!": is_text, "retired": is_true, **WHO_WHY},
-    "recovery": {"cause!": one_of("poisoned", "behind_replica", "rebuilt"), "restored": is_number,
-                 "dropped": is_number, **WHO_WHY},
+IS = {
+    "bytes": is_bytes, "reasons": is_reasons, "number": is_number, "decimal": matching(DECIMAL.pattern),
+    "count": lambda value: type(value) is int and 0 <= value <= LARGEST_COUNT,
+    "text": lambda value: type(value) is str and value != "",
+    "time": lambda value: milliseconds(value) is not None,
+    "quantity": lambda value: quantity(value) is not None,
+    "object": lambda value: type(value) is dict and value != {} and is_value(value),
+    "true": lambda value: value is True,
+    "format": lambda value: is_number(value) and value == 1,
+    "rules": lambda value: is_number(value) and value <= 3,
+    "schema": lambda value: is_number(value) and value >= 2,
+    "hex32": matching("[0-9a-f]{32}"), "hex64": matching("[0-9a-f]{64}"),
+    "id": matching("[0-7][0-9A-HJKMNP-TV-Z]{25}"), "via": matching("claimed|(?:unix|token|cert):.+"),
+    "measure": lambda value: grid_digits(value) is not None,
+    "epsilon": lambda value: amount(value, "epsilon") is not None,
+    "delta": lambda value: amount(value, "delta") is not None and amount(value, "delta") <= 10**18,
+    "objects": array_of(lambda value: type(value) is dict),
+    "cells": array_of(lambda value: value == "" or is_bytes(value)),
+    "quantities": array_of(lambda value: quantity(value) is not None),
+    "rows": array_of(array_of(lambda value: quantity(value) is not None, 0)),
+    "build": lambda value: (type(value) is dict and value != {} and set(value) <= {"commit", "version"}
+                            and all(map(is_bytes, value.values()))),
 }
+MEMBERS = """  # kind: members and their forms; one with ! is always there, words with | are all that it may be
+ledger: format! format, id! hex32
+policy: after count, by! bytes, event number, implies object, sha256! hex64, version! number, yaml bytes
+location: base_dir bytes, policy! number
+relocation: after! count, by! bytes, event! number, seq! number, why bytes, dataset! bytes, path! bytes
+account: account! number, dataset! bytes, scope bytes, limit! text, measure! measure
+limit: account! number, policy! number, after! count, by! bytes, seq! number, why bytes, new! decimal, old! decimal
+removal: account! number, policy! number, after! count, by! bytes, seq! number, why bytes, removed! true
+plan: number! number, policy! number, question object, release object
+decision: seq! number, id! id, principal! bytes, via! via, parent id, dataset! bytes, policy! number, build build, \
+  outcome! granted|refused|reserved|pending|approved|rejected|token_issued|voided|forfeited, decided_under number, \
+  plan number, purpose bytes, holding plain|data_token, deadline time, key bytes, conflicting_key bytes, verb text, \
+  why bytes, legacy_request bytes, reasons reasons, component_values rows, values quantities, token_sha256 hex64, \
+  movements objects, rules! rules
+clock: after! count, event number, seq! number, wall_clock! time, what! backwards|forwards|confirmed, by bytes
+migration: after! count, event number, to! schema
+credential: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, value! text, until time
+revocation: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, revoked! true
+key: by! bytes, seq! number, why bytes, key! text, retired true
+recovery: by! bytes, seq! number, why bytes, cause! poisoned|behind_replica|rebuilt, restored number, dropped number
+a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, unit bytes, \
+  published quantity, cells cells, relation bytes, components objects, post_processing object
+a component: adjusted! quantity, grid! quantity, lambda! quantity, sensitivity! quantity, adjusted_delta quantity, \
+  bound quantity, centre quantity, inflated quantity, published quantity, rho quantity, epsilon! epsilon, delta delta, \
+  sensitivity_l2_squared quantity, coordinates! count, precision number, published_note bytes, statistic bytes
+a post-processing: kind! mean_about|variance_about|rounded, lower! quantity, upper! quantity, centre quantity
+a movement: account! number, spent_change text, reserved_change text, limit! text, spent! text, reserved! text, \
+  position number
+"""
 
-def table_of(forms):
-    """Forms by name, and the names that are always there."""
-    return ({name.rstrip("!"): form for name, form in forms.items()},
-            frozenset(name[:-1] for name in forms if name.endswith("!")))
+def tables(text):
+    """{kind: (forms by name, the names that are always there)}."""
+    found = {}
+    for line in text.replace("\\\n", "").splitlines()[1:]:
+        kind, _, members = line.partition(": ")
+        members += "" if kind.startswith("a ") else ", blind! hex32, index! count, kind! text, time! time"
+        pairs = [member.split() for member in members.split(",")]
+        found[kind] = ({name.rstrip("!"): IS.get(form) or one_of(*form.split("|")) for name, form in pairs},
+                       frozenset(name[:-1] for name, form in pairs if name.endswith("!")))
+    return found
 
-TABLES = {kind: table_of({**COMMON, **forms}) for kind, forms in FORMS.items()}
-RELEASE = table_of({
-    "mechanism!": is_bytes, "arithmetic": is_bytes, "requested!": is_quantity, "charged!": is_epsilon,
-    "adjusted!": is_quantity, "published": is_quantity, "unit": is_bytes, "relation": is_bytes,
-    "cells": array_of(lambda value: value == "" or is_bytes(value)), "components": is_objects,
-    "post_processing": is_object})
-NUMBERS = dict.fromkeys(("adjusted!", "grid!", "lambda!", "sensitivity!", "adjusted_delta", "bound", "centre", "inflated",
-                         "published", "rho", "sensitivity_l2_squared"), is_quantity)
-COMPONENT = table_of({**NUMBERS, "epsilon!": is_epsilon, "delta": is_delta, "coordinates!": is_count,
-                      "precision": is_number, "published_note": is_bytes, "statistic": is_bytes})
-POST_PROCESSING = table_of({"kind!": one_of("mean_about", "variance_about", "rounded"), "lower!": is_quantity,
-                            "upper!": is_quantity, "centre": is_quantity})
-MOVEMENT = table_of({"account!": is_number, "spent_change": is_text, "reserved_change": is_text, "limit!": is_text,
-                     "spent!": is_text, "reserved!": is_text, "position": is_number})
+TABLES = tables(MEMBERS)
+RELEASE, COMPONENT, POST_PROCESSING, MOVEMENT = (
+    TABLES[name] for name in ("a release", "a component", "a post-processing", "a movement"))
+KINDS = frozenset(kind for kind in TABLES if " " not in kind) - {"relocation", "removal", "revocation"}
 VARIANTS = {"location": ("policy", "location", "relocation"), "limit": ("removed", "removal", "limit"),
             "credential": ("revoked", "revocation", "credential")}
 
@@ -264,8 +265,7 @@ def check_members(value, table):
 def check_record(record, measure_of):
     """Refuses what is no record; returns its kind, or the variant of it, and the movements of a decision."""
     kind = variant = record.get("kind")
-    require(type(kind) is str and kind in FORMS and kind not in ("relocation", "removal", "revocation"),
-            "is missing or none that is known", "kind")
+    require(type(kind) is str and kind in KINDS, "is missing or none that is known", "kind")
     if kind in VARIANTS:
         member, with_it, without = VARIANTS[kind]
         variant = with_it if member in record else without
@@ -290,7 +290,7 @@ def check_record(record, measure_of):
         require(("by" in record) == (record["what"] == "confirmed"), "is there for a confirmation and else never", "by")
     elif variant == "credential":
         value, by_id = record["value"], record["type"] == "uid"
-        right = matching("0|[1-9][0-9]{0,9}")(value) and int(value) < 2**32 if by_id else is_hex_64(value)
+        right = matching("0|[1-9][0-9]{0,9}")(value) and int(value) < 2**32 if by_id else IS["hex64"](value)
         require(right, "is no such credential", "value")
     return variant, ()
 
@@ -386,9 +386,6 @@ def hashable(name):
     """Bytes of a line as a key: text where they are UTF-8, else bytes."""
     return bytes.fromhex(name["hex"]) if isinstance(name, dict) else name
 
-def joined(prefix, name):
-    return prefix + name if isinstance(name, str) else prefix.encode() + name
-
 def period_of(kind, day):
     """The name and the first day of the period of a kind that a day lies in."""
     year, quarter = day.year, (day.month + 2) // 3
@@ -401,13 +398,9 @@ def period_of(kind, day):
 
 def periods(kind, first, last):
     """(name, first day, last day) of each period from the first named to the last; days as ordinals."""
-    year, name = int(first[:4]), None
-    if kind == "week":
-        day = datetime.date.fromisocalendar(year, int(first[6:]), 1)
-    elif kind == "quarter":
-        day = datetime.date(year, 3 * int(first[6:]) - 2, 1)
-    else:
-        day = datetime.date.fromisoformat(first + {"day": "", "month": "-01", "year": "-01-01"}[kind])
+    day, name = datetime.date(int(first[:4]), 1, 1), None
+    while period_of(kind, day)[0] != first:
+        day += datetime.timedelta(1)
     longest = datetime.timedelta({"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}[kind])
     while name != last:
         name, start = period_of(kind, day)
@@ -435,7 +428,8 @@ def comparisons(where):
                 constants.append(words.pop(0))
                 following = words.pop(0)
         found.append((column, operator, constants or [following]))
-        require(operator in COMPARE and (not words or words.pop(0) == "and"), "has a condition that is none", "question")
+        ends = operator in COMPARE and (not words or words.pop(0) == "and")
+        require(ends, "has a condition that is none", "question")
     return found
 
 def constant(kind, text):
@@ -489,7 +483,7 @@ class Dataset:
         if each is None:
             kind, _, name = scope.partition(":")
             return [scope] if scope in ("", "lifetime") or name in names[kind] else []
-        found = [joined(each + ":", name) for name in names[each]]
+        found = [f"{each}:{name}" if isinstance(name, str) else f"{each}:".encode() + name for name in names[each]]
         return found if each in ("period", "block") else [scope for scope in found if scope not in self.own]
 
     def debited(self, question, principal, purpose, day):
@@ -782,15 +776,14 @@ class Loss:
             self.epsilon = snapping_epsilon(component, arithmetic == "exact")
         else:
             require(self.gaussian or mechanism == "discrete_laplace", "names a mechanism that is not known", "release")
-            require(inflated_holds(component, self.gaussian, on_grid),
-                    "has an inflated sensitivity below what rounding to the grid can make of it", "release")
+            require(inflated_holds(component, self.gaussian, on_grid), "inflated sensitivity is too low", "release")
             self.epsilon = charged if self.gaussian else component["inflated"] / scale
-        require(self.epsilon <= component["adjusted"] <= charged, f"is proved to lose {self.epsilon}, which is more than "
-                f"the {component['adjusted']} that is said or the {charged} that is charged", "release")
+        require(self.epsilon <= component["adjusted"] <= charged, f"is proved to lose {self.epsilon}, which is more "
+                f"than the {component['adjusted']} that is said or the {charged} that is charged", "release")
         self.rho = component["inflated"] / (2 * scale**2) if self.gaussian else self.epsilon**2 / 2
         if self.gaussian:
             require(component["rho"] >= self.rho, "says less rho than its scale means", "release")
-            require(component["adjusted_delta"] <= self.delta, "is proved to lose more delta than is charged", "release")
+            require(component["adjusted_delta"] <= self.delta, "says more delta than is charged", "release")
             require(self.delta_holds(component), "loses more delta at its epsilon than is charged", "release")
 
     def delta_holds(self, component):
@@ -800,8 +793,7 @@ class Loss:
         return at_most(lambda bits: discrete_gaussian_delta(scale, self.epsilon, steps, bits), self.delta)
 
     def divergence(self, order, bits):
-        return (Real.of(order * self.rho, bits) if self.gaussian else
-                response_divergence(self.epsilon, order, bits))
+        return Real.of(order * self.rho, bits) if self.gaussian else response_divergence(self.epsilon, order, bits)
 
 def losses_at_most(losses, measure, limit):
     """Whether losses together are at most an amount, in units of its grid, of a measure."""
@@ -849,8 +841,8 @@ def expected_components(dataset, question):
     span, centre, integers = high - low, (low + high) / 2, column["step"] == "1"
     if statistic == "sum":
         step = one if integers else None
-        return single("sum", k * span, step, (n * min(low, 0), n * max(high, 0))) if whole else (
-            [total("sum", low, high, step)], None)
+        ends = (n * min(low, 0), n * max(high, 0))
+        return single("sum", k * span, step, ends) if whole else ([total("sum", low, high, step)], None)
     if whole and statistic == "mean":
         return single("mean", k * span / n)
     if whole:
@@ -871,7 +863,7 @@ class Plan:
     def __init__(self, record, dataset):
         self.number, self.policy, self.dataset = record["number"], record["policy"], dataset
         self.question, self.release = record.get("question"), record.get("release")
-        self.losses, self.fitting = [], {}
+        self.losses, self.fitting, self.admitted = [], {}, {}
         if self.release:
             self.read(self.release)
             self.check_losses(self.release)
@@ -882,10 +874,9 @@ class Plan:
 
     def read(self, release):
         self.cells = max(1, len(release.get("cells", ())))
-        numbers = COMPONENT[0].items()
-        self.components = [{name: quantity(said[name]) if type(said[name]) is str else said[name]
-                            for name, form in numbers if name in said and form not in (is_bytes,)} | {
-                                "precision": said.get("precision")} for said in release.get("components", ())]
+        self.components = [{name: quantity(value) if name not in ("coordinates", "precision") else value
+                            for name, value in {"precision": None, **said}.items()}
+                           for said in release.get("components", ())]
         self.post = {name: quantity(value) if name != "kind" else value
                      for name, value in release.get("post_processing", {}).items()}
         needed = {"mean_about": 2, "variance_about": 3}.get(self.post.get("kind"), 1)
@@ -930,7 +921,7 @@ class Plan:
 
     def check_values(self, component_values, values):
         """That what was drawn lies on the grid and in the range, and what was released follows from it."""
-        shape = len(component_values) == len(self.components) and all(len(row) == self.cells for row in component_values)
+        shape = [self.cells] * len(self.components) == [len(row) for row in component_values]
         require(shape, "are of another number of components or cells than the plan's", "component_values")
         drawn = []
         for component, row in zip(self.components, component_values):
@@ -963,8 +954,8 @@ class Plan:
 # The history.
 
 class Account:
-    def __init__(self, dataset, scope, measure, limit):
-        self.dataset, self.scope, self.measure, self.limit = dataset, scope, measure, limit
+    def __init__(self, *name_and_limit):
+        self.dataset, self.scope, self.measure, self.limit = name_and_limit
         self.spent, self.reserved, self.active = 0, 0, True
 
 class Waiting:
@@ -1011,10 +1002,10 @@ class History:
         now = milliseconds(record["time"])
         require(now >= self.time or self.is_old_version(kind, record), "goes back", "time")
         require((kind == "ledger") == (self.lines == 0), "is that of the first line, and of no other", "kind")
-        require(self.fresh_plan is None or kind == "decision" and record.get("plan") == self.fresh_plan,
-                "is not the decision that the plan in the line before is for", "kind")
-        require(self.located or kind == "location" and record["policy"] == self.active.version,
-                "is not the location of the policy version in the line before", "kind")
+        if self.fresh_plan is not None:
+            require(record.get("plan") == self.fresh_plan, "does not decide what the line before plans", "plan")
+        if not self.located:
+            require(kind == "location", "is not the location of the policy version in the line before", "kind")
         self.fresh_plan = None
         self.count(kind, record)
         if not self.settled and kind not in ("location", "account", "limit", "removal"):
@@ -1041,7 +1032,7 @@ class History:
         if counted in COUNTERS and record[COUNTERS[counted]] != self.counts[counted]:
             raise Fault(f"is not {self.counts[counted]}, the next of its kind", COUNTERS[counted])
         if "after" in record:
-            require(record["after"] == self.counts["decision"], "is not the number of the last decision before", "after")
+            require(record["after"] == self.counts["decision"], "is not the last decision before", "after")
         if kind not in ("policy", "clock", "migration", "relocation"):
             return
         if "event" in record:
@@ -1066,12 +1057,13 @@ class History:
         self.unchecked["policy versions without the object that they imply"] += not self.active.known
 
     def on_location(self, record):
-        require(not self.located, "is not in the line after its policy version", "policy")
+        after_it = not self.located and record["policy"] == self.active.version
+        require(after_it, "is not in the line after its policy version", "policy")
         self.located = True
 
     def on_relocation(self, record):
-        require(not self.active.known or record["dataset"] in self.active.datasets, "is no dataset of the policy",
-                "dataset")
+        known = not self.active.known or record["dataset"] in self.active.datasets
+        require(known, "is no dataset of the policy", "dataset")
 
     def on_account(self, record):
         name = (hashable(record["dataset"]), hashable(record.get("scope", "")), record["measure"])
@@ -1146,8 +1138,8 @@ class History:
         self.credentials[record["credential"]] = [record["principal"], record["type"]]
 
     def on_revocation(self, record):
-        require(self.credentials.get(record["credential"]) == [record["principal"], record["type"]],
-                "is none that is valid", "credential")
+        valid = self.credentials.get(record["credential"]) == [record["principal"], record["type"]]
+        require(valid, "is none that is valid", "credential")
         self.credentials[record["credential"]] = None
 
     def on_key(self, record):
@@ -1214,8 +1206,8 @@ class History:
             require(record["verb"] in ACTS[outcome], "does not go with the outcome", "verb")
             for name in ("key", "conflicting_key", "purpose", "holding", "legacy_request"):
                 require(name not in record, "does not go with an act", name)
-        require("token_sha256" not in record or record.get("verb") == "issue_token",
-                "goes with a data token that is issued", "token_sha256")
+        issued = "token_sha256" not in record or record.get("verb") == "issue_token"
+        require(issued, "goes with a data token that is issued", "token_sha256")
         require("conflicting_key" not in record or outcome == "refused" and "key" not in record,
                 "goes with a refusal without a key", "conflicting_key")
 
@@ -1225,13 +1217,13 @@ class History:
         require(record["plan"] < len(self.plans), "is a plan that has no line", "plan")
         plan = self.plans[record["plan"]]
         require(plan.policy == record["policy"], "is a plan of another policy version", "plan")
-        require((plan.question is None) == ("legacy_request" in record), "has a question, or the decision its text, "
-                "and not both", "plan")
-        require(plan.question is None or plan.question["dataset"] == record["dataset"], "is about another dataset", "plan")
+        require((plan.question is None) == ("legacy_request" in record), "has a question, or else the decision", "plan")
+        about = plan.question["dataset"] if plan.question else record["dataset"]
+        require(about == record["dataset"], "is about another dataset", "plan")
         self.unchecked["requests kept as texts: that accounts and losses follow from them"] += plan.question is None
         require(record["outcome"] != "granted" or plan.release is not None, "does not say how it is answered", "plan")
-        require(parent is None or plan.question == parent.plan.question, "asks something else than the request waiting",
-                "plan")
+        same = parent is None or plan.question == parent.plan.question
+        require(same, "asks something else than the request waiting", "plan")
         return plan
 
     def bind_key(self, record):
@@ -1266,21 +1258,23 @@ class History:
 
     def first(self, record, plan, charges, _parent, now):
         """A new request."""
-        outcome, holding, purpose = record["outcome"], record.get("holding"), record.get("purpose")
-        require(outcome == "refused" or outcome == "pending" or (holding is not None) == (outcome == "reserved"),
-                "goes with what waits, and with every reservation", "holding")
+        outcome, holding = record["outcome"], record.get("holding")
+        asker, purpose = hashable(record["principal"]), record.get("purpose") and hashable(record["purpose"])
+        right = outcome in ("refused", "pending") or (holding is not None) == (outcome == "reserved")
+        require(right, "goes with what waits, and with every reservation", "holding")
         if outcome != "refused" and plan.dataset:
-            asker = hashable(record["principal"])
-            why = plan.dataset.why_not_allowed(plan.question, asker, purpose and hashable(purpose))
-            require(why is None, f"asks what the policy does not allow: {why}", "plan")
-            expires = "approvals" if outcome == "pending" else "reservations"
+            if (asker, purpose) not in plan.admitted:
+                why = plan.dataset.why_not_allowed(plan.question, asker, purpose)
+                require(why is None, f"asks what the policy does not allow: {why}", "plan")
+                remembered(plan.admitted, (asker, purpose), True)
             if outcome != "granted":
-                latest = now + 1000 * plan.dataset.said[expires]["expires_seconds"]
-                require(now < milliseconds(record["deadline"]) <= latest, "is later than the policy says", "deadline")
+                said = plan.dataset.said["approvals" if outcome == "pending" else "reservations"]
+                in_time = now < milliseconds(record["deadline"]) <= now + 1000 * said["expires_seconds"]
+                require(in_time, "is later than the policy says", "deadline")
         if outcome in ("granted", "reserved"):
-            self.debited(record, plan, charges, plan.dataset, Waiting({"deadline": None, **record}, plan, charges), now)
+            self.debited(record, plan, charges, plan.dataset, (asker, purpose), now)
 
-    def debited(self, record, plan, charges, dataset, request, now):
+    def debited(self, record, plan, charges, dataset, who, now):
         """That exactly the accounts are debited that the policy says."""
         require(any(charges.values()), "charge nothing", "movements")
         if dataset is None or plan.question is None:
@@ -1288,21 +1282,20 @@ class History:
             return
         at = now if self.unconfirmed is None else min(now, self.unconfirmed)
         day = datetime.date.fromordinal(at // 86400000 + 719163)
-        key = (plan.number, request.asker, request.purpose, day)
+        key = (plan.number, who, day)
         debits = self.expected.get(key)
         if debits is None:
             debits = set()
-            for scope, measure, limit in dataset.debited(plan.question, request.asker, request.purpose, day):
-                number = self.by_name.get((request.dataset, scope, measure))
-                require(number, f"do not touch the account {scope or request.dataset!r} of {measure}", "movements")
+            for scope, measure, limit in dataset.debited(plan.question, *who, day):
+                number = self.by_name.get((hashable(record["dataset"]), scope, measure))
+                require(number, f"do not touch the account {scope or 'of the dataset'} of {measure}", "movements")
                 # under rules 1 an account could be opened with the limit of an earlier version
                 require(self.accounts[number].limit == limit or record["rules"] == 1 and "parent" in record,
                         f"are under a limit of account {number} that is not the policy's", "movements")
                 debits.add(number)
             remembered(self.expected, key, debits)
         if debits != charges.keys():
-            raise Fault("do not charge the accounts that the policy says: "
-                        f"{sorted(debits)} are {sorted(charges)}", "movements")
+            raise Fault(f"do not charge the accounts of the policy, {sorted(debits)}", "movements")
 
     def later(self, record, plan, charges, parent, now):
         """What becomes of a request that waits."""
@@ -1322,7 +1315,7 @@ class History:
         elif outcome == "reserved":
             require(record.get("holding") == parent.holding, "is not how the request was to be kept", "holding")
             self.approved_by_enough(record, parent, dataset)
-            self.debited(record, plan, charges, dataset, parent, now)
+            self.debited(record, plan, charges, dataset, (parent.asker, parent.purpose), now)
         elif outcome == "token_issued":
             require(parent.token is None, "is not the first token of its reservation", "outcome")
             parent.token = record["verb"]
@@ -1332,11 +1325,11 @@ class History:
         if outcome in ("granted", "reserved", "token_issued"):
             require(asked, "is not who asked", "principal")
         if outcome == "granted":
-            require(parent.token or not plan.computed() and parent.holding != "data_token", "has no token before it",
-                    "parent")
+            covered = parent.token or not plan.computed() and parent.holding != "data_token"
+            require(covered, "has no token before it", "parent")
         if ends:
-            in_time = now >= parent.deadline if record["verb"] == "expire" else (
-                asked or dataset.may_approve(principal))
+            may = asked or dataset.may_approve(principal)
+            in_time = now >= parent.deadline if record["verb"] == "expire" else may
             require(in_time, "may not end this, or not yet", "verb")
             unseen = parent.token is None and (plan.computed() or parent.holding == "data_token")
             require(parent.outcome == "pending" or not plan.question or unseen == (outcome == "voided"),
@@ -1424,7 +1417,7 @@ def signature_holds(key, message, signature):
 
 # Checkpoints: C2SP signed-note, tlog-checkpoint and tlog-cosignature.
 
-LOG_KEY, WITNESS_KEY = 1, 4
+LOG_KEY, WITNESS_KEY = 1, 4  # the first byte of their keys
 VERIFIER_KEY = re.compile(r"([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)")
 SIGNATURE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+=*)")
 SIZE = re.compile(r"0|[1-9][0-9]{0,15}", re.ASCII)
@@ -1593,8 +1586,7 @@ class Reader:
                 if progress:
                     print(f"\r{number} lines", end="", file=sys.stderr, flush=True)
         except Fault as fault:
-            rest = lines[(number - 1) % CHUNK:]
-            trailing = itertools.chain(rest, *(more for more, _ in chunks))
+            trailing = itertools.chain(lines[(number - 1) % CHUNK:], (raw for more, _ in chunks for raw in more))
             left = 0
             for raw in trailing if self.acknowledged is not None else ():
                 if raw.startswith(b"= ") and raw.endswith(b"\n") and (left == 0 or TRAILER.fullmatch(raw[:-1])):
@@ -1628,24 +1620,20 @@ def report_of(reader, fault, line):
                 "line": line, "index": line and size, "member": fault.member, "why": fault.why}}
 
 def print_report(said):
-    fault, replica = said["fault"], said["replica"]
+    fault = said["fault"]
     if fault:
         at = "" if fault["line"] is None else f"line {fault['line']} (index {fault['index']}): "
         print("WRONG: " + at + (f"`{fault['member']}` " if fault["member"] else "") + fault["why"])
         return
-    rows = [("ledger", said["ledger_id"]), ("lines", f"{said['lines']}, root {said['root']}")]
-    for name, counts in (("records", said["kinds"]), ("decisions", said["outcomes"])):
-        rows.append((name, ", ".join(f"{n} {what}" for what, n in sorted(counts.items())) or "none"))
-    for found in said["checkpoints"]:
-        signed = "signed" if found["signed"] else "unsigned: no --vkey was given"
-        rows.append(("checkpoint", f"size {found['size']}, {signed}, {found['witnesses']} witnesses"))
+    counted = lambda counts: ", ".join(f"{n} {what}" for what, n in sorted(counts.items())) or "none"
+    rows = [("ledger", said["ledger_id"]), ("lines", f"{said['lines']}, root {said['root']}"),
+            ("records", counted(said["kinds"])), ("decisions", counted(said["outcomes"]))]
+    rows += [("checkpoint", f"size {found['size']}, {found['witnesses']} witnesses, "
+              + ("signed" if found["signed"] else "unsigned: no --vkey was given")) for found in said["checkpoints"]]
     if not said["checkpoints"]:
         rows.append(("checkpoint", "none: that this is the history which others were shown is not known"))
-    if replica:
-        rows.append(("replica", f"{replica['acknowledged']} lines acknowledged by {replica['trailers']} trailers, "
-                     f"{replica['unacknowledged']} lines after the last one"))
-    for approval in said["approved_by_claim"]:
-        rows.append(("by claim", f"{approval['decision']} was approved by {', '.join(approval['approved_by'])}"))
+    rows += [("replica", counted(said["replica"]))] if said["replica"] else []
+    rows += [("by claim", f"{a['decision']}: " + ", ".join(a["approved_by"])) for a in said["approved_by_claim"]]
     rows += [("recovery", recovery) for recovery in said["recoveries"]]
     rows += [("not checked", f"{entry['what']} ({entry['count']})") for entry in said["unchecked"]]
     rows += [("never", what) for what in said["never_checked"]]
@@ -1658,8 +1646,8 @@ def arguments(given):
     add("lines", help="an export or a replica; - is standard input")
     add("--checkpoint", action="append", default=[], metavar="FILE", help="signed notes that the lines must go on from")
     add("--vkey", action="append", default=[], help="the verifier key of the log; of several, one signed")
-    add("--witness", nargs="+", action="extend", default=[], metavar="VKEY", help="keys of witnesses")
-    add("--require", type=int, default=0, metavar="N", help="how many witnesses signed each checkpoint")
+    add("--witness", action="append", default=[], metavar="VKEY", help="the key of a witness")
+    add("--require", type=int, metavar="N", help="how many of the witnesses signed each checkpoint; without it all")
     add("--jobs", type=int, default=1, metavar="N", help="how many processes share the work")
     add("--json", action="store_true", help="print one JSON object")
     add("--quiet", action="store_true", help="print only what is wrong")
@@ -1669,7 +1657,9 @@ def arguments(given):
         options.witnesses = [VerifierKey(text, WITNESS_KEY) for text in dict.fromkeys(options.witness)]
     except Fault as fault:
         parser.error(fault.why)
-    if not 0 <= options.require <= len({key.key for key in options.witnesses}) or options.jobs < 1:
+    different = len({key.key for key in options.witnesses})
+    options.require = different if options.require is None else options.require
+    if not 0 <= options.require <= different or options.jobs < 1:
         parser.error("--require needs as many different --witness keys, and --jobs is 1 or more")
     if (options.vkey or options.witness) and not options.checkpoint:
         parser.error("--vkey and --witness go with --checkpoint")

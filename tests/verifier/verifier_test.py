@@ -338,6 +338,27 @@ def flipped_bits():
         raise AssertionError(f"bit {place % 8} of byte {place} of the checkpoint")
 
 
+@sentence("checkpoints that the command signs, and witnesses that it cosigns for, are found good")
+def checkpoints_of_the_command():
+    with tempfile.TemporaryDirectory(prefix="epsilog-verifier-") as folder:
+        ledger = histories.Ledger(folder, histories.EVERYTHING + "    budget: {epsilon: 9}\n")
+        keys = [ledger.run("key", "generate", "log.key").strip(),
+                ledger.run("key", "generate", "w.key", "--name", "w.example/board", ledger=False).strip()]
+        notes = []
+        for number in range(2):
+            ledger.ask("clinic", "count", "--epsilon", "1")
+            notes.append(ledger.run("audit", "checkpoint", "--key", "log.key"))
+            (ledger.folder / "new.note").write_text(notes[-1], encoding="utf-8")
+            (ledger.folder / "new.proof").write_text(ledger.run(
+                "audit", "consistency", *["old.note"][:number], "--checkpoint", "new.note"), encoding="utf-8")
+            notes[-1] = ledger.run("audit", "cosign", "new.note", "--proof", "new.proof", "--key", "w.key", "--vkey",
+                                   keys[0], ledger=False)
+            (ledger.folder / "old.note").write_text(notes[-1], encoding="utf-8")
+        with NoteFile(*notes) as path:
+            said = expect_good(ledger.export(), "--checkpoint", path, "--vkey", keys[0], "--witness", keys[1])
+        assert [(found["signed"], found["witnesses"]) for found in said["checkpoints"]] == [(True, 1)] * 2
+
+
 def trailer(lines):
     return f"= {len(lines)} {base64.b64encode(root_of(lines)).decode()}"
 
@@ -386,7 +407,7 @@ def disordered_lines():
 @sentence("what the command line says is told from what lines say")
 def command_line():
     errors = io.StringIO()
-    for given in (["--jobs"], [], ["x", "--vkey", "nonsense", "--checkpoint", "c"], ["x", "--require", "1"],
+    for given in (["--jobs"], ["x", "--jobs", "0"], [], ["x", "--vkey", "nonsense", "--checkpoint", "c"], ["x", "--require", "1"],
                   ["x", "--vkey", vkey("a", SECRET)], ["x", "--unknown"]):
         with redirect_stderr(errors):
             try:
@@ -396,9 +417,11 @@ def command_line():
     with redirect_stderr(errors), redirect_stdout(io.StringIO()):
         assert verifier.main(["/nonexistent/lines"]) == 3
         assert verifier.main(["/nonexistent/lines", "--json"]) == 3
-    program = subprocess.run([sys.executable, SOURCE / "verifier/epsilog_verify.py", "-"], input="".join(
-        line + "\n" for line in lines_of("versions")), capture_output=True, text=True, check=False)
-    assert program.returncode == 0 and "Nothing is wrong" in program.stdout, program.stderr
+    text = "".join(line + "\n" for line in lines_of("versions"))
+    for jobs, given, code in ((1, text, 0), (2, text, 0), (3, text.replace('"granted"', '"forfeited"'), 6)):
+        program = subprocess.run([sys.executable, SOURCE / "verifier/epsilog_verify.py", "-", "--jobs", str(jobs)],
+                                 input=given, capture_output=True, text=True, check=False)
+        assert program.returncode == code and ("Nothing is wrong" in program.stdout) == (code == 0), program.stderr
 
 
 # Whole histories.
@@ -736,7 +759,7 @@ def forged_calibrations():
                 forged("discrete", "inflated sensitivity", component(**of, change=("inflated", less)))
                 if gaussian:
                     forged("discrete", "below what one unit", component(**of, change=("sensitivity_l2_squared", half)))
-                    forged("discrete", "more delta than is charged", component(**of, change=("delta", half)))
+                    forged("discrete", "delta than is charged", component(**of, change=("delta", half)))
 
     def less_noise_said_so(cells):
         def change(changed):
