@@ -14,7 +14,6 @@ first line that shows it, and why.
 
 import argparse
 import base64
-import binascii
 import collections
 import concurrent.futures
 import datetime
@@ -23,6 +22,7 @@ import itertools
 import json
 import re
 import sys
+import zlib
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, factorial, isqrt
@@ -91,9 +91,9 @@ GRID_DIGITS = {"epsilon": 12, "delta": 18, "rho": 15}
 LARGEST_AMOUNT = 2**61
 QUANTITIES, AMOUNTS, DAYS, LOSSES = {}, {}, {}, {}
 
-def remembered(table, key, value):
+def remembered(table, key, value, most=50000):
     """Keeps `value` in a table that does not grow without end."""
-    if len(table) > 50000:
+    if len(table) > most:
         table.clear()
     table[key] = value
     return value
@@ -120,6 +120,10 @@ def grid_digits(measure):
     found = RENYI.fullmatch(measure) if isinstance(measure, str) and measure not in GRID_DIGITS else None
     order = found and quantity(found[1])
     return 12 if order and 1 < order <= 1000000 else GRID_DIGITS.get(measure) if isinstance(measure, str) else None
+
+def on_grid_down(text, measure):
+    number = quantity(text)
+    return number.numerator * 10 ** grid_digits(measure) // number.denominator
 
 def amount(text, measure, changes=False):
     """An amount of a measure in units of its grid, or None; of either sign if it `changes` something."""
@@ -219,7 +223,8 @@ decision: seq! number, id! id, principal! bytes, via! via, parent id, dataset! b
   movements objects, rules! rules
 clock: after! count, event number, seq! number, wall_clock! time, what! backwards|forwards|confirmed, by bytes
 migration: after! count, event number, to! schema
-credential: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, value! text, until time
+credential: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, value! text, \
+  until time
 revocation: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, revoked! true
 key: by! bytes, seq! number, why bytes, key! text, retired true
 recovery: by! bytes, seq! number, why bytes, cause! poisoned|behind_replica|rebuilt, restored number, dropped number
@@ -627,10 +632,6 @@ def ln(number, bits):
         logarithms.append(total.widened(2))
     return (logarithms[0] + logarithms[1] * Real.of(Fraction(k), bits + 16)).at(bits)
 
-def ln_of(real):
-    low, high = (ln(Fraction(end, 1 << real.bits), real.bits) for end in (real.low, real.high))
-    return Real(low.low, high.high, real.bits)
-
 def at_most(number_of, bound):
     """Whether a real number, `number_of(bits)`, is at most a fraction; bits are added until that is certain."""
     for bits in (192, 384, 768, 1536, 3072):
@@ -646,7 +647,7 @@ def is_power_of_two(number):
 
 def snapping_epsilon(component, exact):
     """snapping.md, claim (1); the scale and the grid as its proof takes them."""
-    scale, grid, bound, p = (component[name] for name in ("lambda", "grid", "bound", "precision"))
+    scale, grid, bound, p, _ = (component[name] for name in ("lambda", "grid", "bound", "precision", "centre"))
     require(is_power_of_two(grid), "has a grid that is no power of two", "release")
     if exact:
         return component["sensitivity"] / scale
@@ -762,8 +763,10 @@ def zcdp_ln_delta(rho, epsilon, bits):
 
 def response_divergence(epsilon, order, bits):
     """composition.md, section 8: the divergence of randomised response, which no pure mechanism exceeds."""
-    one = Real.of(Fraction(1), bits)
-    difference = ln_of(one + exp(-(2 * order - 1) * epsilon, bits)) - ln_of(one + exp(-epsilon, bits))
+    def ln_of_1_and(real):
+        low, high = (ln(Fraction(end + (1 << bits), 1 << bits), bits) for end in (real.low, real.high))
+        return Real(low.low, high.high, bits)
+    difference = ln_of_1_and(exp(-(2 * order - 1) * epsilon, bits)) - ln_of_1_and(exp(-epsilon, bits))
     return Real.of(epsilon, bits) + difference / Real.of(order - 1, bits)
 
 class Loss:
@@ -890,7 +893,18 @@ class Plan:
         """That each component is calibrated to what one unit can change, and loses at most what it says."""
         expected = [(None, 0, 0, 0, None, None)] * len(self.components)
         mechanism, arithmetic = release["mechanism"], release.get("arithmetic")
+        for name, of_each in (("charged", "epsilon"), ("adjusted", "adjusted")):
+            together = sum(component[of_each] for component in self.components)
+            require(quantity(release[name]) == together, f"says {name} what its components do not add up to", "release")
+        asked = (self.question or {}).get("epsilon", release["requested"])
+        charged = amount(release["charged"], "epsilon")
+        as_asked = asked == release["requested"] and on_grid_down(asked, "epsilon") == charged
+        require(as_asked, "charges another epsilon than was asked for", "release")
         if self.dataset:
+            said = self.dataset.said
+            unit = f"{said['unit']['id']} max_rows={said['unit']['max_rows']}" if "id" in said["unit"] else "row"
+            for name, declared in (("unit", unit), ("relation", said["neighbours"])):
+                require(release.get(name, declared) == declared, f"has not the {name} of the policy", "release")
             expected, post = expected_components(self.dataset, self.question)
             require(len(expected) == len(self.components), "has not the components of its statistic", "release")
             require(not post or [self.post.get(name) for name in ("centre", "lower", "upper")] == list(post),
@@ -911,7 +925,7 @@ class Plan:
                 "gauss" not in mechanism or component["sensitivity_l2_squared"] >= d2)
             require(least, f"has a sensitivity below what one unit can change: {d} in {m} coordinates", "release")
             key = (ENCODE(said), mechanism, arithmetic, on_grid)
-            self.losses.append(LOSSES.get(key) or remembered(LOSSES, key, Loss(component, *key[1:])))
+            self.losses.append(LOSSES.get(key) or remembered(LOSSES, key, Loss(component, *key[1:]), 5000))
 
     def fits(self, measure, limit):
         """Whether its components together lose at most an amount."""
@@ -989,7 +1003,7 @@ class History:
         self.last_id = ""
         self.counts, self.kinds, self.outcomes, self.unchecked = (collections.Counter() for _ in range(4))
         self.policies, self.by_name, self.open, self.expected, self.credentials, self.owed = {}, {}, {}, {}, {}, {}
-        self.accounts, self.plans = [None], [None]
+        self.accounts, self.plans, self.plans_in_use = [None], [None], {}
         self.keys, self.signers = {}, set()
         self.claimed, self.recoveries = [], []
 
@@ -1117,9 +1131,17 @@ class History:
 
     def on_plan(self, record):
         require(record["policy"] in self.policies, "is a policy version that has no line", "policy")
-        question, datasets = record.get("question"), self.policies[record["policy"]].datasets
-        self.plans.append(Plan(record, datasets.get(question["dataset"]) if question else None))
-        self.fresh_plan = record["number"]
+        self.plans.append(zlib.compress(ENCODE(record).encode(), 1))
+        self.fresh_plan = self.plan(record["number"]).number
+
+    def plan(self, number):
+        """A plan, which is checked when it is made; of those that are not asked for, the lines are kept."""
+        if number not in self.plans_in_use:
+            record = DECODE(zlib.decompress(self.plans[number]).decode())
+            question, datasets = record.get("question"), self.policies[record["policy"]].datasets
+            plan = Plan(record, datasets.get(question["dataset"]) if question else None)
+            remembered(self.plans_in_use, number, plan, 2000)
+        return self.plans_in_use[number]
 
     def on_clock(self, record):
         if record["what"] == "forwards":
@@ -1215,7 +1237,7 @@ class History:
         if "plan" not in record:
             return parent.plan
         require(record["plan"] < len(self.plans), "is a plan that has no line", "plan")
-        plan = self.plans[record["plan"]]
+        plan = self.plan(record["plan"])
         require(plan.policy == record["policy"], "is a plan of another policy version", "plan")
         require((plan.question is None) == ("legacy_request" in record), "has a question, or else the decision", "plan")
         about = plan.question["dataset"] if plan.question else record["dataset"]
@@ -1285,17 +1307,22 @@ class History:
         key = (plan.number, who, day)
         debits = self.expected.get(key)
         if debits is None:
-            debits = set()
-            for scope, measure, limit in dataset.debited(plan.question, *who, day):
+            debits, question = {}, plan.question
+            for scope, measure, limit in dataset.debited(question, *who, day):
                 number = self.by_name.get((hashable(record["dataset"]), scope, measure))
                 require(number, f"do not touch the account {scope or 'of the dataset'} of {measure}", "movements")
                 # under rules 1 an account could be opened with the limit of an earlier version
                 require(self.accounts[number].limit == limit or record["rules"] == 1 and "parent" in record,
                         f"are under a limit of account {number} that is not the policy's", "movements")
-                debits.add(number)
+                asked = question.get(measure, "0" if measure == "delta" else None)  # of rdp(...), nothing
+                as_asked = asked and ("rho" in question) == (measure == "rho")
+                debits[number] = on_grid_down(asked, measure) if as_asked else None
             remembered(self.expected, key, debits)
-        if debits != charges.keys():
+        if debits.keys() != charges.keys():
             raise Fault(f"do not charge the accounts of the policy, {sorted(debits)}", "movements")
+        for number, asked in debits.items():
+            if asked is not None and asked != charges[number]:
+                raise Fault(f"charge account {number} another amount than was asked for", "movements")
 
     def later(self, record, plan, charges, parent, now):
         """What becomes of a request that waits."""
@@ -1325,6 +1352,7 @@ class History:
         if outcome in ("granted", "reserved", "token_issued"):
             require(asked, "is not who asked", "principal")
         if outcome == "granted":
+            require(record.get("holding") == parent.holding, "is not how the request was kept", "holding")
             covered = parent.token or not plan.computed() and parent.holding != "data_token"
             require(covered, "has no token before it", "parent")
         if ends:
@@ -1426,7 +1454,7 @@ def base64_bytes(text):
     """RFC 4648, section 4, padded; None of what another encoder would not have written."""
     try:
         data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
     return data if base64.b64encode(data).decode() == text else None
 
@@ -1475,10 +1503,9 @@ class Checkpoint:
 
 def read_checkpoints(path):
     """The notes of a file, one empty line between two."""
-    with open(path, "rb") as file:
-        data = file.read()
     try:
-        text = data.decode("utf-8")
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
     except UnicodeDecodeError as error:
         raise Fault(f"{path}: is not UTF-8") from error
     blocks = [block.split("\n") for block in text[:-1].split("\n\n")]

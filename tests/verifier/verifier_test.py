@@ -799,7 +799,32 @@ def forged_charges():
     for name, measure in (("discrete", "epsilon"), ("discrete", "delta"), ("concentrated", "rho"),
                           ("concentrated", "rdp(2)"), ("concentrated", "rdp(2.5)"), ("concentrated", "rdp(64)"),
                           ("blocks", "rho"), ("blocks", "rdp(2.5)")):
-        forged(name, f"less {measure} than is proved", charged_less(measure, name))
+        asked = measure in ("epsilon", "delta")
+        forged(name, "another amount than was asked" if asked else f"less {measure} than is proved",
+               charged_less(measure, name))
+
+
+@sentence("a forged plan is found: another epsilon than was asked for, other sums, another unit or mechanism")
+def forged_plans():
+    def changed_to(text, name, *path):
+        def change(changed):
+            place = next(i for i, r in enumerate(changed) if "release" in r)
+            said = changed[place]
+            for step in path:
+                said = said[step]
+            said[name] = text
+            return place
+        return change
+
+    for why, text, name, *path in (
+            ("another epsilon than was asked for", "2", "epsilon", "question"),
+            ("another epsilon than was asked for", "2", "requested", "release"),
+            ("says charged what", "0.5", "charged", "release"), ("says adjusted what", "0.5", "adjusted", "release"),
+            ("has not the unit", "row", "unit", "release"), ("has not the relation", "replace-one", "relation", "release"),
+            ("is by another mechanism", "exact", "arithmetic", "release"),
+            ("has not the cells", ["A", "B"], "cells", "release"),
+            ("has not count where", "units", "statistic", "release", "components", 0)):
+        forged("snapping", why, changed_to(text, name, *path))
 
 
 @sentence("a forged way around consent is found: an answer above what needs approvals, or above one release's limit")
