@@ -41,6 +41,7 @@ def require(holds, why, member=""):
 # Canonical JSON (record_format.md, "A line"). What is parsed as None is written as "null", which did not stand there.
 
 LARGEST_COUNT = 2**53 - 1
+sys.set_int_max_str_digits(20000)  # losses at 4096 bits have 5000 digits
 NAME = re.compile(r"[ !#-\[\]-~]*")
 DECODE = json.JSONDecoder(parse_float=lambda text: None, parse_constant=lambda text: None).decode
 ENCODE = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
@@ -652,7 +653,7 @@ def snapping_epsilon(component, exact):
     if exact:
         return component["sensitivity"] / scale
     significand = scale.numerator // (scale.numerator & -scale.numerator)
-    right = p and (p == 53 or p >= 118) and bound <= 2 ** (p - 7) * scale and significand.bit_length() <= p
+    right = p and (p == 53 or 118 <= p <= 4096) and bound <= 2 ** (p - 7) * scale and significand.bit_length() <= p
     require(right and is_power_of_two(Fraction(scale.denominator)) and scale * Fraction(32, 33) <= grid <= 2 * scale,
             "has a precision, scale, grid or bound that the proof does not cover", "release")
     return component["sensitivity"] / scale + component["coordinates"] * (18 * bound / scale + 10) / 2**p
@@ -683,12 +684,13 @@ def discrete_gaussian_delta(scale, epsilon, distance, bits):
 
 def tail(a, scale, bits):
     """The sum of f(x) = e^(-x^2/2s^2) over x >= a >= 0, in units of f(a)."""
-    for order in (16, 32, 64):
-        error = remainder(a, scale, order, bits) if scale > 40 else None
+    for order in (16, 32, 64, 256):
+        error = remainder(a, scale, order, bits) if scale > 40 and a <= 80 * scale else None
         if error is not None:
             return tail_by_integral(a, scale, order, bits).widened(error)
-    require(scale < 200000, "has a scale of which the sum is not computed", "release")
     work, one = bits + 64, Real.of(Fraction(1), bits + 64)
+    if scale > 200000:  # far out on a fine grid: between the first term and a geometric series
+        return Real(one.low, (one / (one - exp(-max(a, 1) / (scale * scale), work))).high, work).at(bits)
     term = total = one
     ratio, step = exp(-(2 * a + 1) / (2 * scale * scale), work), exp(-1 / (scale * scale), work)
     while term.high > 1 << 32:
@@ -725,10 +727,11 @@ def mills_ratio(t, bits):
     work, n = bits + 32 + (t * t * 3 / 2).__ceil__(), 1
     half_pi = pi_over_2(work)
     root = Real(isqrt(half_pi.low << work), isqrt(half_pi.high << work) + 1, work)
-    term = total = Real.of(t, work)
+    square, term = Real.of(t * t, work), Real.of(t, work)
+    total = term
     while not term.is_small() or n < 2 * t * t:
         n += 2
-        term = (term * Real.of(t * t, work)).over(n)
+        term = (term * square).over(n)
         total = total + term
     return (root * exp(t * t / 2, work) - Real(total.low, total.high + 2, work)).at(bits)
 
@@ -787,7 +790,8 @@ class Loss:
         if self.gaussian:
             require(component["rho"] >= self.rho, "says less rho than its scale means", "release")
             require(component["adjusted_delta"] <= self.delta, "says more delta than is charged", "release")
-            require(self.delta_holds(component), "loses more delta at its epsilon than is charged", "release")
+            require(self.delta > 0 and self.rho > 0, "has no delta, or no sensitivity", "release")
+            require(self.delta_holds(component), "loses more delta at its epsilon than is charged, or may", "release")
 
     def delta_holds(self, component):
         if component["coordinates"] > 1:

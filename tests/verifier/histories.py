@@ -84,7 +84,7 @@ def snapping(folder):
     """Snapped answers of every statistic, under each arithmetic and precision."""
     ledger = Ledger(folder, EVERYTHING + "    budget: {epsilon: 1000}\n")
     for version, release in enumerate(("{}", "{precision: binary64}", "{precision: 200, bound: 700}",
-                                       "{arithmetic: exact}", "{binding_probability: 1e-3}")):
+                                       "{arithmetic: exact}", "{binding_probability: 1e-3}", "{precision: 4096}")):
         if version:
             ledger.apply(EVERYTHING + f"    budget: {{epsilon: 1000}}\n    release: {{default: {release}}}\n")
         for statistic in ("count", "units", "sum:age", "sum:cost", "mean:cost", "variance:age"):
@@ -114,6 +114,9 @@ def discrete(folder):
                 ledger.ask("clinic", statistic, "--epsilon", "0.7", *delta)
             ledger.ask("clinic", statistic, "--by", "ward", "--epsilon", "1/3", *delta)
         ledger.ask("clinic", "value:score", "--epsilon", "0.5", *delta, "--value", "-", value="nan\n")
+    for epsilon, delta in (("0.001", "1e-17"), ("30", "0.01"), ("200", "1e-9")):
+        for statistic in ("count", "sum:cost"):
+            ledger.ask("clinic", statistic, "--epsilon", epsilon, "--delta", delta)
     return ledger
 
 
