@@ -13,6 +13,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/named_keys.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
@@ -194,6 +195,11 @@ void check_history(ledger::Snapshot& view, DecisionSource& source, AuditReport& 
     view.each_relocation([&](const ledger::Relocation& relocation) {
       fold.relocation(relocation);
       report.relocations.push_back(relocation);
+    });
+  });
+  attempt("key events", faults, [&] {
+    each_unfounded_key(view, [&faults](std::int64_t seq, const std::string& why) {
+      faults.push_back({"key event " + std::to_string(seq), "key_unfounded", why});
     });
   });
   attempt("limit changes", faults, [&] {

@@ -16,9 +16,9 @@ constexpr const char* kUpdateMeta =
     "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4,"
     " clock_events = ?5, wall_clock = ?6, boot_id = ?7, boot_offset = ?8, held_at = ?9, accounts = ?10,"
     " limit_removals = ?11, events = ?12, relocations = ?13, names = ?14, builds = ?15, plans = ?16,"
-    " log_size = ?17"
+    " key_events = ?17, log_size = ?18"
     // As this transaction found it, or thought to: nobody counted on in between.
-    " WHERE decisions = ?18 AND log_size = ?19 AND last_time = ?20";
+    " WHERE decisions = ?19 AND log_size = ?20 AND last_time = ?21";
 
 std::string advice_for(const RecoveryState& state, bool boot_known) {
   if (!boot_known) {
@@ -88,8 +88,8 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
         .with(stored_time(meta.last_time), meta.decisions, meta.policy_versions, meta.limit_changes,
               meta.clock_events, stored_time(meta.clock.wall_clock), meta.clock.boot_id,
               meta.clock.boot_offset, stored_time(meta.clock.held_at), meta.accounts, meta.limit_removals,
-              meta.events, meta.relocations, meta.names, meta.builds, meta.plans, meta.log_size,
-              state.decisions_before, state.lines_before, stored_time(state.last_time_before))
+              meta.events, meta.relocations, meta.names, meta.builds, meta.plans, meta.key_events,
+              meta.log_size, state.decisions_before, state.lines_before, stored_time(state.last_time_before))
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row as it was found");
     state_->committing(state.decisions_before + 1);

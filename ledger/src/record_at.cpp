@@ -122,7 +122,7 @@ Record migration_at(const Query& row) {
 
 Record credential_at(const Query& row) {
   return CredentialEvent{.seq = row.integer(0),
-                         .revoked = row.integer(1) != 0,
+                         .revoked = stored_truth(row.integer(1), "column revoked"),
                          .credential = row.text(2),
                          .type = row.text(3),
                          .principal = row.text(4),
@@ -135,7 +135,7 @@ Record credential_at(const Query& row) {
 
 Record key_at(const Query& row) {
   return KeyEvent{.seq = row.integer(0),
-                  .retired = row.integer(1) != 0,
+                  .retired = stored_truth(row.integer(1), "column retired"),
                   .verifier_key = row.text(2),
                   .at = row.time(3),
                   .by = row.text(4),

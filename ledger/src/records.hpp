@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "epsilog/accounting/callback.hpp"
+#include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "grid_units.hpp"
 
@@ -138,18 +139,6 @@ struct CredentialEvent {
   std::string why = {};
 
   friend bool operator==(const CredentialEvent&, const CredentialEvent&) = default;
-};
-
-/// A key that signs checkpoints of this ledger, from now on or no more.
-struct KeyEvent {
-  std::int64_t seq = 0;
-  bool retired = false;      ///< else added
-  std::string verifier_key;  ///< C2SP signed-note
-  std::string at;
-  std::string by;
-  std::string why = {};
-
-  friend bool operator==(const KeyEvent&, const KeyEvent&) = default;
 };
 
 /// The ledger was put right after something broke.

@@ -496,6 +496,23 @@ void Snapshot::each_open(const std::string& dataset, const std::function<void(co
   });
 }
 
+void Snapshot::each_key_event(const std::function<void(const KeyEvent&)>& visit) {
+  state_->reading([&](Connection& connection) {
+    enum class Column : int { seq, retired, verifier_key, at, by, why };
+    SQLite::Statement statement =
+        connection.prepare("SELECT seq, retired, verifier_key, at, by, why FROM key_event ORDER BY seq");
+    Query rows(statement, connection.handle());
+    while (rows.step()) {
+      visit({.seq = rows.integer(Column::seq),
+             .retired = stored_truth(rows.integer(Column::retired), "column retired"),
+             .verifier_key = rows.text(Column::verifier_key),
+             .at = rows.time(Column::at),
+             .by = rows.text(Column::by),
+             .why = rows.text(Column::why)});
+    }
+  });
+}
+
 void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& visit) {
   state_->reading([&](Connection& connection) {
     enum class Column : int { seq, after_decision, kind, ledger_time, wall_clock, by, event };

@@ -22,6 +22,11 @@ namespace epsilog::ledger {
   return text.empty() ? 0 : parse_time(text);
 }
 
+/// Yes and no are 1 and 0. Throws  LedgerCorrupt naming `what` of another number.
+[[nodiscard]] inline bool stored_truth(std::int64_t number, const char* what) {
+  if (number == 0 || number == 1) return number == 1;
+  throw LedgerCorrupt(std::string(what) + ": is neither 0 nor 1");
+}
 /// Throws  LedgerCorrupt naming `what` unless there are so many.
 template <std::size_t Size>
 [[nodiscard]] std::array<std::uint8_t, Size> sized_bytes(const std::string& bytes, const char* what) {

@@ -445,4 +445,41 @@ void Transaction::relocate(const std::string& dataset, const std::string& path, 
   });
 }
 
+namespace {
+
+KeyStanding read_key_standing(Connection& db, const std::string& verifier_key) {
+  Query last = db.query("SELECT retired FROM key_event WHERE verifier_key = ?1 ORDER BY seq DESC LIMIT 1");
+  last.with(verifier_key);
+  if (!last.step()) return KeyStanding::unknown;
+  return stored_truth(last.integer(0), "column retired") ? KeyStanding::retired : KeyStanding::added;
+}
+
+}  // namespace
+
+KeyStanding Transaction::key_standing(const std::string& verifier_key) {
+  return state_->guarded("looking for a key", [&](TransactionState& state) {
+    return read_key_standing(state.ledger->writer(), verifier_key);
+  });
+}
+
+void Transaction::name_key(const std::string& verifier_key, bool retired, const std::string& by,
+                           const std::string& why) {
+  state_->guarded("naming a key", [&](TransactionState& state) {
+    require(!state.owing, "the decision charged before still waits for its release");
+    require(!verifier_key.empty() && !by.empty(), "who names a key says which, and who says so");
+    const bool added = read_key_standing(state.ledger->writer(), verifier_key) == KeyStanding::added;
+    require(added == retired, retired ? "a key is retired that is not one of this ledger"
+                                      : "a key is added that is one of this ledger already");
+    state.changed = state.dated = true;
+    state.insert_noticed_clock_events();  // they came before it
+    const KeyEvent event{.seq = ++state.meta.key_events,
+                         .retired = retired,
+                         .verifier_key = verifier_key,
+                         .at = state.meta.last_time,
+                         .by = by,
+                         .why = why};
+    state.recorder().write(event);
+  });
+}
+
 }  // namespace epsilog::ledger

@@ -100,6 +100,29 @@ TEST_CASE("key generate: it prints the verifier key, and overwrites nothing", "[
   CHECK_FALSE(std::filesystem::exists(kept.file("y")));
 }
 
+TEST_CASE("key add, key retire: they are recorded with who and why, once", "[cli][evidence]") {
+  const Kept kept;
+  const auto named = [&](const char* how, const std::string& key) {
+    return kept.with({"key", how, key, "--why", "the board", "--as", "cleo", "--json"});
+  };
+  CHECK(named("retire", kept.vkey).exit == 3);
+  CHECK(named("add", "nonsense").exit == 2);
+  CHECK(kept.with({"key", "add", kept.vkey}).exit == 2);  // no reason
+  const Result added = named("add", kept.vkey);
+  CAPTURE(added.err);
+  CHECK(added.json()["changed"] == true);
+  CHECK(added.json()["retired"] == false);
+  CHECK(named("add", kept.vkey).json()["changed"] == false);
+  CHECK(named("add", kept.vkey).json()["at"].is_null());
+  CHECK(named("retire", kept.vkey).json()["changed"] == true);
+  const std::string lines_of = kept.with({"audit", "export"}).out;
+  CHECK(contains(lines_of, "\"by\":\"cleo\""));
+  CHECK(contains(lines_of, "\"kind\":\"key\",\"retired\":true,\"seq\":2"));
+  CHECK_FALSE(contains(lines_of, "\"kind\":\"key\",\"seq\":3"));
+  CHECK(kept.with({"audit", "verify"}).exit == 0);
+  CHECK(kept.with({"audit", "checkpoint", "--key", kept.file("log.key")}).exit == 0);
+}
+
 TEST_CASE("audit checkpoint: it prints a note that check-proof and --checkpoint take", "[cli][evidence]") {
   const Kept kept;
   const std::string first = kept.sign("first");
@@ -335,6 +358,8 @@ TEST_CASE("--checkpoint: no verb works on a ledger that lacks what a checkpoint 
       {"audit", "prove", id},
       {"audit", "consistency"},
       {"key", "generate", kept.file("new.key")},
+      {"key", "add", kept.vkey, "--why", "first"},
+      {"key", "retire", kept.vkey, "--why", "lost"},
       {"recover"},
       {"migrate"},
       {"clock", "confirm"},

@@ -10,6 +10,7 @@
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/not_verified.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "noon_to_come.hpp"
@@ -247,6 +248,7 @@ class CopiedLedger {
     if (is(std::type_identity<LedgerBusy>())) return "busy";
     if (is(std::type_identity<LedgerIo>())) return "io";
     if (is(std::type_identity<LedgerCorrupt>())) return "corrupt";
+    if (is(std::type_identity<engine::NotVerified>())) return "contradicts";
     if (is(std::type_identity<LedgerUnusable>())) return "unusable";
     if (is(std::type_identity<engine::NotPermitted>())) return "forbids";
     if (is(std::type_identity<SourceError>())) return "fails";

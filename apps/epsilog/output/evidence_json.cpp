@@ -23,6 +23,15 @@ std::string key_json(const std::string& file, const engine::VerifierKey& key) {
                  {"verifier_key", key.text()}});
 }
 
+std::string named_key_json(const std::string& ledger_id, const std::string& verifier_key,
+                           engine::KeyChange change, const engine::KeyReport& report) {
+  return pretty({{"ledger_id", ledger_id},
+                 {"verifier_key", verifier_key},
+                 {"retired", change == engine::KeyChange::retire},
+                 {"changed", report.changed},
+                 {"at", or_null(report.at)}});
+}
+
 std::string checkpoint_json(const engine::Checkpoint& checkpoint, const engine::VerifierKey& by) {
   Json object = checkpoint_object(checkpoint);
   object["verifier_key"] = by.text();

@@ -4,10 +4,13 @@
 #include <string>
 
 #include "epsilog/engine/ledger_evidence.hpp"
+#include "epsilog/engine/named_keys.hpp"
 
 namespace epsilog::command {
 
 [[nodiscard]] std::string key_json(const std::string& file, const engine::VerifierKey& key);
+[[nodiscard]] std::string named_key_json(const std::string& ledger_id, const std::string& verifier_key,
+                                         engine::KeyChange change, const engine::KeyReport& report);
 /// Of one that was signed or cosigned just now, by that key.
 [[nodiscard]] std::string checkpoint_json(const engine::Checkpoint& checkpoint,
                                           const engine::VerifierKey& by);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "epsilog/engine/forecast.hpp"
+#include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/migration.hpp"
+#include "epsilog/engine/named_keys.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "epsilog/engine/recovery.hpp"
@@ -257,6 +259,15 @@ std::vector<Path> paths() {
       applying("policy apply, less than is spent", "less.yaml"),
       relocating("relocate", "elsewhere.csv"),
       relocating("relocate, to what is not there", "absent.csv"),
+      library("key add", Leaves::anything,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
+                const engine::VerifierKey key{.name = engine::ledger_origin(opened.ledger_id())};
+                return std::string(
+                    engine::name_key(opened, key.text(), engine::KeyChange::add, "curator", "test").changed
+                        ? "adds"
+                        : "?");
+              }),
       library("clock confirm", Leaves::anything,
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
@@ -279,6 +290,26 @@ std::vector<Path> paths() {
       library("recover", Leaves::anything,
               [](StateCell& cell) {
                 return std::string(engine::recover(cell.path).was_poisoned ? "recovers" : "tells");
+              }),
+      library("audit checkpoint", Leaves::nothing,
+              [](StateCell& cell) {
+                const TemporaryFolder folder;
+                auto view = ledger::Ledger::open_read_only(cell.path, cell.ledger_options()).snapshot();
+                const std::string file = folder.path("key");
+                (void)engine::generate_key(file, engine::ledger_origin(view.ledger_id()));
+                engine::KeyFile key(file);
+                return std::string(engine::sign_checkpoint(view, key).tree == view.tree() ? "tells" : "?");
+              }),
+      library("audit prove", Leaves::nothing,
+              [](StateCell& cell) {
+                auto view = ledger::Ledger::open_read_only(cell.path, cell.ledger_options()).snapshot();
+                const engine::Checkpoint checkpoint{
+                    .origin = engine::ledger_origin(view.ledger_id()), .tree = view.tree(), .note = {}};
+                const auto line = view.find_id(cell.ids.at("granted")).value().line;
+                return std::string(
+                    engine::prove_line(view, static_cast<std::uint64_t>(line), checkpoint).line.empty()
+                        ? "?"
+                        : "tells");
               }),
       library("Snapshot::find_key", Leaves::nothing,
               [](StateCell& cell) {
@@ -355,7 +386,7 @@ std::string walked_by_another(const Path& path, StateCell& cell) {
 
 bool is_failure(const std::string& word) {
   static const std::set<std::string> kFailures{"busy",  "io",      "corrupt", "unusable", "forbids",
-                                               "fails", "invalid", "closed",  "unknown"};
+                                               "fails", "invalid", "closed",  "unknown",  "contradicts"};
   return kFailures.contains(word);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
 #include "epsilog/ledger/record.hpp"
 
@@ -136,6 +137,8 @@ class Snapshot final {
                  const std::function<void(const MalformedRecord&)>& malformed = {});
   /// By seq.
   void each_relocation(const std::function<void(const Relocation&)>& visit);
+  /// By seq.
+  void each_key_event(const std::function<void(const KeyEvent&)>& visit);
   /// By seq.
   void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
   /// By version.

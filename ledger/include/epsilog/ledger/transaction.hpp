@@ -5,8 +5,8 @@
 //   charge()            open -> owing  debit applied, receipt out; nothing may be recorded before attach()
 //   attach()            owing -> open  release stored, still sealed
 //   post()              open -> owing  reservation turned into spend, receipt out; as after charge()
-//   refuse(), reserve(), resolve(), note(), apply_policy(), relocate(), find_key() …   open -> open
-//   member(step)        open -> open   what the step recorded is there, or it threw and nothing of it is
+//   refuse(), reserve(), resolve(), note(), apply_policy(), relocate(), name_key(), find_key() …   open ->
+//   open member(step)        open -> open   what the step recorded is there, or it threw and nothing of it is
 //   commit()            open -> over   COMMIT returned; values visible
 //   any exception, ~Transaction, commit() while owing   -> over   rolled back, nothing happened
 //   I/O error           -> over, and the ledger -> poisoned
@@ -29,6 +29,7 @@
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::ledger {
@@ -167,6 +168,11 @@ class Transaction final {
   /// Throws    InvalidParameter.
   void relocate(const std::string& dataset, const std::string& path, const std::string& by,
                 const std::string& why);
+  [[nodiscard]] KeyStanding key_standing(const std::string& verifier_key);
+  /// From here on the key signs checkpoints of this ledger, or does no more. What a key is, the caller knows.
+  /// Requires  state open; key and `by` not ""; to retire one it is added, to add one it is not.
+  /// Throws    InvalidParameter.
+  void name_key(const std::string& verifier_key, bool retired, const std::string& by, const std::string& why);
 
  private:
   friend class Ledger;

@@ -18,6 +18,7 @@ namespace epsilog::engine {
 /// are hashed again, from their rows; with `state_from` all are, from the first on, for want of a state: the
 /// key has signed these notes, as is checked, and goes on from the largest.
 ///
+/// Requires the snapshot was made after the key was locked: an older one may lack what was signed since.
 /// Ensures  no note that this key signed contradicts this one: the ledger has all lines of what was signed,
 ///          as they were.
 /// Throws   NotVerified: the ledger is behind or not what was signed. KeyUnusable: the key or its state;
