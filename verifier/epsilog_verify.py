@@ -404,14 +404,17 @@ def period_of(kind, day):
 
 def periods(kind, first, last):
     """(name, first day, last day) of each period from the first named to the last; days as ordinals."""
-    day, name = datetime.date(int(first[:4]), 1, 1), None
+    day = datetime.date(int(first[:4]), 1, 1)
     while period_of(kind, day)[0] != first:
         day += datetime.timedelta(1)
     longest = datetime.timedelta({"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}[kind])
-    while name != last:
+    for _ in range(4096):  # as many blocks as a policy may have
         name, start = period_of(kind, day)
         day = period_of(kind, start + longest)[1]
         yield name, start.toordinal(), day.toordinal() - 1
+        if name == last:
+            return
+    raise Fault("has more blocks than a policy may have", "implies")
 
 WORD = re.compile(r"\s*('(?:[^']|'')*'|!=|<=|>=|[<>=(),]|[^\s<>=!(),']+)")
 COMPARE = {"=": lambda a, b: a == b[0], "!=": lambda a, b: a != b[0], "<": lambda a, b: a < b[0],
@@ -1559,6 +1562,13 @@ def checked_chunks(file, jobs):
         for lines, checked in ahead:
             yield lines, checked.result()
 
+def told(step, *given):
+    """Takes a step; that a line says something else than what the documents have there is a fault as well."""
+    try:
+        step(*given)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration) as error:
+        raise Fault(f"says what cannot be: {type(error).__name__} {str(error)[:80]}") from error
+
 class Reader:
     """Takes lines one by one: records into tree and history, trailers and checkpoints against the tree."""
 
@@ -1572,10 +1582,7 @@ class Reader:
         if leaf is None:
             self.trailer(raw[:-1])
             return
-        try:
-            self.history.add(DECODE(raw.decode()) if record is None else record)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration) as error:
-            raise Fault(f"says what cannot be: {type(error).__name__} {error}") from error
+        told(self.history.add, DECODE(raw.decode()) if record is None else record)
         for checkpoint in self.checkpoints if self.tree.size == 0 else ():
             of_it = checkpoint.origin == "epsilog/" + self.history.ledger
             require(of_it, f"is of another ledger than {checkpoint.place}", "id")
@@ -1590,7 +1597,7 @@ class Reader:
         require(found, "is no trailer")
         require(int(found[1]) == self.tree.size, f"says {int(found[1])} lines, and {self.tree.size} stand before it")
         require(base64_bytes(found[2].decode()) == self.tree.root(), "says another root than the lines before it have")
-        self.history.commit_ends()
+        told(self.history.commit_ends)
         self.trailers, self.acknowledged = self.trailers + 1, self.tree.size
 
     def finish(self, left=0):
@@ -1601,7 +1608,7 @@ class Reader:
                 f"{last and last.place}")
         self.unacknowledged = self.tree.size - size + left
         if not self.unacknowledged:
-            self.history.finish()
+            told(self.history.finish)
 
     def read(self, file, jobs=1, progress=False):
         """Reads all lines; returns the fault and the number of its line, if there is one."""

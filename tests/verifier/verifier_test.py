@@ -827,6 +827,33 @@ def forged_plans():
         forged("snapping", why, changed_to(text, name, *path))
 
 
+@sentence("whatever stands in a line where something else belongs, it is a fault, and soon")
+def confusion():
+    junk = ([], {}, "", "x", 0, 2**53 - 1, True, "-1", "1/3", "9" * 400, ["x"], {"a": "b"}, {"hex": "ff"}, "a in (")
+
+    def paths(value, path=()):
+        steps = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+        for step, member in steps:
+            yield (*path, step)
+            yield from paths(member, (*path, step))
+
+    for name in ("blocks", "waiting"):
+        changed, seen = records(name), set()
+        for place, record in enumerate(changed):
+            for number, path in enumerate(paths(record)):
+                form = (record["kind"], record.get("outcome"), *(step for step in path if isinstance(step, str)))
+                if form in seen:
+                    continue
+                seen.add(form)
+                confused = copy.deepcopy(record)
+                said = confused
+                for step in path[:-1]:
+                    said = said[step]
+                said[path[-1]] = junk[(number + place) % len(junk)]
+                lines = rewritten([*changed[:place], confused, *changed[place + 1:place + 3]])
+                verifier.Reader().read(io.BytesIO("".join(line + "\n" for line in lines).encode()))  # raises nothing
+
+
 @sentence("a forged way around consent is found: an answer above what needs approvals, or above one release's limit")
 def forged_consent():
     def lowered(changed):
