@@ -296,6 +296,14 @@ TEST_CASE("audit cosign: by mail, from nothing and then from what was cosigned l
   CHECK(contains(gap.err, "one from size"));
   const std::string joined =
       proof({"audit", "consistency", kept.file("first.cosigned"), "--checkpoint", second}, "p2");
+  std::string forged = kept.bench.read("first");
+  forged[forged.size() - 10] = forged[forged.size() - 10] == 'A' ? 'B' : 'A';
+  kept.bench.write("forged", forged);
+  CHECK(kept.with({"audit", "consistency", kept.file("forged"), "--checkpoint", second}).exit == 0);
+  const Result from_forged =
+      kept.with({"audit", "consistency", kept.file("forged"), "--checkpoint", second, "--vkey", kept.vkey});
+  CHECK(from_forged.exit == 6);
+  CHECK(from_forged.out.empty());
   CHECK(cosign(second, joined, other).exit == 2);  // a witness's key signs no checkpoints
   const Result next = cosign(second, joined, kept.vkey);
   CAPTURE(next.err);
