@@ -333,7 +333,7 @@ TEST_CASE("audit cosign: by mail, from nothing and then from what was cosigned l
   CHECK(contains(checked.out, "witnesses  board.example/w\n"));
 }
 
-TEST_CASE("--checkpoint: no verb works on a ledger that lacks what a checkpoint has",
+TEST_CASE("checkpoint option: no verb works on a ledger that lacks what a checkpoint has",
           "[cli][evidence][checkpoint]") {
   const Kept kept;
   kept.copy("before.ledger");
@@ -411,7 +411,7 @@ TEST_CASE("--checkpoint: no verb works on a ledger that lacks what a checkpoint 
   CHECK(held == verbs.size());
 }
 
-TEST_CASE("--checkpoint: all notes of a file are checked, and one that is unsigned is said to be",
+TEST_CASE("checkpoint option: all notes of a file are checked, and one that is unsigned is said to be",
           "[cli][evidence][checkpoint]") {
   const Kept kept;
   const std::string first = kept.sign("first");
