@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -7,12 +10,14 @@
 #include "epsilog/ledger/ledger_time.hpp"
 #include "new_ledger_file.hpp"
 #include "new_tables.hpp"
+#include "replication.hpp"
 #include "transaction_state.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
-void fill(Connection& db, const std::string& ledger_id, PolicyVersion policy,
+/// All but the row of meta, which it returns.
+Meta fill(Connection& db, const std::string& ledger_id, PolicyVersion policy,
           const std::vector<AccountState>& accounts, const ClockObservation& clock) {
   policy.version = 1;
   policy.applied_at = time_text(clock.now_ms);
@@ -31,7 +36,7 @@ void fill(Connection& db, const std::string& ledger_id, PolicyVersion policy,
   for (const AccountState& account : accounts) {
     recorder.write(opened_account(++meta.accounts, account, meta.created_at));
   }
-  insert_meta(db, meta);
+  return meta;
 }
 
 void require_distinct(const std::vector<AccountState>& accounts) {
@@ -51,9 +56,21 @@ std::string Ledger::create(const std::string& path, const PolicyVersion& policy,
   require_sound_policy(policy);
   require_distinct(accounts);
   const std::string ledger_id = random_hex_128();
-  make_ledger_file(path, [&](Connection& db) {
-    fill(db, ledger_id, policy, accounts, first_observation(options.clock()));
-  });
+  bool made = false;
+  const std::optional<Replica> replica = options.replica ? options.replica(policy) : std::optional<Replica>();
+  try {
+    // The replica first: a ledger is not there before what it needs is.
+    make_ledger_file(path, [&](Connection& db) {
+      Meta meta = fill(db, ledger_id, policy, accounts, first_observation(options.clock()));
+      if (replica) meta.replica_size = meta.log_size;
+      insert_meta(db, meta);
+      if (replica) make_replica(*replica, locate(path), db, meta.log_size);
+      made = replica.has_value();
+    });
+  } catch (...) {
+    if (made) ::unlink(replica->path.c_str());
+    throw;
+  }
   return ledger_id;
 }
 

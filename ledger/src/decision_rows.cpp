@@ -203,6 +203,15 @@ Outcome outcome_named(std::string_view word) {
   throw LedgerCorrupt("column outcome is '" + std::string(word) + "'");
 }
 
+namespace {
+
+std::optional<DataToken> token_in(Connection& connection, const RecordedDecision& recorded) {
+  if (recorded.token.empty()) return std::nullopt;
+  return token_of_column(recorded.token, connection.shared().has_hash_only(connection, recorded.line));
+}
+
+}  // namespace
+
 /// Of a program that knows more rules the history cannot be judged here.
 Rules rules_of(std::int64_t number) {
   if (number >= static_cast<std::int64_t>(Rules::first) && number <= static_cast<std::int64_t>(kRules)) {
@@ -252,7 +261,7 @@ RecordedDecision record_of_row(Connection& connection, const Query& row) {
       record.values = parse_values(values, "values");
     }
     recorded.token = row.bytes(Column::token);
-    if (const auto token = token_of_column(recorded.token, connection.shared().read_only(connection))) {
+    if (const auto token = token_in(connection, recorded)) {
       record.token_sha256 = token->sha256;
     }
     if (record.plan == 0 && record.verb.empty()) {
@@ -307,7 +316,7 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
     decision.draft.reasons = std::move(record.reasons);
     decision.draft.parent = std::move(record.parent);
     decision.draft.deadline = std::move(record.deadline);
-    decision.token = token_of_column(recorded.token, connection.shared().read_only(connection));
+    decision.token = token_in(connection, recorded);
     decision.draft.issues_token = decision.token.has_value();
     if (plan != nullptr && plan->policy_version != record.policy_version) {
       throw LedgerCorrupt("its plan is of another policy version");

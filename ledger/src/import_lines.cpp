@@ -9,6 +9,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "line_import.hpp"
 #include "new_ledger_file.hpp"
 #include "new_tables.hpp"
 #include "record_rows.hpp"
@@ -35,7 +36,7 @@ void require_there(std::int64_t number, std::int64_t last, const char* what) {
 
 class LineImport final {
  public:
-  explicit LineImport(Connection& db) : db_(db) {}
+  LineImport(Connection& db, const ImportRules& rules) : db_(db), rules_(rules) {}
 
   void add(std::string_view text) {
     const std::string name = "line " + std::to_string(log_.size());
@@ -67,8 +68,9 @@ class LineImport final {
                 account_checksum(account))
           .run();
     }
+    if (rules_.at_end) rules_.at_end(db_, meta_, log_);
     meta_.log_size = log_.size();
-    meta_.read_only = true;
+    meta_.read_only = rules_.read_only;
     insert_meta(db_, meta_);
   }
 
@@ -180,10 +182,7 @@ class LineImport final {
     require_there(record.plan, meta_.plans, "plan");
     require_there(record.policy_version, meta_.policy_versions, "policy version");
     require_there(record.decided_under, meta_.policy_versions, "policy version");
-    // Of a token the row of such a ledger has what the line has.
-    const std::string token =
-        record.token_sha256 ? std::string(record.token_sha256->begin(), record.token_sha256->end()) : "";
-    insert_decision(db_, meta_, record, log_.size(), token);
+    insert_decision(db_, meta_, record, log_.size(), token_of(record));
     append(line);
     for (const Movement& movement : record.movements) {
       accounting::Balance& balance = accounts_.at(movement.account).balance;
@@ -192,6 +191,13 @@ class LineImport final {
     }
     list_open(record);
     at(record.created_at);
+  }
+
+  /// Of a token the row has what the line has, where nobody knows more.
+  [[nodiscard]] std::string token_of(const DecisionRecord& record) const {
+    if (!record.token_sha256) return "";
+    std::string known = rules_.token ? rules_.token(record) : "";
+    return known.empty() ? std::string(record.token_sha256->begin(), record.token_sha256->end()) : known;
   }
 
   void list_open(const DecisionRecord& record) {
@@ -214,6 +220,7 @@ class LineImport final {
   }
 
   Connection& db_;
+  const ImportRules& rules_;
   Meta meta_;
   RecordLog log_;
   std::map<std::int64_t, AccountState> accounts_;
@@ -222,15 +229,20 @@ class LineImport final {
 
 }  // namespace
 
+std::int64_t import_all(Connection& db, const std::function<std::optional<std::string>()>& next_line,
+                        const ImportRules& rules) {
+  make_tables(db);
+  LineImport import(db, rules);
+  std::int64_t lines = 0;
+  for (; auto line = next_line(); ++lines) import.add(*line);
+  import.finish();
+  return lines;
+}
+
 std::int64_t Ledger::import_lines(const std::string& path,
                                   const std::function<std::optional<std::string>()>& next_line) {
   std::int64_t lines = 0;
-  make_ledger_file(path, [&](Connection& db) {
-    make_tables(db);
-    LineImport import(db);
-    for (; auto line = next_line(); ++lines) import.add(*line);
-    import.finish();
-  });
+  make_ledger_file(path, [&](Connection& db) { lines = import_all(db, next_line, {}); });
   return lines;
 }
 

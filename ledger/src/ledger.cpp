@@ -16,7 +16,7 @@ constexpr const char* kUpdateMeta =
     "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4,"
     " clock_events = ?5, wall_clock = ?6, boot_id = ?7, boot_offset = ?8, held_at = ?9, accounts = ?10,"
     " limit_removals = ?11, events = ?12, relocations = ?13, names = ?14, builds = ?15, plans = ?16,"
-    " key_events = ?17, log_size = ?18"
+    " key_events = ?17, log_size = ?18, replica_size = ?22"
     // As this transaction found it, or thought to: nobody counted on in between.
     " WHERE decisions = ?19 AND log_size = ?20 AND last_time = ?21";
 
@@ -64,6 +64,10 @@ Transaction Ledger::begin() {
   return Transaction(std::make_unique<TransactionState>(state_));
 }
 
+Transaction Ledger::begin_to_apply(const PolicyVersion& next) {
+  return Transaction(std::make_unique<TransactionState>(state_, std::nullopt, &next));
+}
+
 std::optional<Transaction> Ledger::begin_within(std::chrono::milliseconds wait) {
   auto begun = std::make_unique<TransactionState>(state_, wait);
   if (!begun->has_turn) return std::nullopt;
@@ -77,11 +81,16 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
   if (state.owing) throw InvalidParameter("ledger: a granted decision has no release; nothing was committed");
   if (!state.changed) return {};
   const TreeHead tree = state.log.head();
+  if (!state.replica_ready) {
+    throw ReplicaUnavailable("ledger " + state_->files().database +
+                             ": the replica cannot be used, and no policy was applied that names another");
+  }
   try {
     Connection& db = state_->writer();
     EPSILOG_INVARIANT(state.clock.events.empty());  // whatever was recorded came after them
     Meta& meta = state.meta;
     if (!state.dated) meta.last_time = state.last_time_before;  // nothing has the time it would say
+    meta.replica_size = state.reserve_in_replica();
     // Whatever goes wrong from here on, the next turn looks at the file.
     state_->last_standing().forget();
     db.query(kUpdateMeta)
@@ -89,7 +98,8 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
               meta.clock_events, stored_time(meta.clock.wall_clock), meta.clock.boot_id,
               meta.clock.boot_offset, stored_time(meta.clock.held_at), meta.accounts, meta.limit_removals,
               meta.events, meta.relocations, meta.names, meta.builds, meta.plans, meta.key_events,
-              meta.log_size, state.decisions_before, state.lines_before, stored_time(state.last_time_before))
+              meta.log_size, state.decisions_before, state.lines_before, stored_time(state.last_time_before),
+              meta.replica_size)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row as it was found");
     state_->committing(state.decisions_before + 1);
@@ -97,13 +107,16 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
   } catch (const StorageFailure& failure) {
     state_->fail(failure, "committing");
   }
+  RecordLog log = state.log;
+  log.drop_lines();
   state_->last_standing().committed({.meta = state.meta,
                                      .last_id = state.last_id,
                                      .policy_version = state.policy_version,
-                                     .log = std::move(state.log)});
+                                     .log = std::move(log)});
   state_->settled();
   std::vector<StoredDecision> recorded = std::move(state.recorded);
   for (StoredDecision& decision : recorded) decision.log->tree = tree;
+  state.write_to_replica(tree, recorded);
   state_->checkpoint_if_due();
   return recorded;
 }

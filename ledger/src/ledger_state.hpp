@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commit_mark.hpp"
@@ -18,6 +19,7 @@
 #include "last_standing.hpp"
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
+#include "replication.hpp"
 #include "schema_comparison.hpp"
 #include "turnstile.hpp"
 
@@ -43,6 +45,22 @@ class LedgerState final {
 
   /// Of the writer's connection. Requires  the turn is held.
   [[nodiscard]] LastStanding& last_standing() noexcept { return last_standing_; }
+
+  /// Requires  the turn is held.
+  [[nodiscard]] Replication& replication() noexcept { return replication_; }
+  /// L.lock. Requires  the turn is held.
+  [[nodiscard]] int turn_file() const noexcept { return turn_; }
+  /// The replica that a policy version names; none if nobody knows.
+  [[nodiscard]] std::optional<Replica> replica_named_by(const PolicyVersion& version) const;
+  /// The same of the active one, by its number.
+  /// Requires  the turn is held, a transaction.
+  /// Throws    LedgerCorrupt if it cannot be read.
+  [[nodiscard]] const std::optional<Replica>& active_replica(std::int64_t version);
+
+  /// Of the lines that a snapshot shows, how many are known to be in the replica; all if there is none. If
+  /// `index` is not among them, tries to see to it: as a writer would if nobody has the turn, else by waiting
+  /// for whoever has, at most Options::wait.
+  [[nodiscard]] std::int64_t replicated_lines(std::int64_t index, std::int64_t replica_size) const;
 
   /// A connection inherited through fork would share locks and memory images with the parent's.
   /// Throws  InvalidParameter in a forked child.
@@ -101,6 +119,8 @@ class LedgerState final {
   void settle_what_was_left();
   enum class Settling { done, taken, impossible };
   [[nodiscard]] Settling try_to_settle() noexcept;
+  [[nodiscard]] bool turn_taken() const noexcept;
+  void try_to_replicate() const noexcept;
   void leave_nothing_of_the_commit() noexcept;
   void poison(const std::string& reason) noexcept;
   void checkpoint(int mode) noexcept;
@@ -121,10 +141,12 @@ class LedgerState final {
   std::unique_ptr<Connection> writer_;  // null: read-only, or nobody has written yet
   SchemaWatch schema_watch_;            // of what writer_ has open
   LastStanding last_standing_;          // likewise
-  int wal_frames_ = 0;                  // of the WAL after our last commit
-  int turn_ = -1;                       // L.lock, while this ledger has the turn
-  bool marked_ = false;                 // a COMMIT of this turn has not returned
-  mutable std::mutex mutex_;            // guards what follows
+  Replication replication_{files_, ledger_id_};
+  std::optional<std::pair<std::int64_t, std::optional<Replica>>> active_replica_;  // (version, its replica)
+  int wal_frames_ = 0;        // of the WAL after our last commit
+  int turn_ = -1;             // L.lock, while this ledger has the turn
+  bool marked_ = false;       // a COMMIT of this turn has not returned
+  mutable std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<Connection>> idle_readers_;
   std::string poisoned_here_;  // why this process gave up; "" = it did not
 };

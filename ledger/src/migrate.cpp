@@ -20,6 +20,7 @@
 #include "ledger_clock.hpp"
 #include "ledger_state.hpp"
 #include "queries.hpp"
+#include "replacement.hpp"
 #include "schema.hpp"
 #include "schema3.hpp"
 #include "schema_comparison.hpp"
@@ -122,36 +123,6 @@ void keep_copy(LedgerState& ledger, const std::string& copy) {
   pending.give_name(copy, ledger.files());
 }
 
-/// A file beside the ledger that only a migration makes, and that is gone when it ends; what one that crashed
-/// left is removed. Who is under the turn is the only one.
-class Workspace final {
- public:
-  Workspace(const LedgerFiles& ledger, const std::string& suffix) : files_(ledger) {
-    files_.database += suffix;
-    require_short_path(files_.database);
-    remove();
-    const Descriptor placeholder(
-        ::open(files_.database.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!placeholder.valid() || ::fchmod(placeholder.get(), 0600) != 0) {
-      const int error = errno;
-      throw_refused("cannot create " + files_.database, error, permission_advice(files_.directory, error));
-    }
-  }
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-  ~Workspace() { remove(); }
-  [[nodiscard]] const LedgerFiles& files() const noexcept { return files_; }
-
- private:
-  void remove() const noexcept {
-    for (const std::string& name :
-         {files_.database, files_.wal(), files_.shm(), files_.database + "-journal"}) {
-      ::unlink(name.c_str());
-    }
-  }
-  LedgerFiles files_;
-};
-
 /// The copy that is kept, what is made of it, and the log that it goes through.
 void require_room(const LedgerFiles& files) {
   constexpr std::uint64_t kTimes = 4;
@@ -203,22 +174,6 @@ void bring_to_schema_3(const LedgerFiles& copy, const Clock& clock) {
   db.move_log_into_file(copy);
 }
 
-/// All pages of the file that was made, as one transaction of the ledger's own log.
-void put_in_place(LedgerState& ledger, const LedgerFiles& made, std::int64_t decisions) {
-  Connection source(made, Connection::Role::archived);
-  Connection& target = ledger.writer();
-  ledger.committing(decisions + 1);
-  sqlite3_backup* const backup = sqlite3_backup_init(target.handle(), "main", source.handle(), "main");
-  if (backup == nullptr) throw target.last_failure();
-  const int copied = sqlite3_backup_step(backup, -1);
-  const int ended = sqlite3_backup_finish(backup);
-  if (copied != SQLITE_DONE || ended != SQLITE_OK) {
-    const int code = ended != SQLITE_OK ? ended : copied;
-    throw StorageFailure(code, sqlite3_errstr(code), sqlite3_system_errno(target.handle()));
-  }
-  ledger.settled();
-}
-
 /// What is on a poisoned disk is unknown, and recovery verifies what only its own program can read.
 void require_recovered(LedgerState& ledger) {
   const auto reason = ledger.poisoned();
@@ -226,21 +181,6 @@ void require_recovered(LedgerState& ledger) {
   throw LedgerIo("ledger " + ledger.files().database + " is poisoned: " + *reason +
                  ". Reboot and recover it, with the epsilog that wrote it, before it is migrated");
 }
-
-/// Ends the turn and whatever is not committed.
-class Turn final {
- public:
-  explicit Turn(LedgerState& ledger) : ledger_(&ledger) { ledger.take_turn(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  ~Turn() {
-    ledger_->roll_back();
-    ledger_->end_turn();
-  }
-
- private:
-  LedgerState* ledger_;
-};
 
 }  // namespace
 

@@ -78,7 +78,8 @@ void give_final_name(const LedgerFiles& temporary, const LedgerFiles& files) {
 
 }  // namespace
 
-void make_ledger_file(const std::string& path, accounting::CallbackRef<void(Connection&)> fill) {
+bool make_ledger_file(const std::string& path, accounting::CallbackRef<void(Connection&)> fill,
+                      accounting::CallbackRef<bool(const std::string&)> accept) {
   make_directory_if_missing(path);
   const LedgerFiles files = locate(path);
   require_nothing_there(files);
@@ -92,7 +93,9 @@ void make_ledger_file(const std::string& path, accounting::CallbackRef<void(Conn
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "creating ledger " + files.database);
   }
+  if (accept && !accept(temporary.files().database)) return false;
   give_final_name(temporary.files(), files);
+  return true;
 }
 
 }  // namespace epsilog::ledger

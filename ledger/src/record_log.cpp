@@ -97,7 +97,8 @@ std::int64_t RecordLog::append(Connection& connection, std::int64_t row, Record 
 std::int64_t RecordLog::append(Connection& connection, std::int64_t row, const Line& line) {
   EPSILOG_INVARIANT(line.index == tree_.size());
   const auto index = static_cast<std::int64_t>(line.index);
-  const Hash leaf = leaf_hash(line_text(connection, line));
+  const std::string text = line_text(connection, line);
+  const Hash leaf = leaf_hash(text);
   connection.query(kInsertLine).with(index, kind_number(line.record), row, line.blind, leaf).run();
   tree_.append(leaf, [&connection](unsigned level, std::uint64_t number, const Hash& hash) {
     connection.query(kInsertNode)
@@ -105,6 +106,11 @@ std::int64_t RecordLog::append(Connection& connection, std::int64_t row, const L
         .run();
   });
   last_leaf_ = leaf;
+  if (kept_) {
+    kept_->resize(kept_size_);  // what was undone since
+    kept_->append(text).push_back('\n');
+    kept_size_ = kept_->size();
+  }
   return index;
 }
 

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "connection.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
@@ -28,6 +31,18 @@ class RecordLog final {
   /// Requires  a line.
   [[nodiscard]] const Hash& last_leaf() const { return last_leaf_.value(); }
 
+  /// From here on what is appended can be had as text.
+  void keep_lines() {
+    kept_ = std::make_shared<std::string>();
+    kept_size_ = 0;
+  }
+  /// Each with its line feed; "" unless they are kept. A copy has those of the original and what it appended:
+  /// of copies that share what was kept, the one that was appended to last.
+  [[nodiscard]] std::string_view kept_lines() const {
+    return kept_ ? std::string_view(*kept_).substr(0, kept_size_) : std::string_view();
+  }
+  void drop_lines() noexcept { kept_.reset(); }
+
   /// Writes the line of a row that was just written, and what the tree keeps of it. Returns its index.
   /// Requires  a transaction. Throws  StorageFailure, EntropyUnavailable, InvalidParameter as line_text().
   std::int64_t append(Connection& connection, std::int64_t row, Record record);
@@ -39,6 +54,8 @@ class RecordLog final {
   [[nodiscard]] bool stands_in(Connection& connection, std::int64_t size) const;
 
   std::optional<Hash> last_leaf_;
+  std::shared_ptr<std::string> kept_;
+  std::size_t kept_size_ = 0;  // of it, what this log appended
 };
 
 /// The number that `log` has for it.

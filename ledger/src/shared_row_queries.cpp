@@ -114,12 +114,18 @@ const AccountName& SharedRows::account(Connection& connection, std::int64_t id) 
   return accounts_[id] = {.dataset = row.text(0), .scope = row.text(1), .measure = row.text(2)};
 }
 
-bool SharedRows::read_only(Connection& connection) {
-  if (!read_only_) {
-    Query row = connection.query("SELECT read_only FROM meta");
-    read_only_ = row.step() && row.integer(0) != 0;
+bool SharedRows::has_hash_only(Connection& connection, std::int64_t line) {
+  if (!from_lines_) {
+    from_lines_.emplace();
+    // What was put back stands directly before the line that says so.
+    Query rows = connection.query(
+        "SELECT 0, log_size FROM meta WHERE read_only = 1 UNION ALL"
+        " SELECT l.idx - r.restored, l.idx FROM recovery AS r CROSS JOIN log AS l"
+        " WHERE l.kind = 13 AND l.row = r.seq");
+    while (rows.step()) from_lines_->emplace_back(rows.integer(0), rows.integer(1));
   }
-  return *read_only_;
+  return std::any_of(from_lines_->begin(), from_lines_->end(),
+                     [line](const auto& range) { return line >= range.first && line < range.second; });
 }
 
 std::optional<std::int64_t> SharedRows::number_of_name(Connection& connection, const std::string& name) {
@@ -208,7 +214,7 @@ void SharedRows::forget() {
   known_plans_.clear();
   numbers_of_plans_.clear();
   accounts_.clear();
-  read_only_.reset();
+  from_lines_.reset();
 }
 
 void SharedRows::forget_if_changed(Connection& connection) {

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "records.hpp"
 
@@ -34,7 +36,9 @@ class SharedRows final {
   [[nodiscard]] const AccountName& account(Connection& connection, std::int64_t id);
 
   /// Whether the ledger was made of lines.
-  [[nodiscard]] bool read_only(Connection& connection);
+  /// Whether a decision of that line has of its token the hash alone: the ledger was made of lines, or that
+  /// part of it put back from them. Asked of few, for it looks through the log once a connection.
+  [[nodiscard]] bool has_hash_only(Connection& connection, std::int64_t line);
 
   /// The number of what is there; nothing if it is not.
   [[nodiscard]] std::optional<std::int64_t> number_of_name(Connection& connection, const std::string& name);
@@ -65,8 +69,8 @@ class SharedRows final {
   std::unordered_map<Sha256, std::int64_t, DigestHash> numbers_of_plans_;
   std::unordered_multimap<std::string, PlanRecord> known_plans_;  // by question
   std::unordered_map<std::int64_t, AccountName> accounts_;
-  std::optional<bool> read_only_;
-  std::int64_t version_ = -1;  // PRAGMA data_version
+  std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>> from_lines_;  // [first, last) each
+  std::int64_t version_ = -1;                                                     // PRAGMA data_version
 };
 
 }  // namespace epsilog::ledger

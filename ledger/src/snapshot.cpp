@@ -1,5 +1,6 @@
 #include "epsilog/ledger/snapshot.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "decision_id.hpp"
@@ -15,6 +16,7 @@
 #include "request_text.hpp"
 #include "snapshot_state.hpp"
 #include "stored_bytes.hpp"
+#include "stored_lines.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -94,12 +96,25 @@ SnapshotState::~SnapshotState() {
   ledger->give_back_reader(std::move(connection));
 }
 
+bool SnapshotState::in_replica(std::int64_t line) {
+  if (replica_size < 0) {
+    Query row = connection->query("SELECT replica_size FROM meta");
+    replica_size = row.step() ? row.integer(0) : 0;
+  }
+  if (line >= replicated && !replica_gave_up) {
+    replicated = ledger->replicated_lines(line, replica_size);
+    replica_gave_up = line >= replicated;
+  }
+  return line < replicated;
+}
+
 void SnapshotState::withhold(StoredDecision& decision) {
   if (decision.seq >= durable_below && !gave_up) {
     durable_below = ledger->durable_below(decision.seq);
     gave_up = decision.seq >= durable_below;
   }
-  if (decision.seq < durable_below) return;
+  if (decision.seq < durable_below && in_replica(decision.line)) return;
+  decision.in_replica = decision.seq >= durable_below;  // of that nothing is known then
   decision.durable = false;
   decision.values.clear();
   decision.component_values.clear();
@@ -135,7 +150,8 @@ std::int64_t SnapshotState::durable_lines() {
   StoredDecision last;
   last.seq = ends_with_decision ? meta.decisions : meta.decisions + 1;
   withhold(last);
-  return last.durable ? meta.log_size : lines_up_to(*connection, durable_below - 1);
+  const std::int64_t durable = last.durable ? meta.log_size : lines_up_to(*connection, durable_below - 1);
+  return in_replica(durable - 1) ? durable : std::min(durable, replicated);
 }
 
 Snapshot::Snapshot(std::unique_ptr<SnapshotState> state) : state_(std::move(state)) {}
@@ -234,7 +250,7 @@ std::optional<std::string> Snapshot::find_grant(const std::string& principal, co
     const auto who = c.shared().number_of_name(c, principal);
     if (!parts || !who) return std::nullopt;
     Query row = c.query(
-        "SELECT d.seq, d.id FROM decision AS d JOIN plan AS p ON p.no = d.plan"
+        "SELECT d.seq, d.id, d.line FROM decision AS d JOIN plan AS p ON p.no = d.plan"
         " WHERE d.seq > (SELECT max(seq) FROM decision) - ?6 AND d.principal = ?1 AND d.outcome = 1"
         " AND d.purpose = ?3 AND d.holding = ?4 AND d.conflicting_key = ?5 AND p.question = ?2"
         " ORDER BY d.seq DESC LIMIT 1");
@@ -244,6 +260,7 @@ std::optional<std::string> Snapshot::find_grant(const std::string& principal, co
     StoredDecision found;
     found.seq = row.integer(0);
     found.id = id_text(sized_bytes<16>(row.bytes(1), "column id"));
+    found.line = row.integer(2);
     state_->withhold(found);
     if (!found.durable) return std::nullopt;
     return found.id;
@@ -315,35 +332,20 @@ void Snapshot::each_line(std::int64_t from, const std::function<void(std::string
 void Snapshot::each_line(std::int64_t from, std::int64_t end,
                          const std::function<void(std::string_view line)>& visit) {
   state_->reading([&](Connection& db) {
-    SQLite::Statement statement =
-        db.prepare("SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 AND idx < ?2 ORDER BY idx");
-    Query rows(statement, db.handle());
-    rows.with(from, end);
+    StoredLines lines(db, from, end);
     std::int64_t decisions = decisions_before_line(db, from);
-    while (rows.step()) {
-      const std::int64_t index = rows.integer(0);
-      const std::int64_t kind = rows.integer(1);
-      const std::int64_t row = rows.integer(2);
+    while (lines.next()) {
       // What is no decision was committed with the one that follows, or before it.
       StoredDecision next;
       next.seq = decisions + 1;
+      next.line = lines.index();
       state_->withhold(next);
       if (!next.durable) {
-        throw LedgerIo("line " + std::to_string(index) +
+        throw LedgerIo("line " + std::to_string(lines.index()) +
                        " is not known to be durable: it is not given away, nor what follows it");
       }
-      if (kind == static_cast<std::int64_t>(RecordKind::decision)) decisions = row;
-      std::string text;
-      try {
-        text = line_text(db, {.index = static_cast<std::uint64_t>(index),
-                              .blind = sized_bytes<16>(rows.bytes(3), "column blind"),
-                              .record = record_at(db, kind, row)});
-        if (leaf_hash(text) != sized_bytes<32>(rows.bytes(4), "column leaf")) {
-          throw LedgerCorrupt("its row was changed: it does not have the leaf beside it");
-        }
-      } catch (const LedgerCorrupt& error) {
-        throw LedgerCorrupt("line " + std::to_string(index) + ": " + error.what());
-      }
+      if (lines.kind() == static_cast<std::int64_t>(RecordKind::decision)) decisions = lines.row();
+      const std::string text = lines.text();
       visit(text);
     }
   });

@@ -36,6 +36,9 @@ class SnapshotState final {
     if (decision) withhold(*decision);
   }
 
+  /// Whether the line of that number is known to be where a replica holds it, if there is one.
+  [[nodiscard]] bool in_replica(std::int64_t line);
+
   /// How many of the lines that it shows are known to be durable, or can be made so.
   [[nodiscard]] std::int64_t durable_lines();
 
@@ -43,6 +46,9 @@ class SnapshotState final {
   std::unique_ptr<Connection> connection;
   std::int64_t durable_below = 0;  ///< as found so far
   bool gave_up = false;            ///< on what is not below: waited for once
+  std::int64_t replica_size = -1;  ///< as meta has it; -1: not read yet
+  std::int64_t replicated = 0;     ///< lines that the replica holds, as found so far
+  bool replica_gave_up = false;    ///< likewise
 };
 
 }  // namespace epsilog::ledger

@@ -94,7 +94,7 @@ void require_sound_account(const AccountState& account) {
 }
 
 TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
-                                   std::optional<std::chrono::milliseconds> within)
+                                   std::optional<std::chrono::milliseconds> within, const PolicyVersion* next)
     : ledger(std::move(shared)), has_turn(take_turn(*ledger, within)) {
   if (!has_turn) {
     liveness->open = false;
@@ -114,8 +114,10 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
                            " was made from exported lines and is read-only: it shows a history, and grants "
                            "nothing");
     }
+    ready_replica(standing, next);
     meta = standing.meta;
     log = standing.log;
+    log.keep_lines();
     last_id = standing.last_id;
     policy_version = standing.policy_version;
     lines_before = meta.log_size;
@@ -405,6 +407,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
     state.recorder().write_policy(version);
     state.policy_version = version.version;
     state.meta.policy_versions = version.version;
+    state.replicate_under(version);
     std::set<AccountName> seen;
     for (const AccountState& wanted : accounts_wanted) {
       require_sound_account(wanted);

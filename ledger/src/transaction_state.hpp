@@ -52,8 +52,10 @@ class TransactionState final {
  public:
   /// Takes the turn and begins, waiting for it as Options::wait says. Where it is not to be had `within` the
   /// time given instead, `has_turn` is false and the transaction over.
+  /// `next`: the policy that will be applied, if any.
   explicit TransactionState(std::shared_ptr<LedgerState> ledger,
-                            std::optional<std::chrono::milliseconds> within = {});
+                            std::optional<std::chrono::milliseconds> within = {},
+                            const PolicyVersion* next = nullptr);
   ~TransactionState();
   TransactionState(const TransactionState&) = delete;
   TransactionState& operator=(const TransactionState&) = delete;
@@ -123,6 +125,17 @@ class TransactionState final {
   /// From here on a receipt of that loss is out.
   void owe(const accounting::ApproximateLoss& loss);
 
+  // transaction_replica.cpp
+  /// Sees to the replica before anything is written. One that cannot be used is passed over if `next` does
+  /// not name it any more.
+  void ready_replica(const Standing& standing, const PolicyVersion* next);
+  /// From here on the lines go where this version says.
+  void replicate_under(const PolicyVersion& version);
+  /// Before COMMIT: what will be written has a place. Returns what meta says of the replica.
+  [[nodiscard]] std::int64_t reserve_in_replica();
+  /// After it. Throws  ReplicaBehind with what was recorded.
+  void write_to_replica(const TreeHead& tree, std::vector<StoredDecision>& committed);
+
   // transaction.cpp
   /// Opens an account that no index has and no row is; the rows are looked through once a transaction.
   void open(const AccountState& fresh);
@@ -151,6 +164,8 @@ class TransactionState final {
   std::optional<std::map<std::int64_t, std::int64_t>> reserved_sums;  // of open decisions, by account
   AccountRows account_rows;
   RecordLog log;                     // with the lines of this transaction
+  std::optional<Replica> replica;    // that the active policy names, of this transaction's if it has one
+  bool replica_ready = true;         // it holds what the ledger does, or there is none
   std::vector<Movement> owed_moves;  // of the granted decision that waits for its release
   std::optional<std::pair<std::string, std::string>> free_key;  // (principal, key) just found to name nothing
   bool changed = false;

@@ -137,6 +137,23 @@ struct MigrationSteps {
   std::function<void(double)> progress;
 };
 
+/// What recover_from() did.
+struct ReplicaRecovery {
+  std::string ledger_id = {};
+  std::int64_t kept = 0;      ///< lines that the ledger had; 0: it was not there
+  std::int64_t restored = 0;  ///< lines of the replica that it had not
+  std::int64_t dropped = 0;   ///< lines after the last trailer of the replica: nobody was told of them
+  std::vector<StoredFault> faults = {};  ///< why nothing was done; empty if it was, or there was no need
+};
+
+/// How a ledger is put right from a replica.
+struct ReplicaRecoverySteps {
+  std::string by;  ///< who does it, and why: on record
+  std::string why = {};
+  /// As of MigrationSteps: of what was made, before it takes the ledger's place.
+  std::function<std::vector<StoredFault>(const std::string& path)> verify = {};
+};
+
 /// Whether and why a ledger is poisoned, and whether that may be cleared.
 struct RecoveryState {
   bool poisoned = false;
@@ -172,6 +189,16 @@ class Ledger final {
   ///         Nothing is left then.
   static std::int64_t import_lines(const std::string& path,
                                    const std::function<std::optional<std::string>()>& next_line);
+  /// Puts back what a replica holds and the ledger does not, or builds a ledger that is not there, and
+  /// records that; what follows the replica's last trailer is cut off, for nobody was told of it. Of the data
+  /// tokens of lines that are put back the ledger knows the hash alone. Repeatable after a crash. Requires
+  /// `by` and `why` not "". Throws    LedgerCorrupt (the replica: a line or trailer is wrong with an
+  /// acknowledged one after it; the
+  ///           ledger has lines that it has not, or is another one), ReplicaUnavailable (it cannot be read,
+  ///           or its end not be cut off), LedgerUnusable (a ledger made of lines), LedgerBusy, LedgerIo,
+  ///           InvalidParameter.
+  static ReplicaRecovery recover_from(const std::string& path, const std::string& replica,
+                                      const ReplicaRecoverySteps& steps, const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
   /// Throws  LedgerUnusable (no ledger, not one, newer or older schema, a link, a rollback journal beside
   ///         it), LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold).
@@ -207,6 +234,9 @@ class Ledger final {
   /// ledger would wait for itself.
   /// Throws  LedgerBusy; LedgerIo (poisoned); LedgerUnusable (the file was replaced); InvalidParameter.
   [[nodiscard]] Transaction begin();
+  /// As begin(), for who will apply that policy: a replica that cannot be used does not keep from applying
+  /// one that names another, or none. Then nothing can be committed without it.
+  [[nodiscard]] Transaction begin_to_apply(const PolicyVersion& next);
   /// As begin(), but waits no longer than that: none when the turn is not to be had in that time. 0: when
   /// somebody has it, or is before us in the line.
   [[nodiscard]] std::optional<Transaction> begin_within(std::chrono::milliseconds wait);

@@ -178,6 +178,8 @@ struct StoredDecision {
   /// Of token_issued with DecisionDraft::issues_token; nothing where the id is the token (older programs).
   std::optional<DataToken> token = {};
   bool durable = true;  ///< false: not known to be on disk, and values of both kinds and token are withheld
+  bool in_replica =
+      true;  ///< false: durable in the ledger alone, whose replica does not have it; not `durable`
   /// Of what Ledger::commit() returns, with the tree that it made durable; of others Snapshot::log_place().
   std::optional<LogPlace> log = {};
 };

@@ -1,0 +1,97 @@
+#include "replica_mark.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <exception>
+
+#include "commit_mark.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "poison.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr std::string_view kKind = "epsilog-replica-1";
+constexpr off_t kPlace = kCommitMarkBytes;
+constexpr std::size_t kDigest = 64;
+
+/// The next of the fields that are separated by one blank each.
+std::string_view next_field(std::string_view& line) {
+  const auto blank = line.find(' ');
+  const std::string_view field = line.substr(0, blank);
+  line.remove_prefix(blank == std::string_view::npos ? line.size() : blank + 1);
+  return field;
+}
+
+std::int64_t count_of(std::string_view digits) {
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  return error == std::errc() && end == digits.data() + digits.size() && count > 0 ? count : 0;
+}
+
+/// Which counts here. Where boots cannot be told apart none does.
+ReplicaMark if_of(const std::string& ledger_id, ReplicaMark mark) {
+  if (mark.boot_id != current_boot_id() || mark.boot_id == "unknown" || mark.ledger_id != ledger_id)
+    return {};
+  return mark;
+}
+
+}  // namespace
+
+std::string replica_mark_bytes(const ReplicaMark& mark) {
+  std::string bytes(kKind);
+  bytes += " " + mark.boot_id + " " + mark.ledger_id + " " + std::to_string(mark.size) + " " +
+           std::to_string(mark.end) + "\n";
+  bytes += sha256_hex(bytes) + "\n";
+  bytes.resize(kCommitMarkBytes, '\n');
+  return bytes;
+}
+
+ReplicaMark parse_replica_mark(std::string_view bytes) {
+  const auto line_end = bytes.find('\n');
+  if (bytes.size() != kCommitMarkBytes || line_end == std::string_view::npos) return {};
+  if (bytes.substr(line_end + 1, kDigest) != sha256_hex(bytes.substr(0, line_end + 1))) return {};
+  std::string_view line = bytes.substr(0, line_end);
+  if (next_field(line) != kKind) return {};
+  ReplicaMark mark;
+  mark.boot_id = next_field(line);
+  mark.ledger_id = next_field(line);
+  mark.size = count_of(next_field(line));
+  mark.end = count_of(line);
+  if (mark.end == 0) return {};
+  return mark;
+}
+
+ReplicaMark read_replica_mark(int lock_file, const std::string& ledger_id) {
+  constexpr int kAttempts = 4;  // what was read while it was written fails its digest, and is whole next time
+  for (int i = 0; i < kAttempts; ++i) {
+    std::string bytes(kCommitMarkBytes, '\0');
+    const ssize_t count = ::pread(lock_file, bytes.data(), bytes.size(), kPlace);
+    if (count < static_cast<ssize_t>(kCommitMarkBytes)) return {};
+    const ReplicaMark mark = parse_replica_mark(bytes);
+    if (mark.size > 0) return if_of(ledger_id, mark);
+  }
+  return {};
+}
+
+ReplicaMark read_replica_mark(const LedgerFiles& files, const std::string& ledger_id) {
+  // An flock belongs to an open file description: closing this one gives up no lock of ours.
+  const Descriptor file(::open(files.lock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.valid()) return {};
+  return read_replica_mark(file.get(), ledger_id);
+}
+
+void write_replica_mark(int lock_file, const ReplicaMark& mark) noexcept {
+  try {
+    const std::string bytes = replica_mark_bytes(mark);
+    while (::pwrite(lock_file, bytes.data(), bytes.size(), kPlace) < 0 && errno == EINTR) {
+    }
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,209 @@
+#include "replica_tail.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
+#include "epsilog/ledger/replica.hpp"
+#include "record_log.hpp"
+#include "records.hpp"
+#include "stored_lines.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 18;
+constexpr std::size_t kTrailerMax = 80;
+constexpr std::size_t kRootText = 44;
+constexpr int kVariant = sodium_base64_VARIANT_ORIGINAL;
+
+[[noreturn]] void rolled_back(const std::string& path, const std::string& what) {
+  throw LedgerRolledBack(
+      "replica " + path + ": " + what +
+      ": the ledger was put back to an earlier state, or the two are not of one history. "
+      "Nothing was written; `epsilog recover --from` puts back what a ledger lost (docs/recovery.md)");
+}
+
+class ReplicaReader final {
+ public:
+  ReplicaReader(const ReplicaFile& file, const std::string& path, Connection& connection, std::int64_t size)
+      : file_(file), path_(path), connection_(connection), size_(size) {}
+
+  /// The first line says of which ledger the file is.
+  void require_same_ledger() {
+    StoredLines first(connection_, 0);
+    if (!first.next()) throw LedgerCorrupt("log: has no line");
+    const std::string line = first.text() + "\n";
+    const std::string there = file_.read(0, line.size());
+    if (there == line) return;
+    throw ReplicaUnavailable(
+        "replica " + path_ +
+        (there.empty() ? " is empty" : " does not begin with the first line of this ledger") +
+        ": it is not of this ledger; nothing was recorded. Apply a policy that names another file");
+  }
+
+  /// The last trailer that says no more than `known`; where none is, the beginning.
+  [[nodiscard]] ReplicaEnd find_known(const ReplicaEnd& known) const {
+    if (const auto there = trailer_before(known.end); there && same(*there, known.size)) return known;
+    // Backwards, in pieces that overlap by the longest trailer.
+    for (off_t end = file_.size(); end > 0;) {
+      const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(kChunk));
+      const std::string piece = file_.read(begin, static_cast<std::size_t>(end - begin));
+      for (std::size_t at = piece.size(); at > 0;) {
+        const auto feed = piece.rfind('\n', at - 1);
+        if (feed == std::string::npos) break;
+        at = feed;
+        const std::size_t start = feed == 0 ? std::string::npos : piece.rfind('\n', feed - 1);
+        if (start == std::string::npos && begin > 0) break;
+        const std::size_t from = start == std::string::npos ? 0 : start + 1;
+        const auto trailer = parse_trailer(std::string_view(piece).substr(from, feed - from));
+        if (!trailer) continue;
+        const auto size = static_cast<std::int64_t>(trailer->size);
+        require_of_ledger(*trailer);
+        if (size <= known.size) return {.size = size, .end = begin + static_cast<off_t>(feed) + 1};
+      }
+      if (begin == 0) break;
+      end = std::max(begin + static_cast<off_t>(kTrailerMax), end - static_cast<off_t>(kChunk / 2));
+    }
+    return {};
+  }
+
+  /// What follows it: the last trailer before which every line is the ledger's.
+  [[nodiscard]] ReplicaEnd verify_after(ReplicaEnd from) {
+    StoredLines stored(connection_, from.size);
+    ReplicaEnd verified = from;
+    std::int64_t index = from.size;
+    bool whole = true;  // no line so far that nobody wrote
+    for (LinesOfFile lines(file_, from.end); lines.next();) {
+      if (const auto trailer = parse_trailer(lines.line())) {
+        require_of_ledger(*trailer);
+        if (whole && static_cast<std::int64_t>(trailer->size) == index) {
+          verified = {.size = index, .end = lines.end()};
+        } else {
+          whole = false;
+        }
+        continue;
+      }
+      if (whole && index < size_ && stored.next() && stored.text() == lines.line()) {
+        ++index;
+        continue;
+      }
+      require_not_elsewhere(lines.line());
+      whole = false;
+    }
+    return verified;
+  }
+
+ private:
+  [[nodiscard]] std::optional<TreeHead> trailer_before(off_t end) const {
+    if (end <= 0 || end > file_.size()) return std::nullopt;
+    const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(kTrailerMax));
+    const std::string bytes = file_.read(begin, static_cast<std::size_t>(end - begin));
+    if (bytes.empty() || bytes.back() != '\n') return std::nullopt;
+    const auto start = bytes.rfind('\n', bytes.size() - 2);
+    if (start == std::string::npos) return std::nullopt;
+    return parse_trailer(std::string_view(bytes).substr(start + 1, bytes.size() - start - 2));
+  }
+
+  [[nodiscard]] bool same(const TreeHead& trailer, std::int64_t size) const {
+    return static_cast<std::int64_t>(trailer.size) == size && size <= size_ &&
+           RecordLog::load(connection_, size).head() == trailer;
+  }
+
+  void require_of_ledger(const TreeHead& trailer) const {
+    const auto size = static_cast<std::int64_t>(trailer.size);
+    if (size > size_) {
+      rolled_back(path_, "has " + std::to_string(size) + " lines, the ledger " + std::to_string(size_));
+    }
+    if (!same(trailer, size)) {
+      rolled_back(path_, "its first " + std::to_string(size) + " lines are not those of the ledger");
+    }
+  }
+
+  /// What is whole and no line of the ledger was recorded elsewhere. A line that broke is no JSON.
+  void require_not_elsewhere(const std::string& line) const {
+    std::int64_t index = 0;
+    try {
+      const JsonValue record = parse_canonical(line);
+      index = static_cast<std::int64_t>(record.at("index").count());
+    } catch (const Error&) {
+      return;
+    }
+    StoredLines stored(connection_, index);
+    if (index < size_ && stored.next() && stored.index() == index && stored.text() == line) return;
+    rolled_back(path_, "has another line " + std::to_string(index) + " than the ledger");
+  }
+
+  const ReplicaFile& file_;
+  const std::string& path_;
+  Connection& connection_;
+  const std::int64_t size_;
+};
+
+}  // namespace
+
+bool LinesOfFile::next() {
+  for (;;) {
+    const auto feed = rest_.find('\n', searched_);
+    if (feed != std::string::npos) {
+      line_.assign(rest_, 0, feed);
+      rest_.erase(0, feed + 1);
+      searched_ = 0;
+      end_ += static_cast<off_t>(feed) + 1;
+      return true;
+    }
+    searched_ = rest_.size();
+    // What is longer than any line is none; its end is looked for, and it is not kept.
+    if (rest_.size() > kLineBytesMax) {
+      end_ += static_cast<off_t>(rest_.size());
+      rest_.clear();
+      searched_ = 0;
+    }
+    const std::string more = file_.read(next_, kChunk);
+    if (more.empty()) return false;
+    next_ += static_cast<off_t>(more.size());
+    rest_ += more;
+  }
+}
+
+std::string trailer_text(const TreeHead& tree) {
+  std::array<char, sodium_base64_ENCODED_LEN(32, sodium_base64_VARIANT_ORIGINAL)> root{};
+  sodium_bin2base64(root.data(), root.size(), tree.root.data(), tree.root.size(), kVariant);
+  return "= " + std::to_string(tree.size) + " " + root.data() + "\n";
+}
+
+std::optional<TreeHead> parse_trailer(std::string_view line) {
+  if (!line.starts_with("= ") || line.size() < 2 + 1 + 1 + kRootText) return std::nullopt;
+  const std::string_view digits = line.substr(2, line.size() - 2 - 1 - kRootText);
+  TreeHead tree;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), tree.size);
+  const std::string_view root = line.substr(line.size() - kRootText);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  if (tree.size == 0 || digits.front() == '0' || tree.size > INT64_MAX) return std::nullopt;
+  std::size_t bytes = 0;
+  const char* stop = nullptr;
+  if (sodium_base642bin(tree.root.data(), tree.root.size(), root.data(), root.size(), nullptr, &bytes, &stop,
+                        kVariant) != 0 ||
+      bytes != tree.root.size() || stop != root.data() + root.size()) {
+    return std::nullopt;
+  }
+  // One text each: no stray bit in the last digit, one blank in between.
+  if (trailer_text(tree) != std::string(line) + "\n") return std::nullopt;
+  return tree;
+}
+
+FoundReplica read_replica(const ReplicaFile& file, const std::string& path, Connection& connection,
+                          std::int64_t size, const ReplicaEnd& known) {
+  ReplicaReader reader(file, path, connection, size);
+  reader.require_same_ledger();
+  const ReplicaEnd found = reader.find_known(known);
+  return {.known = found, .verified = reader.verify_after(found)};
+}
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,66 @@
+// What a replica holds, held against the ledger it is of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "connection.hpp"
+#include "epsilog/ledger/merkle_proof.hpp"
+#include "replica_file.hpp"
+
+namespace epsilog::ledger {
+
+/// "= SIZE ROOT" and a line feed: the root in base64, RFC 4648 section 4, padded.
+[[nodiscard]] std::string trailer_text(const TreeHead& tree);
+/// Of a line without its line feed; nothing of any other.
+[[nodiscard]] std::optional<TreeHead> parse_trailer(std::string_view line);
+
+/// The lines of a file, one after the other, without holding more than one and a piece.
+class LinesOfFile final {
+ public:
+  LinesOfFile(const ReplicaFile& file, off_t from) : file_(file), next_(from), end_(from) {}
+
+  /// False at the end, and of what has no line feed.
+  [[nodiscard]] bool next();
+  [[nodiscard]] const std::string& line() const noexcept { return line_; }
+  /// After it, and after its line feed.
+  [[nodiscard]] off_t end() const noexcept { return end_; }
+
+ private:
+  const ReplicaFile& file_;
+  off_t next_;
+  off_t end_;
+  std::string rest_;
+  std::size_t searched_ = 0;
+  std::string line_;
+};
+
+/// So many lines, and where the trailer after them ends.
+struct ReplicaEnd {
+  std::int64_t size = 0;
+  off_t end = 0;
+};
+
+/// What was found of a replica, all of which the ledger has.
+struct FoundReplica {
+  ReplicaEnd known;     ///< no more than was known to be there
+  ReplicaEnd verified;  ///< what follows it up to the last trailer of the same history
+};
+
+/// Reads a replica back, from its end. `size` is that of the ledger; `known` what the replica was known to
+/// hold when somebody last looked, and where that ended, if that was kept: only what comes after it is read
+/// line by line.
+///
+/// A replica that ends in the middle of a group, or in something that is no line, was being written when its
+/// writer died: nobody was told of that, and it is not counted.
+///
+/// Requires  a transaction of the connection.
+/// Throws    ReplicaUnavailable if it is none, another ledger's, or cannot be read;
+///           LedgerRolledBack if it has a line or a trailer that is not the ledger's;
+///           StorageFailure, LedgerCorrupt.
+[[nodiscard]] FoundReplica read_replica(const ReplicaFile& file, const std::string& path,
+                                        Connection& connection, std::int64_t size, const ReplicaEnd& known);
+
+}  // namespace epsilog::ledger

@@ -1,0 +1,77 @@
+// What a transaction does about the replica, and when.
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/replica.hpp"
+#include "transaction_state.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+/// Whether this program was told what policies name.
+void require_known(const LedgerState& ledger, const std::optional<Replica>& replica, const Meta& meta) {
+  if (replica || meta.replica_size == 0) return;
+  throw ReplicaUnavailable("ledger " + ledger.files().database +
+                           " has a replica, and whoever opened it here does not know where; nothing was "
+                           "recorded");
+}
+
+}  // namespace
+
+void TransactionState::ready_replica(const Standing& standing, const PolicyVersion* next) {
+  try {
+    replica = ledger->active_replica(standing.policy_version);
+  } catch (const Error&) {
+    // A policy that cannot be read keeps nobody from what does not need it.
+    if (standing.meta.replica_size > 0) throw;
+  } catch (const StorageFailure&) {
+    if (standing.meta.replica_size > 0) throw;
+  }
+  require_known(*ledger, replica, standing.meta);
+  if (!replica) return;
+  try {
+    ledger->replication().ready(ledger->writer(), ledger->turn_file(), standing, *replica);
+  } catch (const ReplicaUnavailable&) {
+    const std::optional<Replica> instead = next != nullptr ? ledger->replica_named_by(*next) : replica;
+    if (instead && instead->path == replica->path) throw;
+    replica_ready = false;
+  }
+}
+
+void TransactionState::replicate_under(const PolicyVersion& version) {
+  std::optional<Replica> next = ledger->replica_named_by(version);
+  if (next == replica) return;
+  const bool moved = next && (!replica || next->path != replica->path);
+  if (moved) ledger->replication().move(ledger->writer(), ledger->turn_file(), lines_before, *next);
+  if (next && !moved) ledger->replication().change(*next);
+  if (!next) ledger->replication().forget();
+  replica = std::move(next);
+  replica_ready = true;
+}
+
+std::int64_t TransactionState::reserve_in_replica() {
+  if (!replica) return 0;
+  EPSILOG_INVARIANT(replica_ready);
+  ledger->replication().reserve(log.kept_lines().size());
+  return lines_before;
+}
+
+void TransactionState::write_to_replica(const TreeHead& tree, std::vector<StoredDecision>& committed) {
+  if (!replica) return;
+  try {
+    ledger->replication().write(ledger->turn_file(), log.kept_lines(), tree, log.last_leaf());
+  } catch (const ReplicaUnavailable& failure) {
+    for (StoredDecision& decision : committed) {
+      decision.durable = decision.in_replica = false;
+      decision.values.clear();
+      decision.component_values.clear();
+      if (decision.token) decision.token->bytes.reset();
+    }
+    throw ReplicaBehind(std::string(failure.what()) +
+                            ". What was asked is on record and charged; what it answers is told once the "
+                            "replica holds it: ask again with the same key, or `epsilog show`",
+                        std::move(committed));
+  }
+}
+
+}  // namespace epsilog::ledger

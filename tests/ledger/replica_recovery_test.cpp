@@ -1,0 +1,222 @@
+// A ledger from its replica: put back what is missing, or made again.
+#include <filesystem>
+
+#include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/inspection.hpp"
+#include "epsilog/ledger/replica.hpp"
+#include "ledger/support/power_failure.hpp"
+#include "ledger/support/replicated.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::ledger_tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Epsilon kShare = Epsilon::parse_down("0.01");
+
+ledger::ReplicaRecovery recover(const ReplicatedLedger& fixture,
+                                std::vector<ledger::StoredFault> found = {}) {
+  return ledger::Ledger::recover_from(
+      fixture.path, fixture.replica,
+      {.by = "cleo", .why = "disk failed", .verify = [found](const std::string&) { return found; }},
+      replicating(fixture.directory.path()));
+}
+
+std::string token_text(const ledger::DataToken::Bytes& bytes) {
+  return ledger::hex_text(std::span(bytes));
+}
+
+/// Two releases and a token, then a copy, then two releases and another token.
+struct LostTail : ReplicatedLedger {
+  LostTail() : copy(elsewhere.path() + "/L") {
+    tokens.push_back(go_on(1));
+    copy_ledger(path, copy);
+    then = read_file(replica);
+    lines_then = std::stoll(query_sql(path, "SELECT log_size FROM meta"));
+    tokens.push_back(go_on(3));
+    lines = std::stoll(query_sql(path, "SELECT log_size FROM meta"));
+    look().each_line(0, [this](std::string_view line) { all.emplace_back(line); });
+  }
+
+  /// Of a token that it issues: its text.
+  std::string go_on(int number) {
+    auto ledger = open();
+    release(ledger, kShare, Rational(number), std::to_string(number));
+    release(ledger, kShare, Rational(number + 1), std::to_string(number + 1));
+    auto transaction = ledger.begin();
+    const std::string reserved = record_outcome(transaction, draft_of(ledger::Outcome::reserved), kShare);
+    auto draft = draft_of(ledger::Outcome::token_issued, reserved);
+    draft.issues_token = true;
+    static_cast<void>(record_outcome(transaction, draft, kShare));
+    return token_text(*ledger.commit(std::move(transaction)).back().token->bytes);
+  }
+
+  /// The ledger goes on from its lines of before, with one more.
+  void require_recovered() const {
+    std::size_t index = 0;
+    look().each_line(0, [&](std::string_view line) {
+      if (index < all.size()) REQUIRE(line == all[index]);
+      ++index;
+    });
+    REQUIRE(index == all.size() + 1);
+    auto ledger = open();
+    release(ledger, kShare, Rational(9), "9");
+    CHECK(replica_fault(replica, look()) == "");
+    for (int i = 1; i <= 4; ++i) {
+      CHECK(look().find_key("ada", std::to_string(i))->values ==
+            std::vector<Rational>{Rational(static_cast<long>(i))});
+    }
+    auto view = look();
+    CHECK(balances_fold(view));
+    ledger::Inspection inspection(view);
+    CHECK(inspection.lifecycle_faults().empty());
+    CHECK(inspection.completeness_faults().empty());
+    CHECK(inspection.storage_faults(true).empty());
+  }
+
+  TemporaryDirectory elsewhere;
+  std::string copy;  ///< of an earlier state,
+  std::string then;  ///< and its replica
+  std::int64_t lines_then = 0;
+  std::int64_t lines = 0;
+  std::vector<std::string> tokens;
+  std::vector<std::string> all;
+};
+
+}  // namespace
+
+TEST_CASE("recovery from a replica: a ledger that was put back has again what it lost", "[ledger][replica]") {
+  const LostTail fixture;
+  auto open_before = fixture.open();
+  copy_ledger(fixture.copy, fixture.path);
+  const auto recovery = recover(fixture);
+  CHECK(recovery.kept == fixture.lines_then);
+  CHECK(recovery.restored == fixture.lines - fixture.lines_then);
+  CHECK(recovery.dropped == 0);
+  CHECK(recovery.faults.empty());
+  fixture.require_recovered();
+  // Tokens of what it kept it can tell, of what was put back it knows the hash.
+  auto view = fixture.look();
+  CHECK(view.find_token(fixture.tokens[0])->token->bytes);
+  const auto put_back = view.find_token(fixture.tokens[1]);
+  REQUIRE(put_back);
+  CHECK(!put_back->token->bytes);
+  CHECK(query_sql(fixture.path, "SELECT cause || restored || dropped || by || why FROM recovery") ==
+        "behind_replica" + std::to_string(recovery.restored) + "0cleodisk failed");
+  // A replica that lacks something is no reason to put anything back.
+  write_file(fixture.replica, fixture.then);
+  CHECK(recover(fixture).restored == 0);
+  CHECK(replica_fault(fixture.replica, fixture.look()) == "");
+}
+
+TEST_CASE("recovery from a replica: a ledger that is gone is made again", "[ledger][replica]") {
+  const LostTail fixture;
+  const std::string id = fixture.look().ledger_id();
+  remove_ledger(fixture.path);
+  const auto recovery = recover(fixture);
+  CHECK(recovery.ledger_id == id);
+  CHECK(recovery.kept == 0);
+  CHECK(recovery.restored == fixture.lines);
+  fixture.require_recovered();
+  for (const std::string& token : fixture.tokens) CHECK(!fixture.look().find_token(token)->token->bytes);
+  CHECK(query_sql(fixture.path, "SELECT cause FROM recovery") == "rebuilt");
+}
+
+TEST_CASE("recovery from a replica: what nobody was told of is cut off, and counted", "[ledger][replica]") {
+  const LostTail fixture;
+  const std::string whole = read_file(fixture.replica);
+  const std::string last = fixture.all.back();
+  for (const std::string& tail : {last.substr(0, 40), last + "\n", last + "\n" + last.substr(0, 9)}) {
+    CAPTURE(tail);
+    const bool there = fs::exists(fixture.path);
+    if (there) remove_ledger(fixture.path);
+    write_file(fixture.replica, whole + tail);
+    CHECK(recover(fixture).dropped == (tail.find('\n') == std::string::npos ? 0 : 1));
+    // And the line that says so stands where it was.
+    CHECK(read_file(fixture.replica).starts_with(whole + R"({"blind":")"));
+    CHECK(replica_fault(fixture.replica, fixture.look()) == "");
+  }
+}
+
+TEST_CASE("recovery from a replica: refuses what is not whole, and leaves everything as it was",
+          "[ledger][replica]") {
+  const LostTail fixture;
+  const std::string whole = read_file(fixture.replica);
+  const auto refuses = [&](const std::string& bytes, const std::string& says) {
+    write_file(fixture.replica, bytes);
+    const bool there = fs::exists(fixture.path);
+    const std::string before = there ? read_file(fixture.path) : "";
+    try {
+      static_cast<void>(recover(fixture));
+      FAIL("recovered");
+    } catch (const LedgerCorrupt& error) {
+      CAPTURE(error.what(), says);
+      CHECK(std::string(error.what()).find(says) != std::string::npos);
+    }
+    CHECK(read_file(fixture.replica) == bytes);
+    CHECK(fs::exists(fixture.path) == there);
+    if (there) CHECK(read_file(fixture.path) == before);
+  };
+  const auto with_flip = [&](std::size_t at) {
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    return other;
+  };
+  copy_ledger(fixture.copy, fixture.path);
+  refuses(with_flip(whole.find("\"values\"") + 11), "is not that of the lines before it");
+  refuses(with_flip(whole.find("\n= ") + 5), "is not that of the lines before it");
+  const auto second = whole.find("\n= ", whole.find("\n= ") + 1);
+  const auto line_end = whole.find('\n', second + 1);
+  refuses(whole.substr(0, line_end + 1) + whole.substr(whole.find('\n', line_end + 1) + 1),
+          "is not that of the lines before it");
+  refuses("", "it has no trailer");
+  refuses(fixture.all[0] + "\n", "it has no trailer");
+  remove_ledger(fixture.path);
+  refuses(with_flip(whole.find("\"values\"") + 11), "is not that of the lines before it");
+
+  // A ledger that went another way since.
+  copy_ledger(fixture.copy, fixture.path);
+  write_file(fixture.replica, fixture.then);
+  {
+    auto ledger = fixture.open();
+    release(ledger, kShare, Rational(7), "another");
+  }
+  refuses(whole, "went another way");
+  // What is made of it does not verify.
+  copy_ledger(fixture.copy, fixture.path);
+  const std::string before = read_file(fixture.path);
+  CHECK(recover(fixture, {{"decision 1", "wrong", "is wrong"}}).faults.size() == 1);
+  CHECK(read_file(fixture.path) == before);
+  remove_ledger(fixture.path);
+  CHECK(recover(fixture, {{"decision 1", "wrong", "is wrong"}}).faults.size() == 1);
+  CHECK(!fs::exists(fixture.path));
+  CHECK_THROWS_AS(ledger::Ledger::recover_from(fixture.path, fixture.replica, {.by = "cleo"}),
+                  InvalidParameter);
+}
+
+TEST_CASE("kill: at every operation of a recovery from a replica another one ends it",
+          "[ledger][replica][crash]") {
+  for (const bool gone : {false, true}) {
+    int killed = 0;
+    for (std::int64_t at = 1;; at += at < 12 ? 1 : 29) {
+      const LostTail fixture;
+      copy_ledger(fixture.copy, fixture.path);
+      if (gone) remove_ledger(fixture.path);
+      write_file(fixture.replica, read_file(fixture.replica) + "{");
+      const int status = in_child([&] {
+        FaultVfs vfs;
+        const ReplicaCallsOf calls(vfs, fixture.replica);
+        vfs.die_at(at);
+        static_cast<void>(recover(fixture));
+      });
+      CAPTURE(at, gone);
+      if (status != 0) ++killed;
+      static_cast<void>(recover(fixture));
+      fixture.require_recovered();
+      if (status == 0) break;
+    }
+    CHECK(killed >= 10);
+  }
+}
