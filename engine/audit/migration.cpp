@@ -50,6 +50,14 @@ ledger::MigrationSteps migration_steps(const Progress& progress) {
   return steps;
 }
 
+ledger::ReplicaRecovery recover_from(const std::string& ledger_path, const std::string& replica,
+                                     const std::string& by, const std::string& why,
+                                     const EngineOptions& options, const Progress& progress) {
+  const auto verify = [&progress](const std::string& path) { return faults_of(path, progress); };
+  return ledger::Ledger::recover_from(ledger_path, replica, {.by = by, .why = why, .verify = verify},
+                                      options.ledger_options());
+}
+
 ledger::Migration migrate(const std::string& ledger_path, const EngineOptions& options,
                           const Progress& progress) {
   return ledger::Ledger::migrate(ledger_path, options.ledger_options(), migration_steps(progress));

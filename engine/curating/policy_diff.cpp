@@ -366,9 +366,35 @@ std::vector<PolicyChange> diff(const std::optional<std::vector<Principal>>& befo
   return changes;
 }
 
+void compare_replicas(const Place& place, const std::optional<ReplicaFile>& before,
+                      const std::optional<ReplicaFile>& after) {
+  const auto path_of = [](const std::optional<ReplicaFile>& replica) {
+    return replica ? yaml::scalar(replica->path) : std::string();
+  };
+  if (!before || !after) {
+    place.compare(path_of(before), path_of(after),
+                  {Direction::tighter, "every line is written a second time"},
+                  {Direction::looser, "a ledger that is put back to an earlier state is not noticed"},
+                  {Direction::neutral, ""});
+    return;
+  }
+  const auto& [path, sync] = *before;
+  const auto& [path_now, sync_now] = *after;
+  place.at("file").compare(yaml::scalar(path), yaml::scalar(path_now),
+                           {Direction::neutral, "everything so far is copied there"});
+  const auto word = [](ReplicaFile::Sync one) { return std::string(kReplicaSyncWords.of(one)); };
+  const bool less = sync_now == ReplicaFile::Sync::none;
+  place.at("sync").compare(
+      word(sync), word(sync_now),
+      {less ? Direction::looser : Direction::tighter,
+       less ? "what was told may be in neither after a power failure and the loss of the ledger"
+            : "what is told is on both disks"});
+}
+
 std::vector<PolicyChange> diff(const Policy& before, const Policy& after) {
   std::vector<PolicyChange> changes =
       diff(before.principals(), after.principals(), datasets_of(before, after));
+  compare_replicas(Place(changes, {"replica"}), before.replica(), after.replica());
   const Place place(changes, {"datasets"});
   for (const Dataset& old : before.datasets()) {
     const std::size_t first = changes.size();

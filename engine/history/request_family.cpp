@@ -116,11 +116,24 @@ RequestState RequestFamily::state() const {
   return state_of(end ? *end : holder());
 }
 
+namespace {
+
+template <class Of>
+bool all_of_family(const RequestFamily& family, const Of& holds) {
+  const auto part_holds = [&](const std::optional<StoredDecision>& part) { return !part || holds(*part); };
+  return holds(family.root) && part_holds(family.reservation) && part_holds(family.token) &&
+         part_holds(family.end) && std::all_of(family.approvals.begin(), family.approvals.end(), holds);
+}
+
+}  // namespace
+
 bool RequestFamily::durable() const {
-  const auto known = [](const std::optional<StoredDecision>& part) { return !part || part->durable; };
-  return root.durable && known(reservation) && known(token) && known(end) &&
-         std::all_of(approvals.begin(), approvals.end(),
-                     [](const StoredDecision& approval) { return approval.durable; });
+  return all_of_family(*this, [](const StoredDecision& part) { return part.durable; });
+}
+
+bool RequestFamily::replica_behind() const {
+  return !durable() &&
+         all_of_family(*this, [](const StoredDecision& part) { return part.durable || !part.in_replica; });
 }
 
 bool RequestFamily::approved_by(const std::string& who) const {

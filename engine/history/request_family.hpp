@@ -26,6 +26,8 @@ struct RequestFamily {
   [[nodiscard]] bool open() const { return !end.has_value(); }
   /// Whether all of it is known to be on disk.
   [[nodiscard]] bool durable() const;
+  /// Not durable for that alone.
+  [[nodiscard]] bool replica_behind() const;
   [[nodiscard]] bool approved_by(const std::string& who) const;
   /// The request, with who asked it and under which key.
   [[nodiscard]] Request request() const;

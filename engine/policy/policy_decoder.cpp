@@ -110,6 +110,23 @@ Dataset decode_dataset(const yaml::Entry& entry, const Askers& askers, Faults& f
   return dataset;
 }
 
+std::optional<ReplicaFile> decode_replica(const Node& node, const Mark& owner, Faults& faults) {
+  const Fields fields(node, keys::replica, "replica", owner, faults);
+  if (node.kind != Node::Kind::map) return std::nullopt;
+  ReplicaFile replica;
+  if (const Node* file = fields["file"]) {
+    replica.path = text_of(*file, "replica.file", faults).value_or("/");
+    if (!replica.path.starts_with('/')) {
+      faults.add(file->mark, "replica.file: " + shown(replica.path) +
+                                 " is not an absolute path: where a policy is applied from must not move it");
+    }
+  }
+  if (const Node* sync = fields["sync"]) {
+    replica.sync = word_of(*sync, keys::replica_syncs, "replica.sync", faults).value_or(replica.sync);
+  }
+  return replica;
+}
+
 bool is_version_one(const Node& root, Faults& faults) {
   const Node* version = root.find("version");
   if (version == nullptr || version->kind == Node::Kind::refused) return true;  // reported as missing
@@ -133,6 +150,9 @@ DecodedPolicy decode_policy(const Node& root, Faults& faults) {
     askers = decode_principals(*principals, fields.mark_of("principals"), faults);
   } else {
     askers.readable = !fields.has("principals");
+  }
+  if (const Node* replica = fields["replica"]) {
+    policy.replica = decode_replica(*replica, fields.mark_of("replica"), faults);
   }
   const Node* declared = fields["datasets"];
   if (declared == nullptr ||

@@ -17,6 +17,7 @@ namespace epsilog::engine {
 struct DecodedPolicy {
   std::vector<Dataset> datasets;
   std::optional<std::vector<Principal>> principals;
+  std::optional<ReplicaFile> replica;
 };
 
 /// The whole document.

@@ -20,8 +20,13 @@ std::vector<std::string> KeyTable::names() const {
 
 namespace keys {
 
-const KeyTable policy{
-    "", {{"version", true, "version: 1"}, {"principals"}, {"datasets", true, "datasets: {NAME: {…}}"}}};
+const KeyTable policy{"",
+                      {{"version", true, "version: 1"},
+                       {"principals"},
+                       {"replica"},
+                       {"datasets", true, "datasets: {NAME: {…}}"}}};
+
+const KeyTable replica{"replica", {{"file", true, "file: /PATH, on another disk"}, {"sync"}}};
 
 const KeyTable principal{"principal", {{"roles"}, {"purposes"}}};
 
@@ -129,6 +134,7 @@ const KeyTable above{"above", {{"epsilon"}, {"delta"}, {"rho"}, {"orders"}}};
 
 const KeyTable reservations{"reservations", {{"expires", true, "expires: 24h"}}};
 
+const VocabularyOf<ReplicaFile::Sync> replica_syncs{{"replica_sync", kReplicaSyncWords.list()}};
 const VocabularyOf<ColumnType> column_types{{"column_type", kColumnTypeWords.list()}};
 const VocabularyOf<Encoding> encodings{{"encoding", kEncodingWords.list()}};
 const VocabularyOf<DateFormat> date_formats{{"date_format", kDateFormatWords.list()}};
@@ -148,16 +154,16 @@ bool is_of_a_later_version(std::string_view key) {
 
 std::span<const KeyTable* const> tables() {
   static const KeyTable* const kAll[] = {
-      &policy,  &principal, &dataset, &csv_source, &sqlite_source, &unit,   &rows,
-      &budget,  &lifetime,  &limit,   &blocks,     &per_release,   &column, &query,
-      &release, &allow,     &forbid,  &approvals,  &approvers,     &above,  &reservations};
+      &policy,   &principal, &dataset,   &csv_source,  &sqlite_source, &unit,   &rows,    &budget,
+      &lifetime, &limit,     &blocks,    &per_release, &column,        &query,  &release, &allow,
+      &forbid,   &approvals, &approvers, &above,       &reservations,  &replica};
   return kAll;
 }
 
 std::span<const Vocabulary* const> vocabularies() {
-  static const Vocabulary* const kAll[] = {&column_types, &encodings, &date_formats,   &neighbours,
-                                           &measures,     &periods,   &limit_subjects, &mechanisms,
-                                           &arithmetics,  &statistics};
+  static const Vocabulary* const kAll[] = {&column_types, &encodings,  &date_formats,   &neighbours,
+                                           &measures,     &periods,    &limit_subjects, &mechanisms,
+                                           &arithmetics,  &statistics, &replica_syncs};
   return kAll;
 }
 

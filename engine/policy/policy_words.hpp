@@ -15,6 +15,7 @@ inline constexpr Words<Limit::Subject::purpose> kLimitSubjectWords({"principal",
 inline constexpr Words<MechanismChoice::gaussian> kMechanismWords({"snapping", "discrete_laplace",
                                                                    "discrete_gaussian", "gaussian"});
 inline constexpr Words<ArithmeticChoice::exact> kArithmeticWords({"mpfr", "exact"});
+inline constexpr Words<ReplicaFile::Sync::none> kReplicaSyncWords({"commit", "none"});
 inline constexpr Words<StatisticKind::value> kStatisticWords({"count", "units", "sum", "mean", "variance",
                                                               "value"});
 

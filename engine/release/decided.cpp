@@ -16,7 +16,7 @@ constexpr int kAttemptsMax = 100;
 /// Ends what is overdue by itself, so that the next attempt sees what became free.
 void end_overdue(EngineState& state) {
   Begun begun = begin_after_expiries(state);
-  if (begun.ended > 0) (void)state.writer().commit(std::move(begun.transaction));
+  if (begun.ended > 0) (void)committed(state, std::move(begun.transaction));
 }
 
 /// None: nothing of the call is recorded, and it is to be prepared (again).

@@ -43,9 +43,19 @@ EngineState::EngineState(std::string path, const EngineOptions& engine_options)
     : ledger_path(std::move(path)),
       options(engine_options),
       process_(::getpid()),
-      ledger_(ledger::Ledger::open_on_demand(ledger_path, options.ledger_options())),
+      ledger_(ledger::Ledger::open_on_demand(ledger_path, with_replica(options.ledger_options()))),
       line_(std::make_unique<GroupLine>()) {
   ledger_id = ledger_.ledger_id();
+}
+
+ledger::Options EngineState::with_replica(ledger::Options ledger_options) {
+  // A policy that somebody asked under is parsed already.
+  ledger_options.replica = [this](const ledger::PolicyVersion& version) {
+    const auto known = known_policy(version.version);
+    const bool same = known != nullptr && known->version.sha256 == version.sha256;
+    return replica_of(same ? known->policy : parsed_policy(version));
+  };
+  return ledger_options;
 }
 
 EngineState::~EngineState() {
@@ -174,6 +184,7 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
     answer.recorded.approvals.push_back({approval.draft.principal, approval.created_at});
   }
   answer.recorded.durable = family.durable();
+  answer.recorded.replica_behind = family.replica_behind();
   if (family.token && family.token->durable) add_token(answer, *family.token);
   if (family.end && &told != &*family.end) {
     answer.recorded.ended_by = family.end->id;
@@ -222,7 +233,8 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.recorded.granted = stored.draft.outcome == ledger::Outcome::granted;
   answer.recorded.replayed = replayed;
   answer.recorded.durable = stored.durable;
-  answer.recorded.log = stored.log;
+  answer.recorded.replica_behind = !stored.in_replica;
+  if (stored.durable) answer.recorded.log = stored.log;
   answer.recorded.state = state_of(stored);
   answer.recorded.parent = stored.draft.parent;
   answer.recorded.deadline = stored.draft.deadline;

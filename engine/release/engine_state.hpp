@@ -84,6 +84,7 @@ struct EngineState {
   PlanCache plans;
 
  private:
+  [[nodiscard]] ledger::Options with_replica(ledger::Options ledger_options);
   /// nullptr if it was not parsed yet.
   std::shared_ptr<const AppliedPolicy> known_policy(std::int64_t version);
   /// Parses it unless it is known.

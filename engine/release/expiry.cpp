@@ -112,12 +112,21 @@ bool end_overdue(EngineState& state, Begun& begun, const std::string& except) {
 
 }  // namespace
 
-Begun begin_after_expiries(EngineState& state, const std::string& except) {
+Begun begin_after_expiries(EngineState& state, const std::string& except, const ledger::PolicyVersion* next) {
   ledger::Ledger& ledger = state.writer();
   for (;;) {
-    Begun begun{ledger.begin()};
+    Begun begun{next != nullptr ? ledger.begin_to_apply(*next) : ledger.begin()};
     if (end_overdue(state, begun, except)) return begun;
-    (void)ledger.commit(std::move(begun.transaction));
+    (void)committed(state, std::move(begun.transaction));
+  }
+}
+
+std::vector<ledger::StoredDecision> committed(EngineState& state, ledger::Transaction transaction) {
+  try {
+    return state.writer().commit(std::move(transaction));
+  } catch (const ledger::ReplicaBehind& behind) {
+    if (state.options.warn) state.options.warn(behind.what());
+    return behind.decisions();
   }
 }
 

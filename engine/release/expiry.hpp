@@ -22,11 +22,18 @@ struct Begun {
 /// are over, without exception: a budget of one period is not spent in the next. One transaction ends 64 at
 /// most, so that others get their turn between them; the last of them is returned, open. One that cannot be
 /// read stays open and is told to EngineOptions::unreadable: it stops nobody.
-[[nodiscard]] Begun begin_after_expiries(EngineState& state, const std::string& except = "");
+/// `next`: the policy that the transaction will apply, as Ledger::begin_to_apply().
+[[nodiscard]] Begun begin_after_expiries(EngineState& state, const std::string& except = "",
+                                         const ledger::PolicyVersion* next = nullptr);
 /// The same without waiting longer than that: none if the turn is not to be had, or more than one transaction
 /// ends would end.
 [[nodiscard]] std::optional<Begun> begin_after_expiries_within(EngineState& state,
                                                                std::chrono::milliseconds wait);
+
+/// COMMIT. What it made durable in the ledger and not in the replica is told as not durable, without values,
+/// and EngineOptions::warn says why.
+[[nodiscard]] std::vector<ledger::StoredDecision> committed(EngineState& state,
+                                                            ledger::Transaction transaction);
 
 /// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
 /// may have seen the data. `act` says by what, in the name of `who`.

@@ -37,6 +37,10 @@ GroupLine::Deadline deadline_after(std::chrono::milliseconds wait) {
 std::exception_ptr own_copy(const std::exception_ptr& fault) {
   try {
     std::rethrow_exception(fault);
+  } catch (const ledger::ReplicaUnavailable& error) {
+    return std::make_exception_ptr(ledger::ReplicaUnavailable(std::string(error.what())));
+  } catch (const ledger::LedgerRolledBack& error) {
+    return std::make_exception_ptr(ledger::LedgerRolledBack(std::string(error.what())));
   } catch (const LedgerBusy& error) {
     return std::make_exception_ptr(LedgerBusy(std::string(error.what())));
   } catch (const LedgerIo& error) {
@@ -155,7 +159,7 @@ void record_group(EngineState& state, Begun begun, std::span<Member* const> memb
     any = any || member->fate == Member::Fate::recorded;
   }
   if (!any) return;  // what is overdue ends with whoever writes next
-  hand_out(state.writer().commit(std::move(transaction)), begun.ended, members);
+  hand_out(committed(state, std::move(transaction)), begun.ended, members);
 }
 
 }  // namespace

@@ -201,7 +201,8 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
   const Policy policy = checked_policy_file(policy_path);
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
   InitReport report;
-  report.ledger_id = ledger::Ledger::create(ledger_path, version, accounts_wanted(policy));
+  report.ledger_id =
+      ledger::Ledger::create(ledger_path, version, accounts_wanted(policy), EngineOptions().ledger_options());
   report.ledger = absolute_path(ledger_path, "ledger");
   report.policy_sha256 = version.sha256;
   return report;
@@ -217,7 +218,7 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   report.policy_sha256 = version.sha256;
 
   ledger::Ledger& ledger = state_->writer();
-  Begun begun = begin_after_expiries(*state_);
+  Begun begun = begin_after_expiries(*state_, "", &version);
   ledger::Transaction& transaction = begun.transaction;
   const ledger::PolicyVersion active = transaction.active_policy();
   const AppliedPolicy before{active, Policy::parse_stored(active.yaml, "the active policy")};

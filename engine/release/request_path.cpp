@@ -108,7 +108,7 @@ Attempt transact(EngineState& state, const Waiting& step, Overdue overdue, const
   const RequestFamily family = family_of(begun.transaction, step.root()).value();
   const bool recorded = work(begun.transaction, family);
   if (recorded || begun.ended > 0) {
-    *step.tree = state.writer().commit(std::move(begun.transaction)).back().log->tree;
+    *step.tree = committed(state, std::move(begun.transaction)).back().log->tree;
   }
   return Attempt::over;
 }

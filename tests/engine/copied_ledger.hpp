@@ -89,7 +89,7 @@ class CopiedLedger {
     options.unreadable = [this](const engine::UnreadableDecision&) { named_unreadable = true; };
     return options;
   }
-  [[nodiscard]] ledger::Options ledger_options() const { return {.wait = wait, .clock = clock.clock()}; }
+  [[nodiscard]] ledger::Options ledger_options() { return options().ledger_options(); }
   [[nodiscard]] engine::Engine open() { return engine::Engine::open(path, options()); }
 
   /// The word of an answer; what it tells is kept for require_kept() and require_places().
@@ -245,6 +245,8 @@ class CopiedLedger {
     const auto is = [&error]<class Exception>(std::type_identity<Exception>) {
       return dynamic_cast<const Exception*>(&error) != nullptr;
     };
+    if (is(std::type_identity<ledger::ReplicaUnavailable>())) return "unavailable";
+    if (is(std::type_identity<ledger::LedgerRolledBack>())) return "rolled back";
     if (is(std::type_identity<LedgerBusy>())) return "busy";
     if (is(std::type_identity<LedgerIo>())) return "io";
     if (is(std::type_identity<LedgerCorrupt>())) return "corrupt";

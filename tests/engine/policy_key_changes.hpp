@@ -18,6 +18,7 @@ inline const std::string kEveryKey =
     "  alice: {roles: [research], purposes: [planning]}\n"
     "  carol: {roles: [custodian]}\n"
     "  dave: {roles: [custodian]}\n"
+    "replica: {file: /mnt/second/clinic.replica, sync: none}\n"
     "datasets:\n"
     "  clinic:\n"
     "    source: {csv: visits.csv, delimiter: ';', decimal: '.', null: [NA], multiline: false}\n"
@@ -81,6 +82,9 @@ inline const std::string kDiscrete = "{mechanism: discrete_laplace, grid: 1}";
 inline const std::map<std::string, KeyChange>& key_changes() {
   static const std::map<std::string, KeyChange> kChanges = {
       {".principals", {"  dave: {roles: [custodian]}\n", ""}},
+      {".replica", {"replica: {file: /mnt/second/clinic.replica, sync: none}\n", ""}},
+      {"replica.file", {"/mnt/second/clinic.replica", "/mnt/third/clinic.replica"}},
+      {"replica.sync", {", sync: none", ""}},
       {".datasets",
        {"    mean_split: 1/3\n",
         "    mean_split: 1/3\n"

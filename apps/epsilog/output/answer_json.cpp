@@ -247,6 +247,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
               {"by", or_null(answer.asked.by)},
               {"where", or_null(answer.asked.where)},
               {"purpose", or_null(answer.asked.purpose)}};
+  if (answer.recorded.replica_behind) object["replica_behind"] = true;
   add_values(object, answer.planned.record.cells, answer.released.values,
              answer.recorded.durable.has_value() && !*answer.recorded.durable);
   object["epsilon"] = epsilon_json(answer, kind);

@@ -31,6 +31,12 @@ bool withheld(const engine::Answer& answer) {
 
 void warn_if_withheld(const engine::Answer& answer, Console& console) {
   if (!withheld(answer)) return;
+  if (answer.recorded.replica_behind) {
+    console.message("replica_behind: decision " + answer.recorded.decision_id +
+                    " is on record and charged, but the replica does not hold it: what was released is told "
+                    "once it does. Ask again, or `epsilog show`, when the replica can be written to");
+    return;
+  }
   console.message(
       "decision " + answer.recorded.decision_id +
       " is on record, but not known to be on the disk, and a power failure may take it back: what "

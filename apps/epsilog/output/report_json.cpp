@@ -134,16 +134,24 @@ std::string import_json(const std::string& ledger, std::int64_t lines) {
   return pretty({{"ledger", ledger}, {"lines", lines}, {"read_only", true}});
 }
 
-std::string migrate_json(const std::string& ledger, const ledger::Migration& migration) {
+namespace {
+
+Json stored_faults(const std::vector<ledger::StoredFault>& found) {
   Json faults = Json::array();
-  for (const ledger::StoredFault& fault : migration.faults) {
+  for (const ledger::StoredFault& fault : found) {
     faults.push_back({{"record", fault.record}, {"code", fault.code}, {"message", fault.message}});
   }
+  return faults;
+}
+
+}  // namespace
+
+std::string migrate_json(const std::string& ledger, const ledger::Migration& migration) {
   return pretty({{"ledger", ledger},
                  {"from", migration.from},
                  {"to", migration.to},
                  {"copy", or_null(migration.copy)},
-                 {"faults", faults}});
+                 {"faults", stored_faults(migration.faults)}});
 }
 
 std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
@@ -157,6 +165,15 @@ std::string clock_confirm_json(const std::string& ledger, const std::string& hel
 std::string recover_json(const std::string& ledger, const engine::RecoverReport& report) {
   return pretty(
       {{"ledger", ledger}, {"was_poisoned", report.was_poisoned}, {"reason", or_null(report.reason)}});
+}
+
+std::string recover_from_json(const std::string& ledger, const ledger::ReplicaRecovery& recovery) {
+  return pretty({{"ledger", ledger},
+                 {"ledger_id", or_null(recovery.ledger_id)},
+                 {"kept", recovery.kept},
+                 {"restored", recovery.restored},
+                 {"dropped", recovery.dropped},
+                 {"faults", stored_faults(recovery.faults)}});
 }
 
 std::string audit_json(const engine::AuditReport& report, const Examined& examined) {

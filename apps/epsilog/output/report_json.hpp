@@ -41,6 +41,8 @@ struct DatasetReport {
                                              const std::string& now);
 [[nodiscard]] std::string relocate_json(const engine::RelocateReport& report, const std::string& ledger_id);
 [[nodiscard]] std::string recover_json(const std::string& ledger, const engine::RecoverReport& report);
+[[nodiscard]] std::string recover_from_json(const std::string& ledger,
+                                            const ledger::ReplicaRecovery& recovery);
 
 /// Which ledger was verified, so that two reports can be held beside each other; "" and 0 where it cannot be
 /// read.

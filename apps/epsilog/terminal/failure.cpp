@@ -9,6 +9,7 @@
 #include "epsilog/engine/not_verified.hpp"
 #include "epsilog/engine/request_state.hpp"
 #include "epsilog/engine/source_io.hpp"
+#include "epsilog/ledger/replica.hpp"
 #include "out_of_memory.hpp"
 #include "usage_error.hpp"
 
@@ -32,6 +33,9 @@ std::pair<ExitCode, const char*> classify(const std::exception& error) {
   if (is<engine::SourceIo>(error)) return {ExitCode::try_again, "source_io"};
   if (is<InputError>(error)) return {ExitCode::try_again, "input"};
   if (is<LedgerUnusable>(error)) return {ExitCode::invalid, "ledger_unusable"};
+  if (is<ledger::ReplicaUnavailable>(error)) return {ExitCode::try_again, "replica_unavailable"};
+  if (is<ledger::ReplicaBehind>(error)) return {ExitCode::try_again, "replica_behind"};
+  if (is<ledger::LedgerRolledBack>(error)) return {ExitCode::not_verified, "ledger_rolled_back"};
   if (is<LedgerBusy>(error)) return {ExitCode::try_again, "ledger_busy"};
   if (is<LedgerIo>(error)) return {ExitCode::try_again, "ledger_io"};
   if (is<LedgerCorrupt>(error)) return {ExitCode::not_verified, "ledger_corrupt"};

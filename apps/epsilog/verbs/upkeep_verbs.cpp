@@ -18,9 +18,42 @@ struct UpkeepArguments : LedgerArguments {
   std::optional<std::string> dataset;
   std::optional<std::string> source;
   std::optional<std::string> why;
+  std::optional<std::string> from;
 };
 
+ExitCode recover_from(const UpkeepArguments& arguments, Console& console) {
+  const std::string ledger = ledger_path(arguments);
+  const ledger::ReplicaRecovery recovery = engine::recover_from(
+      ledger, *arguments.from, principal_argument(arguments), why_argument(arguments.why),
+      engine_options(arguments, console), console.progress("verifying"));
+  console.end_progress();
+  const bool done = recovery.faults.empty();
+  if (done && recovery.restored > 0) {
+    console.made(ledger + " has " + std::to_string(recovery.restored) + " lines of the replica");
+  }
+  if (console.json()) {
+    console.write(recover_from_json(ledger, recovery));
+  } else if (!done) {
+    console.write(
+        fmt::format("{}: what the replica holds does not verify: nothing was done\n", printable(ledger)));
+    for (const ledger::StoredFault& fault : recovery.faults) {
+      console.write(
+          fmt::format("  {}  {}: {}\n", printable(fault.record), fault.code, printable(fault.message)));
+    }
+  } else if (!console.quiet()) {
+    console.write(fmt::format("{}: {} lines {} from the replica{}\n", printable(ledger), recovery.restored,
+                              recovery.kept == 0 ? "built" : "put back",
+                              recovery.restored == 0 ? ": it lacks nothing" : ""));
+    if (recovery.dropped > 0) {
+      console.write(fmt::format("  cut off  {} lines at the end of the replica, of which nobody was told\n",
+                                recovery.dropped));
+    }
+  }
+  return done ? ExitCode::done : ExitCode::not_verified;
+}
+
 ExitCode recover(const UpkeepArguments& arguments, Console& console) {
+  if (arguments.from) return recover_from(arguments, console);
   const std::string ledger = ledger_path(arguments);
   const engine::RecoverReport report = engine::recover(ledger, engine_options(arguments, console));
   if (report.was_poisoned) console.made(ledger + " is usable again");
@@ -109,12 +142,22 @@ ExitCode relocate(const UpkeepArguments& arguments, Console& console) {
 VerbSpec recover_verb() {
   return Verb<UpkeepArguments>{
       .words = "recover",
-      .summary = "clear the mark that an input/output error left on a ledger",
-      .examples = "epsilog recover --ledger clinic.epsilog",
+      .summary = "put a ledger right after an input/output error, or from its replica",
+      .examples =
+          "epsilog recover --ledger clinic.epsilog\n"
+          "epsilog recover --ledger clinic.epsilog --from /mnt/second/clinic.replica --why 'disk failed'",
       .details =
-          "Works only after a reboot, when what is on the disk is all there is, and only if the ledger\n"
-          "then verifies.",
-      .options = {{"--ledger", &UpkeepArguments::ledger}, {"--wait", &UpkeepArguments::wait}},
+          "Without --from: clears the mark that an input/output error left. Works only after a reboot, when\n"
+          "what is on the disk is all there is, and only if the ledger then verifies.\n"
+          "With --from: puts back the lines that the replica holds and the ledger has lost, or makes the\n"
+          "ledger of them if it is not there, if what comes of it verifies; the recovery is a line of its\n"
+          "own. What follows the last trailer of the replica is cut off: nobody was told of it.",
+      .options = {{"--ledger", &UpkeepArguments::ledger},
+                  {"--from", &UpkeepArguments::from, false, "the replica"},
+                  {"--why", &UpkeepArguments::why, false, "with --from: the reason, kept with the recovery"},
+                  {"--as", &UpkeepArguments::principal, false,
+                   "with --from: who does it (default: the name of the operating system's user)"},
+                  {"--wait", &UpkeepArguments::wait}},
       .run = &recover};
 }
 

@@ -139,7 +139,8 @@ std::vector<Spellings> same_meaning() {
 }
 
 /// What of a policy is only where something lies, and what no two policies write differently.
-const std::set<std::string> kOnlyPlaces = {"csv_source.csv", "sqlite_source.sqlite"};
+const std::set<std::string> kOnlyPlaces = {".replica", "csv_source.csv", "sqlite_source.sqlite",
+                                              "replica.file", "replica.sync"};
 
 /// Visits every name and text in a value.
 template <class Visit>
@@ -239,7 +240,7 @@ TEST_CASE("implied object: every key of the schema makes another, but for paths"
     }
   }
   INFO("In no object:\n" << places);
-  CHECK(places == "csv_source.csv\nsqlite_source.sqlite\n");
+  CHECK(places == ".replica\ncsv_source.csv\nsqlite_source.sqlite\nreplica.file\nreplica.sync\n");
 }
 
 TEST_CASE("implied object: nothing in it says where data are, or what the host is",

@@ -145,6 +145,7 @@ struct StateCell : CopiedLedger {
   std::map<std::string, std::string> ids;
   std::string token;     ///< that was issued
   std::string policies;  ///< where they are
+  std::string replica = "/nowhere/replica";
   std::unique_ptr<HeldLock> turn;
 };
 
@@ -174,6 +175,7 @@ struct LedgerState {
   bool other_user = false;  ///< a process of another user than the owner acts
   Tree tree = Tree::told;
   Token token = Token::bytes;
+  bool replicated = false;  ///< the active policy names a replica
 };
 
 /// As a process leaves it that is killed in COMMIT.
@@ -232,11 +234,97 @@ inline void fill_first_node(const std::string& path, const SharedClock& clock) {
   (void)engine::Engine::open(path, options).release_many(refused, bits, {});
 }
 
+/// A replica beside the ledger that cells are copied from, which each puts into its own state.
+struct LivedReplica {
+  std::string path;
+  std::string whole;    ///< what the ledger of the cells has
+  std::string further;  ///< with one more decision
+};
+
+inline std::string bytes_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+inline void write_replica(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove_all(path);
+  std::ofstream(path, std::ios::binary) << bytes;
+  std::filesystem::permissions(path, std::filesystem::perms(0600));
+}
+
+/// Applies a policy that names it.
+inline LivedReplica give_replica(const std::string& path, const SharedClock& clock) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  LivedReplica replica{.path = folder + "/replica", .whole = "", .further = ""};
+  const std::string policy = folder + "/replicated.yaml";
+  std::ofstream(policy) << lived_policy() << "replica: {file: " << replica.path << "}\n";
+  engine::EngineOptions options;
+  options.clock = clock.clock();
+  (void)engine::Engine::open(path, options).apply_policy(policy, "curator", "");
+  replica.whole = bytes_of_file(replica.path);
+  const std::string kept = folder + "/kept.ledger";
+  std::filesystem::copy_file(path, kept);
+  {
+    engine::Engine engine = engine::Engine::open(path, options);
+    (void)release(engine, request("count", "9"));
+  }
+  replica.further = bytes_of_file(replica.path);
+  std::filesystem::rename(kept, path);
+  for (const char* suffix : {"-wal", "-shm", ".lock", ".queue"}) std::filesystem::remove(path + suffix);
+  return replica;
+}
+
+/// A state of the replica of a ledger that is as fresh as any.
+inline LedgerState replica_state(
+    const char* name, std::function<void(StateCell& cell, const LivedReplica& replica)> enter,
+    std::function<void(const std::string& path)> prepare = [](const std::string&) {}) {
+  const auto lived = std::make_shared<LivedReplica>();
+  return {.name = name,
+          .prepare =
+              [lived, prepare](const std::string& path, const SharedClock& clock) {
+                *lived = give_replica(path, clock);
+                prepare(path);
+              },
+          .enter =
+              [lived, enter](StateCell& cell) {
+                cell.replica = lived->path;
+                enter(cell, *lived);
+              },
+          .replicated = true};
+}
+
+inline std::vector<LedgerState> replica_states() {
+  return {
+      replica_state("replica absent",
+                    [](StateCell&, const LivedReplica& replica) { std::filesystem::remove(replica.path); }),
+      replica_state("replica of another",
+                    [](StateCell& cell, const LivedReplica& replica) {
+                      std::string other = replica.whole;
+                      other[other.find("\"blind\":\"") + 9] ^= 1;
+                      write_replica(cell.replica, other);
+                    }),
+      replica_state("replica behind",
+                    [](StateCell& cell, const LivedReplica& replica) {
+                      const auto last = replica.whole.rfind("\n= ", replica.whole.size() - 2);
+                      const auto before = replica.whole.rfind("\n= ", last - 1);
+                      write_replica(cell.replica,
+                                    replica.whole.substr(0, replica.whole.find('\n', before + 1) + 1));
+                    }),
+      replica_state(
+          "replica ahead",
+          [](StateCell& cell, const LivedReplica& replica) { write_replica(cell.replica, replica.further); }),
+      // As after a power failure, and with more that was not known to be there than one group.
+      replica_state(
+          "replica not known to be synced",
+          [](StateCell& cell, const LivedReplica& replica) { write_replica(cell.replica, replica.whole); },
+          [](const std::string& path) { tamper(path, "UPDATE meta SET replica_size = 1"); }),
+  };
+}
+
 inline std::vector<LedgerState> ledger_states() {
   using std::chrono::hours;
   using std::chrono::minutes;
   const auto nothing = [](const std::string&, const SharedClock&) {};
-  return {
+  std::vector<LedgerState> states{
       {"fresh", nothing},
       {"not settled", nothing, write_mark},
       {"not settled, turn taken", nothing,
@@ -360,6 +448,10 @@ inline std::vector<LedgerState> ledger_states() {
          REQUIRE(engine.relocate("clinic", before + ".moved", "curator", "moved").changed);
        }},
   };
+  std::vector<LedgerState> replicas = replica_states();
+  states.insert(states.end() - 1, std::make_move_iterator(replicas.begin()),
+                std::make_move_iterator(replicas.end()));
+  return states;
 }
 
 }  // namespace epsilog::test

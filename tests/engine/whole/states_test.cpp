@@ -291,6 +291,13 @@ std::vector<Path> paths() {
               [](StateCell& cell) {
                 return std::string(engine::recover(cell.path).was_poisoned ? "recovers" : "tells");
               }),
+      library("recover, from the replica", Leaves::anything,
+              [](StateCell& cell) {
+                const auto recovery =
+                    engine::recover_from(cell.path, cell.replica, "curator", "test", cell.options());
+                if (!recovery.faults.empty()) return std::string("faults");
+                return std::string(recovery.restored > 0 ? "recovers" : "tells");
+              }),
       library("audit checkpoint", Leaves::nothing,
               [](StateCell& cell) {
                 const TemporaryFolder folder;
@@ -385,8 +392,9 @@ std::string walked_by_another(const Path& path, StateCell& cell) {
 }
 
 bool is_failure(const std::string& word) {
-  static const std::set<std::string> kFailures{"busy",  "io",      "corrupt", "unusable", "forbids",
-                                               "fails", "invalid", "closed",  "unknown",  "contradicts"};
+  static const std::set<std::string> kFailures{"busy",    "io",          "corrupt",     "unusable",
+                                               "forbids", "fails",       "invalid",     "closed",
+                                               "unknown", "contradicts", "unavailable", "rolled back"};
   return kFailures.contains(word);
 }
 
@@ -426,7 +434,8 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
   if (path.leaves == Leaves::nothing) CHECK(unchanged);
   if (is_failure(word) && word != "forbids") CHECK(unchanged);
   std::filesystem::remove(cell.sibling(".poisoned"));
-  std::filesystem::remove(cell.sibling(".lock"));
+  // In a ledger with a replica it says which lines that holds.
+  if (!state.replicated) std::filesystem::remove(cell.sibling(".lock"));
   cell.require_kept();
   if (state.tree == Tree::lost) {
     for (const ToldPlace& place : cell.places) CHECK_FALSE(place.log);

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "epsilog/engine/engine_options.hpp"
+#include "epsilog/engine/progress.hpp"
+#include "epsilog/ledger/ledger.hpp"
 
 namespace epsilog::engine {
 
@@ -19,5 +21,12 @@ struct RecoverReport {
 /// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed), LedgerBusy
 ///           (EngineOptions::wait_ms).
 RecoverReport recover(const std::string& ledger_path, const EngineOptions& options = {});
+
+/// Puts back what a replica holds and the ledger has lost, or makes a ledger of it where none is: as
+/// ledger::Ledger::recover_from(), and only if what comes of it verifies. Throws  as that.
+[[nodiscard]] ledger::ReplicaRecovery recover_from(const std::string& ledger_path, const std::string& replica,
+                                                   const std::string& by, const std::string& why,
+                                                   const EngineOptions& options = {},
+                                                   const Progress& progress = {});
 
 }  // namespace epsilog::engine

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "epsilog/accounting/callback.hpp"
@@ -11,6 +12,7 @@
 
 namespace epsilog::ledger {
 struct Options;
+struct Replica;
 }  // namespace epsilog::ledger
 
 namespace epsilog::engine {
@@ -20,6 +22,11 @@ struct UnreadableDecision {
   std::string decision_id;  ///< "" where not even that can be read
   std::string message;
 };
+
+class Policy;
+
+/// Where and how surely a policy has lines written a second time.
+[[nodiscard]] std::optional<ledger::Replica> replica_of(const Policy& policy);
 
 struct EngineOptions {
   /// For the ledger's turn, milliseconds >= 0; then LedgerBusy. 0: does not wait.

@@ -168,6 +168,13 @@ struct Dataset {
   [[nodiscard]] const ReleaseSettings& settings(std::string_view statistic_or_query) const;
 };
 
+/// Where the ledger writes every line a second time (epsilog/ledger/replica.hpp).
+struct ReplicaFile {
+  enum class Sync { commit, none };
+  std::string path;          ///< absolute
+  Sync sync = Sync::commit;  ///< commit: before a value leaves
+};
+
 class Policy final {
  public:
   /// Decodes one YAML document that became a version of a ledger, by whichever program. A new policy is read
@@ -185,6 +192,7 @@ class Policy final {
   [[nodiscard]] const std::optional<std::vector<Principal>>& principals() const noexcept {
     return principals_;
   }
+  [[nodiscard]] const std::optional<ReplicaFile>& replica() const noexcept { return replica_; }
   /// nullptr when none of that name is declared.
   [[nodiscard]] const Principal* principal(std::string_view name) const;
   /// The exact bytes that were parsed.
@@ -194,6 +202,7 @@ class Policy final {
   std::string yaml_;
   std::vector<Dataset> datasets_;
   std::optional<std::vector<Principal>> principals_;
+  std::optional<ReplicaFile> replica_;
 };
 
 }  // namespace epsilog::engine

@@ -54,6 +54,8 @@ struct Answer {
     /// What is recorded of it is known to be on disk; nothing for plan. Where it is not, or the ledger is
     /// poisoned, all values are withheld, and so is the token.
     std::optional<bool> durable = {};
+    /// Not durable for that alone that the replica does not have it: it is told once the replica does.
+    bool replica_behind = false;
     RequestState state = RequestState::refused;
     std::string decision_id;  ///< "" for plan
     std::int64_t seq = 0;     ///< 0 for plan
