@@ -14,8 +14,8 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr std::string_view kKind = "epsilog-replica-1";
-constexpr off_t kPlace = kCommitMarkBytes;
+constexpr std::string_view kReplicaKind = "epsilog-replica-1";
+constexpr off_t kMarkPlace = kCommitMarkBytes;
 constexpr std::size_t kDigest = 64;
 
 /// The next of the fields that are separated by one blank each.
@@ -42,7 +42,7 @@ ReplicaMark if_of(const std::string& ledger_id, ReplicaMark mark) {
 }  // namespace
 
 std::string replica_mark_bytes(const ReplicaMark& mark) {
-  std::string bytes(kKind);
+  std::string bytes(kReplicaKind);
   bytes += " " + mark.boot_id + " " + mark.ledger_id + " " + std::to_string(mark.size) + " " +
            std::to_string(mark.end) + "\n";
   bytes += sha256_hex(bytes) + "\n";
@@ -55,7 +55,7 @@ ReplicaMark parse_replica_mark(std::string_view bytes) {
   if (bytes.size() != kCommitMarkBytes || line_end == std::string_view::npos) return {};
   if (bytes.substr(line_end + 1, kDigest) != sha256_hex(bytes.substr(0, line_end + 1))) return {};
   std::string_view line = bytes.substr(0, line_end);
-  if (next_field(line) != kKind) return {};
+  if (next_field(line) != kReplicaKind) return {};
   ReplicaMark mark;
   mark.boot_id = next_field(line);
   mark.ledger_id = next_field(line);
@@ -69,7 +69,7 @@ ReplicaMark read_replica_mark(int lock_file, const std::string& ledger_id) {
   constexpr int kAttempts = 4;  // what was read while it was written fails its digest, and is whole next time
   for (int i = 0; i < kAttempts; ++i) {
     std::string bytes(kCommitMarkBytes, '\0');
-    const ssize_t count = ::pread(lock_file, bytes.data(), bytes.size(), kPlace);
+    const ssize_t count = ::pread(lock_file, bytes.data(), bytes.size(), kMarkPlace);
     if (count < static_cast<ssize_t>(kCommitMarkBytes)) return {};
     const ReplicaMark mark = parse_replica_mark(bytes);
     if (mark.size > 0) return if_of(ledger_id, mark);
@@ -87,7 +87,7 @@ ReplicaMark read_replica_mark(const LedgerFiles& files, const std::string& ledge
 void write_replica_mark(int lock_file, const ReplicaMark& mark) noexcept {
   try {
     const std::string bytes = replica_mark_bytes(mark);
-    while (::pwrite(lock_file, bytes.data(), bytes.size(), kPlace) < 0 && errno == EINTR) {
+    while (::pwrite(lock_file, bytes.data(), bytes.size(), kMarkPlace) < 0 && errno == EINTR) {
     }
   } catch (const std::exception&) {
     return;

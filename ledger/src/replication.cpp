@@ -12,7 +12,7 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;
+constexpr std::size_t kWrittenAtOnce = std::size_t{1} << 20;
 /// Room that is kept, so that a full disk is noticed before anything is charged.
 constexpr off_t kAhead = off_t{1} << 20;
 
@@ -23,8 +23,8 @@ void sync_as_wanted(ReplicaFile& file, const Replica& replica) {
 /// The same bytes at the same place: whether the disk has them is not known.
 void write_again(ReplicaFile& file, off_t from, off_t to) {
   while (from < to) {
-    const std::string bytes =
-        file.read(from, static_cast<std::size_t>(std::min<off_t>(to - from, static_cast<off_t>(kChunk))));
+    const std::string bytes = file.read(
+        from, static_cast<std::size_t>(std::min<off_t>(to - from, static_cast<off_t>(kWrittenAtOnce))));
     if (bytes.empty()) return;
     file.write(from, bytes);
     from += static_cast<off_t>(bytes.size());
@@ -37,7 +37,7 @@ ReplicaEnd append_lines(ReplicaFile& file, Connection& connection, ReplicaEnd fr
   std::string chunk;
   for (; from.size < size && lines.next(); ++from.size) {
     chunk += lines.text() + "\n";
-    if (chunk.size() < kChunk) continue;
+    if (chunk.size() < kWrittenAtOnce) continue;
     file.write(from.end, chunk);
     from.end += static_cast<off_t>(chunk.size());
     chunk.clear();
