@@ -383,10 +383,18 @@ class SmallLedger {
   std::string reserved_;
 };
 
+/// A sanitizer finds in some of the bytes what it finds in all, which would take it a quarter of an hour.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t kOneByteOf = 8;
+#else
+constexpr std::size_t kOneByteOf = 1;
+#endif
+
 /// Every byte in use, and some of the many that are not.
 bool one_of_a_run(const SmallLedger& ledger, std::size_t byte, std::mt19937_64& random) {
   constexpr std::size_t kIdleBytes = 192;
-  return !ledger.is_idle(byte) || random() % kIdleBytes == 0;
+  if (ledger.is_idle(byte)) return random() % kIdleBytes == 0;
+  return kOneByteOf == 1 || random() % kOneByteOf == 0;
 }
 
 }  // namespace
@@ -404,7 +412,7 @@ TEST_CASE("integrity: no bit that flips in the file gives budget or a second val
     INFO("bit " << bit << " (page " << bit / kBitsAPage + 1 << "), verb " << verb);
     if (!wrong.empty()) FAIL_CHECK(wrong);
   }
-  CHECK(flipped > ledger.bytes() / 8);
+  CHECK(flipped > ledger.bytes() / 8 / kOneByteOf);
   WARN(flipped << " bits on " << ledger.pages() << " pages");
 }
 
