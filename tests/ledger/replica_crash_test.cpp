@@ -133,9 +133,9 @@ Found replay(const Recording& recording, int images_each) {
 
 TEST_CASE("power failure: what was acknowledged is in ledger and replica, and the two agree",
           "[ledger][replica][durability]") {
-  const Found found = replay(record_groups(), 8);
+  const Found found = replay(record_groups(), 5);
   CAPTURE(found.images);
-  CHECK(found.images >= 300);
+  CHECK(found.images >= 200);
   CHECK(found.lost == 0);
   CHECK(found.unreplicated == 0);
   CHECK(found.told_early == 0);
@@ -145,7 +145,7 @@ TEST_CASE("power failure: what was acknowledged is in ledger and replica, and th
 TEST_CASE(
     "power failure: after a failed sync of the replica what is told is in it, because it is written again",
     "[ledger][replica][durability]") {
-  const Found found = replay(record_failed_sync(Afterwards::written_again), 8);
+  const Found found = replay(record_failed_sync(Afterwards::written_again), 4);
   CHECK(found.lost == 0);
   CHECK(found.unreplicated == 0);
   CHECK(found.told_early == 0);
@@ -154,7 +154,7 @@ TEST_CASE(
 
 TEST_CASE("power failure: the simulation catches a replica that is only compared after a failed sync",
           "[ledger][replica][durability][control]") {
-  CHECK(replay(record_failed_sync(Afterwards::compared), 8).unreplicated > 0);
+  CHECK(replay(record_failed_sync(Afterwards::compared), 4).unreplicated > 0);
 }
 
 TEST_CASE("kill: at every operation of a group ledger and replica agree after the next begin",

@@ -592,12 +592,18 @@ def renumber(changed):
             record["after"] = seq
 
 
+def next_id(text):
+    digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+    number = 1 + sum(digits.index(digit) << 5 * place for place, digit in enumerate(reversed(text)))
+    return "".join(digits[number >> 5 * place & 31] for place in reversed(range(len(text))))
+
+
 @sentence("a forged course of events is found: resolved twice, without a token, late, refunded, or out of nothing")
 def forged_courses():
     def resolved_twice(changed):
         place = next(i for i, r in enumerate(changed) if r.get("outcome") == "granted" and "parent" in r)
         again = copy.deepcopy(changed[place])
-        again["id"] = again["id"][:-1] + ("Z" if again["id"][-1] != "Z" else "Y")
+        again["id"] = next_id(again["id"])
         changed.insert(place + 1, again)
         renumber(changed)
         return place + 1
