@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "poison.hpp"
@@ -35,7 +36,10 @@ void write_again(ReplicaFile& file, off_t from, off_t to) {
 ReplicaEnd append_lines(ReplicaFile& file, Connection& connection, ReplicaEnd from, std::int64_t size) {
   StoredLines lines(connection, from.size);
   std::string chunk;
-  for (; from.size < size && lines.next(); ++from.size) {
+  for (; from.size < size; ++from.size) {
+    if (!lines.next() || lines.index() != from.size) {
+      throw LedgerCorrupt("log: line " + std::to_string(from.size) + " is not there");
+    }
     chunk += lines.text() + "\n";
     if (chunk.size() < kWrittenAtOnce) continue;
     file.write(from.end, chunk);

@@ -1,4 +1,5 @@
 // What a transaction does about the replica, and when.
+#include <exception>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
@@ -41,7 +42,9 @@ void TransactionState::ready_replica(const Standing& standing, const PolicyVersi
 void TransactionState::replicate_under(const PolicyVersion& version) {
   std::optional<Replica> next = ledger->replica_named_by(version);
   if (next == replica) return;
-  const bool moved = next && (!replica || next->path != replica->path);
+  // What was not synced so far is written again, all of it: nothing of it is known to be on the disk.
+  const bool synced_now = next && replica && next->sync == Replica::Sync::commit;
+  const bool moved = next && (!replica || next->path != replica->path || synced_now);
   if (moved) ledger->replication().move(ledger->writer(), ledger->turn_file(), lines_before, *next);
   if (next && !moved) ledger->replication().change(*next);
   if (!next) ledger->replication().forget();
@@ -60,7 +63,7 @@ void TransactionState::write_to_replica(const TreeHead& tree, std::vector<Stored
   if (!replica) return;
   try {
     ledger->replication().write(ledger->turn_file(), log.kept_lines(), tree, log.last_leaf());
-  } catch (const ReplicaUnavailable& failure) {
+  } catch (const std::exception& failure) {  // memory, too: whatever it is, COMMIT returned
     for (StoredDecision& decision : committed) {
       decision.durable = decision.in_replica = false;
       decision.values.clear();

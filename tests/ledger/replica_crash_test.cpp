@@ -152,6 +152,30 @@ TEST_CASE(
   CHECK(found.differing == 0);
 }
 
+TEST_CASE("replica: what was not synced is written again, all of it, when it is to be synced",
+          "[ledger][replica][durability]") {
+  FaultVfs vfs;
+  const ReplicatedLedger fixture("replica", false);
+  auto ledger = fixture.open();
+  release(ledger, kShare, Rational(1), "1");
+  const auto before = static_cast<std::int64_t>(read_file(fixture.replica).size());
+  const ReplicaCallsOf calls(vfs, fixture.replica);
+  vfs.start_recording();
+  const ledger::PolicyVersion synced = policy_with_replica("replica", true);
+  auto transaction = ledger.begin_to_apply(synced);
+  transaction.apply_policy(synced, {account("clinic", "epsilon", Epsilon::parse_down("1").units())}, "");
+  (void)ledger.commit(std::move(transaction));
+  std::int64_t written = 0;  // from the beginning, without a gap, before the first sync
+  for (const StorageEvent& event : vfs.events()) {
+    if (event.file != fixture.replica) continue;
+    if (event.kind == StorageEvent::Kind::sync) break;
+    REQUIRE(event.kind == StorageEvent::Kind::write);
+    REQUIRE(event.offset == written);
+    written += static_cast<std::int64_t>(event.bytes.size());
+  }
+  CHECK(written == before);
+}
+
 TEST_CASE("power failure: the simulation catches a replica that is only compared after a failed sync",
           "[ledger][replica][durability][control]") {
   CHECK(replay(record_failed_sync(Afterwards::compared), 4).unreplicated > 0);
