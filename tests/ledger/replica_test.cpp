@@ -202,7 +202,7 @@ TEST_CASE("replica: what is missing at its end is written before anything else, 
   CHECK(refusal(ledger).starts_with("unavailable: "));
 }
 
-TEST_CASE("replica: no bit of its last group can be changed without being found or mended",
+TEST_CASE("replica: a bit of any byte of its last group that changes is found or mended",
           "[ledger][replica]") {
   const ReplicatedLedger fixture;
   three_releases(fixture);

@@ -191,12 +191,12 @@ class Ledger final {
                                    const std::function<std::optional<std::string>()>& next_line);
   /// Puts back what a replica holds and the ledger does not, or builds a ledger that is not there, and
   /// records that; what follows the replica's last trailer is cut off, for nobody was told of it. Of the data
-  /// tokens of lines that are put back the ledger knows the hash alone. Repeatable after a crash. Requires
-  /// `by` and `why` not "". Throws    LedgerCorrupt (the replica: a line or trailer is wrong with an
-  /// acknowledged one after it; the
-  ///           ledger has lines that it has not, or is another one), ReplicaUnavailable (it cannot be read,
-  ///           or its end not be cut off), LedgerUnusable (a ledger made of lines), LedgerBusy, LedgerIo,
-  ///           InvalidParameter.
+  /// tokens of lines that are put back the ledger knows the hash alone. Repeatable after a crash.
+  /// Requires  `by` and `why` not "".
+  /// Throws    LedgerCorrupt: a line or trailer is wrong with an acknowledged one after it, or the two are
+  ///           not of one history;
+  ///           ReplicaUnavailable: it cannot be read, or its end not be cut off;
+  ///           LedgerUnusable (a ledger made of lines), LedgerBusy, LedgerIo, InvalidParameter.
   static ReplicaRecovery recover_from(const std::string& path, const std::string& replica,
                                       const ReplicaRecoverySteps& steps, const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
