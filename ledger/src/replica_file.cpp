@@ -39,6 +39,25 @@ std::string objection(const struct stat& status, const LedgerFiles& files) {
 
 }  // namespace
 
+namespace {
+
+/// A file that is not there has only its name to go by: as L.poisoned it would poison, as L.lock be written
+/// over.
+void require_not_of_ledger(const std::string& path, const LedgerFiles& files) {
+  std::string wanted;
+  try {
+    wanted = locate(path).database;
+  } catch (const LedgerUnusable&) {
+    return;  // no such directory: the call that follows says so
+  }
+  for (const std::string& name : {files.database, files.wal(), files.shm(), files.queue(), files.lock(),
+                                  files.poisoned(), files.database + "-journal"}) {
+    if (wanted == name) unavailable(path, "has the name of a file of the ledger");
+  }
+}
+
+}  // namespace
+
 ReplicaCalls& replica_calls() noexcept {
   static ReplicaCalls calls{::pwrite, ::fdatasync, ::ftruncate, kernel_reserve};
   return calls;
@@ -51,6 +70,7 @@ ReplicaFile::ReplicaFile(std::string path, Descriptor file) : path_(std::move(pa
 }
 
 ReplicaFile ReplicaFile::open(const std::string& path, const LedgerFiles& files) {
+  require_not_of_ledger(path, files);
   // Before it is opened: to close a descriptor of a ledger's file would take SQLite's locks away.
   if (belongs_to_open_ledger(path)) unavailable(path, "is a file of a ledger");
   Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -62,6 +82,7 @@ ReplicaFile ReplicaFile::open(const std::string& path, const LedgerFiles& files)
 }
 
 ReplicaFile ReplicaFile::create(const std::string& path, const LedgerFiles& files) {
+  require_not_of_ledger(path, files);
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.valid()) unavailable(path, system_message("cannot be made", errno));
   if (::fchmod(file.get(), 0600) != 0) unavailable(path, system_message("cannot be closed to others", errno));

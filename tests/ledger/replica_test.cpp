@@ -367,6 +367,11 @@ TEST_CASE("replica: a new ledger has one from its first line, or is not made", "
     static_cast<void>(ledger::Ledger::create(
         path, policy_with_replica(name), {account("clinic", "epsilon", 1)}, replicating(directory.path())));
   };
+  for (const char* own : {"L", "L-wal", "L-shm", "L-journal", "L.lock", "L.queue", "L.poisoned"}) {
+    CAPTURE(own);
+    CHECK_THROWS_AS(make(own), ledger::ReplicaUnavailable);
+    CHECK(fs::is_empty(directory.path()));
+  }
   write_file(directory.path() + "/taken", "");
   CHECK_THROWS_AS(make("taken"), ledger::ReplicaUnavailable);
   CHECK_THROWS_AS(make("missing/replica"), ledger::ReplicaUnavailable);

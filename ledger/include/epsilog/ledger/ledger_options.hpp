@@ -21,8 +21,9 @@ struct Options {
   accounting::Callback<void(const std::string&)> warn = {};
   /// Told in one sentence, and only after a second, who it is that a call waits for. Must not use the ledger.
   accounting::Callback<void(const std::string&)> waiting = {};
-  /// The replica that a policy version names, if any. Asked by who writes; must not use the ledger. What it throws comes out of begin(), commit() and create(). Without it a ledger that has a
-  /// replica cannot be written to.
+  /// The replica that a policy version names, if any. Asked by who writes; must not use the ledger. What it
+  /// throws comes out of begin(), commit() and create(). Without it a ledger that has a replica cannot be
+  /// written to.
   accounting::Callback<std::optional<Replica>(const PolicyVersion&)> replica = {};
 };
 
