@@ -99,7 +99,8 @@ namespace {
 /// False if there is more to end than one transaction does.
 bool end_overdue(EngineState& state, Begun& begun, const std::string& except) {
   for (const std::string& id : overdue(begun.transaction, except)) {
-    if (begun.ended == kExpiriesMax) return false;
+    // Without its replica nothing of them can be recorded by itself.
+    if (begun.ended >= kExpiriesMax && !begun.transaction.lacks_replica()) return false;
     try {
       expire(begun.transaction, id);
       ++begun.ended;

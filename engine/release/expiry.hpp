@@ -22,7 +22,8 @@ struct Begun {
 /// are over, without exception: a budget of one period is not spent in the next. One transaction ends 64 at
 /// most, so that others get their turn between them; the last of them is returned, open. One that cannot be
 /// read stays open and is told to EngineOptions::unreadable: it stops nobody.
-/// `next`: the policy that the transaction will apply, as Ledger::begin_to_apply().
+/// `next`: the policy that the transaction will apply, as Ledger::begin_to_apply(); where that has to name
+/// another replica first, all that is overdue ends with it.
 [[nodiscard]] Begun begin_after_expiries(EngineState& state, const std::string& except = "",
                                          const ledger::PolicyVersion* next = nullptr);
 /// The same without waiting longer than that: none if the turn is not to be had, or more than one transaction

@@ -173,6 +173,10 @@ bool Transaction::open() const noexcept {
   return state_ != nullptr && state_->has_turn;
 }
 
+bool Transaction::lacks_replica() const noexcept {
+  return state_ != nullptr && !state_->replica_ready;
+}
+
 void Transaction::member(accounting::CallbackRef<void()> step) {
   state_->as_member(step);
 }

@@ -161,6 +161,21 @@ TEST_CASE("replica: a policy moves it, and says how surely it is written", "[eng
   CHECK(engine::audit_verify(clinic.ledger).ok);
 }
 
+TEST_CASE("replica: more overdue requests than one transaction ends keep nobody from naming another",
+          "[engine][replica]") {
+  ReplicatedClinic clinic;
+  Engine engine = clinic.open();
+  engine::Request held = request("count", "0.01");
+  held.holding = engine::Holding::reserved;
+  for (int i = 0; i < 70; ++i) (void)engine.reserve(held, {});
+  clinic.clock.pass_seconds(2 * 3600);
+  fs::remove(clinic.replica);
+  const std::string second = clinic.folder.path("second.replica");
+  (void)engine.apply_policy(clinic.folder.write("second.yaml", with_replica(second)), "curator", "");
+  CHECK(release(engine, request("count", "0.5", "k")).recorded.durable == true);
+  CHECK(engine::audit_verify(clinic.ledger).ok);
+}
+
 TEST_CASE("replica: a ledger that was put back is refused, and recovered with everything that was told",
           "[engine][replica]") {
   ReplicatedClinic clinic;

@@ -51,6 +51,8 @@ class Transaction final {
   ~Transaction();
 
   [[nodiscard]] bool open() const noexcept;
+  /// Nothing can be committed until a policy names another replica, or none (Ledger::begin_to_apply()).
+  [[nodiscard]] bool lacks_replica() const noexcept;
   /// Runs the step of one of several who share this transaction: what it records is there whole or not at
   /// all. Requires  state open, no member under way; the step calls this transaction only, and leaves it
   /// where it
