@@ -69,9 +69,9 @@ std::function<std::optional<std::string>()> first_lines(const ReplicaFile& file,
       };
 }
 
-/// As the ledger had it, "" where it had not. Lines of an older time have it in the ledger alone.
+/// As the ledger has it, "" where it has not: the line has the hash.
 std::string token_in(Connection& ledger, const DecisionRecord& record) {
-  Query row = ledger.query("SELECT token, line FROM decision WHERE id = ?1");
+  Query row = ledger.query("SELECT token FROM decision WHERE id = ?1");
   row.with(id_bytes(record.id));
   if (!row.step()) return "";
   return row.bytes(0);
@@ -109,7 +109,7 @@ class Rebuilding final {
                                        .why = steps_.why});
             }};
     static_cast<void>(import_all(db, first_lines(file_, held_.end.size), rules));
-    Query row = db.query("SELECT ledger_id, decisions FROM meta");
+    Query row = db.query("SELECT ledger_id FROM meta");
     if (!row.step()) throw LedgerCorrupt("meta: its row is missing");
     ledger_id_ = hex_text(row.bytes(0));
   }

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "record_log.hpp"
-#include "records.hpp"
 #include "stored_lines.hpp"
 
 namespace epsilog::ledger {
@@ -149,22 +147,22 @@ class ReplicaReader final {
 }  // namespace
 
 bool LinesOfFile::next() {
-  for (;;) {
-    const auto feed = rest_.find('\n', searched_);
+  for (std::size_t searched = begin_;;) {
+    const auto feed = rest_.find('\n', searched);
     if (feed != std::string::npos) {
-      line_.assign(rest_, 0, feed);
-      rest_.erase(0, feed + 1);
-      searched_ = 0;
-      end_ += static_cast<off_t>(feed) + 1;
+      line_.assign(rest_, begin_, feed - begin_);
+      end_ += static_cast<off_t>(feed + 1 - begin_);
+      begin_ = feed + 1;
       return true;
     }
-    searched_ = rest_.size();
     // What is longer than any line is none; its end is looked for, and it is not kept.
-    if (rest_.size() > kLineBytesMax) {
-      end_ += static_cast<off_t>(rest_.size());
-      rest_.clear();
-      searched_ = 0;
+    if (rest_.size() - begin_ > kLineBytesMax) {
+      end_ += static_cast<off_t>(rest_.size() - begin_);
+      begin_ = rest_.size();
     }
+    rest_.erase(0, begin_);
+    begin_ = 0;
+    searched = rest_.size();
     const std::string more = file_.read(next_, kChunk);
     if (more.empty()) return false;
     next_ += static_cast<off_t>(more.size());

@@ -33,7 +33,7 @@ class LinesOfFile final {
   off_t next_;
   off_t end_;
   std::string rest_;
-  std::size_t searched_ = 0;
+  std::size_t begin_ = 0;  // of what follows, in it
   std::string line_;
 };
 
