@@ -4,6 +4,7 @@
 
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
+#include "epsilog/engine/ledger_report.hpp"
 #include "epsilog/engine/migration.hpp"
 #include "epsilog/engine/named_keys.hpp"
 #include "epsilog/engine/policy.hpp"
@@ -197,6 +198,16 @@ std::vector<Path> paths() {
                 question.accountants = {accounting::Accountant::pure};
                 (void)engine::reaccount(cell.path, question, {}, cell.options().unreadable);
                 return std::string("tells");
+              }),
+      library("audit report", Leaves::nothing,
+              [](StateCell& cell) {
+                const engine::LedgerReport report = engine::ledger_report(cell.path, {}, cell.options());
+                Listing listing{cell};
+                const auto part =
+                    engine::each_reported(cell.path, report, {}, cell.options(), std::ref(listing));
+                CHECK((report.withheld == 0) == (listing.word() != "withholds"));
+                if (!report.audit.ok) return std::string("faults");
+                return part || !report.unread.empty() ? std::string("?") : listing.word();
               }),
       asking("release", request("count", "0.1")),
       asking("release, computed elsewhere", supplied("3", "0.1")),
