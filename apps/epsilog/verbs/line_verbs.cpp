@@ -1,13 +1,17 @@
-// audit export, audit import: the records of a ledger as lines, and a ledger of lines.
+// audit export, audit import: the records of a ledger as lines, its decisions as a table, and a ledger of
+// lines.
 #include <fmt/format.h>
 
 #include <fstream>
 #include <iostream>
 
+#include "batch_table.hpp"
 #include "checked_arguments.hpp"
+#include "decision_csv.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_arguments.hpp"
+#include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "report_json.hpp"
 #include "usage_error.hpp"
@@ -18,10 +22,34 @@ namespace {
 
 struct LineArguments : LedgerArguments {
   std::optional<std::string> from;
+  std::optional<std::string> format;
   std::optional<std::string> lines;
 };
 
+bool wants_csv(const LineArguments& arguments, const Console& console) {
+  if (!arguments.format || *arguments.format == "lines") return false;
+  if (*arguments.format != "csv") {
+    throw UsageError("--format: '" + printable(arguments.format->substr(0, 60)) + "' must be lines or csv");
+  }
+  if (arguments.from) throw UsageError("--from counts lines, and does not go with --format csv");
+  if (console.json()) throw UsageError("--format csv does not go with --json; `epsilog history --json` does");
+  return true;
+}
+
+/// As history: what is not known to be on the disk comes without values, and what cannot be read is left out
+/// and named.
+ExitCode decisions_as_csv(const LineArguments& arguments, Console& console) {
+  std::size_t unreadable = 0;
+  const engine::Engine engine =
+      open_for_reading(ledger_path(arguments), console, engine_options(arguments, console), unreadable);
+  console.write(csv_line(decision_columns()));
+  engine.history("", 0,
+                 [&](const engine::Answer& answer) { console.write(csv_line(decision_cells(answer))); });
+  return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
+}
+
 ExitCode audit_export(const LineArguments& arguments, Console& console) {
+  if (wants_csv(arguments, console)) return decisions_as_csv(arguments, console);
   constexpr std::int64_t kMost = 999'999'999'999'999'999;
   const std::int64_t from = arguments.from ? whole_number_argument(*arguments.from, "--from", kMost, 0) : 0;
   const ledger::Ledger ledger = ledger::Ledger::open_read_only(
@@ -65,16 +93,23 @@ ExitCode audit_import(const LineArguments& arguments, Console& console) {
 VerbSpec audit_export_verb() {
   return Verb<LineArguments>{
       .words = "audit export",
-      .summary = "every record of the ledger as a line of canonical JSON",
+      .summary = "every record as a line of canonical JSON, or every decision as a row of CSV",
       .examples =
           "epsilog audit export > clinic.lines\n"
-          "epsilog audit export --from 1200",
+          "epsilog audit export --from 1200\n"
+          "epsilog audit export --format csv > decisions.csv",
       .details =
           "In the order of the log, from its first line or from the one of that number. The lines are the\n"
           "leaves of the ledger's tree (docs/record_format.md) and hold what the ledger holds, values\n"
-          "included. Exit code 7: a decision is not known to be on the disk; nothing from it on is printed.",
+          "included. Exit code 7: a decision is not known to be on the disk; nothing from it on is printed.\n"
+          "\n"
+          "With --format csv a header and a row for each decision, as history tells it: values that are not\n"
+          "known to be on the disk are withheld, and a decision that cannot be read is named (exit code 6).\n"
+          "An apostrophe stands before a text that begins with one, or that a spreadsheet would take for a\n"
+          "formula.",
       .options = {{"--from", &LineArguments::from, false,
                    "from the line of that number on; they are numbered from 0"},
+                  {"--format", &LineArguments::format},
                   {"--ledger", &LineArguments::ledger},
                   {"--wait", &LineArguments::wait}},
       .run = &audit_export};

@@ -1,0 +1,110 @@
+#include "decision_csv.hpp"
+
+#include "answer_json.hpp"
+#include "json_parts.hpp"
+#include "printable.hpp"
+
+namespace epsilog::command {
+namespace {
+
+/// Texts come from whoever asked or wrote a policy; all else is written by the ledger.
+enum class Holds { ours, text };
+
+struct Column {
+  const char* name;
+  const char* field;           ///< of the object of `history --json`
+  const char* part = nullptr;  ///< of an object in turn
+  Holds holds = Holds::ours;
+};
+
+constexpr Column kDecisionColumns[] = {
+    {"seq", "seq"},
+    {"decision_id", "decision_id"},
+    {"created_at", "created_at"},
+    {"state", "state"},
+    {"decision", "decision"},
+    {"durable", "durable"},
+    {"principal", "principal", nullptr, Holds::text},
+    {"key", "key", nullptr, Holds::text},
+    {"policy_version", "policy_version"},
+    {"decided_under", "decided_under"},
+    {"rules", "rules"},
+    {"dataset", "dataset", nullptr, Holds::text},
+    {"statistic", "statistic", nullptr, Holds::text},
+    {"by", "by", nullptr, Holds::text},
+    {"where", "where", nullptr, Holds::text},
+    {"purpose", "purpose", nullptr, Holds::text},
+    {"epsilon_requested", "epsilon", "requested"},
+    {"epsilon_charged", "epsilon", "charged"},
+    {"delta_requested", "delta", "requested"},
+    {"delta_charged", "delta", "charged"},
+    {"rho_requested", "rho", "requested"},
+    {"rho_charged", "rho", "charged"},
+    {"mechanism", "mechanism"},
+    {"value", "value"},
+    {"cells", "cells"},
+    {"reasons", "reasons", nullptr, Holds::text},
+    {"parent", "parent"},
+    {"deadline", "deadline"},
+    {"why", "why", nullptr, Holds::text},
+};
+
+/// JSON of ASCII alone, which no spreadsheet and no terminal takes for anything else.
+std::string ascii(const Json& json) {
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+std::string cells_text(const Json& cells) {
+  Json list = Json::array();
+  for (const Json& cell : cells) list.push_back({{"key", cell["key"]}, {"value", cell["value"]}});
+  return ascii(list);
+}
+
+/// "dataset_budget_exceeded epsilon; role_limit_exceeded role:research rho".
+std::string reasons_text(const Json& reasons) {
+  std::string text;
+  for (const Json& reason : reasons) {
+    text += (text.empty() ? "" : "; ") + reason["code"].get<std::string>();
+    for (const char* of : {"scope", "measure"}) {
+      const std::string word = reason[of].is_string() ? reason[of].get<std::string>() : "";
+      if (!word.empty()) text += " " + word;
+    }
+  }
+  return text;
+}
+
+std::string cell_of(const Json& object, const Column& column) {
+  const auto found = object.find(column.field);
+  if (found == object.end() || found->is_null()) return "";
+  const Json& value = column.part == nullptr ? *found : (*found)[column.part];
+  if (value.is_null()) return "";
+  const std::string field = column.name;
+  if (field == "cells") return cells_text(value);
+  if (field == "reasons") return no_formula(printable(reasons_text(value)));
+  if (!value.is_string()) return ascii(value);
+  const std::string text = value.get<std::string>();
+  return column.holds == Holds::text ? no_formula(printable(text)) : text;
+}
+
+}  // namespace
+
+std::string no_formula(const std::string& text) {
+  const bool guarded =
+      !text.empty() && std::string_view("=+-@'").find(text.front()) != std::string_view::npos;
+  return guarded ? "'" + text : text;
+}
+
+std::vector<std::string> decision_columns() {
+  std::vector<std::string> names;
+  for (const Column& column : kDecisionColumns) names.emplace_back(column.name);
+  return names;
+}
+
+std::vector<std::string> decision_cells(const engine::Answer& answer) {
+  const Json object = answer_object(answer, AnswerKind::history);
+  std::vector<std::string> cells;
+  for (const Column& column : kDecisionColumns) cells.push_back(cell_of(object, column));
+  return cells;
+}
+
+}  // namespace epsilog::command
