@@ -95,6 +95,23 @@ LedgerFiles locate(const std::string& path) {
   return files;
 }
 
+bool names_one_of(const LedgerFiles& files, const std::string& path) {
+  std::string wanted;
+  try {
+    wanted = locate(path).database;
+  } catch (const Error&) {
+    return false;  // no such directory, or no file: who opens it is told so
+  }
+  const std::string names[] = {files.database,
+                               files.wal(),
+                               files.shm(),
+                               files.queue(),
+                               files.lock(),
+                               files.poisoned(),
+                               files.database + "-journal"};
+  return std::find(std::begin(names), std::end(names), wanted) != std::end(names);
+}
+
 FileIdentity require_single_regular_file(const LedgerFiles& files) {
   struct stat status {};
   if (::lstat(files.database.c_str(), &status) != 0) {

@@ -22,6 +22,9 @@ struct LedgerFiles {
   [[nodiscard]] std::string poisoned() const { return database + ".poisoned"; }
 };
 
+/// Whether `path`, there or not, is a name of one of them, or of a journal beside the database.
+[[nodiscard]] bool names_one_of(const LedgerFiles& files, const std::string& path);
+
 /// Which file a name stands for now.
 struct FileIdentity {
   dev_t device = 0;

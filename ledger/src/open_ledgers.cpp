@@ -62,4 +62,8 @@ bool belongs_to_open_ledger(int descriptor) {
   return ::fstat(descriptor, &file) == 0 && belongs_to_open_ledger(file);
 }
 
+bool is_name_of_ledger(const std::string& path, const std::string& ledger) {
+  return names_one_of(locate(ledger), path);
+}
+
 }  // namespace epsilog::ledger

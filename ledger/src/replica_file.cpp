@@ -44,16 +44,7 @@ namespace {
 /// A file that is not there has only its name to go by: as L.poisoned it would poison, as L.lock be written
 /// over.
 void require_not_of_ledger(const std::string& path, const LedgerFiles& files) {
-  std::string wanted;
-  try {
-    wanted = locate(path).database;
-  } catch (const LedgerUnusable&) {
-    return;  // no such directory: the call that follows says so
-  }
-  for (const std::string& name : {files.database, files.wal(), files.shm(), files.queue(), files.lock(),
-                                  files.poisoned(), files.database + "-journal"}) {
-    if (wanted == name) unavailable(path, "has the name of a file of the ledger");
-  }
+  if (names_one_of(files, path)) unavailable(path, "has the name of a file of the ledger");
 }
 
 }  // namespace

@@ -15,5 +15,8 @@ namespace epsilog::ledger {
 [[nodiscard]] bool belongs_to_open_ledger(const std::string& path);
 /// The same of a file that is open already: such a descriptor must not be closed.
 [[nodiscard]] bool belongs_to_open_ledger(int descriptor);
+/// Whether `path`, there or not, is a name of a file that the ledger at `ledger` has or would make.
+/// Throws  LedgerUnusable, InvalidParameter if there can be no ledger at that path.
+[[nodiscard]] bool is_name_of_ledger(const std::string& path, const std::string& ledger);
 
 }  // namespace epsilog::ledger
