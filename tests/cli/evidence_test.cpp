@@ -361,6 +361,7 @@ TEST_CASE("checkpoint option: no verb works on a ledger that lacks what a checkp
       {"audit", "verify"},
       {"audit", "replay"},
       {"audit", "reaccount"},
+      {"audit", "report", "--html", kept.file("page.html")},
       {"audit", "export"},
       {"audit", "checkpoint", "--key", kept.file("log.key")},
       {"audit", "prove", id},

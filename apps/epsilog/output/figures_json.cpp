@@ -11,24 +11,6 @@ Json failure_json(const Failure& failure) {
   return error;
 }
 
-Json object_json(const Figures& figures) {
-  struct Value {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(const std::string& text) const { return text; }
-    Json operator()(std::uint64_t count) const { return count; }
-    Json operator()(bool yes) const { return yes; }
-    Json operator()(const Figures& inner) const { return object_json(inner); }
-    Json operator()(const std::vector<Figures>& list) const {
-      Json array = Json::array();
-      for (const Figures& one : list) array.push_back(object_json(one));
-      return array;
-    }
-  };
-  Json object = Json::object();
-  for (const Figure& figure : figures) object[figure.name] = std::visit(Value{}, figure.value);
-  return object;
-}
-
 }  // namespace
 
 std::string figures_json(const Figures& figures) {

@@ -23,6 +23,24 @@ Json number_json(const std::optional<accounting::Rational>& number) {
   return number ? Json(accounting::text(*number)) : Json(nullptr);
 }
 
+Json object_json(const Figures& figures) {
+  struct Value {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(const std::string& text) const { return text; }
+    Json operator()(std::uint64_t count) const { return count; }
+    Json operator()(bool yes) const { return yes; }
+    Json operator()(const Figures& inner) const { return object_json(inner); }
+    Json operator()(const std::vector<Figures>& list) const {
+      Json array = Json::array();
+      for (const Figures& one : list) array.push_back(object_json(one));
+      return array;
+    }
+  };
+  Json object = Json::object();
+  for (const Figure& figure : figures) object[figure.name] = std::visit(Value{}, figure.value);
+  return object;
+}
+
 Json account_json(const ledger::AccountState& account) {
   const AccountTexts amounts = texts(account);
   return {{"dataset", account.dataset},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "epsilog/engine/engine.hpp"
+#include "figures.hpp"
 
 namespace epsilog::command {
 
@@ -27,6 +28,8 @@ inline constexpr unsigned kDigits = 17;
 /// Exact, as a string; null for nothing.
 [[nodiscard]] Json number_json(const std::optional<accounting::Rational>& number);
 
+/// In the order of the figures; what does not apply is null.
+[[nodiscard]] Json object_json(const Figures& figures);
 [[nodiscard]] Json account_json(const ledger::AccountState& account);
 [[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);
 [[nodiscard]] Json reason_list(const engine::Answer& answer);

@@ -12,10 +12,6 @@ using accounting::Rational;
 using engine::Reaccount;
 using Bound = std::optional<Rational>;
 
-const char* measure_of(const Reaccount& answer) {
-  return answer.delta ? "epsilon" : "delta";
-}
-
 /// How much less than charged, where that is more than the rounding of a scale.
 Bound gained(const Reaccount& answer, const Bound& bound) {
   if (!answer.charged || !bound) return std::nullopt;
@@ -36,7 +32,13 @@ std::string plural(std::int64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string heading(const Reaccount& answer) {
+}  // namespace
+
+const char* reaccount_measure(const Reaccount& answer) {
+  return answer.delta ? "epsilon" : "delta";
+}
+
+std::string reaccount_heading(const Reaccount& answer) {
   const std::string scope = answer.scope.empty() ? "" : ", " + printable(answer.scope);
   const std::string given =
       answer.delta ? "delta " + short_text(*answer.delta) : "epsilon " + short_text(*answer.epsilon);
@@ -53,8 +55,6 @@ std::string heading(const Reaccount& answer) {
   return text;
 }
 
-}  // namespace
-
 std::optional<Rational> least_of(const Reaccount& answer) {
   Bound least;
   for (const Reaccount::Figure& figure : answer.figures) {
@@ -64,7 +64,7 @@ std::optional<Rational> least_of(const Reaccount& answer) {
 }
 
 Figures reaccount_figures(const Reaccount& answer) {
-  const char* measure = measure_of(answer);
+  const char* measure = reaccount_measure(answer);
   Figures figures{{"dataset", answer.dataset}, {"scope", answer.scope}};
   figures.push_back(
       {answer.delta ? "delta" : "epsilon", accounting::text(answer.delta ? *answer.delta : *answer.epsilon)});
@@ -81,21 +81,27 @@ Figures reaccount_figures(const Reaccount& answer) {
   return figures;
 }
 
-std::string reaccount_text(const Reaccount& answer, const Style& style) {
-  const char* measure = measure_of(answer);
-  Table table({{"accountant"},
-               {measure, Table::Align::right},
-               {"less than charged", Table::Align::right},
-               {"parameters"}});
-  table.add({"charged", short_bound(answer.charged, measure), "", "as they were chosen"});
+std::vector<ReaccountRow> reaccount_rows(const Reaccount& answer) {
+  const char* measure = reaccount_measure(answer);
+  std::vector<ReaccountRow> rows{
+      {"charged", short_bound(answer.charged, measure), "", "as they were chosen"}};
   for (const Reaccount::Figure& figure : answer.figures) {
     const Bound less = gained(answer, figure.bound);
-    table.add({std::string(accounting::name(figure.accountant)), short_bound(figure.bound, measure),
-               less ? "by " + short_bound(less, measure) : "",
-               accounting::fixed_in_advance(figure.accountant) ? "only if fixed in advance"
-                                                               : "a sum that a filter may keep"});
+    rows.push_back({std::string(accounting::name(figure.accountant)), short_bound(figure.bound, measure),
+                    less ? "by " + short_bound(less, measure) : "",
+                    accounting::fixed_in_advance(figure.accountant) ? "only if fixed in advance"
+                                                                    : "a sum that a filter may keep"});
   }
-  return style.bold(heading(answer)) + table.text(style);
+  return rows;
+}
+
+std::string reaccount_text(const Reaccount& answer, const Style& style) {
+  Table table({{"accountant"},
+               {reaccount_measure(answer), Table::Align::right},
+               {"less than charged", Table::Align::right},
+               {"parameters"}});
+  for (const ReaccountRow& row : reaccount_rows(answer)) table.add({row.begin(), row.end()});
+  return style.bold(reaccount_heading(answer)) + table.text(style);
 }
 
 }  // namespace epsilog::command

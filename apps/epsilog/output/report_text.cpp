@@ -6,6 +6,7 @@
 #include "epsilog/engine/measure.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
+#include "report_sheet.hpp"
 #include "table_output.hpp"
 
 namespace epsilog::command {
@@ -117,10 +118,6 @@ std::string data_check_text(const DatasetReport& report, const engine::Dataset& 
 }
 
 namespace {
-
-std::string counted(std::int64_t count, const char* what) {
-  return grouped(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 /// What was examined: whoever compares two copies, or remembers a hash, finds it here.
 std::string examined_text(const Examined& examined) {

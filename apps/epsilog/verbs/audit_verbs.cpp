@@ -162,7 +162,8 @@ VerbSpec audit_replay_verb() {
 }  // namespace
 
 std::vector<VerbSpec> audit_verbs() {
-  std::vector<VerbSpec> verbs{audit_verify_verb(), audit_replay_verb(), audit_reaccount_verb()};
+  std::vector<VerbSpec> verbs{audit_verify_verb(), audit_replay_verb(), audit_reaccount_verb(),
+                              audit_report_verb()};
   for (const auto group : {&audit_line_verbs, &audit_checkpoint_verbs, &audit_witness_verbs}) {
     for (VerbSpec& verb : group()) verbs.push_back(std::move(verb));
   }

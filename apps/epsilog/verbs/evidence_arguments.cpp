@@ -27,19 +27,18 @@ std::vector<std::string> all_given(const CommandLine& line, std::string_view opt
   return texts;
 }
 
+void require_no_keys(bool given) {
+  if (!given) return;
+  throw UsageError("--vkey, --witness and --require say who signed a checkpoint: name it with --checkpoint");
+}
+
 /// The verb opens the ledger again: who may put another file in its place in between may do so at any time.
 void hold(const CommandLine& line, Console& console) {
   const std::optional<std::string> file = given(line, "--checkpoint");
   const std::optional<std::string> vkey = given(line, "--vkey");
   const std::vector<std::string> witnesses = all_given(line, "--witness");
   const std::optional<std::string> require = given(line, "--require");
-  if (!file) {
-    if (vkey || !witnesses.empty() || require) {
-      throw UsageError(
-          "--vkey, --witness and --require say who signed a checkpoint: name it with --checkpoint");
-    }
-    return;
-  }
+  if (!file) return require_no_keys(vkey || !witnesses.empty() || require);
   const engine::TrustedKeys keys = trusted_keys(vkey, witnesses, require);
   const std::vector<engine::Checkpoint> checkpoints = checkpoints_argument(*file);
   static_cast<void>(attested_all(checkpoints, keys));
@@ -94,6 +93,11 @@ engine::TrustedKeys trusted_keys(const std::optional<std::string>& vkey,
 
 engine::TrustedKeys trusted_keys(const EvidenceArguments& arguments) {
   return trusted_keys(arguments.vkey, arguments.witnesses, arguments.require);
+}
+
+void require_checkpoint_named(const EvidenceArguments& arguments) {
+  if (arguments.checkpoint) return;
+  require_no_keys(arguments.vkey || !arguments.witnesses.empty() || arguments.require);
 }
 
 std::vector<engine::Attestation> attested_all(const std::vector<engine::Checkpoint>& checkpoints,

@@ -36,6 +36,8 @@ struct EvidenceArguments : LedgerArguments {
                                                const std::vector<std::string>& witnesses,
                                                const std::optional<std::string>& require);
 [[nodiscard]] engine::TrustedKeys trusted_keys(const EvidenceArguments& arguments);
+/// Throws  UsageError where one of them is given and no checkpoint that it could be about.
+void require_checkpoint_named(const EvidenceArguments& arguments);
 /// Throws  NotVerified, the attestation of each otherwise.
 std::vector<engine::Attestation> attested_all(const std::vector<engine::Checkpoint>& checkpoints,
                                               const engine::TrustedKeys& keys);

@@ -17,6 +17,7 @@ namespace epsilog::command {
 [[nodiscard]] std::vector<VerbSpec> ledger_verbs();
 [[nodiscard]] std::vector<VerbSpec> audit_verbs();
 [[nodiscard]] VerbSpec audit_reaccount_verb();                 ///< among the audit's
+[[nodiscard]] VerbSpec audit_report_verb();                    ///< likewise
 [[nodiscard]] std::vector<VerbSpec> audit_line_verbs();        ///< likewise
 [[nodiscard]] std::vector<VerbSpec> audit_checkpoint_verbs();  ///< likewise
 [[nodiscard]] std::vector<VerbSpec> audit_witness_verbs();     ///< likewise

@@ -1,0 +1,217 @@
+#include "ledger_report_text.hpp"
+
+#include <fmt/format.h>
+
+#include "accounts_text.hpp"
+#include "amounts.hpp"
+#include "burn_down_picture.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "history_text.hpp"
+#include "printable.hpp"
+#include "reaccount_output.hpp"
+#include "released_text.hpp"
+#include "report_text.hpp"
+#include "table_output.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using engine::Answer;
+using engine::DecisionSort;
+using engine::LedgerReport;
+
+constexpr unsigned kCourseWidth = 48;
+constexpr std::size_t kMargin = 4;
+
+std::string fact(std::string_view name, const std::string& text) {
+  return fmt::format("  {:<11}{}\n", name, printable(text));
+}
+
+class Lines final {
+ public:
+  Lines(const ReportSheet& sheet, Console& console)
+      : sheet_(sheet), report_(sheet.report), console_(console), style_(console.style()) {}
+
+  void print() {
+    verification();
+    ledger();
+    budgets();
+    listed("releases", DecisionSort::released, [](const Answer& answer) { return cells_told(answer); });
+    listed("refusals", DecisionSort::refused, [](const Answer& answer) { return reason_texts(answer); });
+    listed("reservations and approvals", DecisionSort::waiting,
+           [](const Answer& answer) { return became(answer); });
+    changes();
+    accountants();
+  }
+
+ private:
+  void heading(const std::string& text) { console_.write("\n" + style_.bold(text) + "\n"); }
+  void sentence(const std::string& text) {
+    console_.write("  " + wrapped(printable(text), style_.width, 2, 2) + "\n");
+  }
+  void unread(const std::vector<engine::UnreadPart>& parts) {
+    for (const engine::UnreadPart& one : parts) {
+      console_.write(style_.bad("  not whole") + ": " +
+                     wrapped(printable(one.part + " cannot be read: " + one.message), style_.width, 13, 4) +
+                     "\n");
+    }
+  }
+
+  void verification() {
+    console_.write(audit_text(report_.audit, {}, style_));
+    unread(report_.unread);
+    for (const std::string& remark : remarks(report_)) sentence(remark);
+  }
+
+  void ledger() {
+    heading("ledger");
+    std::string facts = fact("file", sheet_.ledger) + fact("id", report_.ledger_id);
+    if (!report_.dataset.empty()) facts += fact("of it", "dataset " + report_.dataset);
+    facts += fact("from", second_text(report_.begun_at) + " UTC") +
+             fact("to", second_text(report_.last_at) + " UTC");
+    facts += fact("decisions", grouped(report_.decisions));
+    if (!report_.versions.empty()) {
+      facts += fact("policy", fmt::format("version {}", report_.versions.back().version));
+      facts += fact("sha256", report_.versions.back().sha256);
+    }
+    if (report_.tree) {
+      facts += fact("lines", grouped(static_cast<std::int64_t>(report_.tree->size)));
+      facts += fact("root", ledger::hex_text(report_.tree->root));
+    }
+    for (const HeldCheckpoint& held : sheet_.checkpoints) {
+      facts += fact("checkpoint",
+                    fmt::format("of {}, which the ledger contains: {}",
+                                counted(static_cast<std::int64_t>(held.checkpoint.tree.size), "line"),
+                                signers_text(held.attestation)));
+    }
+    if (sheet_.checkpoints.empty()) facts += fact("checkpoint", "none was given");
+    console_.write(facts);
+  }
+
+  void budgets() {
+    heading("budgets");
+    std::vector<engine::BudgetAccount> accounts;
+    for (const engine::BurnDown& budget : report_.budgets)
+      accounts.push_back({budget.account, budget.active});
+    if (!accounts.empty()) console_.write(budget_text(accounts, style_) + "\n");
+    console_.write(with_bars([this](unsigned width, const Style& style) { return courses(width, style); },
+                             kCourseWidth, style_));
+    if (!report_.notes.empty()) console_.write("\n");
+    for (const std::string& note : report_.notes) sentence(note);
+  }
+
+  /// Nothing where there is no room for them.
+  std::string courses(unsigned width, const Style& style) const {
+    constexpr std::string_view kHeading = "what remained over time";
+    Table table({{"dataset"},
+                 {"scope"},
+                 {"measure"},
+                 {"changes", Table::Align::right},
+                 {width >= kHeading.size() ? std::string(kHeading) : ""}});
+    for (const engine::BurnDown& budget : report_.budgets) {
+      table.add({budget.account.dataset, budget.account.scope, budget.account.measure,
+                 grouped(budget.changes - 1),
+                 width == 0 ? "" : burn_down_line(budget, report_.span, width, style)});
+    }
+    return table.empty() ? "" : table.text(style);
+  }
+
+  void listed(const char* what, DecisionSort sort,
+              const std::function<std::vector<std::string>(const Answer&)>& more) {
+    heading(fmt::format("{} ({})", what, grouped(report_.count(sort))));
+    if (report_.count(sort) == 0) return;
+    console_.write(history_heading(style_));
+    const auto part = sheet_.tell(sort, [&](const Answer& answer) {
+      console_.write(history_line(answer, style_));
+      for (const std::string& line : more(answer)) {
+        console_.write(std::string(kMargin, ' ') +
+                       wrapped(printable(line), style_.width, kMargin, kMargin + 2) + "\n");
+      }
+    });
+    if (part) unread({*part});
+  }
+
+  /// Of a release by groups, which has no room for them in its line.
+  static std::vector<std::string> cells_told(const Answer& answer) {
+    if (answer.planned.record.cells.empty() || answer.released.values.empty()) return {};
+    std::string cells;
+    for (const std::string& cell : value_texts(answer)) cells += (cells.empty() ? "" : "; ") + cell;
+    return {cells};
+  }
+
+  /// What became of a request, by whom and why.
+  static std::vector<std::string> became(const Answer& answer) {
+    std::string text = step_text(answer) + " by " + answer.asked.principal;
+    if (!answer.recorded.parent.empty()) text += ", about " + answer.recorded.parent;
+    if (!answer.recorded.why.empty()) text += ": " + answer.recorded.why;
+    return {text};
+  }
+
+  void changes() {
+    heading("who changed what");
+    Table versions({{"policy", Table::Align::right}, {"at (UTC)"}, {"by"}, {"sha256"}});
+    for (const engine::AppliedVersion& version : report_.versions) {
+      versions.add({std::to_string(version.version), second_text(version.at), version.by,
+                    style_.verbose ? version.sha256 : version.sha256.substr(0, 12)});
+    }
+    if (!versions.empty()) console_.write(versions.text(style_));
+    limits();
+    others();
+  }
+
+  void limits() {
+    Table table({{"at (UTC)"},
+                 {"policy", Table::Align::right},
+                 {"dataset"},
+                 {"scope"},
+                 {"measure"},
+                 {"from", Table::Align::right},
+                 {"to", Table::Align::right},
+                 {"by"},
+                 {"why"}});
+    for (const auto& [account, change] : report_.limit_changes) {
+      table.add({second_text(change.changed_at), std::to_string(change.policy_version), account.dataset,
+                 account.scope, account.measure, amount_or_units(account.measure, change.old_limit),
+                 amount_or_units(account.measure, change.new_limit), change.by, change.why});
+    }
+    for (const auto& [account, removal] : report_.limit_removals) {
+      table.add({second_text(removal.removed_at), std::to_string(removal.policy_version), account.dataset,
+                 account.scope, account.measure, "", "no limit any more", removal.by, removal.why});
+    }
+    if (!table.empty()) console_.write("\n" + table.text(style_));
+  }
+
+  void others() {
+    Table keys({{"at (UTC)"}, {"key"}, {""}, {"by"}, {"why"}});
+    for (const ledger::KeyEvent& key : report_.keys) {
+      keys.add({second_text(key.at), key.verifier_key, key.retired ? "retired" : "added", key.by, key.why});
+    }
+    if (!keys.empty()) console_.write("\n" + keys.text(style_));
+    Table clock({{"ledger time (UTC)"}, {"clock"}, {"wall clock"}, {"by"}});
+    for (const ledger::ClockEvent& event : report_.clock) {
+      clock.add({second_text(event.ledger_time), event.kind, second_text(event.wall_clock), event.by});
+    }
+    if (!clock.empty()) console_.write("\n" + clock.text(style_));
+  }
+
+  void accountants() {
+    heading("under tighter accountants");
+    sentence(std::string(engine::kReaccountLabel));
+    for (const engine::Reaccount& answer : report_.accountants) {
+      console_.write("\n" + reaccount_text(answer, style_));
+    }
+  }
+
+  const ReportSheet& sheet_;
+  const LedgerReport& report_;
+  Console& console_;
+  const Style& style_;
+};
+
+}  // namespace
+
+void print_report(const ReportSheet& sheet, Console& console) {
+  Lines(sheet, console).print();
+}
+
+}  // namespace epsilog::command

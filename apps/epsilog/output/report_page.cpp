@@ -1,0 +1,381 @@
+#include "report_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "amounts.hpp"
+#include "answer_text.hpp"
+#include "burn_down_picture.hpp"
+#include "epsilog/ledger/digest.hpp"
+#include "reaccount_output.hpp"
+#include "released_text.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using engine::Answer;
+using engine::DecisionSort;
+using engine::LedgerReport;
+
+constexpr const char* kStyle = R"(
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--ground:#fff;--shade:#f3f4f6;--edge:#d0d7de;--left:#2563a8;
+--fill:#dbe8f6;--held:#f2d9a8;--good:#1a6b35;--bad:#a1151f}
+@media (prefers-color-scheme:dark){:root{--ink:#e3e6ea;--soft:#9aa4af;--ground:#14171b;--shade:#1e2329;--edge:#39414a;
+--left:#79b0ea;--fill:#1f3a57;--held:#5c4718;--good:#6fd08c;--bad:#ff8f8a}}
+*{box-sizing:border-box}
+body{margin:2rem auto;max-width:70rem;padding:0 1.2rem;background:var(--ground);color:var(--ink);
+font:15px/1.45 system-ui,sans-serif}
+h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2.2rem 0 .6rem;border-bottom:1px solid var(--edge)}
+h3{font-size:1rem;margin:1.4rem 0 .4rem}
+p.soft,figcaption{color:var(--soft)}
+.ok{color:var(--good)}.bad{color:var(--bad)}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.5rem 0}dt{color:var(--soft)}dd{margin:0}
+table{border-collapse:collapse;width:100%;margin:.5rem 0;font-size:.9em}
+th{text-align:left;background:var(--shade)}th,td{padding:.25rem .5rem;border-bottom:1px solid var(--edge);
+vertical-align:top;overflow-wrap:anywhere}
+td.n{text-align:right;font-variant-numeric:tabular-nums}.c{font-family:ui-monospace,monospace;font-size:.92em;
+overflow-wrap:anywhere}
+.pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(20rem,1fr));gap:1rem}
+figure{margin:0;break-inside:avoid}svg{width:100%;height:auto;display:block}
+svg text{font:11px system-ui,sans-serif;fill:var(--soft)}svg text.end{text-anchor:end}
+svg .left{fill:var(--fill)}svg .held{fill:var(--held)}svg .line{fill:none;stroke:var(--left);stroke-width:1.6}
+svg .limit{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}
+svg .axis{fill:none;stroke:var(--edge);stroke-width:1}
+@media print{:root{--ink:#000;--soft:#333;--ground:#fff;--shade:#eee;--edge:#999;--left:#000;--fill:#ddd;--held:#bbb;
+--good:#000;--bad:#000}
+body{margin:0;max-width:none;font-size:9.5pt}h2{break-after:avoid}thead{display:table-header-group}
+tr{break-inside:avoid}*{print-color-adjust:exact}}
+)";
+
+/// Writes one part after the other.
+class Page final {
+ public:
+  Page(const ReportSheet& sheet, const PageSink& sink) : sheet_(sheet), report_(sheet.report), sink_(sink) {}
+
+  void write() {
+    head();
+    verification();
+    ledger();
+    checkpoints();
+    budgets();
+    releases();
+    refusals();
+    waiting();
+    changes();
+    accountants();
+    unreadable();
+    sink_("</main>\n</body>\n</html>\n");
+  }
+
+ private:
+  void heading(const char* text) { sink_(fmt::format("<h2>{}</h2>\n", html(text))); }
+  void heading(const char* text, std::int64_t count) {
+    sink_(fmt::format("<h2>{} ({})</h2>\n", html(text), grouped(count)));
+  }
+  void subheading(const std::string& text) { sink_("<h3>" + html(text) + "</h3>\n"); }
+  void paragraph(const std::string& text) { sink_("<p>" + html(text) + "</p>\n"); }
+  void soft(const std::string& text) { sink_("<p class=\"soft\">" + html(text) + "</p>\n"); }
+
+  void head() {
+    const std::string title =
+        "Privacy budgets of " + (report_.dataset.empty() ? sheet_.ledger : report_.dataset);
+    sink_(
+        "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
+        "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\"/>\n"
+        "<meta name=\"referrer\" content=\"no-referrer\"/>\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+        "'unsafe-inline'\"/>\n");
+    sink_("<title>" + html(title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<main>\n");
+    sink_("<h1>" + html(title) + "</h1>\n");
+  }
+
+  void faults(const char* what, const std::vector<engine::AuditFault>& list) {
+    if (list.empty()) return;
+    HtmlTable table(sink_, {"record", "code", what});
+    for (const engine::AuditFault& one : list) {
+      table.row({code_cell(one.record), code_cell(one.code), text_cell(one.message)});
+    }
+    table.end();
+  }
+
+  void unread(const std::vector<engine::UnreadPart>& parts) {
+    for (const engine::UnreadPart& one : parts) {
+      sink_("<p class=\"bad\">" +
+            html("Not whole, because it cannot be read: " + one.part + ": " + one.message) + "</p>\n");
+    }
+  }
+
+  void verification() {
+    heading("What verification says");
+    const engine::AuditReport& audit = report_.audit;
+    const std::string records = counted(audit.records, "decision");
+    if (audit.ok) {
+      sink_("<p><strong class=\"ok\">Verified</strong>: " + html(records + ", nothing wrong.") + "</p>\n");
+    } else {
+      const auto count = static_cast<std::int64_t>(audit.faults.size());
+      sink_("<p><strong class=\"bad\">Not verified</strong>: " +
+            html(records + ", " + counted(count, "fault") + ".") + "</p>\n");
+    }
+    faults("what is wrong", audit.faults);
+    faults("what older rules allowed", audit.notes);
+    unread(report_.unread);
+    for (const std::string& remark : remarks(report_)) soft(remark);
+  }
+
+  void ledger() {
+    heading("The ledger");
+    std::string facts = "<dl>\n" + html_fact("file", text_cell(sheet_.ledger));
+    if (!report_.dataset.empty()) facts += html_fact("of it", text_cell("dataset " + report_.dataset));
+    facts += html_fact("id", code_cell(report_.ledger_id));
+    facts += html_fact("from", text_cell(second_text(report_.begun_at) + " UTC"));
+    facts += html_fact("to", text_cell(second_text(report_.last_at) + " UTC"));
+    facts += html_fact("decisions", text_cell(grouped(report_.decisions)));
+    if (!report_.versions.empty()) {
+      facts += html_fact("policy", text_cell(fmt::format("version {}", report_.versions.back().version)));
+      facts += html_fact("its sha256", code_cell(report_.versions.back().sha256));
+    }
+    if (report_.tree) {
+      facts += html_fact("lines", text_cell(grouped(static_cast<std::int64_t>(report_.tree->size))));
+      facts += html_fact("root", code_cell(ledger::hex_text(report_.tree->root)));
+    }
+    if (report_.poisoned) facts += html_fact("poisoned", text_cell(*report_.poisoned));
+    sink_(facts + "</dl>\n");
+  }
+
+  void checkpoints() {
+    heading("Checkpoints");
+    if (sheet_.checkpoints.empty()) {
+      soft("None was given: nothing that was kept elsewhere vouches for this file.");
+      return;
+    }
+    paragraph("The ledger contains each of these, as it was signed.");
+    HtmlTable table(sink_, {"origin", "lines", "root", "signatures"});
+    for (const HeldCheckpoint& held : sheet_.checkpoints) {
+      const ledger::TreeHead& tree = held.checkpoint.tree;
+      table.row({code_cell(held.checkpoint.origin),
+                 number_cell(grouped(static_cast<std::int64_t>(tree.size))),
+                 code_cell(ledger::hex_text(tree.root)), text_cell(signers_text(held.attestation))});
+    }
+    table.end();
+  }
+
+  void budgets() {
+    heading("Budgets");
+    for (auto first = report_.budgets.begin(); first != report_.budgets.end();) {
+      const std::string& dataset = first->account.dataset;
+      const auto last = std::find_if(first, report_.budgets.end(), [&dataset](const engine::BurnDown& one) {
+        return one.account.dataset != dataset;
+      });
+      subheading("Dataset " + dataset);
+      const std::span<const engine::BurnDown> of_dataset(first, last);
+      budget_table(of_dataset);
+      pictures(of_dataset);
+      first = last;
+    }
+    for (const std::string& note : report_.notes) soft(note);
+  }
+
+  void budget_table(std::span<const engine::BurnDown> budgets) {
+    HtmlTable table(sink_, {"budget", "measure", "limit", "spent", "reserved", "remaining", "changes"});
+    for (const engine::BurnDown& budget : budgets) {
+      const AccountTexts amounts = texts_or_units(budget.account);
+      table.row({text_cell(scope_words(budget.account.scope)), text_cell(budget.account.measure),
+                 number_cell(budget.active ? amounts.limit : "no limit any more"), number_cell(amounts.spent),
+                 number_cell(amounts.reserved), number_cell(budget.active ? amounts.remaining : ""),
+                 number_cell(grouped(budget.changes - 1))});
+    }
+    table.end();
+  }
+
+  static std::string scope_words(const std::string& scope) {
+    return scope.empty() ? "the whole dataset" : scope;
+  }
+
+  void pictures(std::span<const engine::BurnDown> budgets) {
+    soft(
+        "What remained over time. The dashed line is the limit; what is reserved stands on top of what "
+        "remains. An "
+        "account that was opened later is drawn from the beginning of the ledger on.");
+    sink_("<div class=\"pictures\">\n");
+    for (const engine::BurnDown& budget : budgets) {
+      sink_("<figure>" + burn_down_svg(budget, report_.span) + "<figcaption>" +
+            html(scope_words(budget.account.scope) + ", " + budget.account.measure) +
+            "</figcaption></figure>\n");
+    }
+    sink_("</div>\n");
+  }
+
+  void tell(DecisionSort sort, const std::function<void(const Answer&)>& visit) {
+    if (const auto part = sheet_.tell(sort, visit)) broken_.push_back(*part);
+  }
+
+  /// A part that broke off says so below its table.
+  void say_broken() {
+    unread(broken_);
+    broken_.clear();
+  }
+
+  static std::string asker(const Answer& answer) {
+    return answer.asked.principal + (answer.asked.purpose.empty() ? "" : ", for " + answer.asked.purpose);
+  }
+
+  void releases() {
+    heading("Releases", report_.count(DecisionSort::released));
+    HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "question", "asked by", "value", "charged"});
+    tell(DecisionSort::released, [&](const Answer& answer) {
+      HtmlCell value = lines_cell(value_texts(answer));
+      value.kind = HtmlCell::Kind::number;
+      table.row({number_cell(grouped(answer.recorded.seq)),
+                 text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
+                 text_cell(question_text(answer)), text_cell(asker(answer)), value,
+                 text_cell(charged_text(answer))});
+    });
+    table.end();
+    say_broken();
+  }
+
+  void refusals() {
+    heading("Refusals", report_.count(DecisionSort::refused));
+    if (report_.count(DecisionSort::refused) == 0) return soft("None.");
+    HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "question", "asked by", "asked", "why"});
+    tell(DecisionSort::refused, [&](const Answer& answer) {
+      table.row({number_cell(grouped(answer.recorded.seq)),
+                 text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
+                 text_cell(question_text(answer)), text_cell(asker(answer)),
+                 text_cell("epsilon " + accounting::text(answer.planned.record.requested)),
+                 lines_cell(reason_texts(answer))});
+    });
+    table.end();
+    say_broken();
+  }
+
+  void waiting() {
+    heading("Reservations and approvals", report_.count(DecisionSort::waiting));
+    if (report_.count(DecisionSort::waiting) == 0) return soft("None.");
+    HtmlTable table(
+        sink_, {"no.", "at (UTC)", "decision", "what", "by", "question", "holds or charges", "about", "why"});
+    tell(DecisionSort::waiting, [&](const Answer& answer) {
+      table.row({number_cell(grouped(answer.recorded.seq)),
+                 text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
+                 text_cell(step_text(answer)), text_cell(asker(answer)), text_cell(question_text(answer)),
+                 text_cell(charged_text(answer)), code_cell(answer.recorded.parent),
+                 text_cell(answer.recorded.why)});
+    });
+    table.end();
+    say_broken();
+  }
+
+  static std::string account_words(const ledger::AccountName& account) {
+    return account.measure + " of " + account.dataset + (account.scope.empty() ? "" : ", " + account.scope);
+  }
+
+  void changes() {
+    heading("Who changed what");
+    policies();
+    limits();
+    relocations();
+    others();
+  }
+
+  void policies() {
+    subheading("Versions of the policy");
+    HtmlTable table(sink_, {"version", "at (UTC)", "by", "sha256"});
+    for (const engine::AppliedVersion& version : report_.versions) {
+      table.row({number_cell(std::to_string(version.version)), text_cell(second_text(version.at)),
+                 text_cell(version.by), code_cell(version.sha256)});
+    }
+    table.end();
+  }
+
+  void limits() {
+    subheading("Limits that changed");
+    if (report_.limit_changes.empty() && report_.limit_removals.empty()) return soft("None.");
+    HtmlTable table(sink_, {"at (UTC)", "policy", "budget", "from", "to", "by", "why"});
+    for (const auto& [account, change] : report_.limit_changes) {
+      table.row({text_cell(second_text(change.changed_at)),
+                 number_cell(std::to_string(change.policy_version)), text_cell(account_words(account)),
+                 number_cell(amount_or_units(account.measure, change.old_limit)),
+                 number_cell(amount_or_units(account.measure, change.new_limit)), text_cell(change.by),
+                 text_cell(change.why)});
+    }
+    for (const auto& [account, removal] : report_.limit_removals) {
+      table.row({text_cell(second_text(removal.removed_at)),
+                 number_cell(std::to_string(removal.policy_version)), text_cell(account_words(account)),
+                 number_cell(""), number_cell("no limit any more"), text_cell(removal.by),
+                 text_cell(removal.why)});
+    }
+    table.end();
+  }
+
+  void relocations() {
+    if (report_.relocations.empty()) return;
+    subheading("Sources that moved");
+    soft("That the same data stood there no audit can tell.");
+    HtmlTable table(sink_, {"at (UTC)", "dataset", "to", "by", "why"});
+    for (const ledger::Relocation& relocation : report_.relocations) {
+      table.row({text_cell(second_text(relocation.at)), text_cell(relocation.dataset),
+                 code_cell(relocation.path), text_cell(relocation.by), text_cell(relocation.why)});
+    }
+    table.end();
+  }
+
+  void others() {
+    if (!report_.keys.empty()) {
+      subheading("Keys that the ledger names");
+      soft("For the history: who forges a ledger names keys in it too.");
+      HtmlTable table(sink_, {"at (UTC)", "what", "key", "by", "why"});
+      for (const ledger::KeyEvent& key : report_.keys) {
+        table.row({text_cell(second_text(key.at)), text_cell(key.retired ? "retired" : "added"),
+                   code_cell(key.verifier_key), text_cell(key.by), text_cell(key.why)});
+      }
+      table.end();
+    }
+    if (report_.clock.empty()) return;
+    subheading("The clock");
+    HtmlTable table(sink_, {"ledger time (UTC)", "what", "wall clock", "by"});
+    for (const ledger::ClockEvent& event : report_.clock) {
+      table.row({text_cell(second_text(event.ledger_time)), text_cell(event.kind),
+                 text_cell(second_text(event.wall_clock)), text_cell(event.by)});
+    }
+    table.end();
+  }
+
+  void accountants() {
+    heading("The history under tighter accountants");
+    soft(std::string(engine::kReaccountLabel) + ". No limit and no balance follows from it.");
+    for (const engine::Reaccount& answer : report_.accountants) {
+      subheading(reaccount_heading(answer));
+      HtmlTable table(sink_, {"accountant", reaccount_measure(answer), "less than charged", "parameters"});
+      for (const ReaccountRow& row : reaccount_rows(answer)) {
+        table.row({text_cell(row[0]), number_cell(row[1]), number_cell(row[2]), text_cell(row[3])});
+      }
+      table.end();
+    }
+  }
+
+  void unreadable() {
+    if (sheet_.unreadable.empty()) return;
+    heading("Decisions that cannot be read");
+    HtmlTable table(sink_, {"decision", "why"});
+    for (const engine::UnreadableDecision& one : sheet_.unreadable) {
+      table.row({code_cell(one.decision_id), text_cell(one.message)});
+    }
+    table.end();
+  }
+
+  const ReportSheet& sheet_;
+  const LedgerReport& report_;
+  const PageSink& sink_;
+  std::vector<engine::UnreadPart> broken_;
+};
+
+}  // namespace
+
+void write_report_page(const ReportSheet& sheet, const PageSink& sink) {
+  Page(sheet, sink).write();
+}
+
+}  // namespace epsilog::command
