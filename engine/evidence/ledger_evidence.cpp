@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace epsilog::engine {
@@ -30,6 +31,18 @@ void hash_lines(ledger::Snapshot& ledger, RightEdge& edge,
     edge.append(ledger::leaf_hash(line));
     check();
   });
+}
+
+/// Throws  KeyUnusable: the ledger says that the key signs no more.
+void require_not_retired(ledger::Snapshot& ledger, const KeyFile& key) {
+  const std::string verifier_key = key.key().verifier().text();
+  std::optional<ledger::KeyEvent> last;
+  ledger.each_key_event([&](const ledger::KeyEvent& event) {
+    if (event.verifier_key == verifier_key) last = event;
+  });
+  if (!last || !last->retired) return;
+  throw KeyUnusable(key.file() + " is retired: the ledger says since " + last->at + ", by " + last->by +
+                    ", that it signs no more (" + last->why + "); nothing was signed");
 }
 
 bool has_state(const KeyFile& key) {
@@ -66,6 +79,7 @@ Checkpoint sign_checkpoint(ledger::Snapshot& ledger, KeyFile& key, std::span<con
   if (verifier.name != origin) {
     throw KeyUnusable(key.file() + " is the key of " + verifier.name + ", and the ledger is " + origin);
   }
+  require_not_retired(ledger, key);
   SigningState state{.key = verifier};
   std::map<std::uint64_t, ledger::Hash> marks;
   RightEdge edge;

@@ -120,7 +120,40 @@ TEST_CASE("key add, key retire: they are recorded with who and why, once", "[cli
   CHECK(contains(lines_of, "\"kind\":\"key\",\"retired\":true,\"seq\":2"));
   CHECK_FALSE(contains(lines_of, "\"kind\":\"key\",\"seq\":3"));
   CHECK(kept.with({"audit", "verify"}).exit == 0);
-  CHECK(kept.with({"audit", "checkpoint", "--key", kept.file("log.key")}).exit == 0);
+}
+
+TEST_CASE("audit checkpoint: a key that the ledger says is retired signs no more, until it is added again",
+          "[cli][evidence]") {
+  const Kept kept;
+  const auto name = [&](const char* how) {
+    return kept.with({"key", how, kept.vkey, "--why", "the board", "--as", "cleo"}).exit;
+  };
+  const Words sign{"audit", "checkpoint", "--key", kept.file("log.key")};
+  CHECK(kept.with(sign).exit == 0);  // of no key that is named at all
+  REQUIRE(name("add") == 0);
+  const Result before = kept.with(sign);
+  CHECK(before.exit == 0);
+  kept.bench.write("before", before.out);
+  REQUIRE(name("retire") == 0);
+  const std::string state = kept.bench.read("log.key.state");
+  const Result refused = kept.with(sign);
+  CHECK(refused.exit == 3);
+  CHECK(refused.out.empty());
+  CHECK(contains(refused.err, "log.key is retired"));
+  CHECK(contains(refused.err, "by cleo"));
+  CHECK(contains(refused.err, "(the board)"));
+  CHECK(kept.bench.read("log.key.state") == state);
+  std::filesystem::remove(kept.file("log.key.state"));
+  CHECK(kept.with({"audit", "checkpoint", "--key", kept.file("log.key"), "--state-from", kept.file("before")})
+            .exit == 3);
+  CHECK_FALSE(std::filesystem::exists(kept.file("log.key.state")));
+  // What it signed stays signed, and another key signs.
+  CHECK(kept.with({"audit", "verify", "--checkpoint", kept.file("before"), "--vkey", kept.vkey}).exit == 0);
+  REQUIRE(kept.with({"key", "generate", kept.file("next.key")}).exit == 0);
+  CHECK(kept.with({"audit", "checkpoint", "--key", kept.file("next.key")}).exit == 0);
+  REQUIRE(name("add") == 0);
+  CHECK(kept.with({"audit", "checkpoint", "--key", kept.file("log.key"), "--state-from", kept.file("before")})
+            .exit == 0);
 }
 
 TEST_CASE("audit checkpoint: it prints a note that check-proof and --checkpoint take", "[cli][evidence]") {

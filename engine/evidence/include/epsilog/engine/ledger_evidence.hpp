@@ -21,8 +21,8 @@ namespace epsilog::engine {
 /// Requires the snapshot was made after the key was locked: an older one may lack what was signed since.
 /// Ensures  no note that this key signed contradicts this one: the ledger has all lines of what was signed,
 ///          as they were.
-/// Throws   NotVerified: the ledger is behind or not what was signed. KeyUnusable: the key or its state;
-///          InvalidParameter: a state that can be read needs no `state_from`. KeyIo; LedgerIo of a line that
+/// Throws   NotVerified: the ledger is behind or not what was signed. KeyUnusable: the key or its state,
+///          also a key that the ledger says is retired. InvalidParameter: a state that can be read needs no `state_from`. KeyIo; LedgerIo of a line that
 ///          is not known to be durable; LedgerCorrupt.
 [[nodiscard]] Checkpoint sign_checkpoint(ledger::Snapshot& ledger, KeyFile& key,
                                          std::span<const Checkpoint> state_from = {});
