@@ -391,10 +391,41 @@ void compare_replicas(const Place& place, const std::optional<ReplicaFile>& befo
             : "what is told is on both disks"});
 }
 
+/// How far apart checkpoints are, as one line of YAML.
+std::string every_text(const AutomaticCheckpoint& checkpoint) {
+  return checkpoint.lines > 0 ? std::to_string(checkpoint.lines) : duration_text(checkpoint.seconds);
+}
+
+void compare_checkpoints(const Place& place, const std::optional<AutomaticCheckpoint>& before,
+                         const std::optional<AutomaticCheckpoint>& after) {
+  const auto path_of = [](const std::optional<AutomaticCheckpoint>& checkpoint) {
+    return checkpoint ? yaml::scalar(checkpoint->path) : std::string();
+  };
+  if (!before || !after) {
+    place.compare(
+        path_of(before), path_of(after), {Direction::tighter, "checkpoints are signed by themselves"},
+        {Direction::looser, "no checkpoint is signed unless somebody asks for it"}, {Direction::neutral, ""});
+    return;
+  }
+  place.at("key").compare(yaml::scalar(before->key), yaml::scalar(after->key),
+                          {Direction::neutral, "another key signs: who checks has to be given it"});
+  place.at("file").compare(
+      yaml::scalar(before->path), yaml::scalar(after->path),
+      {Direction::neutral, "checkpoints are appended there from now on; the file so far stays"});
+  const bool alike = (before->lines > 0) == (after->lines > 0);
+  const bool rarer = before->lines < after->lines || before->seconds < after->seconds;
+  place.at("every").compare(
+      every_text(*before), every_text(*after),
+      !alike  ? Meaning{Direction::incomparable, "lines and time come at no fixed rate"}
+      : rarer ? Meaning{Direction::looser, "more can be taken away that no checkpoint has"}
+              : Meaning{Direction::tighter, "less can be taken away that no checkpoint has"});
+}
+
 std::vector<PolicyChange> diff(const Policy& before, const Policy& after) {
   std::vector<PolicyChange> changes =
       diff(before.principals(), after.principals(), datasets_of(before, after));
   compare_replicas(Place(changes, {"replica"}), before.replica(), after.replica());
+  compare_checkpoints(Place(changes, {"checkpoint"}), before.checkpoint(), after.checkpoint());
   const Place place(changes, {"datasets"});
   for (const Dataset& old : before.datasets()) {
     const std::size_t first = changes.size();

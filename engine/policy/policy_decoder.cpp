@@ -1,5 +1,7 @@
 #include "policy_decoder.hpp"
 
+#include <filesystem>
+
 namespace epsilog::engine {
 
 using yaml::Node;
@@ -110,21 +112,74 @@ Dataset decode_dataset(const yaml::Entry& entry, const Askers& askers, Faults& f
   return dataset;
 }
 
+/// "" and a fault, unless it is one.
+std::string absolute_path_of(const Node& node, std::string_view what, Faults& faults) {
+  std::string path = text_of(node, what, faults).value_or("");
+  if (path.empty() || path.starts_with('/')) return path;
+  faults.add(node.mark, std::string(what) + ": " + shown(path) +
+                            " is not an absolute path: where a policy is applied from must not move it");
+  return "";
+}
+
 std::optional<ReplicaFile> decode_replica(const Node& node, const Mark& owner, Faults& faults) {
   const Fields fields(node, keys::replica, "replica", owner, faults);
   if (node.kind != Node::Kind::map) return std::nullopt;
   ReplicaFile replica;
   if (const Node* file = fields["file"]) {
-    replica.path = text_of(*file, "replica.file", faults).value_or("/");
-    if (!replica.path.starts_with('/')) {
-      faults.add(file->mark, "replica.file: " + shown(replica.path) +
-                                 " is not an absolute path: where a policy is applied from must not move it");
-    }
+    replica.path = absolute_path_of(*file, "replica.file", faults);
   }
   if (const Node* sync = fields["sync"]) {
     replica.sync = word_of(*sync, keys::replica_syncs, "replica.sync", faults).value_or(replica.sync);
   }
   return replica;
+}
+
+/// A number of lines, or a duration.
+void decode_every(const Node& node, AutomaticCheckpoint& checkpoint, Faults& faults) {
+  constexpr std::string_view kWhat = "checkpoint.every";
+  if (!expect(node, Node::Kind::scalar, kWhat, "a duration or a number of lines, 1h or 1000", faults)) return;
+  const bool digits = node.text.find_first_not_of("0123456789") == std::string::npos;
+  if (!node.text.empty() && digits) {
+    checkpoint.lines = static_cast<std::int64_t>(count_of(node, kWhat, faults).value_or(1));
+  } else if (!node.text.empty() &&
+             std::string_view("smhd").find(node.text.back()) != std::string_view::npos) {
+    checkpoint.seconds = duration_of(node, kWhat, faults).value_or(1);
+  } else {
+    faults.add(node.mark,
+               std::string(kWhat) + ": " + shown(node.text) +
+                   " is neither a duration, as in 90m, 1h or 7d, nor a number of lines, as in 1000");
+  }
+}
+
+std::optional<AutomaticCheckpoint> decode_checkpoint(const Node& node, const Mark& owner, Faults& faults) {
+  const Fields fields(node, keys::checkpoint, "checkpoint", owner, faults);
+  if (node.kind != Node::Kind::map) return std::nullopt;
+  AutomaticCheckpoint checkpoint;
+  checkpoint.mark = owner;
+  if (const Node* key = fields["key"]) checkpoint.key = absolute_path_of(*key, "checkpoint.key", faults);
+  if (const Node* file = fields["file"]) checkpoint.path = absolute_path_of(*file, "checkpoint.file", faults);
+  if (const Node* every = fields["every"]) decode_every(*every, checkpoint, faults);
+  return checkpoint;
+}
+
+/// What is written to by one must not be what the other writes or reads.
+void check_places(const std::optional<ReplicaFile>& replica, const AutomaticCheckpoint& checkpoint,
+                  Faults& faults) {
+  const auto same = [](const std::string& one, const std::string& other) {
+    using std::filesystem::path;
+    return !one.empty() && path(one).lexically_normal() == path(other).lexically_normal();
+  };
+  const auto taken = [&](const std::string& path, std::string_view what) {
+    faults.add(checkpoint.mark,
+               "checkpoint: " + shown(path) + " is named twice, also as " + std::string(what));
+  };
+  for (const char* suffix : {"", ".state", ".state.new"}) {
+    const std::string of_key = checkpoint.key.empty() ? "" : checkpoint.key + suffix;
+    const std::string what = std::string("the key") + (*suffix != '\0' ? "'s state" : "");
+    if (same(checkpoint.path, of_key)) taken(checkpoint.path, what);
+    if (replica && same(replica->path, of_key)) taken(replica->path, what);
+  }
+  if (replica && same(replica->path, checkpoint.path)) taken(checkpoint.path, "the replica");
 }
 
 bool is_version_one(const Node& root, Faults& faults) {
@@ -153,6 +208,10 @@ DecodedPolicy decode_policy(const Node& root, Faults& faults) {
   }
   if (const Node* replica = fields["replica"]) {
     policy.replica = decode_replica(*replica, fields.mark_of("replica"), faults);
+  }
+  if (const Node* checkpoint = fields["checkpoint"]) {
+    policy.checkpoint = decode_checkpoint(*checkpoint, fields.mark_of("checkpoint"), faults);
+    if (policy.checkpoint) check_places(policy.replica, *policy.checkpoint, faults);
   }
   const Node* declared = fields["datasets"];
   if (declared == nullptr ||

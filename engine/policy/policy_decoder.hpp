@@ -18,6 +18,7 @@ struct DecodedPolicy {
   std::vector<Dataset> datasets;
   std::optional<std::vector<Principal>> principals;
   std::optional<ReplicaFile> replica;
+  std::optional<AutomaticCheckpoint> checkpoint;
 };
 
 /// The whole document.

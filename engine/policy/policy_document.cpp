@@ -27,6 +27,7 @@ Policy Policy::parse_stored(std::string_view yaml, const std::string& file) {
   policy.datasets_ = std::move(decoded.datasets);
   policy.principals_ = std::move(decoded.principals);
   policy.replica_ = std::move(decoded.replica);
+  policy.checkpoint_ = std::move(decoded.checkpoint);
   policy.yaml_ = std::string(yaml);
   return policy;
 }

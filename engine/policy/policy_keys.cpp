@@ -24,9 +24,15 @@ const KeyTable policy{"",
                       {{"version", true, "version: 1"},
                        {"principals"},
                        {"replica"},
+                       {"checkpoint"},
                        {"datasets", true, "datasets: {NAME: {…}}"}}};
 
 const KeyTable replica{"replica", {{"file", true, "file: /PATH, on another disk"}, {"sync"}}};
+
+const KeyTable checkpoint{"checkpoint",
+                          {{"key", true, "key: /PATH of the ledger's key"},
+                           {"file", true, "file: /PATH that checkpoints are appended to"},
+                           {"every", true, "every: 1h, or a number of lines"}}};
 
 const KeyTable principal{"principal", {{"roles"}, {"purposes"}}};
 
@@ -154,9 +160,9 @@ bool is_of_a_later_version(std::string_view key) {
 
 std::span<const KeyTable* const> tables() {
   static const KeyTable* const kAll[] = {
-      &policy,   &principal, &dataset,   &csv_source,  &sqlite_source, &unit,   &rows,    &budget,
-      &lifetime, &limit,     &blocks,    &per_release, &column,        &query,  &release, &allow,
-      &forbid,   &approvals, &approvers, &above,       &reservations,  &replica};
+      &policy,   &principal, &dataset,   &csv_source,  &sqlite_source, &unit,    &rows,      &budget,
+      &lifetime, &limit,     &blocks,    &per_release, &column,        &query,   &release,   &allow,
+      &forbid,   &approvals, &approvers, &above,       &reservations,  &replica, &checkpoint};
   return kAll;
 }
 

@@ -19,6 +19,7 @@ inline const std::string kEveryKey =
     "  carol: {roles: [custodian]}\n"
     "  dave: {roles: [custodian]}\n"
     "replica: {file: /mnt/second/clinic.replica, sync: none}\n"
+    "checkpoint: {key: /mnt/second/clinic.key, file: /mnt/second/clinic.checkpoints, every: 1h}\n"
     "datasets:\n"
     "  clinic:\n"
     "    source: {csv: visits.csv, delimiter: ';', decimal: '.', null: [NA], multiline: false}\n"
@@ -85,6 +86,11 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {".replica", {"replica: {file: /mnt/second/clinic.replica, sync: none}\n", ""}},
       {"replica.file", {"/mnt/second/clinic.replica", "/mnt/third/clinic.replica"}},
       {"replica.sync", {", sync: none", ""}},
+      {".checkpoint",
+       {"checkpoint: {key: /mnt/second/clinic.key, file: /mnt/second/clinic.checkpoints, every: 1h}\n", ""}},
+      {"checkpoint.key", {"/mnt/second/clinic.key", "/mnt/second/other.key"}},
+      {"checkpoint.file", {"/mnt/second/clinic.checkpoints", "/mnt/third/clinic.checkpoints"}},
+      {"checkpoint.every", {"every: 1h", "every: 2h"}},
       {".datasets",
        {"    mean_split: 1/3\n",
         "    mean_split: 1/3\n"

@@ -43,7 +43,7 @@ const std::map<std::string, std::string>& places() {
 }
 
 /// Who may ask is no matter of what was lost.
-const std::set<std::string> kAboutNoDataset = {"", "principal", "replica"};
+const std::set<std::string> kAboutNoDataset = {"", "principal", "replica", "checkpoint"};
 
 /// Those changes of kEveryKey, in either direction, that would alter what a recorded loss means; decided here
 /// by hand, beside the table of the engine.

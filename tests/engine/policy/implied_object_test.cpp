@@ -139,8 +139,9 @@ std::vector<Spellings> same_meaning() {
 }
 
 /// What of a policy is only where something lies, and what no two policies write differently.
-const std::set<std::string> kOnlyPlaces = {".replica", "csv_source.csv", "sqlite_source.sqlite",
-                                              "replica.file", "replica.sync"};
+const std::set<std::string> kOnlyPlaces = {
+    ".replica",     ".checkpoint",    "csv_source.csv",  "sqlite_source.sqlite", "replica.file",
+    "replica.sync", "checkpoint.key", "checkpoint.file", "checkpoint.every"};
 
 /// Visits every name and text in a value.
 template <class Visit>
@@ -240,7 +241,9 @@ TEST_CASE("implied object: every key of the schema makes another, but for paths"
     }
   }
   INFO("In no object:\n" << places);
-  CHECK(places == ".replica\ncsv_source.csv\nsqlite_source.sqlite\nreplica.file\nreplica.sync\n");
+  CHECK(places ==
+        ".replica\n.checkpoint\ncsv_source.csv\nsqlite_source.sqlite\nreplica.file\nreplica.sync\n"
+        "checkpoint.key\ncheckpoint.file\ncheckpoint.every\n");
 }
 
 TEST_CASE("implied object: nothing in it says where data are, or what the host is",

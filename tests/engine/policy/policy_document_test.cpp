@@ -44,6 +44,7 @@ std::string completed(const std::string& example) {
   std::map<std::string, std::string> top{
       {"version", "version: 1\n"},
       {"replica", ""},
+      {"checkpoint", ""},
       {"principals", "principals: {alice: {roles: [research]}, bob: {roles: [planning]}, carol: {}}\n"}};
   std::map<std::string, std::string> keys{{"source", "source: {csv: visits.csv}\n"},
                                           {"unit", "unit: {id: patient_id, max_rows: 3}\n"},
@@ -67,7 +68,7 @@ std::string completed(const std::string& example) {
     REQUIRE(current != nullptr);
     *current += (current->empty() ? "" : "    ") + line + "\n";
   }
-  std::string yaml = top["version"] + top["principals"] + top["replica"] + "datasets:\n  clinic:\n";
+  std::string yaml = top["version"] + top["principals"] + top["replica"] + top["checkpoint"] + "datasets:\n  clinic:\n";
   for (const auto& [key, text] : keys) yaml += "    " + text;
   return yaml;
 }

@@ -165,7 +165,7 @@ TEST_CASE("policy: nothing is left to read in an empty file, a comment or a lone
   CHECK(faults_of("# nothing\n") == empty);
   CHECK(faults_of("---\n").size() == 1);
   CHECK(faults_of("policy") == Texts{"1:1: the policy: expected a map with the keys version, principals, "
-                                     "replica, datasets, found 'policy'"});
+                                     "replica, checkpoint, datasets, found 'policy'"});
 }
 
 TEST_CASE("policy: deep nesting, alias bombs and very long texts are refused quickly",

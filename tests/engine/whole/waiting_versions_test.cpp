@@ -187,9 +187,11 @@ std::map<std::string, std::string> words_under(const BeforeAndAfter& policies, b
 /// One for every key that diff knows, and those that strike who asked, who may approve, or what is asked.
 std::map<std::string, KeyChange> all_changes() {
   std::map<std::string, KeyChange> changes = key_changes();
-  // A replica is a state of the ledger, whatever waits: the columns of the first table.
-  std::erase_if(changes,
-                [](const auto& change) { return change.first.find("replica") != std::string::npos; });
+  // Replica and checkpoints are states of the ledger, whatever waits: the columns of the first table.
+  std::erase_if(changes, [](const auto& change) {
+    return change.first.find("replica") != std::string::npos ||
+           change.first.find("checkpoint") != std::string::npos;
+  });
   const std::string forbid =
       "[{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], columns: [cost], "
       "by: "
@@ -221,6 +223,9 @@ StateTable found_under(ledger::Rules rules) {
     BeforeAndAfter policies = before_and_after(change);
     for (std::string* text : {&policies.before, &policies.after}) {
       *text = only_replaced(*text, "replica: {file: /mnt/second/clinic.replica, sync: none}\n", "");
+      *text = only_replaced(
+          *text,
+          "checkpoint: {key: /mnt/second/clinic.key, file: /mnt/second/clinic.checkpoints, every: 1h}\n", "");
     }
     std::map<std::string, std::string> words = words_under(policies, false, rules);
     words.merge(words_under(policies, true, rules));

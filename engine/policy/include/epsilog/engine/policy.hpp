@@ -175,6 +175,16 @@ struct ReplicaFile {
   Sync sync = Sync::commit;  ///< commit: before a value leaves
 };
 
+/// Checkpoints that the engine signs and appends to a file by itself (docs/evidence.md).
+struct AutomaticCheckpoint {
+  std::string key;   ///< absolute: the file of the ledger's key
+  std::string path;  ///< absolute: of the file that notes are appended to; neither key nor its state
+  // Of these one is 0, the other says when the next one is due.
+  std::int64_t lines = 0;    ///< so many after the one before
+  std::int64_t seconds = 0;  ///< so long after the newest line that is signed
+  Mark mark{};               ///< of the key `checkpoint`
+};
+
 class Policy final {
  public:
   /// Decodes one YAML document that became a version of a ledger, by whichever program. A new policy is read
@@ -193,6 +203,7 @@ class Policy final {
     return principals_;
   }
   [[nodiscard]] const std::optional<ReplicaFile>& replica() const noexcept { return replica_; }
+  [[nodiscard]] const std::optional<AutomaticCheckpoint>& checkpoint() const noexcept { return checkpoint_; }
   /// nullptr when none of that name is declared.
   [[nodiscard]] const Principal* principal(std::string_view name) const;
   /// The exact bytes that were parsed.
@@ -203,6 +214,7 @@ class Policy final {
   std::vector<Dataset> datasets_;
   std::optional<std::vector<Principal>> principals_;
   std::optional<ReplicaFile> replica_;
+  std::optional<AutomaticCheckpoint> checkpoint_;
 };
 
 }  // namespace epsilog::engine
