@@ -106,7 +106,7 @@ std::string read_whole(int descriptor, const std::string& file) {
   return text;
 }
 
-/// Throws  KeyIo when the time is over.
+/// Throws  KeyHeld when the time is over.
 void lock(int descriptor, const std::string& file, std::chrono::milliseconds wait) {
   constexpr std::chrono::milliseconds kStep(10);
   const auto end = std::chrono::steady_clock::now() + wait;
@@ -114,7 +114,7 @@ void lock(int descriptor, const std::string& file, std::chrono::milliseconds wai
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) throw KeyIo("cannot lock " + file + ": " + why());
     if (std::chrono::steady_clock::now() >= end) {
-      throw KeyIo(file + ": somebody else signs with this key; nothing was signed");
+      throw KeyHeld(file + ": somebody else signs with this key; nothing was signed");
     }
     std::this_thread::sleep_for(kStep);
   }

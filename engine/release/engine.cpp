@@ -5,6 +5,7 @@
 #include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
+#include "checkpoint_keeper.hpp"
 #include "condition.hpp"
 #include "decide.hpp"
 #include "decided.hpp"
@@ -74,11 +75,13 @@ void require_held(const Request& request, bool held) {
 
 Answer Engine::release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
                        const Progress& progress) {
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   require_held(request, false);
   return std::move(decided(*state_, {&request, 1}, &bits, alphas, progress).front());
 }
 
 Answer Engine::reserve(const Request& request, const Alphas& alphas) {
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   require_held(request, true);
   return std::move(decided(*state_, {&request, 1}, nullptr, alphas, {}).front());
 }
@@ -94,26 +97,31 @@ void Engine::submit(const Request& request, mechanisms::BitSource& bits, const A
 Answer Engine::commit(const std::string& id, const std::string& by,
                       const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
                       const Alphas& alphas, const Progress& progress) {
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   check_name(by, "by");
   return committed(*state_, {id, by, supplied}, bits, alphas, progress);
 }
 
 Answer Engine::cancel(const std::string& id, const std::string& by) {
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   check_name(by, "by");
   return cancelled(*state_, id, by);
 }
 
 Answer Engine::issue_token(const std::string& id, const std::string& by) {
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   check_name(by, "by");
   return token_issued(*state_, id, by);
 }
 
 Answer Engine::approve(const std::string& id, const std::string& by) {
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   check_name(by, "by");
   return approved(*state_, id, by);
 }
 
 Answer Engine::reject(const std::string& id, const std::string& by, const std::string& why) {
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   check_name(by, "by");
   check_reason(why);
   return rejected(*state_, id, by, why);
@@ -138,6 +146,7 @@ void Engine::pending(const std::string& dataset, accounting::CallbackRef<void(co
 
 std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
                                          const Alphas& alphas, const Progress& progress) {
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   if (requests.empty()) return {};
   for (const Request& request : requests) require_held(request, false);
   return decided(*state_, requests, &bits, alphas, progress);

@@ -5,6 +5,7 @@
 #include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
+#include "checkpoint_keeper.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -44,7 +45,17 @@ EngineState::EngineState(std::string path, const EngineOptions& engine_options)
       options(engine_options),
       process_(::getpid()),
       ledger_(ledger::Ledger::open_on_demand(ledger_path, with_replica(options.ledger_options()))),
-      line_(std::make_unique<GroupLine>()) {
+      line_(std::make_unique<GroupLine>()),
+      checkpoints_(std::make_unique<CheckpointKeeper>(
+          WatchedEngine{.ledger = ledger_,
+                        .ledger_path = ledger_path,
+                        .warn = options.warn,
+                        .known_policy = [this](std::int64_t version) { return known_policy(version); },
+                        .active_policy =
+                            [this] {
+                              ledger::Snapshot view = snapshot();
+                              return active_policy(view);
+                            }})) {
   ledger_id = ledger_.ledger_id();
 }
 
@@ -62,6 +73,7 @@ EngineState::~EngineState() {
   if (::getpid() == process_) return;
   // In a forked child the threads that wait in them are not there: what they wait for cannot be destroyed.
   static_cast<void>(beside_.release());
+  static_cast<void>(checkpoints_.release());
   static_cast<void>(line_.release());
 }
 

@@ -20,6 +20,7 @@
 
 namespace epsilog::engine {
 
+class CheckpointKeeper;
 class GroupLine;
 
 /// What goes on beside the calls of an engine, and ends before it does.
@@ -42,6 +43,8 @@ struct EngineState {
   void require_own_process() const;
   /// Who waits to be recorded.
   [[nodiscard]] GroupLine& line() noexcept { return *line_; }
+  /// Told of each COMMIT, and when its answers left.
+  [[nodiscard]] CheckpointKeeper& checkpoints() noexcept { return *checkpoints_; }
   /// Made when first asked for.
   [[nodiscard]] BesideCalls& beside(accounting::CallbackRef<std::unique_ptr<BesideCalls>()> make);
 
@@ -52,6 +55,8 @@ struct EngineState {
   [[nodiscard]] ledger::Ledger& writer() noexcept { return ledger_; }
 
   [[nodiscard]] std::shared_ptr<const AppliedPolicy> active_policy(ledger::Snapshot& view);
+  /// nullptr if it was not met yet.
+  [[nodiscard]] std::shared_ptr<const AppliedPolicy> known_policy(std::int64_t version);
   /// The newest that was met so far; nullptr before the first. A transaction says whether it is active.
   [[nodiscard]] std::shared_ptr<const AppliedPolicy> newest_policy();
   /// Throws  LedgerCorrupt if there is no such version.
@@ -85,8 +90,6 @@ struct EngineState {
 
  private:
   [[nodiscard]] ledger::Options with_replica(ledger::Options ledger_options);
-  /// nullptr if it was not parsed yet.
-  std::shared_ptr<const AppliedPolicy> known_policy(std::int64_t version);
   /// Parses it unless it is known.
   /// Throws  LedgerCorrupt, each time; nothing is remembered then.
   std::shared_ptr<const AppliedPolicy> remembered(const ledger::PolicyVersion& version);
@@ -97,6 +100,7 @@ struct EngineState {
   std::mutex mutex_;  // guards what follows
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
   std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)
+  std::unique_ptr<CheckpointKeeper> checkpoints_;
   std::unique_ptr<BesideCalls> beside_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint_keeper.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "request_act.hpp"
@@ -123,12 +124,16 @@ Begun begin_after_expiries(EngineState& state, const std::string& except, const 
 }
 
 std::vector<ledger::StoredDecision> committed(EngineState& state, ledger::Transaction transaction) {
+  const std::int64_t policy_version = transaction.active_policy_version();
+  std::vector<ledger::StoredDecision> recorded;
   try {
-    return state.writer().commit(std::move(transaction));
+    recorded = state.writer().commit(std::move(transaction));
   } catch (const ledger::ReplicaBehind& behind) {
     if (state.options.warn) state.options.warn(behind.what());
-    return behind.decisions();
+    return behind.decisions();  // of which nothing is signed yet
   }
+  state.checkpoints().committed(policy_version, recorded.empty() ? nullptr : &recorded.back());
+  return recorded;
 }
 
 std::optional<Begun> begin_after_expiries_within(EngineState& state, std::chrono::milliseconds wait) {

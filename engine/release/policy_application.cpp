@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "checkpoint_keeper.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
@@ -12,6 +13,7 @@
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/open_ledgers.hpp"
 #include "expiry.hpp"
 #include "implied_object.hpp"
 #include "later_policy.hpp"
@@ -169,6 +171,26 @@ void require_reason(const std::vector<PolicyChange>& changes, const std::string&
                          first->why);
 }
 
+/// Checkpoints neither go into a file of the ledger, nor is one of those their key.
+std::vector<PolicyFault> place_faults(const Policy& policy, const std::string& policy_path,
+                                      const std::string& ledger_path) {
+  std::vector<PolicyFault> faults;
+  if (!policy.checkpoint()) return faults;
+  const AutomaticCheckpoint& checkpoint = *policy.checkpoint();
+  for (const std::string& path : {checkpoint.key, checkpoint.key + ".state", checkpoint.path}) {
+    if (!ledger::is_name_of_ledger(path, ledger_path)) continue;
+    faults.push_back({policy_path, checkpoint.mark.line, checkpoint.mark.column,
+                      "checkpoint: '" + path + "' is the name of a file of the ledger"});
+  }
+  return faults;
+}
+
+/// Throws  PolicyError.
+void require_places(const Policy& policy, const std::string& policy_path, const std::string& ledger_path) {
+  std::vector<PolicyFault> faults = place_faults(policy, policy_path, ledger_path);
+  if (!faults.empty()) throw PolicyError(std::move(faults));
+}
+
 /// Sources that are written as before stay where they are, from wherever the policy is applied.
 void keep_locations(ledger::Transaction& transaction, const AppliedPolicy& before, const Locations& located,
                     const Policy& after, const ledger::PolicyVersion& version, const std::string& why) {
@@ -200,6 +222,7 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
   check_name(by, "by");
   const Policy policy = checked_policy_file(policy_path);
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
+  require_places(policy, policy_path, ledger_path);
   InitReport report;
   report.ledger_id =
       ledger::Ledger::create(ledger_path, version, accounts_wanted(policy), EngineOptions().ledger_options());
@@ -214,6 +237,8 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   check_reason(why);
   const Policy policy = checked_policy_file(policy_path);
   const ledger::PolicyVersion version = version_of(policy, policy_path, by);
+  require_places(policy, policy_path, state_->ledger_path);
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   ApplyReport report;
   report.policy_sha256 = version.sha256;
 
@@ -241,6 +266,7 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   transaction.apply_policy(version, accounts_after(after, existing), why, removed);
   keep_locations(transaction, before, located, policy, version, why);
   (void)ledger.commit(std::move(transaction));
+  state_->checkpoints().committed(before.version.version + 1, nullptr);
 
   report.changed = true;
   report.policy_version = before.version.version + 1;
@@ -256,6 +282,10 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
 
 std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) const {
   const Policy policy = checked_policy_file(policy_path);
+  if (std::vector<PolicyFault> faults = place_faults(policy, policy_path, state_->ledger_path);
+      !faults.empty()) {
+    return faults;
+  }
   ledger::Snapshot view = state_->snapshot();
   const auto before = state_->active_policy(view);
   return ChangeCheck(*before, locations(view, *before), policy, version_of(policy, policy_path, ""),

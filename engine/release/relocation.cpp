@@ -1,6 +1,7 @@
 // `relocate`: the same data stand elsewhere from now on, says a curator by name.
 #include <filesystem>
 
+#include "checkpoint_keeper.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
@@ -46,6 +47,7 @@ RelocateReport Engine::relocate(const std::string& dataset, const std::string& p
   check_reason(why);
   if (by.empty()) throw InvalidParameter("by: who relocates the source is not named");
   if (why.empty()) throw InvalidParameter("why: a relocation needs a reason, which is kept with it");
+  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   RelocateReport report;
   report.dataset = dataset;
   report.to = stored_path(path);
@@ -65,6 +67,7 @@ RelocateReport Engine::relocate(const std::string& dataset, const std::string& p
     if (!report.changed) return report;
     transaction.relocate(dataset, report.to, by, why);
     (void)ledger.commit(std::move(transaction));
+    state_->checkpoints().committed(active->version.version, nullptr);
     return report;
   }
   throw LedgerBusy("the policy kept changing; nothing was done, retry");

@@ -1,33 +1,13 @@
 #include "submissions.hpp"
 
-#include <signal.h>
-
 #include <system_error>
 #include <utility>
 
+#include "checkpoint_keeper.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "quiet_thread.hpp"
 
 namespace epsilog::engine {
-namespace {
-
-/// A thread that takes no signal meant for the program.
-template <class Work>
-std::thread quiet_thread(Work work) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread thread(std::move(work));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-}
-
-}  // namespace
 
 /// What was submitted, until it is told.
 struct Submissions::Submission {
@@ -170,6 +150,7 @@ void Submissions::restart(std::unique_ptr<Submission>& submission) {
 void Submissions::tell(std::unique_ptr<Submission> submission, Submitted outcome) noexcept {
   submission->on_done(std::move(outcome));
   submission.reset();
+  state_.checkpoints().answered();
   const std::lock_guard lock(mutex_);
   if (--open_ == 0) none_open_.notify_all();
 }

@@ -93,6 +93,7 @@ ExitCode policy_apply(const PolicyArguments& arguments, Console& console) {
   } else if (!console.quiet()) {
     console.write(policy_apply_text(report, accounts, console.style()));
   }
+  console.flush();  // what goes on beside the calls ends with the engine
   return ExitCode::done;
 }
 

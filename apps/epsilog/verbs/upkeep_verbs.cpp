@@ -136,6 +136,7 @@ ExitCode relocate(const UpkeepArguments& arguments, Console& console) {
                                  : fmt::format("{}: its source is found at {} already: nothing to do\n",
                                                dataset, printable(report.to)));
   }
+  console.flush();  // what goes on beside the calls ends with the engine
   return ExitCode::done;
 }
 

@@ -68,7 +68,8 @@ std::string completed(const std::string& example) {
     REQUIRE(current != nullptr);
     *current += (current->empty() ? "" : "    ") + line + "\n";
   }
-  std::string yaml = top["version"] + top["principals"] + top["replica"] + top["checkpoint"] + "datasets:\n  clinic:\n";
+  std::string yaml =
+      top["version"] + top["principals"] + top["replica"] + top["checkpoint"] + "datasets:\n  clinic:\n";
   for (const auto& [key, text] : keys) yaml += "    " + text;
   return yaml;
 }

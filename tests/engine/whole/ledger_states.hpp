@@ -320,6 +320,17 @@ inline std::vector<LedgerState> replica_states() {
   };
 }
 
+/// Applies a policy that wants checkpoints signed by a key that is not there.
+inline void want_checkpoints(const std::string& path, const SharedClock& clock) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const std::string policy = folder + "/signed.yaml";
+  std::ofstream(policy) << lived_policy() << "checkpoint: {key: " << folder
+                        << "/nowhere.key, file: " << folder << "/notes, every: 1}\n";
+  engine::EngineOptions options;
+  options.clock = clock.clock();
+  (void)engine::Engine::open(path, options).apply_policy(policy, "curator", "");
+}
+
 inline std::vector<LedgerState> ledger_states() {
   using std::chrono::hours;
   using std::chrono::minutes;
@@ -449,6 +460,7 @@ inline std::vector<LedgerState> ledger_states() {
        }},
   };
   std::vector<LedgerState> replicas = replica_states();
+  replicas.push_back({"checkpoints without their key", want_checkpoints});
   states.insert(states.end() - 1, std::make_move_iterator(replicas.begin()),
                 std::make_move_iterator(replicas.end()));
   return states;

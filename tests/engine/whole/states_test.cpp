@@ -2,6 +2,7 @@
 // cell by cell of docs/states.md.
 #include <algorithm>
 
+#include "due_checkpoint.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/ledger_report.hpp"
@@ -317,6 +318,16 @@ std::vector<Path> paths() {
                 (void)engine::generate_key(file, engine::ledger_origin(view.ledger_id()));
                 engine::KeyFile key(file);
                 return std::string(engine::sign_checkpoint(view, key).tree == view.tree() ? "tells" : "?");
+              }),
+      library("checkpoint of the policy", Leaves::nothing,
+              [](StateCell& cell) {
+                const TemporaryFolder folder;
+                ledger::Ledger opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
+                const engine::CheckpointRule rule{
+                    .key = folder.path("key"), .file = folder.path("notes"), .lines = 1};
+                (void)engine::generate_key(rule.key, engine::ledger_origin(opened.snapshot().ledger_id()));
+                const auto outcome = engine::append_due_checkpoint(opened, cell.path, rule).outcome;
+                return std::string(outcome == engine::DueOutcome::appended ? "tells" : "?");
               }),
       library("audit prove", Leaves::nothing,
               [](StateCell& cell) {

@@ -30,6 +30,12 @@ class KeyIo : public Error {
   using Error::Error;
 };
 
+/// Somebody else signs with it, and did so for as long as it was waited for.
+class KeyHeld : public KeyIo {
+ public:
+  using KeyIo::KeyIo;
+};
+
 /// Makes the two files, 0600, and overwrites nothing. A name as ledgers have it (checkpoint.hpp) is that of a
 /// ledger's key, another that of a witness's. Durable when it returns.
 /// Throws  KeyUnusable, KeyIo, EntropyUnavailable, InvalidParameter as SigningKey::generate.
@@ -40,7 +46,7 @@ VerifierKey generate_key(const std::string& file, const std::string& name);
 class KeyFile final {
  public:
   /// Waits so long for others who sign with it.
-  /// Throws  KeyUnusable, KeyIo.
+  /// Throws  KeyUnusable, KeyHeld, KeyIo.
   explicit KeyFile(const std::string& file,
                    std::chrono::milliseconds wait = std::chrono::milliseconds(30'000));
   KeyFile(const KeyFile&) = delete;

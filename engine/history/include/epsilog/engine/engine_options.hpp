@@ -36,7 +36,7 @@ struct EngineOptions {
   ledger::Clock clock = ledger::system_clock_reading;  ///< another one only in tests
   /// Called right before each COMMIT: from here on what is asked may be on record. Must not throw.
   accounting::Callback<void()> before_commit = {};
-  /// Told of what failed without harm to what was recorded.
+  /// Told of what failed without harm to what was recorded; of a checkpoint by a thread of the engine.
   accounting::Callback<void(const std::string&)> warn = {};
   /// Told, only after a second, who it is that a call waits for.
   accounting::Callback<void(const std::string&)> waiting = {};
