@@ -1,73 +1,13 @@
 // Whole processes of the command: what they take of the processor, most of which is the loading of the
 // program.
-#include <fcntl.h>
-#include <sched.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <filesystem>
-#include <functional>
-#include <stdexcept>
+#include <fstream>
 
 #include "ledgers.hpp"
+#include "processes.hpp"
 #include "targets.hpp"
-
-extern char** environ;
 
 namespace epsilog::bench {
 namespace {
-
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
-struct Usage {
-  double seconds = 0;  // user and system
-  double mebibytes = 0;
-};
-
-/// Of the command with these words; its output is thrown away. Throws  if it does not end with 0.
-Usage usage_of(std::vector<std::string> words) {
-  words.insert(words.begin(), EPSILOG_COMMAND);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
-  }
-  pid_t child = 0;
-  const int error = ::posix_spawn(&child, EPSILOG_COMMAND, &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::runtime_error("cannot run " EPSILOG_COMMAND);
-  int status = 0;
-  rusage used{};
-  if (::wait4(child, &status, 0, &used) != child || status != 0) throw std::runtime_error("a command failed");
-  return {.seconds = seconds(used.ru_utime) + seconds(used.ru_stime),
-          .mebibytes = static_cast<double>(used.ru_maxrss) / 1024};
-}
-
-/// This process, and what it starts meanwhile, on one core.
-class OneCore final {
- public:
-  OneCore() {
-    ::sched_getaffinity(0, sizeof before_, &before_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(::sched_getcpu(), &one);
-    ::sched_setaffinity(0, sizeof one, &one);
-  }
-  OneCore(const OneCore&) = delete;
-  OneCore& operator=(const OneCore&) = delete;
-  ~OneCore() { ::sched_setaffinity(0, sizeof before_, &before_); }
-
- private:
-  cpu_set_t before_{};
-};
 
 Row command_row(const std::string& what, double most_ms, double measured_s, double version_s) {
   return {.what = what,
@@ -98,25 +38,6 @@ std::vector<Row> rows_of_audit(const std::string& ledger, std::int64_t decisions
 }
 
 }  // namespace
-
-void in_own_process(const std::function<void()>& work) {
-  std::fflush(stdout);
-  const pid_t child = ::fork();
-  if (child < 0) throw std::runtime_error("cannot fork");
-  if (child == 0) {
-    int code = 0;
-    try {
-      work();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "epsilog_ledger_targets: %s\n", error.what());
-      code = 1;
-    }
-    std::fflush(stdout);
-    ::_exit(code);
-  }
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || status != 0) throw std::runtime_error("a part failed");
-}
 
 std::vector<Row> rows_of_commands() {
   constexpr int kRuns = 100;

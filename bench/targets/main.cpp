@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "place.hpp"
+#include "processes.hpp"
 #include "targets.hpp"
 
 namespace epsilog::bench {
@@ -49,8 +50,10 @@ int run(const std::set<std::string>& only, std::int64_t audited) {
       {"processes", rows_of_processes},
       {"bytes", rows_of_bytes},
       {"blocks", rows_of_blocks},
+      {"replica", rows_of_replica},
       {"commands", rows_of_commands},
-      {"audit", [audited] { return audited > 0 ? rows_of_audit(audited) : std::vector<Row>(); }}};
+      {"audit", [audited] { return audited > 0 ? rows_of_audit(audited) : std::vector<Row>(); }},
+      {"history", [audited] { return audited > 0 ? rows_of_history(audited) : std::vector<Row>(); }}};
   print_raw_write();
   std::printf(kFormat, "what", "target", "measured", "floor", "ratio", "");
   for (const auto& [name, rows] : parts) {
@@ -64,8 +67,8 @@ int run(const std::set<std::string>& only, std::int64_t audited) {
 
 int usage() {
   std::fputs(
-      "usage: epsilog_ledger_targets [--only one|many|threads|processes|bytes|blocks|commands|audit]…"
-      " [--audit DECISIONS]\n",
+      "usage: epsilog_ledger_targets [--only one|many|threads|processes|bytes|blocks|replica|commands|audit|"
+      "history]… [--audit DECISIONS]\n",
       stderr);
   return 2;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,6 +28,10 @@ struct Row {
 [[nodiscard]] std::vector<Row> rows_of_bytes();
 /// Releases that debit 365 and 3,650 blocks.
 [[nodiscard]] std::vector<Row> rows_of_blocks();
+/// What a replica adds to a release.
+[[nodiscard]] std::vector<Row> rows_of_replica();
+/// A ledger of so many decisions made again from its replica, and the verifier on that.
+[[nodiscard]] std::vector<Row> rows_of_history(std::int64_t decisions);
 /// Processor time of whole commands.
 [[nodiscard]] std::vector<Row> rows_of_commands();
 /// `audit verify` of so many decisions on one core.
@@ -36,9 +39,5 @@ struct Row {
 
 /// printf's, as a text.
 [[gnu::format(printf, 1, 2)]] [[nodiscard]] std::string text(const char* format, ...);
-
-/// Whatever memory it takes is gone after it: the peak of a command counts that of who starts it.
-/// Throws  std::runtime_error if it fails, having said why on stderr.
-void in_own_process(const std::function<void()>& work);
 
 }  // namespace epsilog::bench
