@@ -126,7 +126,7 @@ class Courses final {
     BurnPoint end = *course.last();
     end.after_decision = decisions;
     end.at = span_.until;
-    end.limited = end.limited || active;
+    end.limited = active;  // older programs recorded no removal
     end.limit = account.balance.limit;
     end.spent = account.balance.spent;
     end.reserved = account.balance.reserved;

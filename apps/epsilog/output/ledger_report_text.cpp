@@ -67,8 +67,7 @@ class Lines final {
     heading("ledger");
     std::string facts = fact("file", sheet_.ledger) + fact("id", report_.ledger_id);
     if (!report_.dataset.empty()) facts += fact("of it", "dataset " + report_.dataset);
-    facts += fact("from", second_text(report_.begun_at) + " UTC") +
-             fact("to", second_text(report_.last_at) + " UTC");
+    facts += fact("from", utc_text(report_.begun_at)) + fact("to", utc_text(report_.last_at));
     facts += fact("decisions", grouped(report_.decisions));
     if (!report_.versions.empty()) {
       facts += fact("policy", fmt::format("version {}", report_.versions.back().version));

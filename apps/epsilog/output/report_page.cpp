@@ -130,8 +130,8 @@ class Page final {
     std::string facts = "<dl>\n" + html_fact("file", text_cell(sheet_.ledger));
     if (!report_.dataset.empty()) facts += html_fact("of it", text_cell("dataset " + report_.dataset));
     facts += html_fact("id", code_cell(report_.ledger_id));
-    facts += html_fact("from", text_cell(second_text(report_.begun_at) + " UTC"));
-    facts += html_fact("to", text_cell(second_text(report_.last_at) + " UTC"));
+    facts += html_fact("from", text_cell(utc_text(report_.begun_at)));
+    facts += html_fact("to", text_cell(utc_text(report_.last_at)));
     facts += html_fact("decisions", text_cell(grouped(report_.decisions)));
     if (!report_.versions.empty()) {
       facts += html_fact("policy", text_cell(fmt::format("version {}", report_.versions.back().version)));
@@ -224,6 +224,7 @@ class Page final {
 
   void releases() {
     heading("Releases", report_.count(DecisionSort::released));
+    if (report_.count(DecisionSort::released) == 0) return soft("None.");
     HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "question", "asked by", "value", "charged"});
     tell(DecisionSort::released, [&](const Answer& answer) {
       HtmlCell value = lines_cell(value_texts(answer));

@@ -92,6 +92,10 @@ std::string second_text(const std::string& time) {
   return text;
 }
 
+std::string utc_text(const std::string& time) {
+  return time.empty() ? "" : second_text(time) + " UTC";
+}
+
 std::string signers_text(const engine::Attestation& attestation) {
   std::string text =
       attestation.signed_by_log ? "signed by the log's key" : "unsigned: no key of the log was given";

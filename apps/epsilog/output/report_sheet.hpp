@@ -49,6 +49,8 @@ struct ReportSheet {
 [[nodiscard]] std::string step_text(const engine::Answer& answer);
 /// "2026-01-31 23:59:59".
 [[nodiscard]] std::string second_text(const std::string& time);
+/// The same with " UTC"; "" of what cannot be read.
+[[nodiscard]] std::string utc_text(const std::string& time);
 /// "log's key; board.example/witness", or that nobody is held to have signed it.
 [[nodiscard]] std::string signers_text(const engine::Attestation& attestation);
 
