@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base64_text.hpp"
+#include "epsilog/ledger/base64.hpp"
 #include "text_lines.hpp"
 
 namespace epsilog::engine {
@@ -25,7 +25,8 @@ bool is_ledger_origin(std::string_view name) {
 }
 
 std::string checkpoint_text(std::string_view origin, const ledger::TreeHead& tree) {
-  return std::string(origin) + '\n' + std::to_string(tree.size) + '\n' + base64_text(tree.root) + '\n';
+  return std::string(origin) + '\n' + std::to_string(tree.size) + '\n' + ledger::base64_text(tree.root) +
+         '\n';
 }
 
 Checkpoint parse_checkpoint(std::string_view note, std::size_t first_line) {

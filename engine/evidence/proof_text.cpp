@@ -1,6 +1,6 @@
 #include "epsilog/engine/proof_text.hpp"
 
-#include "base64_text.hpp"
+#include "epsilog/ledger/base64.hpp"
 #include "text_lines.hpp"
 
 namespace epsilog::engine {
@@ -25,7 +25,7 @@ std::vector<ledger::Hash> parse_hashes(TextLines& lines) {
 
 std::string hashes_text(const std::vector<ledger::Hash>& hashes) {
   std::string text;
-  for (const ledger::Hash& hash : hashes) text += base64_text(hash) + '\n';
+  for (const ledger::Hash& hash : hashes) text += ledger::base64_text(hash) + '\n';
   return text;
 }
 
@@ -36,7 +36,7 @@ InclusionText parse_inclusion(std::string_view text, std::size_t first_line) {
   if (lines.next() != kInclusion) lines.fail("is not '" + std::string(kInclusion) + "'");
   InclusionText proof;
   if (lines.peek().starts_with(kExtra)) {
-    const auto extra = base64_bytes(lines.after(kExtra));
+    const auto extra = ledger::base64_bytes(lines.after(kExtra));
     if (!extra || extra->empty()) lines.fail("has no base64 of extra data");
     proof.extra = *extra;
   }
@@ -48,7 +48,7 @@ InclusionText parse_inclusion(std::string_view text, std::size_t first_line) {
 
 std::string inclusion_text(const InclusionText& proof) {
   std::string text = std::string(kInclusion) + '\n';
-  if (!proof.extra.empty()) text += std::string(kExtra) + base64_text(proof.extra) + '\n';
+  if (!proof.extra.empty()) text += std::string(kExtra) + ledger::base64_text(proof.extra) + '\n';
   return text + "index " + std::to_string(proof.index) + '\n' + hashes_text(proof.hashes) + '\n' +
          note_text(proof.checkpoint.note);
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base64_text.hpp"
 #include "epsilog/engine/utf8.hpp"
+#include "epsilog/ledger/base64.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "text_lines.hpp"
 
@@ -55,7 +55,7 @@ NoteSignature parse_signature(TextLines& lines) {
   NoteSignature signature;
   signature.name = line.substr(0, space);
   if (!is_key_name(signature.name)) lines.fail("has no name of a key");
-  const auto bytes = base64_bytes(line.substr(space + 1));
+  const auto bytes = ledger::base64_bytes(line.substr(space + 1));
   if (!bytes || bytes->size() <= signature.id.size()) {
     lines.fail("has no signature in base64 after the name");
   }
@@ -94,7 +94,7 @@ KeyId VerifierKey::id() const {
 }
 
 std::string VerifierKey::text() const {
-  return name + '+' + hex_of(id()) + '+' + base64_text(key_material(*this));
+  return name + '+' + hex_of(id()) + '+' + ledger::base64_text(key_material(*this));
 }
 
 bool is_key_name(std::string_view name) {
@@ -114,7 +114,7 @@ VerifierKey parse_verifier_key(std::string_view text) {
   VerifierKey key;
   key.name = text.substr(0, first);
   if (!is_key_name(key.name)) throw InvalidParameter(shown + "its name is empty, or has a space or control");
-  const auto material = base64_bytes(text.substr(second + 1));
+  const auto material = ledger::base64_bytes(text.substr(second + 1));
   if (!material || material->empty()) throw InvalidParameter(shown + "its last part is not base64");
   const auto type = static_cast<SignatureType>(material->front());
   if (type != SignatureType::ed25519 && type != SignatureType::cosignature) {
@@ -155,7 +155,7 @@ std::string note_text(const SignedNote& note) {
   std::string text = note.text + '\n';
   for (const NoteSignature& one : note.signatures) {
     const std::string bytes = std::string(one.id.begin(), one.id.end()) + one.signature;
-    text += std::string(kDash) + one.name + ' ' + base64_text(bytes) + '\n';
+    text += std::string(kDash) + one.name + ' ' + ledger::base64_text(bytes) + '\n';
   }
   return text;
 }

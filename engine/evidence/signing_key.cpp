@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base64_text.hpp"
+#include "epsilog/ledger/base64.hpp"
 #include "epsilog/ledger/digest.hpp"
 
 namespace epsilog::engine {
@@ -80,7 +80,7 @@ SigningKey SigningKey::parse(std::string_view text) {
   const std::size_t second = first == std::string_view::npos ? first : text.find('+', first + 1);
   if (second == std::string_view::npos) throw NotVerified("key: is not NAME+HASH+KEY");
   const std::string name(text.substr(0, first));
-  auto material = base64_bytes(text.substr(second + 1));
+  auto material = ledger::base64_bytes(text.substr(second + 1));
   Seed seed{};
   if (!material || material->size() != 1 + seed.size())
     throw NotVerified("key: has no Ed25519 key in base64");
@@ -102,7 +102,7 @@ SigningKey SigningKey::parse(std::string_view text) {
 std::string SigningKey::text() const {
   std::string material = static_cast<char>(verifier_.type) + std::string(seed_.begin(), seed_.end());
   std::string text = std::string(kPrivate) + verifier_.name + '+' + ledger::hex_text(verifier_.id()) + '+' +
-                     base64_text(material) + '\n';
+                     ledger::base64_text(material) + '\n';
   sodium_memzero(material.data(), material.size());
   return text;
 }

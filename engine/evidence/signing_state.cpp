@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include "base64_text.hpp"
+#include "epsilog/ledger/base64.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "text_lines.hpp"
 
@@ -69,8 +69,8 @@ std::string state_text(const SigningState& state) {
   std::string text = std::string(kFirst) + "\nkey " + state.key.text() + '\n';
   for (const auto& [origin, one] : state.signed_trees) {
     text += std::string(kOrigin) + origin + "\nsize " + std::to_string(one.tree.size) + "\nroot " +
-            base64_text(one.tree.root) + '\n';
-    for (const ledger::Hash& hash : one.edge) text += std::string(kEdge) + base64_text(hash) + '\n';
+            ledger::base64_text(one.tree.root) + '\n';
+    for (const ledger::Hash& hash : one.edge) text += std::string(kEdge) + ledger::base64_text(hash) + '\n';
   }
   return text + sum_of(text);
 }

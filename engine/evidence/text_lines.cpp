@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
-#include "base64_text.hpp"
 #include "epsilog/engine/not_verified.hpp"
+#include "epsilog/ledger/base64.hpp"
 
 namespace epsilog::engine {
 
@@ -50,7 +50,7 @@ std::uint64_t TextLines::count(std::string_view digits) const {
 }
 
 ledger::Hash TextLines::hash(std::string_view base64) const {
-  const auto bytes = base64_bytes(base64);
+  const auto bytes = ledger::base64_bytes(base64);
   ledger::Hash hash{};
   if (!bytes || bytes->size() != hash.size()) fail("is not the base64 of a hash of 32 bytes");
   std::copy(bytes->begin(), bytes->end(), hash.begin());

@@ -1,13 +1,11 @@
 #include "replica_tail.hpp"
 
-#include <sodium.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/base64.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "record_log.hpp"
@@ -19,7 +17,6 @@ namespace {
 constexpr std::size_t kChunk = std::size_t{1} << 18;
 constexpr std::size_t kTrailerMax = 80;
 constexpr std::size_t kRootText = 44;
-constexpr int kVariant = sodium_base64_VARIANT_ORIGINAL;
 
 [[noreturn]] void rolled_back(const std::string& path, const std::string& what) {
   throw LedgerRolledBack(
@@ -171,9 +168,7 @@ bool LinesOfFile::next() {
 }
 
 std::string trailer_text(const TreeHead& tree) {
-  std::array<char, sodium_base64_ENCODED_LEN(32, sodium_base64_VARIANT_ORIGINAL)> root{};
-  sodium_bin2base64(root.data(), root.size(), tree.root.data(), tree.root.size(), kVariant);
-  return "= " + std::to_string(tree.size) + " " + root.data() + "\n";
+  return "= " + std::to_string(tree.size) + " " + base64_text(tree.root) + "\n";
 }
 
 std::optional<TreeHead> parse_trailer(std::string_view line) {
@@ -184,13 +179,9 @@ std::optional<TreeHead> parse_trailer(std::string_view line) {
   const std::string_view root = line.substr(line.size() - kRootText);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   if (tree.size == 0 || digits.front() == '0' || tree.size > INT64_MAX) return std::nullopt;
-  std::size_t bytes = 0;
-  const char* stop = nullptr;
-  if (sodium_base642bin(tree.root.data(), tree.root.size(), root.data(), root.size(), nullptr, &bytes, &stop,
-                        kVariant) != 0 ||
-      bytes != tree.root.size() || stop != root.data() + root.size()) {
-    return std::nullopt;
-  }
+  const auto bytes = base64_bytes(root);
+  if (!bytes || bytes->size() != tree.root.size()) return std::nullopt;
+  std::copy(bytes->begin(), bytes->end(), tree.root.begin());
   // One text each: no stray bit in the last digit, one blank in between.
   if (trailer_text(tree) != std::string(line) + "\n") return std::nullopt;
   return tree;

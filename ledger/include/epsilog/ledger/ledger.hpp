@@ -48,6 +48,9 @@
 //   (16) What is no decision (policy versions with their limits, clock events, migrations, relocations) is
 //        numbered 1, 2, … in the order in which it happened, and says the last decision before it. So the
 //        whole history has one order, which no time has a part in.
+//   (17) Where the active policy names a replica, its file holds every line up to a trailer before a value of
+//        them leaves (Replica), and meta.replica_size, which is 0 where none is in force, never says more
+//        than it held.
 //
 // States of a transaction: transaction.hpp. States of a ledger
 //   absent -> usable    create(); never overwrites

@@ -1,8 +1,8 @@
-#include "base64_text.hpp"
+#include "epsilog/ledger/base64.hpp"
 
 #include <sodium.h>
 
-namespace epsilog::engine {
+namespace epsilog::ledger {
 
 std::string base64_text(std::span<const unsigned char> bytes) {
   std::string text(sodium_base64_encoded_len(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
@@ -27,4 +27,4 @@ std::optional<std::string> base64_bytes(std::string_view text) {
   return bytes;
 }
 
-}  // namespace epsilog::engine
+}  // namespace epsilog::ledger

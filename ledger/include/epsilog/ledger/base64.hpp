@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace epsilog::engine {
+namespace epsilog::ledger {
 
 [[nodiscard]] std::string base64_text(std::string_view bytes);
 [[nodiscard]] std::string base64_text(std::span<const unsigned char> bytes);
@@ -15,4 +15,4 @@ namespace epsilog::engine {
 /// None of any other text: one with blanks, without padding, or with bits left over that are not 0.
 [[nodiscard]] std::optional<std::string> base64_bytes(std::string_view text);
 
-}  // namespace epsilog::engine
+}  // namespace epsilog::ledger
