@@ -21,6 +21,7 @@ sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
 
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
+from forging import balances_again, find, next_id, renumber, rewritten, text_of  # noqa: E402
 
 MADE = pathlib.Path(os.environ.get("EPSILOG_HISTORIES", "/tmp/epsilog-verifier-histories"))
 FIXTURES = SOURCE / "tests" / "fixtures" / "ledgers"
@@ -70,42 +71,6 @@ def expect_good(lines, *options):
 
 def records(name):
     return [json.loads(line) for line in lines_of(name)]
-
-
-def rewritten(changed):
-    """Lines of records in canonical form, numbered anew: what is wrong in them, only the rules can tell."""
-    lines = []
-    for index, record in enumerate(changed):
-        lines.append(verifier.ENCODE({**record, "index": index}))
-    return lines
-
-
-def find(changed, kind="decision", **members):
-    for place, record in enumerate(changed):
-        if record["kind"] == kind and all(record.get(name) == value for name, value in members.items()):
-            return place
-    raise AssertionError(f"no {kind} with {members}")
-
-
-def balances_again(changed):
-    """Makes movements add up again after a charge was changed."""
-    sums = {}
-    for record in changed:
-        for movement in record.get("movements", ()):
-            account = sums.setdefault(movement["account"], {"spent": 0, "reserved": 0})
-            for name, balance in account.items():
-                account[name] = balance + verifier.quantity(movement.get(name + "_change", "0"))
-                movement[name] = text_of(account[name])
-    return changed
-
-
-def text_of(number):
-    """The quantity of a fraction whose digits end."""
-    digits = 0
-    while (number * 10**digits).denominator != 1:
-        digits += 1
-    whole = f"{int(abs(number) * 10**digits):0{digits + 1}}"
-    return ("-" if number < 0 else "") + (whole[:-digits] + "." + whole[-digits:] if digits else whole)
 
 
 def forged(name, why, change):
@@ -385,6 +350,28 @@ def replicas():
         expect_fault(replica + lines[20:22], "20 lines are fewer", None, "--checkpoint", path)
 
 
+@sentence("one bit that flips in a replica is found, or takes its last group, which a checkpoint shows")
+def flipped_bits_of_a_replica():
+    lines = lines_of("versions")[:7]
+    kept = [lines[:4] + [trailer(lines[:4])], lines[4:] + [trailer(lines)]]
+    first, data = ("".join(line + "\n" for line in part).encode() for part in (kept[0], kept[0] + kept[1]))
+    expect_good(data)
+    unseen = 0
+    with NoteFile(note(lines)) as path:
+        for place in range(len(data)):
+            for bit in range(8) if place >= len(data) - 80 else (place % 8,):
+                changed = bytearray(data)
+                changed[place] ^= 1 << bit
+                reader = verifier.Reader()
+                fault, _ = reader.read(io.BytesIO(changed))
+                if not fault:  # what stands before it is as it was, and said to be all
+                    assert reader.acknowledged == 4 and place >= len(first), f"bit {bit} of byte {place}"
+                    unseen += 1
+                    fault, _ = verifier.Reader(verifier.read_checkpoints(path)).read(io.BytesIO(changed))
+                    assert fault, f"bit {bit} of byte {place}, with a checkpoint"
+    assert unseen
+
+
 @sentence("lines that are deleted, doubled, swapped, inserted or edited are named")
 def disordered_lines():
     lines = lines_of("versions")
@@ -580,22 +567,6 @@ def forged_approvals():
     forged("waiting", "may not approve", by("eve"))
     forged("waiting", "approved before", twice)
     forged("waiting", "has 1 approvals of 2", too_few)
-
-
-def renumber(changed):
-    seq = 0
-    for record in changed:
-        if record["kind"] == "decision":
-            seq += 1
-            record["seq"] = seq
-        elif "after" in record:
-            record["after"] = seq
-
-
-def next_id(text):
-    digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-    number = 1 + sum(digits.index(digit) << 5 * place for place, digit in enumerate(reversed(text)))
-    return "".join(digits[number >> 5 * place & 31] for place in reversed(range(len(text))))
 
 
 @sentence("a forged course of events is found: resolved twice, without a token, late, refunded, or out of nothing")

@@ -1,0 +1,383 @@
+"""Which means finds which attack: every cell of the table in docs/threat_model.md, with both verifiers.
+
+`attacks_test.py --list` names the tests, `attacks_test.py NAME` runs one: an attack each, with all means.
+"""
+
+import hashlib
+import io
+import json
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import redirect_stdout
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
+
+import epsilog_verify as verifier  # noqa: E402
+import histories  # noqa: E402
+from forging import find, rewritten  # noqa: E402
+
+MEANS = ("nothing", "a replica", "a checkpoint elsewhere", "a witness")
+POLICY = """version: 1
+replica: {file: %s}
+principals:
+  ann: {roles: [research]}
+  bob: {roles: [custodian]}
+  carol: {roles: [custodian]}
+  dave: {}
+datasets:
+  clinic:
+""" + histories.DATASET + """
+    budget: {epsilon: 9}
+    approvals: {required: 1, by: {roles: [custodian]}, above: {epsilon: 0.5}, expires: 72h}
+    release: {default: {mechanism: discrete_laplace}}
+"""
+
+
+class World:
+    """A machine with a ledger, its replica and the key that signs it; and what others keep elsewhere.
+
+    Two checkpoints were sent away, and cosigned: one when `early` was copied, one after another release. What came
+    after that is in no checkpoint: a release before `late` was copied, and one after.
+    """
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.machine, self.elsewhere = self.folder / "machine", self.folder / "elsewhere"
+        self.machine.mkdir()
+        self.elsewhere.mkdir()
+        self.ledger = histories.Ledger(self.machine, POLICY % (self.machine / "replica"))
+        self.key = self.run("key", "generate", "log.key").strip()
+        self.witness = self.run("key", "generate", str(self.elsewhere / "w.key"), "--name", "w.example/board",
+                                ledger=False).strip()
+        self.ask("first")
+        self.run("release", "clinic", "count", "--epsilon", "0.75", "--as", "ann", expect=(5,))
+        pending = self.run("pending", "--quiet").split()[-1]
+        self.run("approve", pending, "--as", "carol")
+        self.run("commit", pending, "--as", "ann")
+        self.early = self.copied("early")
+        self.send_away()
+        self.ask("covered")
+        self.send_away()
+        self.ask("newest")
+        self.late = self.copied("late")
+        self.ask("newer still")
+
+    def run(self, *words, **how):
+        return self.ledger.run(*words, **how)
+
+    def ask(self, key, epsilon="0.25"):
+        self.ledger.ask("clinic", "count", "--epsilon", epsilon, "--key", key)
+
+    def send_away(self):
+        """A checkpoint, cosigned, to those who keep them."""
+        note, proof, kept = (self.elsewhere / name for name in ("new", "proof", "kept"))
+        note.write_text(self.run("audit", "checkpoint", "--key", "log.key"), encoding="utf-8")
+        older = [str(self.elsewhere / "last")] if kept.exists() else []
+        proof.write_text(self.run("audit", "consistency", *older, "--checkpoint", str(note)), encoding="utf-8")
+        cosigned = self.run("audit", "cosign", str(note), "--proof", str(proof), "--key", str(self.elsewhere / "w.key"),
+                            "--vkey", self.key, ledger=False)
+        (self.elsewhere / "last").write_text(cosigned, encoding="utf-8")
+        earlier = kept.read_text(encoding="utf-8") + "\n" if kept.exists() else ""
+        kept.write_text(earlier + cosigned, encoding="utf-8")
+
+    def copied(self, name):
+        return shutil.copytree(self.machine, self.folder / name)
+
+    def put_back(self, copy, *names):
+        """Files of an earlier copy, in place of what is there; nothing beside the ledger is kept."""
+        for name in names or [file.name for file in self.machine.iterdir()]:
+            if name == self.ledger.path.name:
+                for beside in self.machine.glob(name + "*"):
+                    beside.unlink()
+            if (copy / name).exists():
+                shutil.copy2(copy / name, self.machine / name)
+
+    def records(self):
+        return [json.loads(line) for line in self.ledger.export()]
+
+    def replace_by(self, lines):
+        """A ledger made of lines, in place of the one that is there, and as one that grants."""
+        (self.machine / "lines").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        made = self.machine / "made"
+        self.run("audit", "import", "lines", "--ledger", str(made), ledger=False)
+        edit(made, "meta", "UPDATE meta SET read_only = 0")
+        for beside in self.machine.glob(self.ledger.path.name + "*"):
+            beside.unlink()
+        made.rename(self.ledger.path)
+
+
+def edit(path, table, statement):
+    """Changes rows of a table whose triggers forbid it, and leaves the schema as it was."""
+    with sqlite3.connect(path) as database:
+        triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
+                                    (table,)).fetchall()
+        for name, _ in triggers:
+            database.execute(f"DROP TRIGGER {name}")
+        assert database.execute(statement).rowcount == 1, statement
+        for _, sql in triggers:
+            database.execute(sql)
+    database.close()
+
+
+# What finds it.
+
+
+def by_command(world, *held):
+    done = subprocess.run([histories.COMMAND, "audit", "verify", "--ledger", str(world.ledger.path), "--quiet", *held],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 6), done.stderr
+    return done.returncode == 6
+
+
+def exported(world):
+    """The lines that can be had, None if the export says that something is wrong.
+
+    What may be in the ledger alone is withheld (7): after a copy was put back nobody knows whether the replica has it.
+    """
+    done = subprocess.run([histories.COMMAND, "audit", "export", "--ledger", str(world.ledger.path)],
+                          capture_output=True, check=False)
+    assert done.returncode in (0, 6, 7), done.stderr
+    return None if done.returncode == 6 else done.stdout
+
+
+def by_verifier(world, *held):
+    lines = exported(world)
+    if lines is None:
+        return True
+    with tempfile.NamedTemporaryFile("wb") as file, redirect_stdout(io.StringIO()):
+        file.write(lines)
+        file.flush()
+        code = verifier.main([file.name, "--quiet", *held])
+    assert code in (0, 6)
+    return code == 6
+
+
+def found_with_nothing(world):
+    command, independent = by_command(world), by_verifier(world)
+    assert command == independent, f"audit verify {command}, epsilog_verify.py {independent}"
+    return command
+
+
+def found_by_replica(world):
+    """Who holds a replica compares its acknowledged lines with the export; who writes is refused."""
+    if found_with_nothing(world):
+        return True
+    acknowledged, lines = [], []
+    for line in (world.machine / "replica").read_text(encoding="utf-8").splitlines():
+        if line.startswith("= "):
+            acknowledged += lines
+            lines = []
+        else:
+            lines.append(line)
+    differs = acknowledged != exported(world).decode().splitlines()[: len(acknowledged)]
+    with tempfile.TemporaryDirectory() as kept:
+        before = shutil.copytree(world.machine, pathlib.Path(kept, "machine"))
+        asked = subprocess.run([histories.COMMAND, "release", "clinic", "count", "--epsilon", "0.01", "--as", "ann",
+                                "--json", "--ledger", str(world.ledger.path)],
+                               cwd=world.machine, capture_output=True, text=True, check=False)
+        world.put_back(before)
+        refused = asked.returncode == 6 and "ledger_rolled_back" in asked.stdout + asked.stderr
+        assert refused or asked.returncode == 0, asked.stderr
+    assert refused == differs, f"the writer was refused: {refused}; the lines differ: {differs}"
+    return differs
+
+
+def found_by_checkpoint(world, note="kept", *witness):
+    held = ("--checkpoint", str(world.elsewhere / note), "--vkey", world.key, *witness)
+    command, independent = by_command(world, *held), by_verifier(world, *held)
+    assert command == independent, f"audit verify {command}, epsilog_verify.py {independent}"
+    return command
+
+
+def found_by_witness(world, note="kept"):
+    return found_by_checkpoint(world, note, "--witness", world.witness)
+
+
+FINDS = dict(zip(MEANS, (found_with_nothing, found_by_replica, found_by_checkpoint, found_by_witness)))
+
+# Attacks. Each is made twice: on what a checkpoint covers, and on what none does, if that can be told apart.
+
+
+def edited_row(world, covered):
+    seq = find_release(world, covered)["seq"]
+    edit(world.ledger.path, "decision", f"UPDATE decision SET \"values\" = '7', component_values = '7' WHERE seq = {seq}")
+
+
+def find_release(world, covered):
+    changed = world.records()
+    return changed[find(changed, key="first" if covered else "newest")]
+
+
+def rewritten_history(world, covered):
+    changed = world.records()
+    release = changed[find(changed, key="first" if covered else "newest")]
+    release["values"] = ["7"]
+    release["component_values"] = [["7"]]
+    world.replace_by(rewritten(changed))
+
+
+def removed_tail(world, covered):
+    changed = world.records()
+    world.replace_by(rewritten(changed[: find(changed, key="covered" if covered else "newest")]))
+
+
+def restored_ledger(world, covered):
+    world.put_back(world.early if covered else world.late, "l.epsilog")
+
+
+def restored_ledger_and_replica(world, covered):
+    world.put_back(world.early if covered else world.late, "l.epsilog", "replica")
+    world.ask("gone on")
+
+
+def restored_machine(world, covered):
+    world.put_back(world.early if covered else world.late)
+    for number in range(3):  # more lines than there were
+        world.ask(f"gone on {number}")
+    # The key would sign: what it remembers was put back with it. A witness remembers more.
+    (world.elsewhere / "new").write_text(world.run("audit", "checkpoint", "--key", "log.key"), encoding="utf-8")
+    last = world.elsewhere / "last"
+    if covered:
+        world.run("audit", "consistency", str(last), "--checkpoint", str(world.elsewhere / "new"), expect=(6,))
+
+
+def fork(world, _):
+    """Somebody is shown a copy that went on by itself, and checkpoints of that alone."""
+    world.put_back(world.early)
+    for number in range(3):
+        world.ask(f"other {number}")
+    (world.elsewhere / "other").write_text(world.run("audit", "checkpoint", "--key", "log.key"), encoding="utf-8")
+
+
+def raised_limit(world, _):
+    changed = world.records()
+    raise_limits(changed)
+    world.replace_by(rewritten(changed))
+
+
+def raise_limits(changed):
+    for record in changed:
+        for said in [record, *record.get("movements", ())]:
+            if said.get("limit") == "9":
+                said["limit"] = "90"
+
+
+def forged_policy(world, _):
+    changed = world.records()
+    raise_limits(changed)
+    policy = changed[find(changed, kind="policy")]
+    policy["yaml"] = policy["yaml"].replace("budget: {epsilon: 9}", "budget: {epsilon: 90}")
+    policy["sha256"] = hashlib.sha256(policy["yaml"].encode()).hexdigest()
+    for account in policy["implies"]["datasets"][0]["accounts"]:
+        account["limit"] = "90"
+    world.replace_by(rewritten(changed))
+
+
+def approval_by(principal):
+    def forge(world, _):
+        changed = world.records()
+        changed[find(changed, outcome="approved")]["principal"] = principal
+        world.replace_by(rewritten(changed))
+    return forge
+
+
+def forged_charge(world, _):
+    changed = world.records()
+    release = changed[find(changed, key="newest")]
+    movement = release["movements"][0]
+    movement["spent_change"] = "0.2"
+    movement["spent"] = "1.2"
+    world.replace_by(rewritten(changed))
+
+
+def forged_scale(world, _):
+    changed = world.records()
+    plan = find(changed, kind="plan")
+    changed[plan]["release"]["components"][0]["lambda"] = "1"
+    world.replace_by(rewritten(changed))
+
+
+ATTACKS = {
+    "a row is edited": edited_row,
+    "history is rewritten, with its tree": rewritten_history,
+    "the tail is removed, with its tree": removed_tail,
+    "an older copy of the ledger is put back": restored_ledger,
+    "older copies of ledger and replica are": restored_ledger_and_replica,
+    "the whole machine is": restored_machine,
+    "a fork is shown to somebody else": fork,
+    "a limit is forged": raised_limit,
+    "a policy is forged, and what follows from it": forged_policy,
+    "an approval is forged, of somebody who may not": approval_by("ann"),
+    "an approval is forged, of somebody who may": approval_by("bob"),
+    "a charge is forged": forged_charge,
+    "a scale of noise is forged": forged_scale,
+}
+# What leaves no trace in any record, so that there is nothing to hold against anything.
+NO_TRACE = ("noise is drawn again until it pleases, then recorded", "answers are given outside")
+
+
+def table():
+    """Of docs/threat_model.md: by attack the cells in the order of MEANS."""
+    text = (SOURCE / "docs" / "threat_model.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")]
+            for line in text.partition("## Which means finds which attack")[2].splitlines() if line.startswith("|")]
+    assert tuple(rows[0][1:]) == MEANS, rows[0]
+    return {row[0]: row[1:] for row in rows[2:]}
+
+
+def attacked(attack, covered):
+    """What each means finds of it."""
+    with tempfile.TemporaryDirectory(prefix="epsilog-attack-") as folder:
+        world = World(folder)
+        ATTACKS[attack](world, covered)
+        found = {means: finds(world) for means, finds in FINDS.items()}
+        if attack == "a fork is shown to somebody else":
+            # Held to what was kept of the other side it is found; who holds its own checkpoint alone sees nothing,
+            # unless a witness, who knows the other side, had to sign that.
+            assert found["a checkpoint elsewhere"] and not found_by_checkpoint(world, "other")
+            assert found_by_witness(world, "other")
+            note = (world.elsewhere / "kept").read_text(encoding="utf-8")
+            (world.elsewhere / "before").write_text("\n".join(re.split(r"\n(?=epsilog/)", note)[:1]), encoding="utf-8")
+            assert not found_by_checkpoint(world, "before")  # both sides have what came before
+        return found
+
+
+def require_as_the_table_says(attack):
+    cells = dict(zip(MEANS, table()[attack]))
+    outcomes = {"found": (True, True), "no": (False, False), "if covered": (True, False)}
+    both = [attacked(attack, covered) for covered in (True, False)]
+    for means, cell in cells.items():
+        seen = both[0][means], both[1][means]
+        expected = (True, True) if cell == "if compared" else outcomes[cell]
+        assert seen == expected, f"{attack}, with {means}: the table says '{cell}', found was {seen}"
+
+
+def every_attack_stands_in_the_table():
+    rows = table()
+    assert set(rows) == {*ATTACKS, *NO_TRACE}, set(rows) ^ {*ATTACKS, *NO_TRACE}
+    for attack in NO_TRACE:
+        assert rows[attack] == ["no"] * len(MEANS), attack
+
+
+TESTS = {"every attack of the table is made": every_attack_stands_in_the_table}
+TESTS.update({f"as the table says, {attack}": (lambda attack=attack: require_as_the_table_says(attack))
+              for attack in ATTACKS})
+
+
+def main(given):
+    if given == ["--list"]:
+        print("\n".join(TESTS))
+        return 0
+    for name in given or TESTS:
+        TESTS[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
