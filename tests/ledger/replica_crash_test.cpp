@@ -1,4 +1,7 @@
 // Kills and power failures of who writes to a ledger with a replica, at every operation.
+#include <sys/stat.h>
+
+#include <cstdlib>
 #include <filesystem>
 
 #include "epsilog/ledger/replica.hpp"
@@ -12,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kShare = Epsilon::parse_down("0.01");
+const Epsilon kLeast = Epsilon::parse_down("0.001");
 
 struct Recording {
   std::string directory;
@@ -36,28 +39,29 @@ std::map<std::string, std::string> files_of(const ReplicatedLedger& fixture) {
   return files;
 }
 
-bool holds(const std::string& replica, int number) {
-  return read_file(replica).find("\"key\":\"" + std::to_string(number) + "\"") != std::string::npos;
+/// Of what a replica holds.
+bool has(const std::string& lines, int number) {
+  return lines.find("\"key\":\"" + std::to_string(number) + "\"") != std::string::npos;
 }
 
-/// Releases in groups.
-Recording record_groups() {
+/// Releases in groups of that many.
+Recording record_groups(const std::vector<int>& groups) {
   FaultVfs vfs;
   const ReplicatedLedger fixture;
   {
     auto primed = fixture.open();
-    release(primed, kShare, Rational(0), "0");
+    release(primed, kLeast, Rational(0), "0");
   }
   Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
   const ReplicaCallsOf calls(vfs, fixture.replica);
   vfs.start_recording();
   int number = 0;
   auto ledger = fixture.open();
-  for (const int members : {1, 2, 1, 3, 1}) {
+  for (const int members : groups) {
     auto transaction = ledger.begin();
     for (int i = 0; i < members; ++i) {
       ++number;
-      record_release(transaction, kShare, Rational(number), std::to_string(number));
+      record_release(transaction, kLeast, Rational(number), std::to_string(number));
     }
     (void)ledger.commit(std::move(transaction));
     for (int i = 0; i < members; ++i) vfs.acknowledge();
@@ -74,7 +78,7 @@ Recording record_failed_sync(Afterwards afterwards) {
   const ReplicatedLedger fixture;
   {
     auto primed = fixture.open();
-    release(primed, kShare, Rational(0), "0");
+    release(primed, kLeast, Rational(0), "0");
   }
   Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
   ReplicaCallsOf calls(vfs, fixture.replica);
@@ -83,7 +87,7 @@ Recording record_failed_sync(Afterwards afterwards) {
   auto ledger = fixture.open();
   for (int number = 1; number <= 4; ++number) {
     auto transaction = ledger.begin();
-    record_release(transaction, kShare, Rational(number), std::to_string(number));
+    record_release(transaction, kLeast, Rational(number), std::to_string(number));
     if (number != 2) {
       (void)ledger.commit(std::move(transaction));
     } else {
@@ -98,7 +102,8 @@ Recording record_failed_sync(Afterwards afterwards) {
   return recording;
 }
 
-Found replay(const Recording& recording, int images_each) {
+/// With `releases` besides the first.
+Found replay(const Recording& recording, int releases, int images_each) {
   std::mt19937_64 random(11);
   const TemporaryDirectory disk;
   const std::string image = disk.path() + "/image";
@@ -113,9 +118,10 @@ Found replay(const Recording& recording, int images_each) {
       ++found.images;
       {
         auto view = ledger::Ledger::open_read_only(image + "/L").snapshot();
-        for (int n = 0; n <= 8; ++n) {
+        const std::string lines = read_file(image + "/replica");
+        for (int n = 0; n <= releases; ++n) {
           const auto told = view.find_key("ada", std::to_string(n));
-          const bool held = holds(image + "/replica", n);
+          const bool held = has(lines, n);
           if (n <= acknowledged && !told) ++found.lost;
           if (n <= acknowledged && !held) ++found.unreplicated;
           if (told && told->durable && !held) ++found.told_early;
@@ -129,27 +135,104 @@ Found replay(const Recording& recording, int images_each) {
   return found;
 }
 
-}  // namespace
-
-TEST_CASE("power failure: what was acknowledged is in ledger and replica, and the two agree",
-          "[ledger][replica][durability]") {
-  const Found found = replay(record_groups(), 5);
-  CAPTURE(found.images);
-  CHECK(found.images >= 200);
+void require_none(const Found& found) {
   CHECK(found.lost == 0);
   CHECK(found.unreplicated == 0);
   CHECK(found.told_early == 0);
   CHECK(found.differing == 0);
 }
 
+/// A directory of a file system other than that of the ledgers, with a slash at its end; "" where there is
+/// none.
+class OtherFileSystem final {
+ public:
+  OtherFileSystem() {
+    std::string pattern = "/dev/shm/epsilog-replica-XXXXXX";
+    const TemporaryDirectory ledgers;
+    struct stat here {};
+    struct stat there {};
+    if (::stat(ledgers.path().c_str(), &here) != 0 || ::stat("/dev/shm", &there) != 0) return;
+    if (here.st_dev != there.st_dev && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern + "/";
+  }
+  OtherFileSystem(const OtherFileSystem&) = delete;
+  OtherFileSystem& operator=(const OtherFileSystem&) = delete;
+  ~OtherFileSystem() {
+    if (!path_.empty()) fs::remove_all(path_);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Kills whoever commits a group of so many at each operation, or one of `stride`, and looks at what is left.
+/// The file of the replica is made anew each time. Returns how often somebody was killed.
+int killed_in_commit(int members, const std::string& replica, std::int64_t stride) {
+  int killed = 0;
+  for (std::int64_t at = 1;; at += stride) {
+    if (fs::path(replica).is_absolute()) fs::remove(replica);
+    const ReplicatedLedger fixture(replica);
+    {
+      auto primed = fixture.open();
+      release(primed, kLeast, Rational(0), "0");
+    }
+    const std::string told = fixture.directory.path() + "/told";
+    const int status = in_child([&] {
+      FaultVfs vfs;
+      const ReplicaCallsOf calls(vfs, fixture.replica);
+      auto ledger = fixture.open();
+      auto transaction = ledger.begin();
+      for (int i = 1; i <= members; ++i) record_release(transaction, kLeast, Rational(i), std::to_string(i));
+      vfs.die_at(at);
+      (void)ledger.commit(std::move(transaction));
+      vfs.stop_failing();
+      fs::create_directory(told);
+    });
+    const bool died = status != 0;
+    if (died) ++killed;
+    CAPTURE(at, members);
+    {
+      auto view = fixture.look();
+      const std::string lines = read_file(fixture.replica);
+      for (int i = 1; i <= members; ++i) {
+        const auto decision = view.find_key("ada", std::to_string(i));
+        const bool durable = decision && decision->durable;
+        if (durable && !has(lines, i)) FAIL_CHECK(i << " is told, and not in the replica");
+        if (fs::exists(told) && !durable) FAIL_CHECK(i << " was told, and is not any more");
+      }
+    }
+    auto ledger = fixture.open();
+    { const auto transaction = ledger.begin(); }
+    REQUIRE(replica_fault(fixture.replica, ledger.snapshot()) == "");
+    const auto first = ledger.snapshot().find_key("ada", "1");
+    if (first) CHECK(first->values == std::vector<Rational>{Rational(1)});
+    if (!died) break;
+  }
+  return killed;
+}
+
+}  // namespace
+
+TEST_CASE("power failure: what was acknowledged is in ledger and replica, and the two agree",
+          "[ledger][replica][durability]") {
+  const Found found = replay(record_groups({1, 2, 1, 3, 1}), 8, 5);
+  CAPTURE(found.images);
+  CHECK(found.images >= 200);
+  require_none(found);
+}
+
+TEST_CASE("power failure: what was acknowledged in a full group is in ledger and replica, and the two agree",
+          "[.long][ledger][replica][durability]") {
+  const Found found = replay(record_groups({1, 256, 1}), 258, 3);
+  CAPTURE(found.images);
+  CHECK(found.images >= 200);
+  require_none(found);
+}
+
 TEST_CASE(
     "power failure: after a failed sync of the replica what is told is in it, because it is written again",
     "[ledger][replica][durability]") {
-  const Found found = replay(record_failed_sync(Afterwards::written_again), 4);
-  CHECK(found.lost == 0);
-  CHECK(found.unreplicated == 0);
-  CHECK(found.told_early == 0);
-  CHECK(found.differing == 0);
+  require_none(replay(record_failed_sync(Afterwards::written_again), 4, 4));
 }
 
 TEST_CASE("replica: what was not synced is written again, all of it, when it is to be synced",
@@ -157,7 +240,7 @@ TEST_CASE("replica: what was not synced is written again, all of it, when it is 
   FaultVfs vfs;
   const ReplicatedLedger fixture("replica", false);
   auto ledger = fixture.open();
-  release(ledger, kShare, Rational(1), "1");
+  release(ledger, kLeast, Rational(1), "1");
   const auto before = static_cast<std::int64_t>(read_file(fixture.replica).size());
   const ReplicaCallsOf calls(vfs, fixture.replica);
   vfs.start_recording();
@@ -178,48 +261,25 @@ TEST_CASE("replica: what was not synced is written again, all of it, when it is 
 
 TEST_CASE("power failure: the simulation catches a replica that is only compared after a failed sync",
           "[ledger][replica][durability][control]") {
-  CHECK(replay(record_failed_sync(Afterwards::compared), 4).unreplicated > 0);
+  CHECK(replay(record_failed_sync(Afterwards::compared), 4, 4).unreplicated > 0);
 }
 
 TEST_CASE("kill: at every operation of a group ledger and replica agree after the next begin",
           "[ledger][replica][crash]") {
-  int killed = 0;
-  for (std::int64_t at = 1;; ++at) {
-    const ReplicatedLedger fixture;
-    {
-      auto primed = fixture.open();
-      release(primed, kShare, Rational(0), "0");
-    }
-    const std::string told = fixture.directory.path() + "/told";
-    const int status = in_child([&] {
-      FaultVfs vfs;
-      const ReplicaCallsOf calls(vfs, fixture.replica);
-      auto ledger = fixture.open();
-      auto transaction = ledger.begin();
-      for (int i = 1; i <= 4; ++i) record_release(transaction, kShare, Rational(i), std::to_string(i));
-      vfs.die_at(at);
-      (void)ledger.commit(std::move(transaction));
-      vfs.stop_failing();
-      fs::create_directory(told);
-    });
-    const bool died = status != 0;
-    if (died) ++killed;
-    CAPTURE(at);
-    {
-      auto view = fixture.look();
-      for (int i = 1; i <= 4; ++i) {
-        const auto decision = view.find_key("ada", std::to_string(i));
-        const bool durable = decision && decision->durable;
-        if (durable) CHECK(holds(fixture.replica, i));
-        if (fs::exists(told)) CHECK(durable);
-      }
-    }
-    auto ledger = fixture.open();
-    { const auto transaction = ledger.begin(); }
-    REQUIRE(replica_fault(fixture.replica, ledger.snapshot()) == "");
-    const auto first = ledger.snapshot().find_key("ada", "1");
-    if (first) CHECK(first->values == std::vector<Rational>{Rational(1)});
-    if (!died) break;
-  }
-  CHECK(killed >= 5);
+  CHECK(killed_in_commit(4, "replica", 1) >= 5);
+}
+
+TEST_CASE("kill: a full group too, and where the replica is on another file system",
+          "[ledger][replica][crash]") {
+  const OtherFileSystem other;
+  if (other.path().empty()) WARN("there is no other file system to write to");
+  CHECK(killed_in_commit(4, other.path() + "replica", 3) >= 2);
+  CHECK(killed_in_commit(256, other.path() + "full", 19) >= 2);
+}
+
+TEST_CASE("kill: at every operation of a full group, on one file system and on two",
+          "[.long][ledger][replica][crash]") {
+  const OtherFileSystem other;
+  CHECK(killed_in_commit(256, "replica", 1) >= 40);
+  CHECK(killed_in_commit(256, other.path() + "replica", 1) >= 40);
 }

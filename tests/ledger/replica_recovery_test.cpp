@@ -14,8 +14,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kShare = Epsilon::parse_down("0.01");
-
 ledger::ReplicaRecovery recover(const ReplicatedLedger& fixture,
                                 std::vector<ledger::StoredFault> found = {}) {
   return ledger::Ledger::recover_from(
@@ -43,13 +41,13 @@ struct LostTail : ReplicatedLedger {
   /// Of a token that it issues: its text.
   std::string go_on(int number) {
     auto ledger = open();
-    release(ledger, kShare, Rational(number), std::to_string(number));
-    release(ledger, kShare, Rational(number + 1), std::to_string(number + 1));
+    release(ledger, kHundredth, Rational(number), std::to_string(number));
+    release(ledger, kHundredth, Rational(number + 1), std::to_string(number + 1));
     auto transaction = ledger.begin();
-    const std::string reserved = record_outcome(transaction, draft_of(ledger::Outcome::reserved), kShare);
+    const std::string reserved = record_outcome(transaction, draft_of(ledger::Outcome::reserved), kHundredth);
     auto draft = draft_of(ledger::Outcome::token_issued, reserved);
     draft.issues_token = true;
-    static_cast<void>(record_outcome(transaction, draft, kShare));
+    static_cast<void>(record_outcome(transaction, draft, kHundredth));
     return token_text(*ledger.commit(std::move(transaction)).back().token->bytes);
   }
 
@@ -62,7 +60,7 @@ struct LostTail : ReplicatedLedger {
     });
     REQUIRE(index == all.size() + 1);
     auto ledger = open();
-    release(ledger, kShare, Rational(9), "9");
+    release(ledger, kHundredth, Rational(9), "9");
     CHECK(replica_fault(replica, look()) == "");
     for (int i = 1; i <= 4; ++i) {
       CHECK(look().find_key("ada", std::to_string(i))->values ==
@@ -181,7 +179,7 @@ TEST_CASE("recovery from a replica: refuses what is not whole, and leaves everyt
   write_file(fixture.replica, fixture.then);
   {
     auto ledger = fixture.open();
-    release(ledger, kShare, Rational(7), "another");
+    release(ledger, kHundredth, Rational(7), "another");
   }
   refuses(whole, "went another way");
   // What is made of it does not verify.
@@ -194,6 +192,34 @@ TEST_CASE("recovery from a replica: refuses what is not whole, and leaves everyt
   CHECK(!fs::exists(fixture.path));
   CHECK_THROWS_AS(ledger::Ledger::recover_from(fixture.path, fixture.replica, {.by = "cleo"}),
                   InvalidParameter);
+}
+
+TEST_CASE("recovery from a replica: a bit that changes is found, or takes the last group and is counted",
+          "[ledger][replica]") {
+  const LostTail fixture;
+  remove_ledger(fixture.path);
+  const std::string whole = read_file(fixture.replica);
+  const std::size_t last_trailer = whole.rfind("\n= ") + 1;
+  int taken = 0;
+  // Of each byte it would take half a minute.
+  for (std::size_t at = 0; at < whole.size(); at += at < last_trailer ? 5 : 7) {
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 1 << at % 8);
+    write_file(fixture.replica, other);
+    CAPTURE(at);
+    try {
+      const auto recovery = recover(fixture);
+      ++taken;
+      REQUIRE(at >= last_trailer - 1);
+      REQUIRE(recovery.restored < fixture.lines);
+      REQUIRE(recovery.restored + recovery.dropped >= fixture.lines - 1);
+      remove_ledger(fixture.path);
+    } catch (const LedgerCorrupt&) {
+      REQUIRE(read_file(fixture.replica) == other);
+      REQUIRE(!fs::exists(fixture.path));
+    }
+  }
+  CHECK(taken > 0);
 }
 
 TEST_CASE("kill: at every operation of a recovery from a replica another one ends it",

@@ -100,7 +100,7 @@ ledger::Options replicating(const std::string& directory) {
     text >> word;
     std::getline(text, name);
     if (word != "replica:" || name.size() < 2) return std::nullopt;
-    return ledger::Replica{.path = directory + "/" + name.substr(1),
+    return ledger::Replica{.path = fs::path(directory) / name.substr(1),
                            .sync = version.yaml.find("sync: none") == std::string::npos
                                        ? ledger::Replica::Sync::commit
                                        : ledger::Replica::Sync::none};
@@ -125,7 +125,7 @@ void copy_ledger(const std::string& from, const std::string& to) {
 }
 
 ReplicatedLedger::ReplicatedLedger(const std::string& name, bool synced)
-    : path(directory.path() + "/L"), replica(directory.path() + "/" + name) {
+    : path(directory.path() + "/L"), replica(fs::path(directory.path()) / name) {
   static_cast<void>(ledger::Ledger::create(path, policy_with_replica(name, synced),
                                            {account("clinic", "epsilon", Epsilon::parse_down("1").units())},
                                            replicating(directory.path())));

@@ -11,7 +11,8 @@
 
 namespace epsilog::ledger_tests {
 
-/// A policy whose text names a replica: the file of that name beside the ledger; "" none.
+/// A policy whose text names a replica: the file of that name beside the ledger, if it is not absolute; ""
+/// none.
 [[nodiscard]] ledger::PolicyVersion policy_with_replica(const std::string& name, bool synced = true);
 /// Reads the replicas of such policies, those of ledgers in that directory.
 [[nodiscard]] ledger::Options replicating(const std::string& directory);
