@@ -53,14 +53,14 @@ function(epsilog_precompile target)
   target_precompile_headers(${target} REUSE_FROM epsilog_precompiled)
 endfunction()
 
-# epsilog_compile_together(<target> <source>…): most of the time of compiling a source is what it includes, so debug
-# builds compile eight of a room as one, all but those that are named here. It is left out where the precompiled
-# header is, and for the same reasons.
-function(epsilog_compile_together target)
+# epsilog_compile_together(<target> <count> <source>…): most of the time of compiling a source is what it includes, so
+# debug builds compile so many as one, all but those that are named here and those with properties of their own. It is
+# left out where the precompiled header is, and for the same reasons.
+function(epsilog_compile_together target count)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR CMAKE_CXX_COMPILER_LAUNCHER OR NOT PROJECT_IS_TOP_LEVEL)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 

@@ -9,7 +9,6 @@ using mechanisms::ReleaseSealer;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
 const accounting::Delta kMillionth = accounting::Delta::parse_down("1e-6");
 
 ledger::AccountName name(const std::string& scope, const std::string& measure = "epsilon",

@@ -26,8 +26,6 @@ using ledger::StoredDecision;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 /// A reservation against a token, which is issued if `draws`, as older programs did if not.
 StoredDecision issued(ledger::Ledger& ledger, bool draws = true) {
   auto transaction = ledger.begin();

@@ -18,8 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kShare = Epsilon::parse_down("0.01");
-
 struct Losses {
   int images = 0;
   int lost = 0;        ///< an acknowledged charge is missing
@@ -56,7 +54,7 @@ Recording record_releases() {
   const LedgerFixture fixture;
   {
     auto primed = fixture.open();
-    release(primed, kShare, Rational(0));
+    release(primed, kHundredth, Rational(0));
   }
   Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
   vfs.start_recording();
@@ -65,7 +63,7 @@ Recording record_releases() {
     auto ledger = fixture.open();
     for (int i = 0; i < releases; ++i) {
       ++number;
-      release(ledger, kShare, Rational(number), std::to_string(number));
+      release(ledger, kHundredth, Rational(number), std::to_string(number));
       vfs.acknowledge();
     }
   }  // closing moves the WAL into the main file: power may fail during that too
@@ -79,7 +77,7 @@ Recording record_updates(const std::string& settings) {
   const LedgerFixture fixture;
   {
     auto primed = fixture.open();
-    release(primed, kShare, Rational(0));
+    release(primed, kHundredth, Rational(0));
   }
   sqlite3* db = nullptr;
   const std::string uri = "file:" + fixture.path + "?psow=0";
@@ -97,7 +95,7 @@ Recording record_updates(const std::string& settings) {
 }
 
 Losses replay_updates(const Recording& recording) {
-  const std::int64_t before = kShare.units();
+  const std::int64_t before = kHundredth.units();
   return replay(recording, 4, 2, [&](const std::string& path, std::int64_t acknowledged, Losses& losses) {
     const std::string spent = query_sql(path, "SELECT spent FROM account");
     if (spent.find_first_not_of("0123456789") != std::string::npos ||
@@ -116,7 +114,7 @@ Recording record_lives() {
   auto ledger = fixture.open();
   const auto step = [&](const ledger::DecisionDraft& draft) {
     auto transaction = ledger.begin();
-    static_cast<void>(record_outcome(transaction, draft, kShare));
+    static_cast<void>(record_outcome(transaction, draft, kHundredth));
     const std::string id = ledger.commit(std::move(transaction)).at(0).id;
     vfs.acknowledge();
     return id;

@@ -21,8 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 /// What happened to one release under faults.
 struct Attempt {
   bool acknowledged = false;

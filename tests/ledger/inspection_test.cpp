@@ -16,8 +16,6 @@ using namespace epsilog::ledger_tests;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 struct TamperedLedger : LedgerFixture {
   TamperedLedger() {
     auto writer = open();

@@ -15,7 +15,6 @@ using ledger::Outcome;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
 const std::string kFarFuture = "9999-01-01T00:00:00.000Z";
 
 const std::vector<Outcome> kOutcomes = {Outcome::granted,      Outcome::refused,  Outcome::reserved,

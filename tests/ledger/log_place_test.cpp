@@ -27,8 +27,6 @@ using ledger::LogPlace;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 std::vector<std::string> lines_of(const LedgerFixture& fixture) {
   std::vector<std::string> lines;
   fixture.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });

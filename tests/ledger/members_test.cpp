@@ -29,8 +29,6 @@ using namespace epsilog::ledger_tests;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 /// A reservation that the ledger takes for sound, and the table does not: after its balance moved.
 ledger::DecisionDraft constrained() {
   ledger::DecisionDraft draft = draft_of(ledger::Outcome::reserved);

@@ -24,8 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 mode_t mode_of(const std::string& path) {
   struct stat status {};
   REQUIRE(::lstat(path.c_str(), &status) == 0);

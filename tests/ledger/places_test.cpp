@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
 const Epsilon kLeast = Epsilon::parse_down("1e-12");
 
 bool contains(const std::string& text, const std::string& part) {

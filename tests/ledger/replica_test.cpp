@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kShare = Epsilon::parse_down("0.01");
-
 std::string fault_of(const ReplicatedLedger& fixture) {
   return replica_fault(fixture.replica, fixture.look());
 }
@@ -37,7 +35,7 @@ std::string refusal(ledger::Ledger& ledger) {
 
 void three_releases(const ReplicatedLedger& fixture) {
   auto ledger = fixture.open();
-  for (int i = 1; i <= 3; ++i) release(ledger, kShare, Rational(i), std::to_string(i));
+  for (int i = 1; i <= 3; ++i) release(ledger, kHundredth, Rational(i), std::to_string(i));
 }
 
 }  // namespace
@@ -151,7 +149,7 @@ TEST_CASE("replica: a ledger that was put back, or went another way, is not writ
   const std::string when_copied = read_file(fixture.replica);
   {
     auto ledger = fixture.open();
-    release(ledger, kShare, Rational(4), "4");
+    release(ledger, kHundredth, Rational(4), "4");
   }
   const std::string replica = read_file(fixture.replica);
 
@@ -172,7 +170,7 @@ TEST_CASE("replica: a ledger that was put back, or went another way, is not writ
     {
       auto ledger = fixture.open();
       for (int i = 0; i < further; ++i)
-        release(ledger, kShare, Rational(40 + i), "other " + std::to_string(i));
+        release(ledger, kHundredth, Rational(40 + i), "other " + std::to_string(i));
     }
     write_file(fixture.replica, replica);
     auto ledger = fixture.open();
@@ -232,8 +230,8 @@ TEST_CASE("replica: a value that it does not hold leaves by no way, until it doe
     CAPTURE(static_cast<int>(call));
     {
       auto transaction = ledger.begin();
-      record_release(transaction, kShare, Rational(4), "4");
-      record_release(transaction, kShare, Rational(5), "5");
+      record_release(transaction, kHundredth, Rational(4), "4");
+      record_release(transaction, kHundredth, Rational(5), "5");
       const FailingReplica failing(call, EIO);
       try {
         (void)ledger.commit(std::move(transaction));
@@ -289,7 +287,7 @@ TEST_CASE("replica: a full disk is noticed before anything is charged", "[ledger
   auto transaction = ledger.begin();
   // More than what was kept for it.
   for (int i = 0; i < 90; ++i)
-    record_release(transaction, kShare, Rational(i), std::string(60'000, 'k') + std::to_string(i));
+    record_release(transaction, kHundredth, Rational(i), std::string(60'000, 'k') + std::to_string(i));
   const FailingReplica failing(FailingReplica::Call::reserve, ENOSPC);
   CHECK_THROWS_AS(ledger.commit(std::move(transaction)), ledger::ReplicaUnavailable);
   CHECK(fixture.look().decisions() == 0);
@@ -325,10 +323,10 @@ TEST_CASE("replica: goes where the active policy says, with everything so far", 
     auto draft = granted("4");
     draft.policy_version = 2;
     auto transaction = ledger.begin();
-    auto receipt = transaction.charge(draft, charge_of(kShare), kShare);
+    auto receipt = transaction.charge(draft, charge_of(kHundredth), kHundredth);
     std::vector<accounting::SealedRelease> sealed;
-    sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), kShare, {Rational(4)}));
-    transaction.attach(record_of(kShare), std::move(sealed), {});
+    sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), kHundredth, {Rational(4)}));
+    transaction.attach(record_of(kHundredth), std::move(sealed), {});
     (void)ledger.commit(std::move(transaction));
   }
   CHECK(replica_fault(second, fixture.look()) == "");
@@ -388,13 +386,13 @@ TEST_CASE("replica: two that write by turns keep one", "[ledger][replica]") {
   const ReplicatedLedger fixture;
   auto one = fixture.open();
   auto other = fixture.open();
-  for (int i = 0; i < 6; ++i) release(i % 2 == 0 ? one : other, kShare, Rational(i), std::to_string(i));
+  for (int i = 0; i < 6; ++i) release(i % 2 == 0 ? one : other, kHundredth, Rational(i), std::to_string(i));
   CHECK(fault_of(fixture) == "");
   CHECK(in_child([&] {
           auto third = fixture.open();
-          release(third, kShare, Rational(6), "6");
+          release(third, kHundredth, Rational(6), "6");
         }) == 0);
-  release(one, kShare, Rational(7), "7");
+  release(one, kHundredth, Rational(7), "7");
   CHECK(fault_of(fixture) == "");
   for (int i = 0; i < 8; ++i) CHECK(fixture.look().find_key("ada", std::to_string(i))->durable);
 }

@@ -28,7 +28,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
 using Values = std::vector<Rational>;
 
 /// Every way by which the value of a decision leaves the ledger.

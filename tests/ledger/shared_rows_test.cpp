@@ -11,8 +11,6 @@ using namespace epsilog::ledger_tests;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 std::string count(const LedgerFixture& fixture, const std::string& table) {
   return query_sql(fixture.path, "SELECT count(*) FROM " + table);
 }

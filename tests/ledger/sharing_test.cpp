@@ -24,7 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
 constexpr uid_t kOwner = 65534;
 constexpr gid_t kGroup = 65533;
 constexpr uid_t kMember = 65532;

@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 enum class Finds { as_it_is, corrupt, unusable, io };
 
 Finds found_by(ledger::Ledger& ledger) {

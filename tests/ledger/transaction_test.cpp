@@ -13,8 +13,6 @@ using mechanisms::ReleaseSealer;
 
 namespace {
 
-const Epsilon kTenth = Epsilon::parse_down("0.1");
-
 std::vector<accounting::SealedRelease> sealed(accounting::ChargeReceipt receipt,
                                               const accounting::ApproximateLoss& loss,
                                               std::vector<Rational> values) {

@@ -6,20 +6,17 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/discrete_gaussian.hpp"
 #include "epsilog/mechanisms/discrete_laplace.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
 using epsilog::test::just_beyond;
+using epsilog::test::number;
 
 namespace {
-
-Rational number(const std::string& text) {
-  return parse_rational(text, "test");
-}
 
 /// One law's three questions.
 struct Law {

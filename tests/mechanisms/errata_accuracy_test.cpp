@@ -10,19 +10,15 @@
 #include <string>
 
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "notes_formulas.hpp"
 #include "snapping_accuracy.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
 using namespace epsilog::test;
-using epsilog::accounting::parse_rational;
 
 namespace {
-
-Rational number(const std::string& text) {
-  return parse_rational(text, "test");
-}
 
 bool near(double value, double expected, double margin) {
   return std::abs(value - expected) <= margin;

@@ -6,20 +6,17 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
 using epsilog::test::just_beyond;
+using epsilog::test::number;
 
 namespace {
-
-Rational number(const std::string& text) {
-  return parse_rational(text, "test");
-}
 
 /// `value` is the published `expected`, given to 10^-digits of itself.
 bool published(const Rational& value, double expected, int digits = 12) {

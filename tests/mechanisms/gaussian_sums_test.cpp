@@ -4,16 +4,13 @@
 #include <vector>
 
 #include "bernoulli_numbers.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::parse_rational;
+using epsilog::test::number;
 
 namespace {
-
-Rational number(const char* text) {
-  return parse_rational(text, "test");
-}
 
 bool overlap(const Enclosure& a, const Enclosure& b) {
   return mpfr_lessequal_p(a.low().get(), b.high().get()) != 0 &&

@@ -5,20 +5,17 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/tolerance.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
+using epsilog::test::number;
 using epsilog::test::reference_table;
 
 namespace {
-
-Rational number(std::string_view text) {
-  return parse_rational(text, "test");
-}
 
 MeanScenario scenario() {
   return {.epsilon = 1,

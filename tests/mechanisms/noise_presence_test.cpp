@@ -6,21 +6,18 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 #include "support/receipt_forge.hpp"
 #include "support/replay_bits.hpp"
 #include "support/seeded_noise.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
+using epsilog::test::number;
 
 namespace {
-
-Rational number(const char* text) {
-  return parse_rational(text, "test");
-}
 
 struct Known {
   const char* scale;

@@ -8,17 +8,13 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
 using namespace epsilog::test;
-using epsilog::accounting::parse_rational;
 
 namespace {
-
-Rational number(const char* text) {
-  return parse_rational(text, "test");
-}
 
 bool close(const Rational& value, double expected) {
   return std::abs(value.get_d() - expected) <= 1e-9 * expected;

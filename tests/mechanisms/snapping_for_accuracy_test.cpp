@@ -6,20 +6,16 @@
 #include <string>
 
 #include "epsilog/accounting/errors.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 
 using namespace epsilog::mechanisms;
 using namespace epsilog::test;
 using epsilog::InvalidParameter;
-using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_two;
 
 namespace {
-
-Rational number(const std::string& text) {
-  return parse_rational(text, "test");
-}
 
 SnappingMechanism mechanism(const Epsilon& epsilon, const AccuracyGoal& goal, const Rational& bound) {
   return SnappingMechanism({.epsilon = epsilon,

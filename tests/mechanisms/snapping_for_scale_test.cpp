@@ -3,21 +3,18 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping_for_scale.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
-using epsilog::test::reference_table;
 using epsilog::test::ReferenceRow;
+using epsilog::test::number;
+using epsilog::test::reference_table;
 
 namespace {
-
-Rational number(const std::string& text) {
-  return parse_rational(text, "test");
-}
 
 /// What epsilog prints would be cut at its limits; a fraction of the reference has no such limit.
 Rational fraction(const std::string& text) {

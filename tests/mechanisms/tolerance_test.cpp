@@ -5,23 +5,20 @@
 #include <string_view>
 
 #include "epsilog/accounting/errors.hpp"
+#include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 
 using namespace epsilog::mechanisms;
 using epsilog::accounting::ceil;
-using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_ten;
 using epsilog::accounting::power_of_two;
 using epsilog::accounting::text_down;
 using epsilog::accounting::text_up;
+using epsilog::test::number;
 using epsilog::test::reference_table;
 
 namespace {
-
-Rational number(std::string_view text) {
-  return parse_rational(text, "test");
-}
 
 /// `reference` is right to 60 digits.
 bool just_above(const Rational& value, const Rational& reference, long bits) {

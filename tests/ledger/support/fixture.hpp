@@ -31,6 +31,9 @@ namespace epsilog::ledger_tests {
 using accounting::Epsilon;
 using accounting::Rational;
 
+inline const Epsilon kTenth = Epsilon::parse_down("0.1");
+inline const Epsilon kHundredth = Epsilon::parse_down("0.01");
+
 class TemporaryDirectory final {
  public:
   TemporaryDirectory();
