@@ -338,7 +338,8 @@ AuditReport audit_verify(const std::string& ledger_path, const Progress& progres
   return audit_replay_by(Threads::where_it_pays, ledger_path, {}, progress, storage, Poison::is_fault);
 }
 
-RecoverReport recover(const std::string& ledger_path, const EngineOptions& options) {
+RecoverReport recover(const std::string& ledger_path, const std::string& by, const std::string& why,
+                      const EngineOptions& options) {
   const ledger::RecoveryState state = ledger::Ledger::recovery_state(ledger_path);
   if (!state.poisoned) return {};
   if (state.rebooted && state.problems.empty()) {
@@ -350,8 +351,8 @@ RecoverReport recover(const std::string& ledger_path, const EngineOptions& optio
           " faults, the first in " + first.record + ": " + first.message);
     }
   }
-  ledger::Ledger::clear_poison(ledger_path,
-                               options.ledger_options());  // refuses, saying why, unless all of that holds
+  // Refuses, saying why, unless all of that holds.
+  ledger::Ledger::clear_poison(ledger_path, {.by = by, .why = why}, options.ledger_options());
   return {.was_poisoned = true, .reason = state.reason};
 }
 

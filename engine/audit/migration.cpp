@@ -4,7 +4,9 @@
 
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/recovery.hpp"
 #include "implied_object.hpp"
+#include "ledger_faults.hpp"
 #include "scopes.hpp"
 
 namespace epsilog::engine {
@@ -28,14 +30,8 @@ ledger::PolicyMeaning meaning_of(const ledger::PolicyVersion& version) {
 /// The part of the time that goes by before what was made is verified, as measured.
 constexpr double kWritten = 0.6;
 
-std::vector<ledger::StoredFault> faults_of(const std::string& ledger_path, const Progress& progress) {
-  std::vector<ledger::StoredFault> faults;
-  // It was written a moment ago, page by page, from a file whose pages were checked.
-  for (const AuditFault& fault : audit_verify(ledger_path, progress, StorageCheck::quick).faults) {
-    faults.push_back({fault.record, fault.code, fault.message});
-  }
-  return faults;
-}
+// It was written a moment ago, page by page, from a file whose pages were checked.
+constexpr StorageCheck kJustWritten = StorageCheck::quick;
 
 }  // namespace
 
@@ -44,18 +40,23 @@ ledger::MigrationSteps migration_steps(const Progress& progress) {
   steps.meaning = meaning_of;
   steps.verify = [progress](const std::string& path) {
     const auto rest = [&progress](double fraction) { progress(kWritten + (1 - kWritten) * fraction); };
-    return faults_of(path, progress ? Progress(rest) : Progress());
+    return ledger_faults(path, progress ? Progress(rest) : Progress(), kJustWritten);
   };
   if (progress) steps.progress = [progress](double fraction) { progress(kWritten * fraction); };
   return steps;
 }
 
 ledger::ReplicaRecovery recover_from(const std::string& ledger_path, const std::string& replica,
-                                     const std::string& by, const std::string& why,
-                                     const EngineOptions& options, const Progress& progress) {
-  const auto verify = [&progress](const std::string& path) { return faults_of(path, progress); };
-  return ledger::Ledger::recover_from(ledger_path, replica, {.by = by, .why = why, .verify = verify},
-                                      options.ledger_options());
+                                     const ledger::ReplicaRecoverySteps& steps, const EngineOptions& options,
+                                     const Progress& progress) {
+  ledger::ReplicaRecoverySteps verified = steps;
+  verified.verify = [&progress](const std::string& path) {
+    return ledger_faults(path, progress, kJustWritten);
+  };
+  ledger::ReplicaRecovery recovery =
+      ledger::Ledger::recover_from(ledger_path, replica, verified, options.ledger_options());
+  if (recovery.faults.empty()) static_cast<void>(recover(ledger_path, steps.by, steps.why, options));
+  return recovery;
 }
 
 ledger::Migration migrate(const std::string& ledger_path, const EngineOptions& options,

@@ -3,8 +3,6 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/ledger/inspection.hpp"
-#include "poison.hpp"
 #include "snapshot_state.hpp"
 #include "stored_bytes.hpp"
 #include "transaction_state.hpp"
@@ -16,22 +14,9 @@ constexpr const char* kUpdateMeta =
     "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4,"
     " clock_events = ?5, wall_clock = ?6, boot_id = ?7, boot_offset = ?8, held_at = ?9, accounts = ?10,"
     " limit_removals = ?11, events = ?12, relocations = ?13, names = ?14, builds = ?15, plans = ?16,"
-    " key_events = ?17, log_size = ?18, replica_size = ?22"
+    " key_events = ?17, log_size = ?18, replica_size = ?22, recoveries = ?23"
     // As this transaction found it, or thought to: nobody counted on in between.
     " WHERE decisions = ?19 AND log_size = ?20 AND last_time = ?21";
-
-std::string advice_for(const RecoveryState& state, bool boot_known) {
-  if (!boot_known) {
-    return "the marker does not say in which boot it was written: reboot this machine, then remove the "
-           "marker by hand and verify the ledger (docs/recovery.md)";
-  }
-  if (!state.rebooted) {
-    return "reboot this machine first: until then the kernel may show commits that never reached the disk";
-  }
-  if (!state.problems.empty())
-    return "the file is damaged: restore it from a backup and keep this copy as evidence";
-  return "verify the ledger and clear the marker: `epsilog recover` does both";
-}
 
 }  // namespace
 
@@ -75,13 +60,18 @@ std::optional<Transaction> Ledger::begin_within(std::chrono::milliseconds wait) 
 }
 
 std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
-  TransactionState& state = *transaction.state_;
-  state.require_open();
-  if (state.ledger != state_) throw InvalidParameter("ledger: a transaction of another ledger");
+  transaction.state_->require_open();
+  if (transaction.state_->ledger != state_) {
+    throw InvalidParameter("ledger: a transaction of another ledger");
+  }
+  return commit(*transaction.state_);
+}
+
+std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
   if (state.owing) throw InvalidParameter("ledger: a granted decision has no release; nothing was committed");
   if (!state.changed) return {};
   const TreeHead tree = state.log.head();
-  if (!state.replica_ready) {
+  if (!state.replica_ready && state.replica_use == ReplicaUse::required) {
     throw ReplicaUnavailable("ledger " + state_->files().database +
                              ": the replica cannot be used, and no policy was applied that names another");
   }
@@ -99,7 +89,7 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
               meta.clock.boot_offset, stored_time(meta.clock.held_at), meta.accounts, meta.limit_removals,
               meta.events, meta.relocations, meta.names, meta.builds, meta.plans, meta.key_events,
               meta.log_size, state.decisions_before, state.lines_before, stored_time(state.last_time_before),
-              meta.replica_size)
+              meta.replica_size, meta.recoveries)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row as it was found");
     state_->committing(state.decisions_before + 1);
@@ -123,50 +113,6 @@ std::vector<StoredDecision> Ledger::commit(Transaction transaction) {
 
 Snapshot Ledger::snapshot() const {
   return Snapshot(std::make_unique<SnapshotState>(state_));
-}
-
-RecoveryState Ledger::recovery_state(const std::string& path) {
-  return recovery_state(path, current_boot_id());
-}
-
-RecoveryState Ledger::recovery_state(const std::string& path, const std::string& boot_id) {
-  const LedgerFiles files = locate(path);
-  static_cast<void>(require_single_regular_file(files));
-  RecoveryState state;
-  require_no_mount_point(files);
-  const auto marker = read_poison(files);
-  if (!marker) return state;
-  state.poisoned = true;
-  state.reason = marker->reason;
-  state.poisoned_at = marker->time;
-  // A marker whose boot id is lost could be of this boot; it is treated so until a boot is proved.
-  const bool boot_known = !marker->boot_id.empty() && marker->boot_id != "unknown";
-  state.rebooted = boot_known && marker->boot_id != boot_id;
-  Snapshot snapshot = open_read_only(path).snapshot();
-  state.problems = Inspection(snapshot).storage_faults(false);
-  state.advice = advice_for(state, boot_known);
-  return state;
-}
-
-void Ledger::clear_poison(const std::string& path, const Options& options) {
-  clear_poison(path, current_boot_id(), options);
-}
-
-void Ledger::clear_poison(const std::string& path, const std::string& boot_id, const Options& options) {
-  const LedgerFiles files = locate(path);
-  static_cast<void>(require_single_regular_file(files));
-  require_no_mount_point(files);
-  require_owned(files);
-  ProcessLock lock(files);
-  lock.take(deadline_after(options.wait), options.waiting);
-  const RecoveryState state = recovery_state(path, boot_id);
-  if (!state.poisoned)
-    throw LedgerIo("ledger " + files.database + " is not poisoned: there is nothing to recover");
-  if (!state.rebooted || !state.problems.empty()) {
-    throw LedgerIo("ledger " + files.database + " stays poisoned (" + state.reason + "): " + state.advice +
-                   (state.problems.empty() ? "" : "; quick_check: " + state.problems.front()));
-  }
-  remove_poison(files, lock.file());
 }
 
 }  // namespace epsilog::ledger

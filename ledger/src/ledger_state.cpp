@@ -31,7 +31,9 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
       access_(access),
       process_lock_(files_) {
   require_no_mount_point(files_);
-  if (access == Access::read_write || access == Access::migration) open_writer();
+  if (access == Access::read_write || access == Access::migration || access == Access::recovery) {
+    open_writer();
+  }
   try {
     std::unique_ptr<Connection> reader = writer_ == nullptr ? take_reader() : nullptr;
     ledger_id_ = read_ledger_id(reader != nullptr ? *reader : *writer_);
@@ -130,7 +132,12 @@ void LedgerState::require_writer() {
 void LedgerState::use_turn() {
   turn_ = process_lock_.file();
   try {
-    require_usable_for_writing();
+    if (access_ == Access::recovery) {
+      keep_poison_beside(files_, turn_);  // what follows writes to the lock file
+      require_same_file();
+    } else {
+      require_usable_for_writing();
+    }
     share_log_as_database(files_);
     settle_what_was_left();
   } catch (...) {

@@ -27,7 +27,13 @@ namespace epsilog::ledger {
 
 class LedgerState final {
  public:
-  enum class Access { read_only, on_demand, read_write, migration };
+  enum class Access {
+    read_only,
+    on_demand,
+    read_write,
+    migration,
+    recovery,  ///< writes, poisoned or not: whoever opens it so has looked whether it may be
+  };
 
   LedgerState(const std::string& path, Access access, const Options& options);
   ~LedgerState();
@@ -103,6 +109,9 @@ class LedgerState final {
   /// Copies the WAL into the database when it has grown, under the turn.
   void checkpoint_if_due() noexcept;
 
+  /// Tells Options::warn.
+  void warn(const std::string& message) const noexcept;
+
   [[nodiscard]] std::unique_ptr<Connection> take_reader();
   void give_back_reader(std::unique_ptr<Connection> reader) noexcept;
 
@@ -124,7 +133,6 @@ class LedgerState final {
   void leave_nothing_of_the_commit() noexcept;
   void poison(const std::string& reason) noexcept;
   void checkpoint(int mode) noexcept;
-  void warn(const std::string& message) const noexcept;
   void leave_main_file_complete() noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_reader() const;
 

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
@@ -27,6 +28,35 @@ bool write_all(const Descriptor& descriptor, const std::string& text) {
     written += static_cast<std::size_t>(count);
   }
   return true;
+}
+
+bool write_marker(const LedgerFiles& files, const Descriptor& marker, const PoisonMarker& says) {
+  const nlohmann::ordered_json json = {
+      {"reason", says.reason}, {"boot_id", says.boot_id}, {"time", says.time}};
+  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  share_as_database(files, marker, 0640);
+  const bool written = write_all(marker, text) && ::fsync(marker.get()) == 0;
+  sync_directory(files.directory);
+  return written;
+}
+
+Descriptor new_marker(const LedgerFiles& files) {
+  return Descriptor(
+      ::open(files.poisoned().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+}
+
+/// A marker that an earlier boot left would let a recovery trust the page cache of this one. Its name stays
+/// whatever happens, and what has that name poisons.
+bool renew_marker(const LedgerFiles& files, const std::string& reason) {
+  const std::optional<PoisonMarker> earlier = read_poison(files);
+  if (!earlier || earlier->boot_id == current_boot_id()) return true;
+  const Descriptor marker(
+      ::open(files.poisoned().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!marker.valid()) return false;
+  return write_marker(files, marker,
+                      {.reason = reason + "; before that: " + poison_text(*earlier),
+                       .boot_id = current_boot_id(),
+                       .time = time_text(wall_clock_ms())});
 }
 
 }  // namespace
@@ -68,20 +98,18 @@ std::optional<PoisonMarker> read_poison(const LedgerFiles& files,
                       .time = field("time", "")};
 }
 
+std::string poison_text(const PoisonMarker& marker) {
+  const std::string reason = marker.reason.empty() ? "nobody knows why" : marker.reason;
+  return marker.time.empty() ? reason : marker.time + " " + reason;
+}
+
 bool write_poison(const LedgerFiles& files, const std::string& reason) noexcept {
   try {
-    const Descriptor marker(
-        ::open(files.poisoned().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!marker.valid()) return errno == EEXIST;
+    const Descriptor marker = new_marker(files);
+    if (!marker.valid()) return errno == EEXIST && renew_marker(files, reason);
     // The name alone poisons, so a failure to write the explanation is no failure to poison.
-    const nlohmann::ordered_json json = {
-        {"reason", reason}, {"boot_id", current_boot_id()}, {"time", time_text(wall_clock_ms())}};
-    const std::string text =
-        json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    share_as_database(files, marker, 0640);
-    const bool written = write_all(marker, text) && ::fsync(marker.get()) == 0;
-    sync_directory(files.directory);
-    return written;
+    return write_marker(files, marker,
+                        {.reason = reason, .boot_id = current_boot_id(), .time = time_text(wall_clock_ms())});
   } catch (const std::exception&) {
     return false;
   }
@@ -96,6 +124,15 @@ void write_poison(int lock_file, const std::string& reason) noexcept {
     static_cast<void>(::fsync(lock_file));
   } catch (const std::exception&) {
     return;
+  }
+}
+
+void keep_poison_beside(const LedgerFiles& files, int lock_file) {
+  const CommitMark mark = read_commit_mark(lock_file);
+  if (mark.state != CommitMark::State::poisoned || exists(files.poisoned())) return;
+  const Descriptor marker = new_marker(files);
+  if (!marker.valid() || !write_marker(files, marker, {mark.reason, mark.boot_id, mark.time})) {
+    throw LedgerIo(system_message("cannot write " + files.poisoned(), errno));
   }
 }
 

@@ -30,13 +30,26 @@ struct PoisonMarker {
 [[nodiscard]] std::optional<PoisonMarker> read_poison(const LedgerFiles& files,
                                                       accounting::CallbackRef<CommitMark()> mark_left);
 
-/// Ensures  the marker and its name are durable. The first marker stays: it names the first cause.
+/// Throws  LedgerIo unless a ledger is poisoned, the machine was restarted since, and SQLite finds its file
+///         sound; as Ledger::recovery_state().
+void require_recoverable(const std::string& path, const std::string& boot_id);
+
+/// What a recovery says of it: when, and why.
+[[nodiscard]] std::string poison_text(const PoisonMarker& marker);
+
+/// Ensures  the marker and its name are durable, and it is of this boot: of several the first stays, for it
+///          names the first cause, and one that another boot left goes on to say what it said.
 /// Returns  false if the file system did not even take that.
 [[nodiscard]] bool write_poison(const LedgerFiles& files, const std::string& reason) noexcept;
 
 /// The same in the lock file, for when the marker cannot be made. It outlives a reboot if the disk lets it.
 /// Requires  the turn is held, of which `lock_file` is the lock.
 void write_poison(int lock_file, const std::string& reason) noexcept;
+
+/// What only the lock file says is said by the marker too: durably, before anything else is written there.
+/// Requires  the turn is held, of which `lock_file` is the lock.
+/// Throws    LedgerIo: the marker cannot be made.
+void keep_poison_beside(const LedgerFiles& files, int lock_file);
 
 /// Both.
 /// Requires  the turn is held, of which `lock_file` is the lock.

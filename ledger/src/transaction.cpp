@@ -94,8 +94,9 @@ void require_sound_account(const AccountState& account) {
 }
 
 TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
-                                   std::optional<std::chrono::milliseconds> within, const PolicyVersion* next)
-    : ledger(std::move(shared)), has_turn(take_turn(*ledger, within)) {
+                                   std::optional<std::chrono::milliseconds> within, const PolicyVersion* next,
+                                   ReplicaUse use)
+    : ledger(std::move(shared)), replica_use(use), has_turn(take_turn(*ledger, within)) {
   if (!has_turn) {
     liveness->open = false;
     return;
@@ -328,6 +329,14 @@ void TransactionState::open(const AccountState& fresh) {
 void TransactionState::insert_clock_event(ClockEvent event) {
   event.seq = ++meta.clock_events;
   event.event = ++meta.events;
+  recorder().write(event);
+}
+
+void TransactionState::insert_recovery(RecoveryEvent event) {
+  changed = dated = true;
+  insert_noticed_clock_events();  // they came before it
+  event.seq = ++meta.recoveries;
+  event.at = meta.last_time;
   recorder().write(event);
 }
 

@@ -20,6 +20,18 @@ void require_known(const LedgerState& ledger, const std::optional<Replica>& repl
 }  // namespace
 
 void TransactionState::ready_replica(const Standing& standing, const PolicyVersion* next) {
+  replica_ready = replica_use != ReplicaUse::later;
+  if (!replica_ready) return;
+  try {
+    find_replica(standing, next);
+  } catch (const ReplicaUnavailable& error) {
+    if (replica_use == ReplicaUse::required) throw;
+    replica_ready = false;
+    ledger->warn(error.what());
+  }
+}
+
+void TransactionState::find_replica(const Standing& standing, const PolicyVersion* next) {
   try {
     replica = ledger->active_replica(standing.policy_version);
   } catch (const Error&) {
@@ -53,14 +65,14 @@ void TransactionState::replicate_under(const PolicyVersion& version) {
 }
 
 std::int64_t TransactionState::reserve_in_replica() {
+  if (!replica_ready) return meta.replica_size;
   if (!replica) return 0;
-  EPSILOG_INVARIANT(replica_ready);
   ledger->replication().reserve(log.kept_lines().size());
   return lines_before;
 }
 
 void TransactionState::write_to_replica(const TreeHead& tree, std::vector<StoredDecision>& committed) {
-  if (!replica) return;
+  if (!replica || !replica_ready) return;
   try {
     ledger->replication().write(ledger->turn_file(), log.kept_lines(), tree, log.last_leaf());
   } catch (const std::exception& failure) {  // memory, too: whatever it is, COMMIT returned

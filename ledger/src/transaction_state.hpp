@@ -48,6 +48,13 @@ class MemoryThen final {
   std::shared_ptr<accounting::TransactionLiveness> later_;
 };
 
+/// What a transaction does about the replica that the active policy names.
+enum class ReplicaUse {
+  required,   ///< nothing is recorded that does not get into it
+  if_usable,  ///< where it cannot be used, whoever writes next sees to it
+  later,      ///< whoever writes next does
+};
+
 class TransactionState final {
  public:
   /// Takes the turn and begins, waiting for it as Options::wait says. Where it is not to be had `within` the
@@ -55,7 +62,7 @@ class TransactionState final {
   /// `next`: the policy that will be applied, if any.
   explicit TransactionState(std::shared_ptr<LedgerState> ledger,
                             std::optional<std::chrono::milliseconds> within = {},
-                            const PolicyVersion* next = nullptr);
+                            const PolicyVersion* next = nullptr, ReplicaUse use = ReplicaUse::required);
   ~TransactionState();
   TransactionState(const TransactionState&) = delete;
   TransactionState& operator=(const TransactionState&) = delete;
@@ -129,6 +136,7 @@ class TransactionState final {
   /// Sees to the replica before anything is written. One that cannot be used is passed over if `next` does
   /// not name it any more.
   void ready_replica(const Standing& standing, const PolicyVersion* next);
+  void find_replica(const Standing& standing, const PolicyVersion* next);
   /// From here on the lines go where this version says.
   void replicate_under(const PolicyVersion& version);
   /// Before COMMIT: what will be written has a place. Returns what meta says of the replica.
@@ -144,11 +152,14 @@ class TransactionState final {
   void insert_limit_removal(const AccountState& account, const PolicyVersion& version,
                             const std::string& why);
   void insert_clock_event(ClockEvent event);
+  /// Its number and time are those that come next.
+  void insert_recovery(RecoveryEvent event);
   /// Writes what was noticed of the clocks at the beginning, unless that is done. It stands before every
   /// decision of this transaction, all of which went by it.
   void insert_noticed_clock_events();
 
   std::shared_ptr<LedgerState> ledger;
+  const ReplicaUse replica_use;
   bool has_turn;
   std::shared_ptr<accounting::TransactionLiveness> liveness =
       std::make_shared<accounting::TransactionLiveness>();

@@ -202,7 +202,7 @@ TEST_CASE("faults: a poisoned ledger is recovered only after a reboot and with a
           "[ledger][fault][poison]") {
   const LedgerFixture fixture;
   CHECK_FALSE(ledger::Ledger::recovery_state(fixture.path).poisoned);
-  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path), LedgerIo);
+  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, {.by = "cleo"}), LedgerIo);
   REQUIRE(ledger::write_poison(ledger::locate(fixture.path), "fsync failed"));
   REQUIRE(ledger::write_poison(ledger::locate(fixture.path), "a later failure"));  // the first cause stays
 
@@ -212,7 +212,7 @@ TEST_CASE("faults: a poisoned ledger is recovered only after a reboot and with a
   CHECK(now.poisoned_at.size() == 24);
   CHECK_FALSE(now.rebooted);
   CHECK(now.advice.find("reboot") != std::string::npos);
-  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path), LedgerIo);
+  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, {.by = "cleo"}), LedgerIo);
   CHECK(fs::exists(fixture.sibling(".poisoned")));
 
   const auto later = ledger::Ledger::recovery_state(fixture.path, "another-boot");
@@ -221,12 +221,14 @@ TEST_CASE("faults: a poisoned ledger is recovered only after a reboot and with a
   const int lock = ::open(fixture.sibling(".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   REQUIRE(::flock(lock, LOCK_EX) == 0);
   const auto at_once = ledger::Options{.wait = std::chrono::milliseconds(0)};
-  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, "another-boot", at_once), LedgerBusy);
+  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, "another-boot", {.by = "cleo"}, at_once),
+                  LedgerBusy);
   std::thread holder([lock] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     ::close(lock);
   });
-  ledger::Ledger::clear_poison(fixture.path, "another-boot", {.wait = std::chrono::seconds(60)});
+  ledger::Ledger::clear_poison(fixture.path, "another-boot", {.by = "cleo"},
+                               {.wait = std::chrono::seconds(60)});
   holder.join();
   CHECK_FALSE(fs::exists(fixture.sibling(".poisoned")));
   auto ledger = fixture.open();
@@ -242,7 +244,7 @@ TEST_CASE("faults: a marker that says nothing still poisons, and no reboot is ta
     auto ledger = fixture.open();
     CHECK_THROWS_AS(ledger.begin(), LedgerIo);
     CHECK_FALSE(ledger::Ledger::recovery_state(fixture.path, "another-boot").rebooted);
-    CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, "another-boot"), LedgerIo);
+    CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, "another-boot", {.by = "cleo"}), LedgerIo);
     fs::remove(fixture.sibling(".poisoned"));
   }
 }

@@ -22,6 +22,17 @@ ledger::ReplicaRecovery recover(const ReplicatedLedger& fixture,
       replicating(fixture.directory.path()));
 }
 
+ledger::ReplicaRecovery accept_truncated(const ReplicatedLedger& fixture) {
+  return ledger::Ledger::recover_from(fixture.path, fixture.replica,
+                                      {.by = "cleo", .why = "disk failed", .accept_truncated = true},
+                                      replicating(fixture.directory.path()));
+}
+
+std::string recoveries(const ReplicatedLedger& fixture) {
+  return query_sql(fixture.path,
+                   "SELECT group_concat(cause || ' ' || restored || ' ' || dropped, '|') FROM recovery");
+}
+
 std::string token_text(const ledger::DataToken::Bytes& bytes) {
   return ledger::hex_text(std::span(bytes));
 }
@@ -138,6 +149,17 @@ TEST_CASE("recovery from a replica: what nobody was told of is cut off, and coun
   }
 }
 
+TEST_CASE(
+    "recovery from a replica: one that was being written when its writer died lacks nothing of the ledger",
+    "[ledger][replica]") {
+  const LostTail fixture;
+  const std::string whole = read_file(fixture.replica);
+  // All lines of the last group, and not its trailer: as many as the ledger has.
+  write_file(fixture.replica, whole.substr(0, whole.rfind("\n= ") + 1));
+  CHECK(recover(fixture).restored == 0);
+  CHECK(replica_fault(fixture.replica, fixture.look()) == "");
+}
+
 TEST_CASE("recovery from a replica: refuses what is not whole, and leaves everything as it was",
           "[ledger][replica]") {
   const LostTail fixture;
@@ -220,6 +242,96 @@ TEST_CASE("recovery from a replica: a bit that changes is found, or takes the la
     }
   }
   CHECK(taken > 0);
+}
+
+TEST_CASE("recovery from a replica: what follows damage is given up where that is accepted, and told",
+          "[ledger][replica]") {
+  const LostTail fixture;
+  const std::string whole = read_file(fixture.replica);
+  std::string damaged = whole;  // in the first group after the copy
+  damaged[damaged.find("\"key\":\"3\"") + 7] = '8';
+  const auto held = static_cast<std::int64_t>(fixture.then.size());
+  const auto bytes = static_cast<std::int64_t>(damaged.size()) - held;
+  const std::int64_t dropped = fixture.lines - fixture.lines_then;
+  const auto told = [&](const ledger::ReplicaRecovery& recovery) {
+    CHECK(recovery.truncated);
+    CHECK(recovery.dropped == dropped);
+    CHECK(recovery.dropped_from == fixture.lines_then);
+    CHECK(recovery.dropped_bytes == bytes);
+    CHECK(replica_fault(fixture.replica, fixture.look()) == "");
+    CHECK(read_file(fixture.replica).starts_with(fixture.then));
+  };
+  write_file(fixture.replica, damaged);
+  try {
+    static_cast<void>(recover(fixture));
+    FAIL("recovered");
+  } catch (const LedgerCorrupt& error) {
+    const std::string said = error.what();
+    CAPTURE(said);
+    CHECK(said.find("--accept-truncated") != std::string::npos);
+    CHECK(said.find("ends with line " + std::to_string(fixture.lines_then - 1)) != std::string::npos);
+    CHECK(said.find(std::to_string(dropped) + " lines (" + std::to_string(bytes) + " bytes)") !=
+          std::string::npos);
+  }
+  CHECK(read_file(fixture.replica) == damaged);
+  SECTION("the ledger has them: one line of the replica stands nowhere") {
+    told(accept_truncated(fixture));
+    CHECK(recoveries(fixture) == "behind_replica 0 1");
+    for (int i = 1; i <= 4; ++i) CHECK(fixture.look().find_key("ada", std::to_string(i))->durable);
+    fixture.require_recovered();
+  }
+  SECTION("the ledger is a copy of before: they are gone") {
+    copy_ledger(fixture.copy, fixture.path);
+    told(accept_truncated(fixture));
+    CHECK(recoveries(fixture) == "behind_replica 0 " + std::to_string(dropped));
+    CHECK_FALSE(fixture.look().find_key("ada", "3"));
+  }
+  SECTION("the ledger is gone: it is made of what is right") {
+    remove_ledger(fixture.path);
+    told(accept_truncated(fixture));
+    CHECK(recoveries(fixture) ==
+          "rebuilt " + std::to_string(fixture.lines_then) + " " + std::to_string(dropped));
+    CHECK_FALSE(fixture.look().find_key("ada", "3"));
+    CHECK(fixture.look().find_key("ada", "2"));
+  }
+  SECTION("nothing is right: there is nothing to go on from") {
+    damaged[damaged.find("\"blind\":\"") + 9] ^= 1;
+    write_file(fixture.replica, damaged);
+    CHECK_THROWS_AS(accept_truncated(fixture), LedgerCorrupt);
+    CHECK(read_file(fixture.replica) == damaged);
+  }
+  SECTION("nothing is wrong: nothing is given up") {
+    write_file(fixture.replica, whole);
+    CHECK_FALSE(accept_truncated(fixture).truncated);
+    CHECK(read_file(fixture.replica) == whole);
+  }
+}
+
+TEST_CASE("kill: at any operation of giving up what follows damage another recovery ends it, with one record",
+          "[ledger][replica][crash]") {
+  int recorded_before = 0;
+  for (std::int64_t at = 1;; at += at < 8 ? 5 : 3) {
+    const LostTail fixture;
+    std::string damaged = read_file(fixture.replica);
+    damaged[damaged.find("\"key\":\"3\"") + 7] = '8';
+    write_file(fixture.replica, damaged);
+    const int status = in_child([&] {
+      FaultVfs vfs;
+      const ReplicaCallsOf calls(vfs, fixture.replica);
+      vfs.die_at(at);
+      static_cast<void>(accept_truncated(fixture));
+    });
+    CAPTURE(at);
+    const bool cut = read_file(fixture.replica).find("\"key\":\"8\"") == std::string::npos;
+    const bool recorded = query_sql(fixture.path, "SELECT count(*) FROM recovery") == "1";
+    CHECK((recorded || !cut));
+    if (recorded && !cut) ++recorded_before;
+    static_cast<void>(accept_truncated(fixture));
+    REQUIRE(recoveries(fixture) == "behind_replica 0 1");
+    fixture.require_recovered();
+    if (status == 0) break;
+  }
+  CHECK(recorded_before >= 1);
 }
 
 TEST_CASE("kill: at every operation of a recovery from a replica another one ends it",

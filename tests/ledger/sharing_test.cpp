@@ -313,8 +313,8 @@ TEST_CASE("marker: where it cannot be made the lock file says it, until it is re
   auto ledger = fixture.open();
   CHECK(contains(message_of([&] { static_cast<void>(ledger.begin()); }), "committing: disk I/O error"));
   CHECK(fixture.look().find_key("ada", "k")->values.empty());
-  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path), LedgerIo);  // not restarted
-  ledger::Ledger::clear_poison(fixture.path, "another-boot");
+  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, {.by = "cleo"}), LedgerIo);  // not restarted
+  ledger::Ledger::clear_poison(fixture.path, "another-boot", {.by = "cleo"});
   CHECK(fixture.look().find_key("ada", "k")->values == std::vector<Rational>{1});
   CHECK(fixture.open().begin().active_policy_version() == 1);
 }
@@ -325,10 +325,11 @@ TEST_CASE("marker: recovering waits for the turn as long as it is told", "[ledge
   const int lock = ::open(fixture.sibling(".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   REQUIRE(::flock(lock, LOCK_EX) == 0);
   const auto start = std::chrono::steady_clock::now();
-  CHECK_THROWS_AS(
-      ledger::Ledger::clear_poison(fixture.path, "another-boot", {.wait = std::chrono::milliseconds(50)}),
-      LedgerBusy);
+  CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, "another-boot", {.by = "cleo"},
+                                               {.wait = std::chrono::milliseconds(50)}),
+                  LedgerBusy);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
   ::close(lock);
-  ledger::Ledger::clear_poison(fixture.path, "another-boot", {.wait = std::chrono::milliseconds(50)});
+  ledger::Ledger::clear_poison(fixture.path, "another-boot", {.by = "cleo"},
+                               {.wait = std::chrono::milliseconds(50)});
 }

@@ -173,6 +173,9 @@ std::string recover_from_json(const std::string& ledger, const ledger::ReplicaRe
                  {"kept", recovery.kept},
                  {"restored", recovery.restored},
                  {"dropped", recovery.dropped},
+                 {"dropped_bytes", recovery.dropped_bytes},
+                 {"dropped_from", recovery.dropped_bytes == 0 ? Json() : Json(recovery.dropped_from)},
+                 {"truncated", recovery.truncated},
                  {"faults", stored_faults(recovery.faults)}});
 }
 

@@ -8,7 +8,9 @@
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
+#include "recovery_text.hpp"
 #include "report_json.hpp"
+#include "usage_error.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
@@ -19,13 +21,17 @@ struct UpkeepArguments : LedgerArguments {
   std::optional<std::string> source;
   std::optional<std::string> why;
   std::optional<std::string> from;
+  bool accept_truncated = false;
 };
 
 ExitCode recover_from(const UpkeepArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
-  const ledger::ReplicaRecovery recovery = engine::recover_from(
-      ledger, *arguments.from, principal_argument(arguments), why_argument(arguments.why),
-      engine_options(arguments, console), console.progress("verifying"));
+  const ledger::ReplicaRecovery recovery =
+      engine::recover_from(ledger, *arguments.from,
+                           {.by = principal_argument(arguments),
+                            .why = why_argument(arguments.why),
+                            .accept_truncated = arguments.accept_truncated},
+                           engine_options(arguments, console), console.progress("verifying"));
   console.end_progress();
   const bool done = recovery.faults.empty();
   if (done && recovery.restored > 0) {
@@ -44,18 +50,19 @@ ExitCode recover_from(const UpkeepArguments& arguments, Console& console) {
     console.write(fmt::format("{}: {} lines {} from the replica{}\n", printable(ledger), recovery.restored,
                               recovery.kept == 0 ? "built" : "put back",
                               recovery.restored == 0 ? ": it lacks nothing" : ""));
-    if (recovery.dropped > 0) {
-      console.write(fmt::format("  cut off  {} lines at the end of the replica, of which nobody was told\n",
-                                recovery.dropped));
-    }
+    console.write(
+        cut_off_text(recovery.dropped_from, recovery.dropped, recovery.dropped_bytes, recovery.truncated));
   }
   return done ? ExitCode::done : ExitCode::not_verified;
 }
 
 ExitCode recover(const UpkeepArguments& arguments, Console& console) {
   if (arguments.from) return recover_from(arguments, console);
+  if (arguments.accept_truncated)
+    throw UsageError("--accept-truncated is about a replica: name it with --from");
   const std::string ledger = ledger_path(arguments);
-  const engine::RecoverReport report = engine::recover(ledger, engine_options(arguments, console));
+  const engine::RecoverReport report = engine::recover(
+      ledger, principal_argument(arguments), why_argument(arguments.why), engine_options(arguments, console));
   if (report.was_poisoned) console.made(ledger + " is usable again");
   if (console.json()) {
     console.write(recover_json(ledger, report));
@@ -149,15 +156,21 @@ VerbSpec recover_verb() {
           "epsilog recover --ledger clinic.epsilog --from /mnt/second/clinic.replica --why 'disk failed'",
       .details =
           "Without --from: clears the mark that an input/output error left. Works only after a reboot, when\n"
-          "what is on the disk is all there is, and only if the ledger then verifies.\n"
+          "what is on the disk is all there is, and only if the ledger then verifies. The recovery is a "
+          "line\n"
+          "of its own, with what had failed.\n"
           "With --from: puts back the lines that the replica holds and the ledger has lost, or makes the\n"
           "ledger of them if it is not there, if what comes of it verifies; the recovery is a line of its\n"
-          "own. What follows the last trailer of the replica is cut off: nobody was told of it.",
+          "own. What follows the last trailer of the replica is cut off: nobody was told of it. If a "
+          "trailer\n"
+          "follows what is wrong somebody was, and --accept-truncated cuts off that too.",
       .options = {{"--ledger", &UpkeepArguments::ledger},
                   {"--from", &UpkeepArguments::from, false, "the replica"},
-                  {"--why", &UpkeepArguments::why, false, "with --from: the reason, kept with the recovery"},
+                  {"--accept-truncated", &UpkeepArguments::accept_truncated},
+                  {"--why", &UpkeepArguments::why, false,
+                   "the reason, kept with the recovery; needed with --from"},
                   {"--as", &UpkeepArguments::principal, false,
-                   "with --from: who does it (default: the name of the operating system's user)"},
+                   "who does it (default: the name of the operating system's user)"},
                   {"--wait", &UpkeepArguments::wait}},
       .run = &recover};
 }

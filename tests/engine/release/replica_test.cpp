@@ -196,8 +196,8 @@ TEST_CASE("replica: a ledger that was put back is refused, and recovered with ev
     CHECK_THROWS_AS(release(engine, request("count", "0.5", "c")), ledger::LedgerRolledBack);
     CHECK_THROWS_AS(release(engine, request("count", "0.5", "b")), ledger::LedgerRolledBack);
   }
-  const auto recovery =
-      engine::recover_from(clinic.ledger, clinic.replica, "curator", "wrong copy", clinic.clock.options());
+  const auto recovery = engine::recover_from(clinic.ledger, clinic.replica,
+                                             {.by = "curator", .why = "wrong copy"}, clinic.clock.options());
   CHECK(recovery.restored == 1);
   CHECK(recovery.faults.empty());
   {
@@ -207,8 +207,9 @@ TEST_CASE("replica: a ledger that was put back is refused, and recovered with ev
   }
   CHECK(engine::audit_verify(clinic.ledger).ok);
   for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(clinic.ledger + suffix);
-  CHECK(engine::recover_from(clinic.ledger, clinic.replica, "curator", "lost", clinic.clock.options()).kept ==
-        0);
+  CHECK(engine::recover_from(clinic.ledger, clinic.replica, {.by = "curator", .why = "lost"},
+                             clinic.clock.options())
+            .kept == 0);
   Engine rebuilt = clinic.open();
   CHECK(release(rebuilt, request("count", "0.5", "b")).released.values == told);
   CHECK(engine::audit_verify(clinic.ledger).ok);

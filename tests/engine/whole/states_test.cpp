@@ -301,12 +301,12 @@ std::vector<Path> paths() {
               }),
       library("recover", Leaves::anything,
               [](StateCell& cell) {
-                return std::string(engine::recover(cell.path).was_poisoned ? "recovers" : "tells");
+                return std::string(engine::recover(cell.path, "curator").was_poisoned ? "recovers" : "tells");
               }),
       library("recover, from the replica", Leaves::anything,
               [](StateCell& cell) {
-                const auto recovery =
-                    engine::recover_from(cell.path, cell.replica, "curator", "test", cell.options());
+                const auto recovery = engine::recover_from(cell.path, cell.replica,
+                                                           {.by = "curator", .why = "test"}, cell.options());
                 if (!recovery.faults.empty()) return std::string("faults");
                 return std::string(recovery.restored > 0 ? "recovers" : "tells");
               }),

@@ -123,7 +123,7 @@ FullHistory::FullHistory(int refusals) {
                                     .by = "curator",
                                     .why = "first"});
     recorder.write(ledger::RecoveryEvent{.seq = ++meta.recoveries,
-                                         .cause = "poisoned",
+                                         .cause = "behind_replica",
                                          .restored = 1,
                                          .dropped = 2,
                                          .at = now,

@@ -59,7 +59,7 @@
 //   usable -> poisoned  SQLITE_IOERR*, CORRUPT or NOTADB while writing, COMMIT included: L.poisoned is
 //                       written and synced before the turn ends (docs/recovery.md). Not for lack of room, nor
 //                       for a checkpoint that fails: the log stays durable
-//   poisoned -> usable  clear_poison(), after a reboot
+//   poisoned -> usable  clear_poison(), after a reboot; it is a record
 //
 // What is kept in memory, and why the invariants hold of it as of what is read
 //   within a transaction  the accounts it read and the key it found free. Nobody else writes between BEGIN
@@ -114,6 +114,7 @@
 namespace epsilog::ledger {
 
 class LedgerState;
+class TransactionState;
 
 /// What migrate() did.
 struct Migration {
@@ -145,7 +146,10 @@ struct ReplicaRecovery {
   std::string ledger_id = {};
   std::int64_t kept = 0;      ///< lines that the ledger had; 0: it was not there
   std::int64_t restored = 0;  ///< lines of the replica that it had not
-  std::int64_t dropped = 0;   ///< lines after the last trailer of the replica: nobody was told of them
+  std::int64_t dropped = 0;   ///< lines after the last trailer of the replica that is right, cut off from it
+  std::int64_t dropped_from = 0;         ///< the number of the first of them
+  std::int64_t dropped_bytes = 0;        ///< of the replica
+  bool truncated = false;                ///< somebody was told of them: accept_truncated
   std::vector<StoredFault> faults = {};  ///< why nothing was done; empty if it was, or there was no need
 };
 
@@ -153,8 +157,16 @@ struct ReplicaRecovery {
 struct ReplicaRecoverySteps {
   std::string by;  ///< who does it, and why: on record
   std::string why = {};
+  /// What is wrong in the replica with a right trailer after it goes away, and all that follows it.
+  bool accept_truncated = false;
   /// As of MigrationSteps: of what was made, before it takes the ledger's place.
   std::function<std::vector<StoredFault>(const std::string& path)> verify = {};
+};
+
+/// Who goes on with a ledger that was poisoned: on record, beside what poisoned it and when.
+struct PoisonRecovery {
+  std::string by = {};   ///< not ""
+  std::string why = {};  ///< what else there is to say
 };
 
 /// Whether and why a ledger is poisoned, and whether that may be cleared.
@@ -193,10 +205,12 @@ class Ledger final {
   static std::int64_t import_lines(const std::string& path,
                                    const std::function<std::optional<std::string>()>& next_line);
   /// Puts back what a replica holds and the ledger does not, or builds a ledger that is not there, and
-  /// records that; what follows the replica's last trailer is cut off, for nobody was told of it. Of the data
-  /// tokens of lines that are put back the ledger knows the hash alone. Repeatable after a crash.
-  /// Requires  `by` and `why` not "".
-  /// Throws    LedgerCorrupt: a line or trailer is wrong with an acknowledged one after it, or the two are
+  /// records that; what follows the replica's last trailer is cut off, for nobody was told of it. Where that
+  /// is accepted (accept_truncated), so is what follows the last one that is right, and on record. Of the
+  /// data tokens of lines that are put back the ledger knows the hash alone. A poisoned ledger stays
+  /// poisoned, and is touched only where clear_poison() would. Repeatable after a crash. Requires  `by` and
+  /// `why` not "". Throws    LedgerCorrupt: a line or trailer is wrong with an acknowledged one after it, or
+  /// the two are
   ///           not of one history;
   ///           ReplicaUnavailable: it cannot be read, or its end not be cut off;
   ///           LedgerUnusable (a ledger made of lines), LedgerBusy, LedgerIo, InvalidParameter.
@@ -219,11 +233,17 @@ class Ledger final {
   /// Throws  as open_read_only.
   [[nodiscard]] static RecoveryState recovery_state(const std::string& path);
   [[nodiscard]] static RecoveryState recovery_state(const std::string& path, const std::string& boot_id);
-  /// Removes the marker, after the caller verified the ledger's content.
+  /// Records the recovery, then removes the marker, after the caller verified the ledger's content. A replica
+  /// that cannot be used is no obstacle: whoever writes next sees to it. Repeatable after a crash: what was
+  /// recorded is not recorded again.
   /// Requires  recovery_state(path): poisoned, rebooted, no problems.
-  /// Throws    LedgerIo saying which of these fails and what to do; LedgerBusy; LedgerCorrupt.
-  static void clear_poison(const std::string& path, const Options& options = {});
-  static void clear_poison(const std::string& path, const std::string& boot_id, const Options& options = {});
+  /// Throws    LedgerIo saying which of these fails and what to do; LedgerRolledBack: the replica holds what
+  ///           the ledger has lost (recover_from()); LedgerBusy; LedgerCorrupt; LedgerUnusable;
+  ///           InvalidParameter.
+  static void clear_poison(const std::string& path, const PoisonRecovery& recovery,
+                           const Options& options = {});
+  static void clear_poison(const std::string& path, const std::string& boot_id,
+                           const PoisonRecovery& recovery, const Options& options = {});
 
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
@@ -253,6 +273,7 @@ class Ledger final {
 
  private:
   explicit Ledger(std::shared_ptr<LedgerState> state);
+  [[nodiscard]] std::vector<StoredDecision> commit(TransactionState& state);
   std::shared_ptr<LedgerState> state_;
 };
 

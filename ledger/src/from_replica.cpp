@@ -1,0 +1,138 @@
+#include "from_replica.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "decision_id.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
+#include "line_import.hpp"
+#include "recovery_record.hpp"
+#include "stored_bytes.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+[[noreturn]] void broken(const std::string& path, const std::string& what) {
+  throw LedgerCorrupt("replica " + path + ": " + what + "; nothing was done");
+}
+
+std::string told_of(const HeldByReplica& held, off_t size) {
+  return "; what is right ends with line " + std::to_string(held.end.size - 1) + ", and " +
+         std::to_string(held.dropped) + " lines (" + std::to_string(size - held.end.end) +
+         " bytes) come after it: --accept-truncated goes on without them";
+}
+
+/// The first lines of a replica, one after the other.
+std::function<std::optional<std::string>()> first_lines(const ReplicaFile& file, std::int64_t size) {
+  return
+      [lines = std::make_shared<LinesOfFile>(file, 0), left = size]() mutable -> std::optional<std::string> {
+        while (left > 0 && lines->next()) {
+          if (lines->line().starts_with("= ")) continue;
+          --left;
+          return lines->line();
+        }
+        return std::nullopt;
+      };
+}
+
+/// As the ledger has it, "" where it has not: the line has the hash.
+std::string kept_token(Connection& ledger, const DecisionRecord& record) {
+  Query row = ledger.query("SELECT token FROM decision WHERE id = ?1");
+  row.with(id_bytes(record.id));
+  if (!row.step()) return "";
+  return row.bytes(0);
+}
+
+bool is_line_of(Connection& ledger, const std::string& line) {
+  std::int64_t index = 0;
+  try {
+    index = static_cast<std::int64_t>(parse_canonical(line).at("index").count());
+  } catch (const Error&) {
+    return false;
+  }
+  Query row = ledger.query("SELECT leaf FROM log WHERE idx = ?1");
+  row.with(index);
+  if (!row.step()) return false;
+  const Hash leaf = leaf_hash(line);
+  return row.bytes(0) == std::string(leaf.begin(), leaf.end());
+}
+
+}  // namespace
+
+HeldByReplica read_held(const ReplicaFile& file, const std::string& path, std::int64_t kept,
+                        bool accept_truncated) {
+  HeldByReplica held;
+  Frontier tree;
+  bool whole = true;
+  std::uint64_t wrong = 0;  // the size that the first wrong trailer says
+  Hash root_of_kept{};      // counts once a trailer says that those lines are right
+  for (LinesOfFile lines(file, 0); lines.next();) {
+    if (const auto trailer = parse_trailer(lines.line())) {
+      if (held.acknowledged) continue;
+      if (!whole || *trailer != tree.head()) {
+        held.acknowledged = true;
+        wrong = trailer->size;
+        continue;
+      }
+      held.end = {.size = static_cast<std::int64_t>(tree.size()), .end = lines.end()};
+      held.dropped = 0;
+      held.root_in_common = held.end.size <= kept ? trailer->root : root_of_kept;
+      continue;
+    }
+    ++held.dropped;
+    if (held.acknowledged) continue;
+    if (lines.line().empty() || lines.line().front() != '{') whole = false;
+    tree.append(leaf_hash(lines.line()), [](unsigned, std::uint64_t, const Hash&) {});
+    if (static_cast<std::int64_t>(tree.size()) == kept) root_of_kept = tree.root();
+  }
+  if (held.acknowledged && (held.end.size == 0 || !accept_truncated)) {
+    broken(path, "the trailer of " + std::to_string(wrong) +
+                     " lines is not that of the lines before it: they were changed, or some are missing" +
+                     (held.end.size == 0 ? "" : told_of(held, file.size())));
+  }
+  if (held.end.size == 0) broken(path, "it has no trailer: it is no replica");
+  return held;
+}
+
+std::int64_t lost_with(const HeldByReplica& held, const ReplicaFile& file, Connection& ledger) {
+  std::int64_t lost = 0;
+  for (LinesOfFile lines(file, held.end.end); lines.next();) {
+    if (!parse_trailer(lines.line()) && !is_line_of(ledger, lines.line())) ++lost;
+  }
+  return lost;
+}
+
+void cut_off(ReplicaFile& file, const HeldByReplica& held) {
+  if (file.size() <= held.end.end) return;
+  file.cut(held.end.end);
+  file.sync();
+}
+
+void require_one_history(const HeldByReplica& held, const std::string& path, Connection& ledger,
+                         std::int64_t kept) {
+  const std::int64_t common = std::min(kept, held.end.size);
+  if (RecordLog::load(ledger, common).head().root == held.root_in_common) return;
+  broken(path, "its first " + std::to_string(common) +
+                   " lines are not those of the ledger, which went another way: move the ledger away "
+                   "to make it again from the replica");
+}
+
+void rebuild(Connection& to, const ReplicaFile& file, const HeldByReplica& held, Connection* ledger,
+             const RecoveryEvent& event, const ClockReading& reading) {
+  const ImportRules rules{.read_only = false,
+                          .token =
+                              [&](const DecisionRecord& record) {
+                                return ledger != nullptr ? kept_token(*ledger, record) : std::string();
+                              },
+                          .at_end =
+                              [&](Connection& db, Meta& meta, RecordLog& log) {
+                                append_recovery(db, meta, log, event, reading);
+                                meta.replica_size = held.end.size;
+                              }};
+  static_cast<void>(import_all(to, first_lines(file, held.end.size), rules));
+}
+
+}  // namespace epsilog::ledger

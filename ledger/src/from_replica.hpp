@@ -1,0 +1,47 @@
+// What a replica holds, read from its first line to its last, and a ledger made of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "connection.hpp"
+#include "epsilog/ledger/clock.hpp"
+#include "merkle_tree.hpp"
+#include "records.hpp"
+#include "replica_file.hpp"
+#include "replica_tail.hpp"
+
+namespace epsilog::ledger {
+
+/// What a replica holds by its own account.
+struct HeldByReplica {
+  ReplicaEnd end;             ///< after the last trailer before which everything is right
+  Hash root_in_common{};      ///< of as many first lines as both have
+  std::int64_t dropped = 0;   ///< lines after that
+  bool acknowledged = false;  ///< trailers follow what is wrong: somebody was told of those lines
+};
+
+/// Reads all of it. `kept`: how many lines the ledger has. What is wrong with a trailer after it was told
+/// somebody, and is passed over only where that is accepted.
+/// Throws  LedgerCorrupt, saying what would be dropped; ReplicaUnavailable.
+[[nodiscard]] HeldByReplica read_held(const ReplicaFile& file, const std::string& path, std::int64_t kept,
+                                      bool accept_truncated);
+/// Of the lines that follow what is held, how many are not lines of the ledger to the byte.
+/// Throws  StorageFailure, ReplicaUnavailable.
+[[nodiscard]] std::int64_t lost_with(const HeldByReplica& held, const ReplicaFile& file, Connection& ledger);
+/// What follows would be another history than the one that goes on from here. It is gone for good.
+/// Throws  ReplicaUnavailable.
+void cut_off(ReplicaFile& file, const HeldByReplica& held);
+
+/// Throws  LedgerCorrupt unless the first lines that both have are the same.
+void require_one_history(const HeldByReplica& held, const std::string& path, Connection& ledger,
+                         std::int64_t kept);
+
+/// Fills an empty file with what the replica holds and, as the last line, the recovery. `ledger`, if there is
+/// one, is what the first lines are of: it has the tokens of which they have the hash.
+/// Requires  a transaction of `to`.
+/// Throws    as import_all().
+void rebuild(Connection& to, const ReplicaFile& file, const HeldByReplica& held, Connection* ledger,
+             const RecoveryEvent& event, const ClockReading& reading);
+
+}  // namespace epsilog::ledger

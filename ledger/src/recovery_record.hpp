@@ -1,0 +1,29 @@
+// The line that says what was done after something broke.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "connection.hpp"
+#include "epsilog/ledger/clock.hpp"
+#include "queries.hpp"
+#include "record_log.hpp"
+#include "records.hpp"
+
+namespace epsilog::ledger {
+
+/// Row and line of the recovery that comes next, at the ledger time of that reading: its number and time are
+/// those. `meta` and `log` are as they are before, and afterwards as they will be.
+/// Requires  a transaction. Throws  StorageFailure, LedgerCorrupt, EntropyUnavailable.
+void append_recovery(Connection& db, Meta& meta, RecordLog& log, RecoveryEvent event,
+                     const ClockReading& reading);
+
+/// The same in a ledger that is there, meta included, which goes on to say of a replica at most that it holds
+/// `replicated` lines.
+void record_recovery(Connection& db, const RecoveryEvent& event, const ClockReading& reading,
+                     std::int64_t replicated);
+
+/// The last line, if it is a recovery.
+[[nodiscard]] std::optional<RecoveryEvent> last_recovery(Connection& db, const Meta& meta);
+
+}  // namespace epsilog::ledger
