@@ -19,7 +19,8 @@ namespace {
 
 VerbTable every_verb() {
   return VerbTable({&policy_verbs, &policy_draft_verbs, &data_verbs, &ask_verbs, &request_verbs,
-                    &ledger_verbs, &audit_verbs, &key_verbs, &upkeep_verbs, &calculator_verbs});
+                    &ledger_verbs, &audit_verbs, &key_verbs, &upkeep_verbs, &backup_verbs,
+                    &calculator_verbs});
 }
 
 /// Whether failures to understand the command line are to be said in JSON too.

@@ -184,6 +184,13 @@ class Events final {
     check_count("credential events", "credential_event", "seq", meta_.credential_events);
     check_count("key events", "key_event", "seq", meta_.key_events);
     check_count("recoveries", "recovery", "seq", meta_.recoveries);
+    faults_of(
+        "SELECT 'recovery ' || r.seq, 'event_differs', 'has another number of lines than ' ||"
+        " coalesce(r.cause || ' of line ' || l.idx, 'its place') || ' can have, or no reason'"
+        " FROM recovery AS r LEFT JOIN log AS l ON l.kind = 13 AND l.row = r.seq"
+        " WHERE l.idx IS NULL OR r.restored > l.idx OR (r.cause = 'rebuilt' AND r.restored <> l.idx)"
+        " OR (r.cause IN ('poisoned', 'rolled_back') AND (r.restored > 0 OR r.dropped > 0 OR r.why = ''))"
+        " ORDER BY r.seq");
     if (!meta_.clock.wall_clock.empty() && !is_time(meta_.clock.wall_clock)) {
       fault("meta", "event_differs",
             "says that the clock showed " + meta_.clock.wall_clock + ", which is no time");

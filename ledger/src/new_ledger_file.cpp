@@ -13,33 +13,35 @@
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::ledger {
-namespace {
-
-/// Removes the temporary file, whatever happens; after the rename there is none.
-class TemporaryFile final {
- public:
-  explicit TemporaryFile(const LedgerFiles& final_files) : files_(final_files) {
-    files_.database += ".creating-" + random_hex_128();
-    require_short_path(files_.database);
-    // Made here and not by SQLite, so that no umask ever opens it to others. The descriptor is closed
-    // before SQLite opens the file, hence before there is a lock to lose.
-    const Descriptor placeholder(
-        ::open(files_.database.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!placeholder.valid() || ::fchmod(placeholder.get(), 0600) != 0) {
-      const int error = errno;
-      throw_refused("cannot create " + files_.database, error, permission_advice(files_.directory, error));
-    }
+NewLedgerFile::NewLedgerFile(const LedgerFiles& final_files) : files_(final_files) {
+  files_.database += ".creating-" + random_hex_128();
+  require_short_path(files_.database);
+  // Made here and not by SQLite, so that no umask ever opens it to others. The descriptor is closed
+  // before SQLite opens the file, hence before there is a lock to lose.
+  const Descriptor placeholder(::open(files_.database.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!placeholder.valid() || ::fchmod(placeholder.get(), 0600) != 0) {
+    const int error = errno;
+    throw_refused("cannot create " + files_.database, error, permission_advice(files_.directory, error));
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    for (const std::string& name : {files_.database, files_.wal(), files_.shm()}) ::unlink(name.c_str());
-  }
-  [[nodiscard]] const LedgerFiles& files() const noexcept { return files_; }
+}
 
- private:
-  LedgerFiles files_;
-};
+NewLedgerFile::~NewLedgerFile() {
+  for (const std::string& name :
+       {files_.database, files_.wal(), files_.shm(), files_.database + "-journal"}) {
+    ::unlink(name.c_str());
+  }
+}
+
+void NewLedgerFile::give_name(const LedgerFiles& final_files) const {
+  require_nothing_there(final_files);
+  if (::renameat2(AT_FDCWD, files_.database.c_str(), AT_FDCWD, final_files.database.c_str(),
+                  RENAME_NOREPLACE) != 0) {
+    const int error = errno;
+    if (error == EEXIST) require_nothing_there(final_files);
+    throw_refused("cannot give the new ledger its name " + final_files.database, error);
+  }
+  sync_directory(final_files.directory);
+}
 
 void make_directory_if_missing(const std::string& path) {
   const auto slash = path.find_last_of('/');
@@ -54,7 +56,7 @@ void make_directory_if_missing(const std::string& path) {
   throw_refused("cannot create the directory " + directory, errno);
 }
 
-/// A WAL left by a removed ledger would be replayed into the new one.
+// A WAL left by a removed ledger would be replayed into the new one.
 void require_nothing_there(const LedgerFiles& files) {
   for (const std::string& name :
        {files.database, files.wal(), files.shm(), files.database + "-journal", files.poisoned()}) {
@@ -66,24 +68,12 @@ void require_nothing_there(const LedgerFiles& files) {
   }
 }
 
-void give_final_name(const LedgerFiles& temporary, const LedgerFiles& files) {
-  require_nothing_there(files);
-  if (::renameat2(AT_FDCWD, temporary.database.c_str(), AT_FDCWD, files.database.c_str(), RENAME_NOREPLACE) !=
-      0) {
-    if (errno == EEXIST) require_nothing_there(files);
-    throw_refused("cannot give the new ledger its name " + files.database, errno);
-  }
-  sync_directory(files.directory);
-}
-
-}  // namespace
-
 bool make_ledger_file(const std::string& path, accounting::CallbackRef<void(Connection&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept) {
   make_directory_if_missing(path);
   const LedgerFiles files = locate(path);
   require_nothing_there(files);
-  const TemporaryFile temporary(files);
+  const NewLedgerFile temporary(files);
   try {
     Connection db(temporary.files(), Connection::Role::creator);
     db.execute("BEGIN IMMEDIATE");
@@ -94,7 +84,7 @@ bool make_ledger_file(const std::string& path, accounting::CallbackRef<void(Conn
     throw_translated(failure, "creating ledger " + files.database);
   }
   if (accept && !accept(temporary.files().database)) return false;
-  give_final_name(temporary.files(), files);
+  temporary.give_name(files);
   return true;
 }
 

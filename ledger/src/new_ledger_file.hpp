@@ -8,6 +8,30 @@
 
 namespace epsilog::ledger {
 
+/// A file beside the one that a ledger will be, of mode 0600. Gone with this, and what SQLite put beside it,
+/// unless it got the name.
+class NewLedgerFile final {
+ public:
+  /// Throws  LedgerUnusable, LedgerBusy.
+  explicit NewLedgerFile(const LedgerFiles& final_files);
+  NewLedgerFile(const NewLedgerFile&) = delete;
+  NewLedgerFile& operator=(const NewLedgerFile&) = delete;
+  ~NewLedgerFile();
+  [[nodiscard]] const LedgerFiles& files() const noexcept { return files_; }
+  /// Ensures  the name is durable, as the content has to be by then. Nothing is overwritten.
+  /// Requires no connection to it.
+  /// Throws   LedgerUnusable (something is there), LedgerBusy, LedgerIo.
+  void give_name(const LedgerFiles& final_files) const;
+
+ private:
+  LedgerFiles files_;
+};
+
+/// Throws  LedgerUnusable if one of the names is taken that a ledger there would have or find.
+void require_nothing_there(const LedgerFiles& files);
+/// Of mode 0750, if only that is missing. Throws  LedgerUnusable, LedgerBusy.
+void make_directory_if_missing(const std::string& path);
+
 /// Makes a file of mode 0600, its directory (0750) too if only that is missing, of what `fill` writes into an
 /// empty one in one transaction. Nothing is ever overwritten; whatever `fill` throws, nothing is left.
 /// `accept`, if there is one, is given the path of what was made and says whether it gets its name: false is

@@ -144,7 +144,7 @@ struct CredentialEvent {
 /// The ledger was put right after something broke.
 struct RecoveryEvent {
   std::int64_t seq = 0;
-  std::string cause;           ///< a word: "poisoned", "behind_replica", "rebuilt"
+  std::string cause;           ///< a word: "poisoned", "behind_replica", "rebuilt", "restored", "rolled_back"
   std::uint64_t restored = 0;  ///< lines put back from a replica
   std::uint64_t dropped = 0;   ///< lines that were in the replica and stand nowhere now
   std::string at;

@@ -17,7 +17,8 @@ constexpr std::array kClockWords{StringWord{"backwards", "backwards"}, StringWor
                                  StringWord{"confirmed", "confirmed"}};
 constexpr std::array kCauses{StringWord{"poisoned", "poisoned"},
                              StringWord{"behind_replica", "behind_replica"},
-                             StringWord{"rebuilt", "rebuilt"}};
+                             StringWord{"rebuilt", "rebuilt"}, StringWord{"restored", "restored"},
+                             StringWord{"rolled_back", "rolled_back"}};
 constexpr std::array kCredentialTypes{StringWord{"uid", "uid"}, StringWord{"token", "token"}};
 
 bool is_ledger_id(std::string_view text) {

@@ -1,11 +1,12 @@
 #include "replacement.hpp"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "ledger_copy.hpp"
 
 namespace epsilog::ledger {
 
@@ -31,14 +32,7 @@ void put_in_place(LedgerState& ledger, const LedgerFiles& made, std::int64_t dec
   Connection source(made, Connection::Role::archived);
   Connection& target = ledger.writer();
   ledger.committing(decisions + 1);
-  sqlite3_backup* const backup = sqlite3_backup_init(target.handle(), "main", source.handle(), "main");
-  if (backup == nullptr) throw target.last_failure();
-  const int copied = sqlite3_backup_step(backup, -1);
-  const int ended = sqlite3_backup_finish(backup);
-  if (copied != SQLITE_DONE || ended != SQLITE_OK) {
-    const int code = ended != SQLITE_OK ? ended : copied;
-    throw StorageFailure(code, sqlite3_errstr(code), sqlite3_system_errno(target.handle()));
-  }
+  copy_pages(source, target);
   ledger.settled();
 }
 

@@ -58,6 +58,7 @@ constexpr OptionSpec kOptions[] = {
     {"--vkey", "VKEY", "the log's verifier key, by which a checkpoint must be signed; not from the ledger"},
     {"--witness", "VKEY", "the verifier key of a witness who must have cosigned; repeatable", true},
     {"--require", "N", "so many of the witnesses are enough (default: all of them)"},
+    {"--accept-rollback", "", "forget what was spent after the backup: no replica shows it"},
     {"--accept-truncated", "", "go on without what follows damage in the replica, which is cut off"},
     {"--proof", "FILE|-", "the proof that the checkpoint extends the one that was cosigned last"},
     {"--state-from", "FILE", "checkpoints that the key signed, where FILE.state was lost"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "epsilog/engine/measure.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "json_parts.hpp"
 
 namespace epsilog::command {
@@ -177,6 +178,41 @@ std::string recover_from_json(const std::string& ledger, const ledger::ReplicaRe
                  {"dropped_from", recovery.dropped_bytes == 0 ? Json() : Json(recovery.dropped_from)},
                  {"truncated", recovery.truncated},
                  {"faults", stored_faults(recovery.faults)}});
+}
+
+std::string backup_json(const std::string& ledger, const std::string& file, const ledger::Backup& backup) {
+  using Replica = ledger::Backup::Replica;
+  const bool made = backup.faults.empty();
+  return pretty({{"ledger", ledger},
+                 {"ledger_id", backup.ledger_id},
+                 {"backup", made ? Json(file) : Json()},
+                 {"size", backup.tree.size},
+                 {"root", ledger::hex_text(backup.tree.root)},
+                 {"decisions", backup.decisions},
+                 {"last_time", backup.last_time},
+                 {"bytes", made ? Json(backup.bytes) : Json()},
+                 {"replica", backup.replica == Replica::none     ? Json()
+                             : backup.replica == Replica::agrees ? Json("agrees")
+                                                                 : Json("unusable")},
+                 {"faults", stored_faults(backup.faults)}});
+}
+
+std::string restore_json(const std::string& ledger, const std::string& file,
+                         const ledger::Restoration& restoration) {
+  const bool done = restoration.faults.empty();
+  return pretty({{"ledger", ledger},
+                 {"ledger_id", or_null(restoration.ledger_id)},
+                 {"backup", file},
+                 {"kept", restoration.kept},
+                 {"restored", restoration.restored},
+                 {"replica", or_null(restoration.replica)},
+                 {"dropped", restoration.dropped},
+                 {"dropped_bytes", restoration.dropped_bytes},
+                 {"dropped_from", restoration.dropped_bytes == 0 ? Json() : Json(restoration.dropped_from)},
+                 {"truncated", restoration.truncated},
+                 {"size", done ? Json(restoration.tree.size) : Json()},
+                 {"root", done ? Json(ledger::hex_text(restoration.tree.root)) : Json()},
+                 {"faults", stored_faults(restoration.faults)}});
 }
 
 std::string audit_json(const engine::AuditReport& report, const Examined& examined) {

@@ -43,6 +43,10 @@ struct DatasetReport {
 [[nodiscard]] std::string recover_json(const std::string& ledger, const engine::RecoverReport& report);
 [[nodiscard]] std::string recover_from_json(const std::string& ledger,
                                             const ledger::ReplicaRecovery& recovery);
+[[nodiscard]] std::string backup_json(const std::string& ledger, const std::string& file,
+                                      const ledger::Backup& backup);
+[[nodiscard]] std::string restore_json(const std::string& ledger, const std::string& file,
+                                       const ledger::Restoration& restoration);
 
 /// Which ledger was verified, so that two reports can be held beside each other; "" and 0 where it cannot be
 /// read.

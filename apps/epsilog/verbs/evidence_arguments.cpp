@@ -34,19 +34,14 @@ void require_no_keys(bool given) {
 
 /// The verb opens the ledger again: who may put another file in its place in between may do so at any time.
 void hold(const CommandLine& line, Console& console) {
-  const std::optional<std::string> file = given(line, "--checkpoint");
-  const std::optional<std::string> vkey = given(line, "--vkey");
-  const std::vector<std::string> witnesses = all_given(line, "--witness");
-  const std::optional<std::string> require = given(line, "--require");
-  if (!file) return require_no_keys(vkey || !witnesses.empty() || require);
-  const engine::TrustedKeys keys = trusted_keys(vkey, witnesses, require);
-  const std::vector<engine::Checkpoint> checkpoints = checkpoints_argument(*file);
-  static_cast<void>(attested_all(checkpoints, keys));
-  LedgerArguments arguments;
+  EvidenceArguments arguments;
+  arguments.checkpoint = given(line, "--checkpoint");
+  arguments.vkey = given(line, "--vkey");
+  arguments.witnesses = all_given(line, "--witness");
+  arguments.require = given(line, "--require");
   arguments.ledger = given(line, "--ledger");
-  ledger::Snapshot view = ledger::Ledger::open_read_only(ledger_path(arguments)).snapshot();
-  for (const engine::Checkpoint& one : checkpoints) engine::require_contained(view, one);
-  if (!console.quiet()) say_unsigned(keys, console);
+  const auto demanded = demanded_of(arguments, console);
+  if (arguments.checkpoint) demanded(ledger_path(arguments));
 }
 
 OptionUse use(std::string_view name, Kept kept, std::string_view help = {}) {
@@ -110,6 +105,20 @@ std::vector<engine::Attestation> attested_all(const std::vector<engine::Checkpoi
 
 void say_unsigned(const engine::TrustedKeys& keys, Console& console) {
   if (!keys.log) console.message("unsigned: without --vkey nobody is held to have signed the checkpoint");
+}
+
+std::function<void(const std::string& ledger)> demanded_of(const EvidenceArguments& arguments,
+                                                           Console& console) {
+  require_checkpoint_named(arguments);
+  if (!arguments.checkpoint) return [](const std::string&) {};
+  const engine::TrustedKeys keys = trusted_keys(arguments);
+  const std::vector<engine::Checkpoint> checkpoints = checkpoints_argument(*arguments.checkpoint);
+  static_cast<void>(attested_all(checkpoints, keys));
+  return [keys, checkpoints, &console](const std::string& ledger) {
+    ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
+    for (const engine::Checkpoint& one : checkpoints) engine::require_contained(view, one);
+    if (!console.quiet()) say_unsigned(keys, console);
+  };
 }
 
 std::vector<VerbSpec> held_to_checkpoints(std::vector<VerbSpec> verbs) {

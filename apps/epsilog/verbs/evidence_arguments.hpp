@@ -2,6 +2,7 @@
 // checkpoint.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,11 @@ std::vector<engine::Attestation> attested_all(const std::vector<engine::Checkpoi
                                               const engine::TrustedKeys& keys);
 /// On standard error, where no key of the log was given.
 void say_unsigned(const engine::TrustedKeys& keys, Console& console);
+
+/// What --checkpoint, --vkey, --witness and --require demand of the ledger at a path: looked at now, and thrown
+/// by what is returned, which is called with that path. Throws  as the above.
+[[nodiscard]] std::function<void(const std::string& ledger)> demanded_of(const EvidenceArguments& arguments,
+                                                                         Console& console);
 
 /// The verbs, each of which then takes --checkpoint, --vkey, --witness and --require if it reads a ledger,
 /// and refuses a ledger that does not contain every checkpoint of that file before it does anything else.

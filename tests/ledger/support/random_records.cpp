@@ -253,7 +253,8 @@ class RandomRecords {
             .why = bytes_or_nothing()};
   }
   RecoveryEvent recovery() {
-    constexpr std::array<const char*, 3> kCauses{"poisoned", "behind_replica", "rebuilt"};
+    constexpr std::array<const char*, 5> kCauses{"poisoned", "behind_replica", "rebuilt", "restored",
+                                                 "rolled_back"};
     return {.seq = count(1),
             .cause = kCauses.at(below(kCauses.size())),
             .restored = chance() ? 0 : static_cast<std::uint64_t>(count(1)),

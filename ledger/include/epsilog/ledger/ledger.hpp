@@ -105,6 +105,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/ledger/backup.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
 #include "epsilog/ledger/record.hpp"
@@ -216,6 +217,24 @@ class Ledger final {
   ///           LedgerUnusable (a ledger made of lines), LedgerBusy, LedgerIo, InvalidParameter.
   static ReplicaRecovery recover_from(const std::string& path, const std::string& replica,
                                       const ReplicaRecoverySteps& steps, const Options& options = {});
+  /// Copies the ledger into a new file of mode 0600, while others write to it. The copy is durable before it
+  /// has its name. Waits for one turn, in which what an interrupted commit or write to the replica left is
+  /// seen to; then nobody waits for it. Throws  LedgerUnusable (something has that name; its directory is not
+  /// there; no ledger, or a read-only one
+  ///         of lines; not its owner), LedgerRolledBack, LedgerIo (poisoned), LedgerBusy, LedgerCorrupt.
+  ///         Nothing is left then.
+  static Backup backup(const std::string& path, const std::string& file, const BackupSteps& steps,
+                       const Options& options = {});
+  /// Puts a backup, or any copy of a ledger, where there is none: with what the replica that its policy names
+  /// holds after it, and with the recovery as its last line, which the replica then gets. Where no replica
+  /// can be used what came after the backup is forgotten: only if that is accepted. Repeatable after a crash,
+  /// until the ledger is there. Requires  `by` not "". Throws    LedgerUnusable (something is there; the
+  /// backup is none, or of an older schema), LedgerIo (the
+  ///           backup is poisoned), LedgerCorrupt (replica and backup are not of one history, or as
+  ///           recover_from()), ReplicaUnavailable, InvalidParameter (a rollback that nobody accepts),
+  ///           LedgerBusy; what `hold` throws. Nothing but lock files is left then.
+  static Restoration restore(const std::string& path, const std::string& backup, const RestoreSteps& steps,
+                             const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
   /// Throws  LedgerUnusable (no ledger, not one, newer or older schema, a link, a rollback journal beside
   ///         it), LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold).

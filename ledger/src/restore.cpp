@@ -1,0 +1,205 @@
+// A backup in the place of a ledger that is not there any more.
+//
+// All of it is made under another name: the copy of the backup, or, where its replica holds more, a ledger of
+// the replica's lines; verified; with the recovery as its last line. It gets its name when that is durable.
+// So whoever is killed leaves no ledger, or one that says what happened to it.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
+#include "from_replica.hpp"
+#include "ledger_copy.hpp"
+#include "new_ledger_file.hpp"
+#include "poison.hpp"
+#include "recovery_record.hpp"
+#include "replica_mark.hpp"
+#include "turnstile.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+/// What lay there has its own word to say, which would be taken for that of what comes.
+void require_settled_place(const LedgerFiles& files, int lock_file) {
+  require_nothing_there(files);
+  if (read_commit_mark(lock_file).state != CommitMark::State::poisoned) return;
+  throw LedgerUnusable(files.lock() +
+                       " says that the ledger which lay there is poisoned: move it away with "
+                       "that ledger");
+}
+
+/// Nothing of the marks of the ledger that lay there.
+void clear_marks(const LedgerFiles& files, int lock_file) {
+  const int error = write_commit_mark(lock_file, {.boot_id = current_boot_id()});
+  if (error != 0) throw_refused("cannot write " + files.lock(), error, "; nothing was done");
+  write_replica_mark(lock_file, {});
+}
+
+class Restoring final {
+ public:
+  Restoring(const LedgerFiles& files, const RestoreSteps& steps, const Options& options)
+      : files_(files), steps_(steps), options_(options), copy_(files) {}
+
+  /// False if the backup does not verify.
+  bool copy(const std::shared_ptr<LedgerState>& backup) {
+    {
+      SnapshotState view(backup);
+      require_durable(view);
+      copy_into_new_file(view, copy_.files());
+    }
+    return verifies(copy_.files());
+  }
+
+  /// Names the replica of which lines may follow, and reads it.
+  void look_for_replica() {
+    Connection db(copy_.files(), Connection::Role::archived);
+    const Meta meta = read_meta(db);
+    if (meta.read_only) {
+      throw LedgerUnusable(
+          "the backup was made from exported lines and is read-only: it is no ledger that "
+          "could go on. `epsilog audit import` makes such a one of its lines");
+    }
+    done_.ledger_id = meta.ledger_id;
+    done_.kept = meta.log_size;
+    done_.replica = named_replica(db, meta);
+    open_replica(meta);
+    if (!replica_) return;
+    held_ = read_held(*replica_, done_.replica, meta.log_size, steps_.accept_truncated);
+    require_one_history(held_, done_.replica, db, meta.log_size);
+    done_.restored = std::max<std::int64_t>(0, held_.end.size - meta.log_size);
+    done_.dropped = lost_with(held_, *replica_, db);
+    done_.dropped_from = held_.end.size;
+    done_.dropped_bytes = replica_->size() - held_.end.end;
+    done_.truncated = held_.acknowledged;
+  }
+
+  /// False if what is made does not verify.
+  bool make() {
+    if (done_.restored == 0) {
+      Connection db(copy_.files(), Connection::Role::creator);
+      db.execute("BEGIN IMMEDIATE");
+      record_recovery(db, event(), options_.clock(),
+                      replica_ ? held_.end.size : std::numeric_limits<std::int64_t>::max());
+      finish(db, copy_.files());
+      return true;
+    }
+    made_.emplace(files_);
+    {
+      Connection from(copy_.files(), Connection::Role::archived);
+      Connection db(made_->files(), Connection::Role::creator);
+      db.execute("BEGIN IMMEDIATE");
+      rebuild(db, *replica_, held_, &from, event(), options_.clock());
+      finish(db, made_->files());
+    }
+    return verifies(made_->files());
+  }
+
+  /// Requires  what was made is closed.
+  void put_in_place(int lock_file) {
+    const NewLedgerFile& made = made_ ? *made_ : copy_;
+    if (steps_.hold) steps_.hold(made.files().database);
+    if (replica_) cut_off(*replica_, held_);
+    clear_marks(files_, lock_file);
+    made.give_name(files_);
+  }
+
+  [[nodiscard]] Restoration& done() noexcept { return done_; }
+
+ private:
+  [[nodiscard]] std::string named_replica(Connection& db, const Meta& meta) const {
+    if (!steps_.replica.empty()) return steps_.replica;
+    std::optional<Replica> named;
+    if (options_.replica) named = options_.replica(read_active_policy(db, meta.policy_versions));
+    return named ? named->path : "";
+  }
+
+  void open_replica(const Meta& meta) {
+    std::string why = "its policy names no replica";
+    if (done_.replica.empty() && meta.replica_size > 0) why = "nobody here knows where its replica is";
+    if (!done_.replica.empty()) {
+      try {
+        replica_.emplace(ReplicaFile::open(done_.replica, files_));
+        return;
+      } catch (const ReplicaUnavailable& error) {
+        if (!steps_.accept_rollback) throw;
+        if (options_.warn) options_.warn(error.what());
+        done_.replica.clear();
+      }
+    }
+    if (steps_.accept_rollback && !steps_.why.empty()) return;
+    throw InvalidParameter("restore: " + why +
+                           ", so that nothing shows what was spent after the backup: it would be forgotten. "
+                           "Only with --accept-rollback and a reason, --why");
+  }
+
+  bool verifies(const LedgerFiles& made) {
+    if (steps_.verify) done_.faults = steps_.verify(made.database);
+    return done_.faults.empty();
+  }
+
+  [[nodiscard]] RecoveryEvent event() const {
+    return {.seq = 0,
+            .cause = replica_ ? "restored" : "rolled_back",
+            .restored = static_cast<std::uint64_t>(done_.restored),
+            .dropped = static_cast<std::uint64_t>(done_.dropped),
+            .at = "",
+            .by = steps_.by,
+            .why = steps_.why};
+  }
+
+  void finish(Connection& db, const LedgerFiles& made) {
+    done_.tree = RecordLog::load(db, read_meta(db).log_size).head();
+    db.execute("COMMIT");
+    db.move_log_into_file(made);
+  }
+
+  const LedgerFiles& files_;
+  const RestoreSteps& steps_;
+  const Options& options_;
+  NewLedgerFile copy_;
+  std::optional<NewLedgerFile> made_;
+  std::optional<ReplicaFile> replica_;
+  HeldByReplica held_;
+  Restoration done_;
+};
+
+/// Whoever writes first would do it.
+void tell_replica(const std::string& path, const Options& options) {
+  try {
+    Ledger ledger = Ledger::open(path, options);
+    const Transaction transaction = ledger.begin();
+  } catch (const Error& error) {
+    if (options.warn) options.warn(std::string("the ledger is restored; ") + error.what());
+  }
+}
+
+}  // namespace
+
+Restoration Ledger::restore(const std::string& path, const std::string& backup, const RestoreSteps& steps,
+                            const Options& options) {
+  if (steps.by.empty()) throw InvalidParameter("ledger: a recovery says who makes it");
+  const auto source = std::make_shared<LedgerState>(backup, LedgerState::Access::read_only, options);
+  make_directory_if_missing(path);
+  const LedgerFiles files = locate(path);
+  require_nothing_there(files);
+  ProcessLock lock(files);
+  lock.take(deadline_after(options.wait), options.waiting);
+  require_settled_place(files, lock.file());
+  Restoring restoring(files, steps, options);
+  try {
+    if (!restoring.copy(source)) return restoring.done();
+    restoring.look_for_replica();
+    if (!restoring.make()) return restoring.done();
+    restoring.put_in_place(lock.file());
+  } catch (const StorageFailure& failure) {
+    throw_translated(failure, "restoring " + files.database);
+  }
+  lock.give_back();
+  tell_replica(path, options);
+  return restoring.done();
+}
+
+}  // namespace epsilog::ledger
