@@ -228,7 +228,8 @@ credential: by! bytes, seq! number, why bytes, credential! text, principal! byte
   until time
 revocation: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, revoked! true
 key: by! bytes, seq! number, why bytes, key! text, retired true
-recovery: by! bytes, seq! number, why bytes, cause! poisoned|behind_replica|rebuilt, restored number, dropped number
+recovery: by! bytes, seq! number, why bytes, cause! poisoned|behind_replica|rebuilt|restored|rolled_back, \
+  restored number, dropped number
 a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, unit bytes, \
   published quantity, cells cells, relation bytes, components objects, post_processing object
 a component: adjusted! quantity, grid! quantity, lambda! quantity, sensitivity! quantity, adjusted_delta quantity, \
@@ -1176,6 +1177,11 @@ class History:
         self.signers ^= {record["key"]}
 
     def on_recovery(self, record):
+        restored, alone = record.get("restored", 0), record["cause"] in ("poisoned", "rolled_back")
+        require(restored == self.lines if record["cause"] == "rebuilt" else restored <= self.lines,
+                "is not how many lines can stand before it", "restored")
+        require(not alone or ("why" in record and not restored and "dropped" not in record),
+                "has a reason, and no lines of a replica", "cause")
         self.recoveries.append(f"line {self.lines + 1}: {record['cause']}, {record.get('dropped', 0)} lines dropped")
 
     def commit_ends(self):

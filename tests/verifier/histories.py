@@ -315,7 +315,62 @@ def exact(folder):
     return ledger
 
 
-HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact)
+def recovered(folder):
+    """Every way in which a ledger is put right: after poison, from a replica, whole or not, and from backups."""
+    text = "version: 1\ndatasets:\n  clinic:\n" + DATASET + "    budget: {epsilon: 9}\n"
+    replica = pathlib.Path(folder) / "replica"
+    ledger = Ledger(folder, text + f"replica: {{file: {replica}}}\n")
+    asked = iter(range(100))
+
+    def ask():
+        return ledger.ask("clinic", "count", "--epsilon", "0.1", "--key", str(next(asked)))
+
+    def lose():
+        for suffix in ("", "-wal", "-shm"):
+            pathlib.Path(f"{ledger.path}{suffix}").unlink(missing_ok=True)
+
+    def recover(*words):
+        ledger.run("recover", "--from", str(replica), "--why", "the disk failed", "--as", "cleo", *words)
+
+    ask()
+    pathlib.Path(f"{ledger.path}.poisoned").write_text('{"reason": "fsync failed", "boot_id": "an earlier boot"}')
+    ledger.run("recover", "--as", "cleo")
+    ask()
+    earlier = ledger.path.read_bytes()
+    ask()
+    lose()
+    ledger.path.write_bytes(earlier)
+    ledger.path.chmod(0o600)
+    recover()
+    ask()
+    lose()
+    recover()
+    ask()
+    kept = replica.stat().st_size
+    ask()
+    ask()
+    lose()
+    torn = bytearray(replica.read_bytes())
+    torn[kept + 20] ^= 1
+    replica.write_bytes(torn)
+    recover("--accept-truncated")
+    ask()
+    ledger.run("backup", "monday")
+    ask()
+    lose()
+    ledger.run("restore", "monday", "--as", "cleo")
+    ask()
+    ledger.run("backup", "tuesday")
+    ask()
+    lose()
+    replica.unlink()
+    ledger.run("restore", "tuesday", "--accept-rollback", "--why", "both disks failed", "--as", "cleo")
+    ledger.apply(text, "the replica is gone")
+    ask()
+    return ledger
+
+
+HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered)
 
 
 def export_of(make):

@@ -414,6 +414,28 @@ def command_line():
 # Whole histories.
 
 
+@sentence("a recovery has the lines and the reason that its cause can have")
+def recoveries():
+    def with_restored(cause, change):
+        def changed(history):
+            place = find(history, "recovery", cause=cause)
+            history[place]["restored"] = change(place)
+            return place
+        return changed
+
+    for cause in ("behind_replica", "restored"):
+        forged("recovered", "restored is not how many lines", with_restored(cause, lambda place: place + 1))
+    forged("recovered", "restored is not how many lines", with_restored("rebuilt", lambda place: place - 1))
+    for cause in ("poisoned", "rolled_back"):
+        forged("recovered", "cause has a reason, and no lines", with_restored(cause, lambda place: 1))
+
+        def without_reason(history, cause=cause):
+            place = find(history, "recovery", cause=cause)
+            del history[place]["why"]
+            return place
+        forged("recovered", "cause has a reason", without_reason)
+
+
 @sentence("every history that the command makes verifies")
 def histories_verify():
     for make in histories.HISTORIES:

@@ -11,6 +11,7 @@
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "epsilog/engine/recovery.hpp"
+#include "epsilog/engine/verified_backup.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_states.hpp"
 #include "state_table.hpp"
@@ -31,6 +32,10 @@ struct Path {
   Leaves leaves;
   std::function<std::string(StateCell& cell)> walk;
 };
+
+ledger::RestoreSteps accepted() {
+  return {.by = "curator", .why = "test", .accept_rollback = true};
+}
 
 using Words = std::function<std::string(StateCell&, Engine&)>;
 
@@ -310,6 +315,32 @@ std::vector<Path> paths() {
                 if (!recovery.faults.empty()) return std::string("faults");
                 return std::string(recovery.restored > 0 ? "recovers" : "tells");
               }),
+      library("backup", Leaves::nothing,
+              [](StateCell& cell) {
+                const TemporaryFolder folder;
+                const auto made = engine::backup(cell.path, folder.path("copy"), cell.options());
+                if (made.faults.empty()) CHECK(engine::audit_verify(folder.path("copy")).ok);
+                CHECK(std::filesystem::exists(folder.path("copy")) == made.faults.empty());
+                return std::string(made.faults.empty() ? "copies" : "faults");
+              }),
+      library("restore, over the ledger", Leaves::nothing,
+              [](StateCell& cell) {
+                (void)engine::restore(cell.path, cell.policies + "backup", accepted(), cell.options());
+                return std::string("?");
+              }),
+      library("restore, the ledger being the backup", Leaves::nothing,
+              [](StateCell& cell) {
+                const TemporaryFolder folder;
+                const bool replicated = std::filesystem::exists(cell.replica);
+                const std::string lines = replicated ? bytes_of_file(cell.replica) : "";
+                const auto restored =
+                    engine::restore(folder.path("ledger"), cell.path, accepted(), cell.options());
+                // It is not the ledger that the cell goes on with.
+                if (replicated) write_replica(cell.replica, lines);
+                if (!restored.faults.empty()) return std::string("faults");
+                CHECK(engine::audit_verify(folder.path("ledger")).ok);
+                return std::string(restored.replica.empty() ? "forgets" : "restores");
+              }),
       library("audit checkpoint", Leaves::nothing,
               [](StateCell& cell) {
                 const TemporaryFolder folder;
@@ -486,6 +517,7 @@ std::string cell_of(const StateTable& table, const std::string& row, const std::
 TEST_CASE("states: every path in every state of a ledger does what docs/states.md says", "[engine][states]") {
   const StatePage page = state_page(EPSILOG_SOURCE_DIR "/docs/states.md");
   const LivedLedger lived;
+  (void)engine::backup(lived.path, lived.folder.path("backup"));
   StateTable found;
   for (const Path& path : paths()) found.rows.emplace_back(path.name, std::vector<std::string>{});
   for (const LedgerState& state : ledger_states()) {
