@@ -31,16 +31,9 @@ void tell(const Progress& progress, double fraction) {
   progress(std::min(fraction, 1.0));
 }
 
-/// A ledger too damaged to be read through is a finding of verification like any other.
 AuditReport verified(const std::string& ledger_path, const Progress& progress) {
   const auto share = [&progress](double fraction) { tell(progress, kVerifyingShare * fraction); };
-  try {
-    return audit_verify(ledger_path, progress ? Progress(share) : Progress());
-  } catch (const LedgerCorrupt& error) {
-    AuditReport report;
-    report.faults = {{"ledger", "ledger_corrupt", error.what()}};
-    return report;
-  }
+  return audit_verify(ledger_path, progress ? Progress(share) : Progress());
 }
 
 /// Who cannot be read hides nobody else.

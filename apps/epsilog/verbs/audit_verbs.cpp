@@ -28,19 +28,6 @@ engine::StorageCheck storage_argument(const std::optional<std::string>& name) {
   throw UsageError("--storage: '" + name->substr(0, 60) + "' must be full, quick or none");
 }
 
-/// A ledger too damaged to be read through is a finding of verification like any other.
-engine::AuditReport verified(const std::string& ledger, const engine::Progress& progress,
-                             engine::StorageCheck storage) {
-  try {
-    return engine::audit_verify(ledger, progress, storage);
-  } catch (const LedgerCorrupt& error) {
-    engine::AuditReport report;
-    report.storage = storage;
-    report.faults = {{"ledger", "ledger_corrupt", error.what()}};
-    return report;
-  }
-}
-
 /// What cannot be read is a fault that the audit finds; here it stays unsaid.
 Examined examined_in(const std::string& ledger) {
   Examined examined;
@@ -61,7 +48,7 @@ Examined examined_in(const std::string& ledger) {
 ExitCode audit_verify(const VerifyArguments& arguments, Console& console) {
   const engine::StorageCheck storage = storage_argument(arguments.storage);
   const std::string ledger = ledger_path(arguments);
-  const engine::AuditReport report = verified(ledger, console.progress("verifying"), storage);
+  const engine::AuditReport report = engine::audit_verify(ledger, console.progress("verifying"), storage);
   console.end_progress();
   const Examined examined = examined_in(ledger);
   if (console.json()) {
