@@ -167,7 +167,7 @@ class OtherFileSystem final {
 
 /// Kills whoever commits a group of so many at each operation, or one of `stride`, and looks at what is left.
 /// The file of the replica is made anew each time. Returns how often somebody was killed.
-int killed_in_commit(int members, const std::string& replica, std::int64_t stride) {
+int killed_in_group(int members, const std::string& replica, std::int64_t stride) {
   int killed = 0;
   for (std::int64_t at = 1;; at += stride) {
     if (fs::path(replica).is_absolute()) fs::remove(replica);
@@ -181,9 +181,9 @@ int killed_in_commit(int members, const std::string& replica, std::int64_t strid
       FaultVfs vfs;
       const ReplicaCallsOf calls(vfs, fixture.replica);
       auto ledger = fixture.open();
+      vfs.die_at(at);
       auto transaction = ledger.begin();
       for (int i = 1; i <= members; ++i) record_release(transaction, kLeast, Rational(i), std::to_string(i));
-      vfs.die_at(at);
       (void)ledger.commit(std::move(transaction));
       vfs.stop_failing();
       fs::create_directory(told);
@@ -266,20 +266,20 @@ TEST_CASE("power failure: the simulation catches a replica that is only compared
 
 TEST_CASE("kill: at every operation of a group ledger and replica agree after the next begin",
           "[ledger][replica][crash]") {
-  CHECK(killed_in_commit(4, "replica", 1) >= 5);
+  CHECK(killed_in_group(4, "replica", 1) >= 5);
 }
 
 TEST_CASE("kill: a full group too, and where the replica is on another file system",
           "[ledger][replica][crash]") {
   const OtherFileSystem other;
   if (other.path().empty()) WARN("there is no other file system to write to");
-  CHECK(killed_in_commit(4, other.path() + "replica", 3) >= 2);
-  CHECK(killed_in_commit(256, other.path() + "full", 19) >= 2);
+  CHECK(killed_in_group(4, other.path() + "replica", 3) >= 2);
+  CHECK(killed_in_group(256, other.path() + "full", 19) >= 2);
 }
 
 TEST_CASE("kill: at every operation of a full group, on one file system and on two",
           "[.long][ledger][replica][crash]") {
   const OtherFileSystem other;
-  CHECK(killed_in_commit(256, "replica", 1) >= 40);
-  CHECK(killed_in_commit(256, other.path() + "replica", 1) >= 40);
+  CHECK(killed_in_group(256, "replica", 1) >= 40);
+  CHECK(killed_in_group(256, other.path() + "replica", 1) >= 40);
 }
