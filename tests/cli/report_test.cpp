@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "support/catch.hpp"
 #include "workbench.hpp"
@@ -115,7 +116,7 @@ class Reported {
   mutable int pages_ = 0;
 };
 
-const json& table_below(const json& page, const std::string& heading) {
+const json& table_below(const json& page, std::string_view heading) {
   for (const json& table : page["tables"]) {
     if (table["heading"].get<std::string>().starts_with(heading)) return table;
   }
