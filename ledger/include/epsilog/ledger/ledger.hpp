@@ -209,9 +209,9 @@ class Ledger final {
   /// records that; what follows the replica's last trailer is cut off, for nobody was told of it. Where that
   /// is accepted (accept_truncated), so is what follows the last one that is right, and on record. Of the
   /// data tokens of lines that are put back the ledger knows the hash alone. A poisoned ledger stays
-  /// poisoned, and is touched only where clear_poison() would. Repeatable after a crash. Requires  `by` and
-  /// `why` not "". Throws    LedgerCorrupt: a line or trailer is wrong with an acknowledged one after it, or
-  /// the two are
+  /// poisoned, and is touched only where clear_poison() would. Repeatable after a crash.
+  /// Requires  `by` and `why` not "".
+  /// Throws    LedgerCorrupt: a line or trailer is wrong with an acknowledged one after it, or the two are
   ///           not of one history;
   ///           ReplicaUnavailable: it cannot be read, or its end not be cut off;
   ///           LedgerUnusable (a ledger made of lines), LedgerBusy, LedgerIo, InvalidParameter.

@@ -101,16 +101,17 @@ inline constexpr std::size_t kPointsOfBudgetLeast = 40;
 inline constexpr std::size_t kPointsInAll = 200'000;
 
 /// Verifies the ledger, then reads all but the decisions themselves. What is wrong inside is a fault of the
-/// audit, what cannot be read a part that is unread. Throws  NotFound for a dataset that is neither declared
-/// nor on record; NotVerified if the ledger does not contain a
-///         checkpoint; LedgerUnusable, LedgerBusy, LedgerIo.
+/// audit, what cannot be read a part that is unread.
+/// Throws  NotFound for a dataset that is neither declared nor on record; NotVerified if the ledger does not
+///         contain a checkpoint; LedgerUnusable, LedgerBusy, LedgerIo.
 [[nodiscard]] LedgerReport ledger_report(const std::string& ledger_path, const ReportQuestion& question,
                                          const EngineOptions& options = {}, const Progress& progress = {});
 
 /// Tells the decisions of the report, oldest first and one at a time, those of one sort or, for nothing, of
 /// all, as Engine::history() does. What is recorded since is not among them. EngineOptions::unreadable is
-/// told of each that cannot be read. Ensures  nothing, or the part that cannot be read further. Throws
-/// LedgerUnusable, LedgerBusy, LedgerIo; what `visit` throws.
+/// told of each that cannot be read.
+/// Returns  nothing, or the part that cannot be read further.
+/// Throws   LedgerUnusable, LedgerBusy, LedgerIo; what `visit` throws.
 [[nodiscard]] std::optional<UnreadPart> each_reported(const std::string& ledger_path,
                                                       const LedgerReport& report,
                                                       std::optional<DecisionSort> sort,
