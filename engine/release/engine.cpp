@@ -189,12 +189,19 @@ std::vector<std::string> Engine::notes(const std::string& dataset) const {
 
 namespace {
 
-/// The place after which a page begins, and its text: a cursor is not made but by history().
-std::int64_t place_of_cursor(const std::string& cursor) {
+/// Begins the cursors of pages that go backwards, so that none is taken for one that goes forwards.
+constexpr std::string_view kBackwards = "b";
+
+/// The place at which a page begins, of its text: a cursor is not made but by history() and newest().
+std::int64_t place_of_cursor(const std::string& cursor, std::string_view order) {
+  if (cursor.empty()) return 0;
   std::int64_t seq = 0;
   const char* const end = cursor.data() + cursor.size();
-  const auto [stop, error] = std::from_chars(cursor.data(), end, seq);
-  if (cursor.empty() || (error == std::errc() && stop == end && seq >= 0 && cursor == std::to_string(seq))) {
+  const bool begins = cursor.starts_with(order);
+  const auto [stop, error] = std::from_chars(cursor.data() + (begins ? order.size() : 0), end, seq);
+  const std::int64_t first = order.empty() ? 0 : 1;
+  if (begins && error == std::errc() && stop == end && seq >= first &&
+      cursor == std::string(order) + std::to_string(seq)) {
     return seq;
   }
   throw InvalidParameter("history: '" + cursor + "' is not where a page ended");
@@ -227,10 +234,39 @@ HistoryEnd Engine::history(const HistoryPage& page,
                            accounting::CallbackRef<void(const Answer&)> visit) const {
   if (page.limit < 1) throw InvalidParameter("history: a page has one decision at least");
   ledger::Snapshot view = state_->snapshot();
-  const ledger::DecisionRange range{
-      .dataset = page.dataset, .after = place_of_cursor(page.after), .limit = page.limit};
+  const ledger::DecisionRange range{.dataset = page.dataset,
+                                    .after = place_of_cursor(page.after, ""),
+                                    .limit = page.limit,
+                                    .asker = page.asker};
   const ledger::RangeEnd end = visit_history(*state_, view, range, visit);
   return {std::to_string(end.last), end.more};
+}
+
+HistoryEnd Engine::newest(const NewestPage& page, accounting::CallbackRef<void(const Answer&)> visit) const {
+  if (page.limit < 1 || page.limit > kNewestPageMax) {
+    throw InvalidParameter("history: a page has 1 to " + std::to_string(kNewestPageMax) + " decisions");
+  }
+  ledger::Snapshot view = state_->snapshot();
+  const ledger::DecisionRange range{.dataset = page.dataset,
+                                    .after = place_of_cursor(page.before, kBackwards),
+                                    .limit = page.limit,
+                                    .newest_first = true,
+                                    .asker = page.asker};
+  const ledger::RangeEnd end = visit_history(*state_, view, range, visit);
+  return {std::string(kBackwards) + std::to_string(end.last), end.more};
+}
+
+std::int64_t Engine::newest_seq() const {
+  return state_->snapshot().decisions();
+}
+
+void Engine::outcomes_after(std::int64_t seq,
+                            accounting::CallbackRef<void(const ledger::DecisionOutcome&)> visit) const {
+  state_->snapshot().each_outcome(seq, [&](const ledger::DecisionOutcome& outcome) { visit(outcome); });
+}
+
+std::int64_t Engine::last_before(const std::string& time) const {
+  return state_->snapshot().decisions_before(time);
 }
 
 Answer Engine::show(const std::string& decision_id, const Alphas& alphas) const {

@@ -140,6 +140,7 @@ Answer EngineState::described(const Request& request, const Plan& plan, std::int
   Answer answer;
   answer.recorded.ledger_id = ledger_id;
   answer.asked.principal = request.principal;
+  answer.asked.asker = request.principal;
   answer.asked.key = request.key;
   answer.asked.dataset = request.dataset;
   answer.asked.statistic = request.question.statistic.text();
@@ -171,6 +172,7 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
   try {
     const auto plan = plans.plan(*applied, request, canonical_request(request), root.rules);
     Answer answer = described(request, *plan, stored.draft.policy_version, alphas);
+    answer.asked.asker = root.draft.principal;
     add_decision(answer, stored, false);
     if (stored.rules >= ledger::Rules::first_use)
       note_held_calendar(answer, view.calendar_held_at().has_value());

@@ -1,7 +1,12 @@
 // The decisions that a snapshot shows: the whole history, a part of it, what waits.
+#include <algorithm>
+#include <optional>
+#include <string>
+
 #include "decision_id.hpp"
 #include "decision_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/snapshot.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "queries.hpp"
@@ -75,26 +80,93 @@ std::int64_t Snapshot::before_last(const std::string& dataset, std::int64_t limi
   return state_->reading([&](Connection& c) { return start_of_last(c, dataset, limit); }) - 1;
 }
 
+namespace {
+
+/// Who asked the request that a decision is about. A reservation that was pending before is the deepest
+/// that something can be about (Transaction).
+#define EPSILOG_ASKER_OF_DECISION                                                                          \
+  "CASE WHEN d.parent = 0 THEN d.principal ELSE (SELECT CASE WHEN parent.parent = 0 THEN parent.principal" \
+  " ELSE (SELECT earlier.principal FROM decision AS earlier WHERE earlier.seq = parent.parent) END"        \
+  " FROM decision AS parent WHERE parent.seq = d.parent) END"
+
+/// The decisions of a range, one by one in its order.
+class RangeWalk final {
+ public:
+  RangeWalk(Connection& db, const DecisionRange& range)
+      : db_(db),
+        range_(range),
+        start_(range.newest_first && range.after == 0 ? INT64_MAX : range.after),
+        window_end_(range.asker.empty() ? farthest() : end_of_window()) {}
+
+  /// Those of the window that are of the range.
+  [[nodiscard]] SQLite::Statement rows() {
+    return db_.prepare(EPSILOG_DECISION_COLUMNS "WHERE " + beyond("?1") +
+                       (range_.newest_first ? " AND d.seq >= ?2" : " AND d.seq <= ?2") + of_dataset() +
+                       (range_.asker.empty()
+                            ? " AND ?4 = ''"
+                            : " AND (SELECT no FROM name WHERE name = ?4) = " EPSILOG_ASKER_OF_DECISION) +
+                       in_order());
+  }
+  void bind(Query& rows) const { rows.with(start_, window_end_, range_.dataset, range_.asker); }
+
+  /// Where it ended that came to the end of its window.
+  [[nodiscard]] RangeEnd at_end(std::int64_t last_visited) {
+    if (any_beyond(window_end_)) return {.last = window_end_, .more = true};
+    // Newest first nothing comes before the first one, ever; else all was looked at that is there.
+    if (range_.newest_first) return {.last = 1, .more = false};
+    const bool all = range_.asker.empty();
+    return {.last = all ? last_visited : std::max(last_visited, read_meta(db_).decisions), .more = false};
+  }
+
+ private:
+  [[nodiscard]] std::string beyond(const std::string& place) const {
+    return (range_.newest_first ? "d.seq < " : "d.seq > ") + place;
+  }
+  [[nodiscard]] std::string of_dataset() const {
+    return range_.dataset.empty() ? " AND ?3 = ''" : " AND d.dataset = (SELECT no FROM name WHERE name = ?3)";
+  }
+  [[nodiscard]] std::string in_order() const {
+    return range_.newest_first ? " ORDER BY d.seq DESC" : " ORDER BY d.seq";
+  }
+
+  [[nodiscard]] std::int64_t farthest() const { return range_.newest_first ? INT64_MIN : INT64_MAX; }
+
+  [[nodiscard]] std::int64_t end_of_window() {
+    SQLite::Statement statement = db_.prepare("SELECT d.seq FROM decision AS d WHERE " + beyond("?1") +
+                                              of_dataset() + in_order() + " LIMIT 1 OFFSET ?2");
+    Query row(statement, db_.handle());
+    row.with(start_, kAskerWindow - 1, range_.dataset);
+    return row.step() ? row.integer(0) : farthest();
+  }
+  [[nodiscard]] bool any_beyond(std::int64_t place) {
+    if (place == farthest()) return false;
+    SQLite::Statement statement = db_.prepare("SELECT 1 FROM decision AS d WHERE " + beyond("?1") +
+                                              " AND ?2 = 0" + of_dataset() + " LIMIT 1");
+    Query row(statement, db_.handle());
+    row.with(place, std::int64_t{0}, range_.dataset);
+    return row.step();
+  }
+
+  Connection& db_;
+  const DecisionRange& range_;
+  const std::int64_t start_;
+  const std::int64_t window_end_;
+};
+
+}  // namespace
+
 RangeEnd Snapshot::each_decision(const DecisionRange& range,
                                  const std::function<void(const StoredDecision&)>& visit,
                                  const std::function<void(const MalformedRecord&)>& malformed) {
   return state_->reading([&](Connection& db) {
-    SQLite::Statement statement =
-        db.prepare(range.dataset.empty() ? EPSILOG_DECISION_COLUMNS "WHERE d.seq > ?1 ORDER BY d.seq"
-                                         : EPSILOG_DECISION_COLUMNS
-                       "WHERE d.seq > ?1 AND d.dataset = (SELECT no FROM name WHERE name = ?2)"
-                       " ORDER BY d.seq");
+    RangeWalk walk(db, range);
+    SQLite::Statement statement = walk.rows();
     Query rows(statement, db.handle());
-    if (range.dataset.empty()) {
-      rows.with(range.after);
-    } else {
-      rows.with(range.after, range.dataset);
-    }
-    RangeEnd end{.last = range.after};
+    walk.bind(rows);
+    std::int64_t last = range.after;
     for (std::int64_t visited = 0; rows.step(); ++visited) {
-      end.more = range.limit > 0 && visited == range.limit;
-      if (end.more) break;
-      end.last = rows.integer(0);
+      if (range.limit > 0 && visited == range.limit) return RangeEnd{.last = last, .more = true};
+      last = rows.integer(0);
       visit_decision(
           db, rows,
           [&](StoredDecision& decision) {
@@ -103,7 +175,48 @@ RangeEnd Snapshot::each_decision(const DecisionRange& range,
           },
           malformed);
     }
-    return end;
+    return walk.at_end(last);
+  });
+}
+
+void Snapshot::each_outcome(std::int64_t after, const std::function<void(const DecisionOutcome&)>& visit) {
+  state_->reading([&](Connection& db) {
+    enum class Column : int { seq, time, principal, outcome };
+    SQLite::Statement statement =
+        db.prepare("SELECT seq, time, principal, outcome FROM decision WHERE seq > ?1 ORDER BY seq");
+    Query rows(statement, db.handle());
+    rows.with(after);
+    while (rows.step()) {
+      std::optional<DecisionOutcome> found;
+      try {
+        found = DecisionOutcome{.seq = rows.integer(Column::seq),
+                                .time = rows.time(Column::time),
+                                .principal = db.shared().name(db, rows.integer(Column::principal)),
+                                .outcome = outcome_of(rows.integer(Column::outcome))};
+      } catch (const LedgerCorrupt&) {
+        continue;  // the audit names it
+      }
+      visit(*found);
+    }
+  });
+}
+
+std::int64_t Snapshot::decisions_before(const std::string& time) {
+  if (!is_time(time)) throw InvalidParameter("snapshot: '" + time + "' is no ledger time");
+  const std::int64_t sought = parse_time(time);
+  return state_->reading([&](Connection& db) {
+    const auto recorded_before = [&](std::int64_t seq) {
+      Query row = db.query("SELECT time < ?2 FROM decision WHERE seq = ?1");
+      row.with(seq, sought);
+      return row.step() && row.integer(0) != 0;
+    };
+    std::int64_t before = 0;  // recorded before it
+    std::int64_t since = read_meta(db).decisions + 1;
+    while (since - before > 1) {
+      const std::int64_t middle = before + (since - before) / 2;
+      (recorded_before(middle) ? before : since) = middle;
+    }
+    return before;
   });
 }
 

@@ -275,6 +275,55 @@ TEST_CASE("snapshot: decisions come in order, by dataset and the last few", "[le
   CHECK(seqs("lab", 5).empty());
 }
 
+TEST_CASE("snapshot: who asks for few among many is told where the look ended", "[ledger]") {
+  const LedgerFixture fixture;
+  auto writer = fixture.open();
+  constexpr std::int64_t kOthers = ledger::kAskerWindow + 5;
+  auto transaction = writer.begin();
+  const auto ask = [&](const std::string& who) {
+    ledger::DecisionDraft draft = refused();
+    draft.principal = who;
+    transaction.refuse(draft);
+  };
+  ask("first");
+  for (std::int64_t i = 0; i < kOthers; ++i) ask("other");
+  ask("last");
+  static_cast<void>(writer.commit(std::move(transaction)));
+
+  auto snapshot = fixture.look();
+  const auto pages = [&](ledger::DecisionRange range) {
+    std::vector<std::int64_t> told;  // what was found, and 0 for each end of a page
+    for (bool more = true; more;) {
+      const ledger::RangeEnd end = snapshot.each_decision(
+          range, [&](const ledger::StoredDecision& decision) { told.push_back(decision.seq); });
+      told.push_back(0);
+      range.after = end.last;
+      more = end.more;
+    }
+    return told;
+  };
+  const std::int64_t newest = kOthers + 2;
+  for (const char* dataset : {"", "clinic"}) {
+    CAPTURE(dataset);
+    const auto of = [&](const std::string& asker, bool newest_first) {
+      return pages({.dataset = dataset, .limit = 10, .newest_first = newest_first, .asker = asker});
+    };
+    CHECK(of("last", false) == std::vector<std::int64_t>{0, newest, 0});
+    CHECK(of("last", true) == std::vector<std::int64_t>{newest, 0, 0});
+    CHECK(of("first", false) == std::vector<std::int64_t>{1, 0, 0});
+    CHECK(of("first", true) == std::vector<std::int64_t>{0, 1, 0});
+    CHECK(of("nobody", true) == std::vector<std::int64_t>{0, 0});
+  }
+  for (const char* order : {"", " DESC"}) {
+    CHECK_THAT(explain_sql(fixture.path,
+                           "SELECT d.via FROM decision AS d WHERE d.seq > 3 AND d.seq <= 9 AND "
+                           "d.dataset = (SELECT no FROM name WHERE name = 'clinic') ORDER BY "
+                           "d.seq" +
+                               std::string(order)),
+               Catch::Matchers::Contains("decision_by_dataset (dataset=? AND rowid>? AND rowid<?)"));
+  }
+}
+
 TEST_CASE("snapshot: it sees the moment it was made, whatever is committed later", "[ledger]") {
   const LedgerFixture fixture;
   auto ledger = fixture.open();

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -113,10 +114,18 @@ TEST_CASE("reading: history, pending, show and budget scan no table that grows w
     for (const char* dataset : {"", "clinic"}) {
       engine.history(dataset, 0, count);
       (void)engine.history({.dataset = dataset, .after = "2", .limit = 2}, count);
+      for (const char* asker : {"", "alice"}) {
+        (void)engine.history({.dataset = dataset, .after = "2", .limit = 2, .asker = asker}, count);
+        (void)engine.newest({.dataset = dataset, .limit = 2, .asker = asker}, count);
+        (void)engine.newest({.dataset = dataset, .before = "b4", .limit = 2, .asker = asker}, count);
+      }
       engine.pending(dataset, count);
       (void)engine.budget(dataset);
     }
     for (const std::string& id : ids) (void)engine.show(id, {});
+    CHECK(engine.newest_seq() == 10);
+    engine.outcomes_after(4, [](const ledger::DecisionOutcome&) {});
+    CHECK(engine.last_before("2100-01-01T00:00:00.000Z") == 10);
   });
   CHECK(ids.size() > 20);
   CHECK(statements.size() > 10);  // the hook is there
@@ -188,4 +197,178 @@ TEST_CASE("reading: what is no page is refused", "[engine][history][negative]") 
     refused({.after = cursor});
   }
   CHECK_THROWS_AS(seqs(lived.waiting.engine, {.dataset = "clinik"}), NotFound);
+}
+
+namespace {
+
+/// alice, bob and carol ask; carol and dave agree, eve does not; what was agreed to is committed by carol,
+/// cancelled by alice, given a token, and left to its deadline.
+struct Many {
+  Many() : waiting("{required: 1, by: {principals: [dave], roles: [custodian]}, above: {epsilon: 0.5}}") {
+    engine::Engine& engine = waiting.engine;
+    const auto asked = [&](const std::string& who, const std::string& epsilon,
+                           engine::Holding holding = engine::Holding::none) {
+      engine::Request request = test::request("count", epsilon);
+      if (holding == engine::Holding::reserved_against_token) {
+        request = test::request("value:score", epsilon);
+      }
+      request.principal = who;
+      request.holding = holding;
+      if (holding != engine::Holding::none) return engine.reserve(request, {}).recorded.decision_id;
+      return release(engine, request).recorded.decision_id;
+    };
+    (void)asked("alice", "0.0625");
+    (void)asked("bob", "0.0625");
+    const std::string agreed = asked("alice", "0.75");
+    (void)engine.approve(agreed, "dave");
+    (void)waiting.commit(agreed);
+    (void)engine.reject(asked("bob", "0.75"), "carol", "no");
+    (void)asked("carol", "0.0625");
+    const std::string hers = asked("carol", "0.75");
+    (void)engine.approve(hers, "dave");
+    (void)engine.cancel(hers, "carol");
+    (void)engine.issue_token(asked("bob", "0.125", engine::Holding::reserved_against_token), "bob");
+    (void)asked("alice", "0.125", engine::Holding::reserved);
+    waiting.clock.pass_seconds(4 * 3600);
+    (void)asked("alice", "2.5");
+    (void)asked("alice", "0.0625");
+  }
+  /// The seqs that a page has to find, oldest first, by what the whole history says.
+  [[nodiscard]] std::vector<std::int64_t> of(const std::string& asker) const {
+    std::map<std::string, std::string> asked;  // by decision
+    std::vector<std::int64_t> found;
+    waiting.engine.history("", 0, [&](const engine::Answer& answer) {
+      const auto& recorded = answer.recorded;
+      asked[recorded.decision_id] =
+          recorded.parent.empty() ? answer.asked.principal : asked.at(recorded.parent);
+      CHECK(answer.asked.asker == asked[recorded.decision_id]);
+      if (asker.empty() || asked[recorded.decision_id] == asker) found.push_back(recorded.seq);
+    });
+    return found;
+  }
+  WaitingClinic waiting;
+};
+
+}  // namespace
+
+TEST_CASE("reading: pages of either order, and of who asked, make up what there is of it",
+          "[engine][history]") {
+  const Many many;
+  const engine::Engine& engine = many.waiting.engine;
+  CHECK(many.of("").size() > 15);
+  for (const char* asker : {"", "alice", "bob", "carol", "dave", "nobody"}) {
+    const std::vector<std::int64_t> wanted = many.of(asker);
+    CHECK(wanted.empty() == (std::string(asker) == "dave" || std::string(asker) == "nobody"));
+    for (const char* dataset : {"", "clinic"}) {
+      for (const std::int64_t limit : {1, 2, 3, 1000}) {
+        CAPTURE(asker, dataset, limit);
+        std::vector<std::int64_t> forwards, backwards;
+        engine::HistoryPage page{.dataset = dataset, .limit = limit, .asker = asker};
+        engine::NewestPage back{.dataset = dataset, .limit = limit, .asker = asker};
+        const auto keep = [](std::vector<std::int64_t>& into) {
+          return [&into](const engine::Answer& answer) { into.push_back(answer.recorded.seq); };
+        };
+        for (bool more = true; more;) {
+          const auto before = forwards.size();
+          const engine::HistoryEnd end = engine.history(page, keep(forwards));
+          CHECK(forwards.size() <= before + static_cast<std::size_t>(limit));
+          page.after = end.cursor;
+          more = end.more;
+        }
+        for (bool more = true; more;) {
+          const auto before = backwards.size();
+          const engine::HistoryEnd end = engine.newest(back, keep(backwards));
+          CHECK(backwards.size() <= before + static_cast<std::size_t>(limit));
+          back.before = end.cursor;
+          more = end.more;
+        }
+        std::reverse(backwards.begin(), backwards.end());
+        CHECK(forwards == wanted);
+        CHECK(backwards == wanted);
+        CHECK_FALSE(engine.newest(back, keep(backwards)).more);  // what was at its end stays there
+        CHECK(backwards == wanted);
+      }
+    }
+  }
+}
+
+TEST_CASE("reading: what is recorded after the newest page is in none of those before it",
+          "[engine][history]") {
+  Lived lived;
+  engine::Engine& engine = lived.waiting.engine;
+  std::vector<std::int64_t> found;
+  const auto keep = [&](const engine::Answer& answer) { found.push_back(answer.recorded.seq); };
+  engine::HistoryEnd end = engine.newest({.limit = 4}, keep);
+  CHECK(end.more);
+  CHECK(release(engine, request("count", "0.015625")).recorded.granted);
+  for (; end.more;) end = engine.newest({.before = end.cursor, .limit = 4}, keep);
+  CHECK(found == std::vector<std::int64_t>{10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+  CHECK(engine.newest_seq() == 11);
+  found.clear();
+  CHECK_FALSE(engine.newest({.before = end.cursor}, keep).more);
+  CHECK(found.empty());
+  CHECK(engine.newest({.limit = 1}, keep).more);
+  CHECK(found == std::vector<std::int64_t>{11});
+}
+
+TEST_CASE("reading: nothing recorded is a page that ends, in either order", "[engine][history]") {
+  const Clinic clinic;
+  const engine::Engine engine = clinic.open();
+  CHECK(engine.newest_seq() == 0);
+  const auto none = [](const engine::Answer&) { FAIL_CHECK("a decision"); };
+  for (const char* asker : {"", "alice"}) {
+    CHECK_FALSE(engine.newest({.asker = asker}, none).more);
+    CHECK_FALSE(engine.history({.asker = asker}, none).more);
+  }
+}
+
+TEST_CASE("reading: what is no page of the newest is refused", "[engine][history][negative]") {
+  const Lived lived;
+  const engine::Engine& engine = lived.waiting.engine;
+  const auto none = [](const engine::Answer&) {};
+  for (const std::int64_t limit : {0, -1, 1001}) {
+    CHECK_THROWS_AS(engine.newest({.limit = limit}, none), InvalidParameter);
+  }
+  for (const char* cursor :
+       {"3", "b", "b0", "b03", "b-1", " b3", "b3 ", "B3", "b9223372036854775808", "c3"}) {
+    CHECK_THROWS_AS(engine.newest({.before = cursor}, none), InvalidParameter);
+  }
+  CHECK_THROWS_AS(engine.history({.after = "b3"}, none), InvalidParameter);
+  CHECK_THROWS_AS(engine.newest({.dataset = "clinik"}, none), NotFound);
+}
+
+TEST_CASE("reading: outcomes are those of the history, and a damaged one hides none", "[engine][history]") {
+  const Many many;
+  const engine::Engine& engine = many.waiting.engine;
+  std::vector<std::string> wanted, times;
+  const std::map<std::string, std::string> words{{"cancelled", "voided"}, {"expired", "voided"}, {"denied", "refused"}};
+  engine.history("", 0, [&](const engine::Answer& answer) {
+    const std::string state = text(answer.recorded.state);
+    times.push_back(answer.recorded.created_at);
+    wanted.push_back(std::to_string(answer.recorded.seq) + " " + times.back() + " " + answer.asked.principal +
+                     " " + (words.contains(state) ? words.at(state) : state));
+  });
+  const auto outcomes = [&](std::int64_t after) {
+    std::vector<std::string> found;
+    engine.outcomes_after(after, [&](const ledger::DecisionOutcome& outcome) {
+      found.push_back(std::to_string(outcome.seq) + " " + outcome.time + " " + outcome.principal + " " +
+                      ledger::outcome_name(outcome.outcome));
+    });
+    return found;
+  };
+  CHECK(outcomes(0) == wanted);
+  CHECK(outcomes(engine.newest_seq() - 2) == std::vector(wanted.end() - 2, wanted.end()));
+  CHECK(outcomes(engine.newest_seq()).empty());
+
+  for (const std::string& time : times) {
+    CHECK(engine.last_before(time) ==
+          std::count_if(times.begin(), times.end(), [&](const std::string& other) { return other < time; }));
+  }
+  CHECK(engine.last_before("1970-01-01T00:00:00.000Z") == 0);
+  CHECK(engine.last_before("9999-12-31T23:59:59.999Z") == engine.newest_seq());
+  CHECK_THROWS_AS(engine.last_before("yesterday"), InvalidParameter);
+
+  tamper(many.waiting.clinic.ledger(), "UPDATE decision SET principal = 999 WHERE seq = 3");
+  wanted.erase(wanted.begin() + 2);
+  CHECK(outcomes(0) == wanted);
 }

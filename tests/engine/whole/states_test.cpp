@@ -168,6 +168,12 @@ std::vector<Path> paths() {
               engine.history("", 0, std::ref(listing));
               return listing.word();
             }),
+      reads("history, newest first",
+            [](StateCell& cell, Engine& engine) {
+              Listing listing{cell};
+              (void)engine.newest({}, std::ref(listing));
+              return listing.word();
+            }),
       reads("policy show",
             [](StateCell&, Engine& engine) {
               return std::string(engine.active_policy().datasets().empty() ? "?" : "tells");

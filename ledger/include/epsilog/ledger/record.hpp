@@ -184,6 +184,14 @@ struct StoredDecision {
   std::optional<LogPlace> log = {};
 };
 
+/// What became of a request or of an act on one, and nothing else.
+struct DecisionOutcome {
+  std::int64_t seq = 0;
+  std::string time;       ///< ledger time
+  std::string principal;  ///< whose decision it is, as DecisionDraft has it
+  Outcome outcome = Outcome::refused;
+};
+
 /// A change of an account's limit by `policy apply`.
 struct LimitChange {
   std::int64_t seq = 0;             ///< order of application, 1, 2, …

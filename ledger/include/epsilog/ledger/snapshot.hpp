@@ -28,16 +28,22 @@ struct MalformedRecord {
 
 /// A part of the decisions.
 struct DecisionRange {
-  std::string dataset = {};  ///< "" = all
-  std::int64_t after = 0;    ///< those with a seq above it
-  std::int64_t limit = 0;    ///< the first so many of these; 0 = all
+  std::string dataset = {};   ///< "" = all
+  std::int64_t after = 0;     ///< those with a seq above it; newest first, below it, and 0 = from the newest
+  std::int64_t limit = 0;     ///< the first so many of these; 0 = all
+  bool newest_first = false;  ///< by falling seq
+  std::string asker = {};  ///< of requests of this principal alone, and of all that is about them; "" = all
 };
+
+/// No index has who asked: so many decisions a part with an asker looks at, and then it ends.
+inline constexpr std::int64_t kAskerWindow = 10'000;
 
 /// Where a part of the decisions ended.
 struct RangeEnd {
-  std::int64_t last =
-      0;              ///< the seq of the last one, readable or not; DecisionRange::after if there was none
-  bool more = false;  ///< whether another one follows
+  /// The place from which the next part goes on, as DecisionRange::after: the seq of the last one, readable
+  /// or not, or of the last that was looked at; DecisionRange::after if there was none.
+  std::int64_t last = 0;
+  bool more = false;  ///< whether another one follows; with an asker, whether one may
 };
 
 /// How far back find_grant() looks.
@@ -97,9 +103,17 @@ class Snapshot final {
                      const std::function<void(const MalformedRecord&)>& malformed = {});
   /// The place, as DecisionRange::after, from which on there are `limit` decisions; of all for 0.
   [[nodiscard]] std::int64_t before_last(const std::string& dataset, std::int64_t limit);
-  /// The same for a part, which is found by index: it costs what it holds, wherever it begins.
+  /// The same for a part, which is found by index: it costs what it holds, wherever it begins; with an asker,
+  /// what it looks at.
   RangeEnd each_decision(const DecisionRange& range, const std::function<void(const StoredDecision&)>& visit,
                          const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// Those with a seq above `after`, in order of seq. Reads four numbers of each, and leaves out one of which
+  /// they cannot be read. The callback may use this snapshot.
+  void each_outcome(std::int64_t after, const std::function<void(const DecisionOutcome&)>& visit);
+  /// How many decisions were recorded before that ledger time: the seq of the last of them. Looks at a few,
+  /// because ledger time never runs back.
+  /// Throws  InvalidParameter for what is no ledger time.
+  [[nodiscard]] std::int64_t decisions_before(const std::string& time);
   /// The lines of the log from that index on (docs/record_format.md), without line feeds. The callback may
   /// use this snapshot.
   /// Throws  LedgerIo at a line that is not known to be durable: neither a value leaves, nor what may go

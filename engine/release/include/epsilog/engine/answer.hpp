@@ -23,6 +23,7 @@ namespace epsilog::engine {
 struct Answer {
   struct Asked {
     std::string principal;
+    std::string asker = {};  ///< of the request; `principal` unless this is an act of another about it
     std::string key;
     std::string dataset;
     std::string statistic;            ///< "mean:cost"

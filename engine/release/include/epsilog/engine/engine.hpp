@@ -57,12 +57,28 @@ struct HistoryPage {
   /// Where the page before ended (HistoryEnd::cursor); "": the first page.
   std::string after = {};
   std::int64_t limit = 100;  ///< how many decisions, >= 1
+  /// Only requests that this principal asked, and whatever was decided or done about them, by whom it may be;
+  /// "" = everybody's. What the principal did about requests of others is not among it.
+  std::string asker = {};
 };
+
+/// The same, newest first.
+struct NewestPage {
+  std::string dataset = {};  ///< "" = all
+  /// Where the page before ended; "": from the newest decision on. What came since is not in a later page.
+  std::string before = {};
+  std::int64_t limit = 100;  ///< how many decisions, 1..kNewestPageMax
+  std::string asker = {};    ///< as of HistoryPage
+};
+inline constexpr std::int64_t kNewestPageMax = 1'000;
 
 /// Where a page of the history ended.
 struct HistoryEnd {
-  std::string cursor;  ///< means nothing but this place, in this ledger, for ever
-  bool more = false;   ///< whether a decision follows by now; later ones can be asked for all the same
+  /// Means nothing but this place, in this ledger, for ever; for pages of the same order.
+  std::string cursor;
+  /// Whether a decision follows by now; later ones can be asked for all the same. With an asker, whether one
+  /// may: such a page ends after the ledger::kAskerWindow decisions that it looked at, and can be empty.
+  bool more = false;
 };
 
 /// An account as `budget` reports it.
@@ -179,6 +195,19 @@ class Engine final {
   /// Throws  NotFound likewise; InvalidParameter for a limit below 1, and for a text that is no cursor;
   /// reading.
   HistoryEnd history(const HistoryPage& page, accounting::CallbackRef<void(const Answer&)> visit) const;
+  /// Throws  likewise, and InvalidParameter for a limit above kNewestPageMax.
+  HistoryEnd newest(const NewestPage& page, accounting::CallbackRef<void(const Answer&)> visit) const;
+  /// The seq of the newest decision, 0 before the first: a look at one row.
+  /// Throws  reading.
+  [[nodiscard]] std::int64_t newest_seq() const;
+  /// What became of each decision after that one, in order, without what else is recorded of it; one that
+  /// cannot be read is left out. For who counts: what is counted need not be durable.
+  /// Throws  reading.
+  void outcomes_after(std::int64_t seq,
+                      accounting::CallbackRef<void(const ledger::DecisionOutcome&)> visit) const;
+  /// The seq of the last decision that was recorded before that ledger time; 0 if none was.
+  /// Throws  InvalidParameter for what is no ledger time; reading.
+  [[nodiscard]] std::int64_t last_before(const std::string& time) const;
   /// Throws  NotFound; reading.
   [[nodiscard]] Answer show(const std::string& decision_id, const Alphas& alphas) const;
   // Each throws  reading.
