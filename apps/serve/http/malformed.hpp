@@ -1,0 +1,23 @@
+// Why a message is not read on. Whoever sent it may mean another message than we would, so its connection
+// ends.
+#pragma once
+
+#include <string_view>
+
+namespace epsilog::serve {
+
+/// Fixed texts: nothing that was sent is ever sent back.
+struct Malformed {
+  int status = 400;
+  std::string_view code;
+  std::string_view message;
+
+  friend bool operator==(const Malformed&, const Malformed&) = default;
+};
+
+/// 400, the status of whatever is against the grammar.
+[[nodiscard]] constexpr Malformed malformed(std::string_view message) {
+  return {400, "malformed_request", message};
+}
+
+}  // namespace epsilog::serve

@@ -1,0 +1,430 @@
+// The reader of requests: what it takes it takes in one way, and everything else is refused.
+#include "request_reader.hpp"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "heads.hpp"
+#include "request_transcript.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using serve::HeadLimits;
+using serve::Malformed;
+using State = serve::RequestReader::State;
+
+namespace {
+
+test::ReadRequest read(const std::string& text, const HeadLimits& limits = {}) {
+  return test::transcript(text, {}, limits).front();
+}
+
+/// The status and code with which it is refused; 0 if it is not.
+struct Refused {
+  int status = 0;
+  std::string code;
+
+  friend bool operator==(const Refused&, const Refused&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Refused& refused) {
+    return out << refused.status << ' ' << refused.code;
+  }
+};
+const Refused kBad{400, "malformed_request"};
+const Refused kTaken{};
+
+Refused refused(const std::string& text, const HeadLimits& limits = {}) {
+  const test::ReadRequest request = read(text, limits);
+  if (request.state != State::malformed) {
+    CHECK(request.state == State::complete);
+    return kTaken;
+  }
+  CHECK(!request.fault.message.empty());
+  return {request.fault.status, std::string(request.fault.code)};
+}
+
+std::string head_of(const std::string& first_line, const std::string& headers = "Host: a\r\n") {
+  return first_line + "\r\n" + headers + "\r\n";
+}
+Refused with_line(const std::string& first_line) {
+  return refused(head_of(first_line));
+}
+Refused with_headers(const std::string& headers) {
+  return refused(head_of("GET / HTTP/1.1", "Host: a\r\n" + headers));
+}
+
+std::size_t head_length(const std::string& request) {
+  return request.find("\r\n\r\n") + 4;
+}
+
+}  // namespace
+
+TEST_CASE("a request: its parts are read as they were sent", "[serve][http][reader]") {
+  const test::ReadRequest request = read(
+      "POST /v1/%C3%A9?a=1&b= HTTP/1.1\r\nHost: localhost\r\nX-Thing:  two  blanks  \r\nCONTENT-length: "
+      "3\r\n\r\nabcdef");
+  REQUIRE(request.state == State::complete);
+  CHECK(request.head.method == "POST");
+  CHECK(request.head.path == "/v1/\xC3\xA9");
+  CHECK(request.head.query == std::vector<std::pair<std::string, std::string>>{{"a", "1"}, {"b", ""}});
+  CHECK(request.head.headers == std::vector<serve::Header>{{"host", "localhost"},
+                                                           {"x-thing", "two  blanks"},
+                                                           {"content-length", "3"}});
+  CHECK(request.head.content_length == 3U);
+  CHECK(request.head.keep_alive);
+  CHECK(request.body_bytes == 3);
+  REQUIRE(request.head.header("x-thing") != nullptr);
+  CHECK(*request.head.header("x-thing") == "two  blanks");
+  CHECK(request.head.header("x-other") == nullptr);
+  REQUIRE(request.head.parameter("b") != nullptr);
+  CHECK(request.head.parameter("b")->empty());
+  CHECK(request.head.parameter("c") == nullptr);
+}
+
+TEST_CASE("a request: what follows its end is the next one", "[serve][http][reader]") {
+  std::string text;
+  for (const std::string& request : test::good_requests()) text += request;
+  const std::vector<test::ReadRequest> all = test::transcript(text + "GET /x");
+  REQUIRE(all.size() == test::good_requests().size() + 1);
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    INFO(i);
+    CHECK(all[i].state == State::complete);
+    CHECK(all[i] == read(test::good_requests()[i]));
+  }
+  CHECK(all.back().state == State::head);
+  CHECK(all.back().head_bytes == 6);
+}
+
+TEST_CASE("a request: one that breaks off is never whole", "[serve][http][reader]") {
+  for (const std::string& request : test::good_requests()) {
+    for (std::size_t length = 0; length < request.size(); ++length) {
+      const State state = read(request.substr(0, length)).state;
+      INFO(length << " of " << request);
+      CHECK(state == (length == 0 ? State::idle : length < head_length(request) ? State::head : State::body));
+    }
+  }
+}
+
+TEST_CASE("a request: a byte that is no text is refused wherever it stands in the head",
+          "[serve][http][reader]") {
+  std::vector<char> bytes = {'\r', '\n', '\x7f'};
+  for (char c = 0; c < ' '; ++c) {
+    if (c != '\r' && c != '\n') bytes.push_back(c);
+  }
+  for (int c = 0x80; c < 0x100; c += 5) bytes.push_back(static_cast<char>(static_cast<unsigned char>(c)));
+  std::size_t wrong = 0;
+  std::size_t tried = 0;
+  for (const std::string& request : test::good_requests()) {
+    for (std::size_t at = 0; at < head_length(request); ++at) {
+      for (const char byte : bytes) {
+        const std::string inserted = request.substr(0, at) + byte + request.substr(at);
+        std::string replaced = request;
+        replaced[at] = byte;
+        tried += 2;
+        // A LF before the last LF stands after the head.
+        const bool after = inserted.starts_with(request.substr(0, head_length(request)));
+        if (!after && refused(inserted) != kBad) ++wrong;
+        // In the place of its own line end it changes nothing.
+        if (replaced != request && read(replaced).state != State::malformed) ++wrong;
+      }
+    }
+  }
+  CHECK(tried > 50'000);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a request: without a CR or LF of its head it is not taken", "[serve][http][reader]") {
+  for (const std::string& request : test::good_requests()) {
+    for (std::size_t at = 0; at < head_length(request); ++at) {
+      if (request[at] != '\r' && request[at] != '\n') continue;
+      INFO(at << " of " << request);
+      // The last LF may be the body's first, if that is where one stands.
+      const std::string without = request.substr(0, at) + request.substr(at + 1);
+      CHECK((read(without).state == State::malformed || read(without).state == State::head));
+    }
+    std::string bare;
+    for (const char c : request) {
+      if (c != '\r') bare += c;
+    }
+    CHECK(refused(bare) == kBad);
+  }
+}
+
+TEST_CASE("a request: its first line is METHOD TARGET HTTP/1.1 and nothing else", "[serve][http][reader]") {
+  for (const char* const line :
+       {"GET / HTTP/1.1", "get / HTTP/1.1", "M-SEARCH / HTTP/1.1", "!#$%&'*+-.^_`|~ / HTTP/1.1",
+        "ABCDEFGHIJKLMNOP / HTTP/1.1", "CONNECT / HTTP/1.1"}) {
+    INFO(line);
+    CHECK(with_line(line) == kTaken);
+  }
+  for (const char* const line : {"",
+                                 "GET",
+                                 "GET /",
+                                 "GET  / HTTP/1.1",
+                                 "GET /  HTTP/1.1",
+                                 "GET / HTTP/1.1 ",
+                                 " GET / HTTP/1.1",
+                                 "GET / HTTP/1.1 x",
+                                 "GET / / HTTP/1.1",
+                                 "GET HTTP/1.1",
+                                 "/ HTTP/1.1",
+                                 " / HTTP/1.1",
+                                 "G(T / HTTP/1.1",
+                                 "G:T / HTTP/1.1",
+                                 "G@T / HTTP/1.1",
+                                 "GET, / HTTP/1.1",
+                                 "GET / http/1.1",
+                                 "GET / HTTP/11",
+                                 "GET / HTTP/1.11",
+                                 "GET / HTTP/01.1",
+                                 "GET / HTTP/1",
+                                 "GET / HTTP/1.",
+                                 "GET / HTTP/.1",
+                                 "GET / HTTP 1.1",
+                                 "GET / HTTP/1,1",
+                                 "GET / HTP/1.1",
+                                 "GET / HTTPS/1.1",
+                                 "GET / SIP/2.0",
+                                 "GET / HTTP/x.y",
+                                 "GET / XHTTP/1.1",
+                                 "GET  HTTP/1.1",
+                                 "GET * HTTP/1.1",
+                                 "OPTIONS * HTTP/1.1",
+                                 "GET http://a/ HTTP/1.1",
+                                 "GET https://a/ HTTP/1.1",
+                                 "CONNECT a:80 HTTP/1.1",
+                                 "GET a HTTP/1.1",
+                                 "GET /../ HTTP/1.1",
+                                 "GET //a HTTP/1.1",
+                                 "GET /%00 HTTP/1.1",
+                                 "GET /a%00b HTTP/1.1",
+                                 "GET /%zz HTTP/1.1",
+                                 "GET /%ff HTTP/1.1",
+                                 "GET /?a=1&a=2 HTTP/1.1",
+                                 "Host: a"}) {
+    INFO(line);
+    CHECK(with_line(line) == kBad);
+  }
+  CHECK(refused("\r\n" + test::good_requests().front()) ==
+        kBad);  // although RFC 9112, 2.2, would let it pass
+  for (const char* const version : {"0.9", "1.0", "1.2", "1.9", "2.0", "3.0", "0.0", "9.9"}) {
+    INFO(version);
+    CHECK(with_line(std::string("GET / HTTP/") + version) == Refused{505, "version_not_supported"});
+  }
+  CHECK(with_line("PRI * HTTP/2.0") == Refused{505, "version_not_supported"});
+  CHECK(with_line("ABCDEFGHIJKLMNOPQ / HTTP/1.1") == Refused{501, "not_implemented"});
+}
+
+TEST_CASE("a request: a header that is not NAME: VALUE on one line is refused", "[serve][http][reader]") {
+  for (const char* const header : {"X:", "X: ", "X:a", "X:   a   ", "X: a:b", "X: a  b",
+                                   "x!#$%&'*+-.^_`|~9: a", "X: \"(quoted)\"", "X: ~", "Cookie: a=b; c=d"}) {
+    INFO(header);
+    CHECK(with_headers(std::string(header) + "\r\n") == kTaken);
+  }
+  for (const char* const header :
+       {"X",        "X ",     ":",      ": a",   ":a",    "X : a",  "X  : a", "X Y: a",
+        " X: a",    "  X: a", " ",      "  ",    "X(: a", "X/Y: a", "X@Y: a", "X[: a",
+        "\"X\": a", "X;: a",  "X,Y: a", "X=: a", "X?: a", "X{}: a", "X\\: a", "GET / HTTP/1.1"}) {
+    for (const char* const after : {"", "Y: b\r\n"}) {
+      INFO(header << '|' << after);
+      CHECK(with_headers(std::string(header) + "\r\n" + after) == kBad);
+      CHECK(refused(head_of("GET / HTTP/1.1", std::string(header) + "\r\nHost: a\r\n" + after)) == kBad);
+    }
+  }
+  // Folded: the next line goes on with the value before.
+  for (const char* const name :
+       {"X", "Host", "Content-Length", "Transfer-Encoding", "Authorization", "Expect"}) {
+    for (const char* const fold : {" a", "  a", " ", " 1", "\ta", " : a", " chunked"}) {
+      INFO(name << '|' << fold);
+      CHECK(refused(head_of("GET / HTTP/1.1", std::string(name) + ": a\r\n" + fold + "\r\n")) == kBad);
+    }
+  }
+}
+
+TEST_CASE("a request: no header comes twice, whatever its case, value and place", "[serve][http][reader]") {
+  const std::vector<std::vector<std::string>> names = {{"Content-Length", "content-length", "CONTENT-LENGTH"},
+                                                       {"Host", "host", "hOST"},
+                                                       {"Content-Type", "content-type"},
+                                                       {"Authorization", "AUTHORIZATION"},
+                                                       {"Idempotency-Key", "idempotency-key"},
+                                                       {"If-Match", "if-match"},
+                                                       {"Origin", "ORIGIN"},
+                                                       {"Transfer-Encoding", "transfer-encoding"},
+                                                       {"Connection", "connection"},
+                                                       {"Expect", "expect"},
+                                                       {"Accept", "accept"},
+                                                       {"X-Any", "x-any"}};
+  for (const auto& spellings : names) {
+    const std::string& name = spellings.front();
+    const std::string host = name == "Host" ? "" : "Host: a\r\n";
+    const std::string value = name == "Content-Length" ? "0" : name == "Expect" ? "100-continue" : "a";
+    const Refused once = name == "Transfer-Encoding" ? Refused{501, "not_implemented"} : kTaken;
+    CHECK(refused(head_of("GET / HTTP/1.1", host + name + ": " + value + "\r\n")) == once);
+    for (const std::string& other : spellings) {
+      for (const std::string& second : {value, std::string("5"), std::string()}) {
+        for (const char* const between : {"", "Y: b\r\n", "Y: b\r\nZ: c\r\n"}) {
+          const std::string headers = name + ": " + value + "\r\n" + between + other + ": " + second + "\r\n";
+          INFO(headers);
+          CHECK(refused(head_of("GET / HTTP/1.1", host + headers)) == kBad);
+          CHECK(refused(head_of("GET / HTTP/1.1", headers + host)) == kBad);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a request: there is one way to say how long its body is", "[serve][http][reader]") {
+  for (const char* const length : {"0", " 0 ", "  0", "0  "}) {
+    INFO(length);
+    CHECK(with_headers(std::string("Content-Length:") + length + "\r\n") == kTaken);
+  }
+  CHECK(!read(head_of("GET / HTTP/1.1")).head.content_length.has_value());
+  CHECK(read(head_of("GET / HTTP/1.1", "Host: a\r\nContent-Length: 0\r\n")).head.content_length == 0U);
+  CHECK(read(head_of("GET / HTTP/1.1", "Host: a\r\nContent-Length: 999999999999999999\r\n"))
+            .head.content_length == 999'999'999'999'999'999U);
+  const std::vector<std::string> wrong = {"",
+                                          "-1",
+                                          "+1",
+                                          "1,1",
+                                          "1, 1",
+                                          "0, 0",
+                                          "0,",
+                                          ",0",
+                                          "0 0",
+                                          "0x0",
+                                          "0x10",
+                                          "00",
+                                          "01",
+                                          "007",
+                                          "1.0",
+                                          "1e3",
+                                          "1_0",
+                                          "a",
+                                          "0a",
+                                          "a0",
+                                          "0;",
+                                          "\"0\"",
+                                          "'0'",
+                                          "none",
+                                          "inf",
+                                          "-0",
+                                          "0-",
+                                          "1000000000000000000",
+                                          "18446744073709551616",
+                                          "18446744073709551617",
+                                          "99999999999999999999999999",
+                                          "0000000000000000000"};
+  for (const std::string& length : wrong) {
+    INFO(length);
+    CHECK(with_headers("Content-Length: " + length + "\r\n") == kBad);
+  }
+  const std::vector<std::string> codings = {"chunked", "Chunked",          "gzip, chunked", "identity",
+                                            "",        "chunked, chunked", "xchunked",      "chunked;a=b",
+                                            "gzip",    "chunked,"};
+  for (const std::string& coding : codings) {
+    const bool chunked = coding == "chunked" || coding == "Chunked";
+    const Refused alone = chunked ? Refused{411, "length_required"} : Refused{501, "not_implemented"};
+    const std::string line = "Transfer-Encoding: " + coding + "\r\n";
+    INFO(line);
+    CHECK(with_headers(line) == alone);
+    for (const std::string& length : {std::string("0"), std::string("5"), std::string("x")}) {
+      CHECK(with_headers(line + "Content-Length: " + length + "\r\n") == kBad);
+      CHECK(with_headers("Content-Length: " + length + "\r\nX: y\r\n" + line) == kBad);
+    }
+  }
+}
+
+TEST_CASE("a request: it has one Host, which is a name or an address", "[serve][http][reader]") {
+  const auto with_host = [](const std::string& host) {
+    return refused(head_of("GET / HTTP/1.1", "Host: " + host + "\r\n"));
+  };
+  CHECK(refused(head_of("GET / HTTP/1.1", "")) == kBad);
+  CHECK(refused(head_of("GET / HTTP/1.1", "X: y\r\n")) == kBad);
+  for (const char* const host :
+       {"a", "localhost", "LOCALHOST", "localhost:1", "localhost:65535", "127.0.0.1", "127.0.0.1:8080",
+        "[::1]", "[::1]:80", "[::ffff:1.2.3.4]", "a-b_c.d", "a."}) {
+    INFO(host);
+    CHECK(with_host(host) == kTaken);
+  }
+  for (const char* const host :
+       {"",        ":",   ":80", "a:",       "a:b",  "a:80:80", "a:800000", "a:8 0", "a b",
+        "a/b",     "a@b", "a,b", "http://a", "[",    "[]",      "[::1",     "::1",   "[::1]x",
+        "[::1]80", "[g]", "a?b", "a#b",      "a%41", "\"a\"",   "a;b",      "a\\b",  "*"}) {
+    INFO(host);
+    CHECK(with_host(host) == kBad);
+  }
+}
+
+TEST_CASE("a request: nothing but 100-continue can be expected", "[serve][http][reader]") {
+  for (const char* const expected : {"100-continue", "100-CONTINUE"}) {
+    CHECK(with_headers(std::string("Expect: ") + expected + "\r\n") == kTaken);
+  }
+  for (const char* const expected :
+       {"", "100", "200-ok", "100-continue, 100-continue", "100-continue;a", "x"}) {
+    INFO(expected);
+    CHECK(with_headers(std::string("Expect: ") + expected + "\r\n") == Refused{417, "expectation_failed"});
+  }
+}
+
+TEST_CASE("a request: its connection is kept unless it says otherwise", "[serve][http][reader]") {
+  const auto keeps = [](const std::string& options) {
+    return read(head_of("GET / HTTP/1.1", "Host: a\r\nConnection: " + options + "\r\n")).head.keep_alive;
+  };
+  for (const char* const options :
+       {"keep-alive", "Keep-Alive", "Upgrade, HTTP2-Settings", "te", "closed", "x-close"}) {
+    INFO(options);
+    CHECK(keeps(options));
+  }
+  for (const char* const options :
+       {"close", "Close", "CLOSE", "keep-alive, close", "close,keep-alive", "te ,  close , x"}) {
+    INFO(options);
+    CHECK(!keeps(options));
+  }
+  for (const char* const options :
+       {"", ",", "close,", ",close", "close,,te", "clo se", "close;q=1", "close, (x)", "@"}) {
+    INFO(options);
+    CHECK(with_headers(std::string("Connection: ") + options + "\r\n") == kBad);
+  }
+}
+
+TEST_CASE("a request: it is refused as soon as it is above a limit, and not before",
+          "[serve][http][reader]") {
+  const HeadLimits small{.head_bytes = 100, .target_bytes = 20, .headers = 3, .parameters = 2};
+  const std::string head = head_of("GET / HTTP/1.1");
+  const auto padded = [&](std::size_t bytes) {
+    return head_of("GET / HTTP/1.1", "Host: a\r\nX: " + std::string(bytes - head.size() - 5, 'y') + "\r\n");
+  };
+  CHECK(padded(100).size() == 100);
+  CHECK(refused(padded(100), small) == kTaken);
+  CHECK(refused(padded(101), small) == Refused{431, "head_too_large"});
+  CHECK(read(padded(500), small).head_bytes == 101);
+
+  const auto target = [](std::size_t bytes) { return "GET /" + std::string(bytes - 1, 'a') + " HTTP/1.1"; };
+  CHECK(refused(head_of(target(20)), small) == kTaken);
+  CHECK(refused(head_of(target(21)), small) == Refused{414, "target_too_long"});
+  CHECK(read(head_of(target(90)), small).head_bytes == 4 + 21);
+  CHECK(refused(head_of(target(8000))) == kTaken);
+  CHECK(refused(head_of(target(8001))) == Refused{414, "target_too_long"});
+
+  CHECK(refused(head_of("GET / HTTP/1.1", "Host: a\r\nA: 1\r\nB: 2\r\n"), small) == kTaken);
+  CHECK(refused(head_of("GET / HTTP/1.1", "Host: a\r\nA: 1\r\nB: 2\r\nC: 3\r\n"), small) ==
+        Refused{431, "head_too_large"});
+  std::string many = "Host: a\r\n";
+  for (int i = 1; i < 64; ++i) many += "h" + std::to_string(i) + ": v\r\n";
+  CHECK(refused(head_of("GET / HTTP/1.1", many)) == kTaken);
+  CHECK(refused(head_of("GET / HTTP/1.1", many + "h64: v\r\n")) == Refused{431, "head_too_large"});
+
+  CHECK(refused(head_of("GET /?a=&b= HTTP/1.1"), small) == kTaken);
+  CHECK(refused(head_of("GET /?a=&b=&c= HTTP/1.1"), small) == kBad);
+  CHECK(read(std::string(40, 'A')).head_bytes == 17);  // a method that does not end
+}
+
+TEST_CASE("a request: nothing that was sent is in the words with which it is refused",
+          "[serve][http][reader]") {
+  for (const std::string& bad : {head_of("GET /zqjx/.. HTTP/1.1"), head_of("GET / HTTP/1.1", "zqjx\r\n"),
+                                 head_of("GET / HTTP/1.1", "Host: zqjx@\r\n"), head_of("zqjx")}) {
+    const test::ReadRequest request = read(bad);
+    REQUIRE(request.state == State::malformed);
+    CHECK(request.fault.message.find("zqjx") == std::string_view::npos);
+  }
+}

@@ -1,0 +1,211 @@
+// Targets of requests: each is read as one path, or refused.
+#include "request_target.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using serve::RequestTarget;
+
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+std::optional<RequestTarget> read(std::string_view text, std::size_t parameters_max = 32) {
+  RequestTarget target;
+  const auto fault = serve::read_target(text, parameters_max, target);
+  if (fault) {
+    CHECK(fault->status == 400);
+    CHECK(fault->code == "malformed_request");
+    return std::nullopt;
+  }
+  return target;
+}
+
+std::string percent(int byte) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  return {'%', kDigits[static_cast<std::size_t>(byte) / 16], kDigits[static_cast<std::size_t>(byte) % 16]};
+}
+
+}  // namespace
+
+TEST_CASE("a target: its path is decoded once and its parameters stay in order", "[serve][http][target]") {
+  const std::vector<std::pair<std::string, RequestTarget>> good = {
+      {"/", {"/", {}}},
+      {"/v1/requests/01J-a_b.c~d", {"/v1/requests/01J-a_b.c~d", {}}},
+      {"/v1/", {"/v1/", {}}},
+      {"/!$&'()*+,;=:@", {"/!$&'()*+,;=:@", {}}},
+      {"/%7euser", {"/~user", {}}},
+      {"/%7Euser", {"/~user", {}}},
+      {"/%25%32%66", {"/%2f", {}}},  // once: what it decodes to is not decoded again
+      {"/%C3%A9/%E2%82%AC", {"/\xC3\xA9/\xE2\x82\xAC", {}}},
+      {"/%F0%9F%98%80", {"/\xF0\x9F\x98\x80", {}}},
+      {"/a%3Fb", {"/a?b", {}}},
+      {"/...", {"/...", {}}},
+      {"/.a/a./..b", {"/.a/a./..b", {}}},
+      {"/a%20b", {"/a b", {}}},
+      {"/v1/pending?wait=60", {"/v1/pending", {{"wait", "60"}}}},
+      {"/v1/e?after=7&wait=", {"/v1/e", {{"after", "7"}, {"wait", ""}}}},
+      {"/?a=b=c&d=/?", {"/", {{"a", "b=c"}, {"d", "/?"}}}},
+      {"/?a%3D=%26%2B%20&A%3d=1", {"/", {{"a=", "&+ "}, {"A=", "1"}}}},
+  };
+  for (const auto& [text, wanted] : good) {
+    INFO(text);
+    const auto target = read(text);
+    REQUIRE(target);
+    CHECK(target->path == wanted.path);
+    CHECK(target->query == wanted.query);
+  }
+}
+
+TEST_CASE("a target: another form, or what is no path in normal form, is refused", "[serve][http][target]") {
+  const std::vector<std::string> bad = {
+      // absolute-form, authority-form, asterisk-form, none
+      "http://localhost/v1",
+      "HTTP://localhost/",
+      "localhost:80",
+      "localhost",
+      "*",
+      "",
+      "v1/plans",
+      "?a=b",
+      "#",
+      "%2Fv1",
+      // segments
+      "//",
+      "///",
+      "//v1",
+      "/v1//plans",
+      "/v1/plans//",
+      "/.",
+      "/..",
+      "/./",
+      "/../",
+      "/v1/.",
+      "/v1/..",
+      "/v1/./plans",
+      "/v1/../plans",
+      "/../../etc",
+      "/%2e",
+      "/%2E%2e/x",
+      "/.%2e",
+      "/v1/%2e./plans",
+      "/%2e/",
+      // a '/' that is not one
+      "/v1%2Fplans",
+      "/%2f",
+      "/v1/%2F..%2F",
+      // characters that RFC 3986 has not there
+      "/#",
+      "/v1#top",
+      "/a\"b",
+      "/<",
+      "/>",
+      "/\\",
+      "/^",
+      "/`",
+      "/{a}",
+      "/|",
+      "/[",
+      "/]",
+      "/a b",
+      "/\x7f",
+      "/\xC3\xA9",
+      std::string("/a\0b", 4),
+      "/\t",
+      "/?a=\"",
+      "/?a=b c",
+      "/?a=[",
+      "/?a=#",
+      "/?a={",
+      // a '%' without two digits
+      "/%",
+      "/%4",
+      "/%4/",
+      "/%g0",
+      "/%0g",
+      "/%%41",
+      "/% 1",
+      "/%+1",
+      "/%0x41",
+      "/?a=%",
+      "/?a=%4",
+      "/?%zz=1",
+      "/?a=%4&b=1",
+      // what it decodes to is no text
+      "/%C3",
+      "/%A9",
+      "/%C3%28",
+      "/%C0%AF",
+      "/%C0%80",
+      "/%E0%80%80",
+      "/%ED%A0%80",
+      "/%F4%90%80%80",
+      "/%F5%80%80%80",
+      "/%FF",
+      "/%FE",
+      "/%C3/%A9",
+      "/%C2%85",
+      "/?a=%C3&b=%A9",
+      "/?%C3=%A9",
+      // queries
+      "/?",
+      "/?a",
+      "/?a&b=1",
+      "/?=1",
+      "/?=",
+      "/?&",
+      "/?a=1&",
+      "/?&a=1",
+      "/?a=1&&b=2",
+      "/?a=1&a=2",
+      "/?a=1&a=1",
+      "/?a=1&%61=2",
+      "/?a=1&b=2&a=",
+      "/?a+b=1",
+      "/?a=1+2",
+      "/?a=+",
+  };
+  for (const std::string& text : bad) {
+    INFO(text);
+    CHECK(!read(text));
+  }
+}
+
+TEST_CASE("a target: a control character is refused wherever it is encoded", "[serve][http][target]") {
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const bool control = byte < 0x20 || byte == 0x7F;
+    INFO(byte);
+    CHECK(read("/a" + percent(byte) + "b").has_value() == (!control && byte != '/'));
+    CHECK(read("/v1/x" + percent(byte)).has_value() == (!control && byte != '/'));
+    CHECK(read("/?n=" + percent(byte)).has_value() == !control);
+    CHECK(read("/?" + percent(byte) + "=1").has_value() == !control);
+  }
+}
+
+TEST_CASE("a target: each printable character stands for itself or is refused", "[serve][http][target]") {
+  const std::string_view kept = "ABCxyz019-._~!$&'()*+,;=:@";
+  for (char c = ' '; c <= '~'; ++c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (c == '/' || c == '?' || c == '%') continue;
+    const std::string path = std::string("/x") + c + "y";
+    INFO(path);
+    const auto target = read(path);
+    CHECK(target.has_value() == (letter || kept.find(c) != std::string_view::npos));
+    if (target) CHECK(target->path == path);
+  }
+}
+
+TEST_CASE("a target: there is a limit to how many parameters it has", "[serve][http][target]") {
+  std::string text = "/?p0=";
+  for (int i = 1; i < 32; ++i) text += "&p" + std::to_string(i) + "=";
+  REQUIRE(read(text));
+  CHECK(read(text)->query.size() == 32);
+  CHECK(!read(text + "&q="));
+  CHECK(read("/?a=1", 1));
+  CHECK(!read("/?a=1&b=2", 1));
+}
