@@ -1,0 +1,43 @@
+// The body of a request that comes by a socket.
+#pragma once
+
+#include <optional>
+
+#include "descriptor.hpp"
+#include "inbox.hpp"
+#include "request_reader.hpp"
+#include "service.hpp"
+
+namespace epsilog::serve {
+
+class SocketBody final : public Body {
+ public:
+  /// Who waits until its body is asked for (Expect: 100-continue) is asked when it is first read.
+  /// Requires  a reader whose head is whole.
+  SocketBody(int socket, Inbox& inbox, RequestReader& reader, Deadline due, const Bell& stopping,
+             const Bell& abandoned);
+
+  std::size_t read(std::span<char> into) override;
+  bool begun() override;
+
+  /// Whether all of it was read, so that what follows is the next request.
+  [[nodiscard]] bool whole() const { return reader_.state() == RequestReader::State::complete; }
+
+ private:
+  /// Ensures  something of it is in the inbox.
+  void await();
+  void ask_for_it();
+  [[noreturn]] void fail(BodyFault::Kind kind);
+
+  int socket_;
+  Inbox& inbox_;
+  RequestReader& reader_;
+  Deadline due_;
+  const Bell& stopping_;
+  const Bell& abandoned_;
+  bool begun_ = false;
+  bool asked_for_ = false;
+  std::optional<BodyFault::Kind> fault_;
+};
+
+}  // namespace epsilog::serve
