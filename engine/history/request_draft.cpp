@@ -6,9 +6,10 @@
 namespace epsilog::engine {
 
 ledger::DecisionDraft draft_about(const ledger::StoredDecision& parent, ledger::Outcome outcome,
-                                  const std::string& who, const std::string& text) {
+                                  const Asker& who, const std::string& text) {
   ledger::DecisionDraft draft;
-  draft.principal = who;
+  draft.principal = who.name;
+  draft.via = who.via;
   draft.request = text;
   draft.request_digest = ledger::sha256_hex(text);
   draft.dataset = parent.draft.dataset;
@@ -27,6 +28,10 @@ ledger::DecisionDraft draft_about(const ledger::StoredDecision& parent, ledger::
     for (std::size_t i = 0; i < recorded; ++i) touched.push_back(parent.accounts[i].id);
   }
   return draft;
+}
+
+Asker asker_of(const ledger::StoredDecision& root) {
+  return {root.draft.principal, root.via};
 }
 
 }  // namespace epsilog::engine

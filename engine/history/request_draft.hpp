@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "epsilog/engine/asker.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::engine {
@@ -10,6 +11,10 @@ namespace epsilog::engine {
 /// With the parent's dataset and policy version, stored with the parent's accounts when it moves them; in
 /// the name of `who`. `text` is the request or the act.
 [[nodiscard]] ledger::DecisionDraft draft_about(const ledger::StoredDecision& parent, ledger::Outcome outcome,
-                                                const std::string& who, const std::string& text);
+                                                const Asker& who, const std::string& text);
+
+/// In whose name stands what follows from a decision without anybody asking for it: what a last approval
+/// decides, and the end by a deadline. It is known of them what was known when they asked.
+[[nodiscard]] Asker asker_of(const ledger::StoredDecision& root);
 
 }  // namespace epsilog::engine

@@ -94,35 +94,34 @@ void Engine::submit(const Request& request, mechanisms::BitSource& bits, const A
   Submissions::of(state).submit(request, &bits, alphas, on_done);
 }
 
-Answer Engine::commit(const std::string& id, const std::string& by,
-                      const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
-                      const Alphas& alphas, const Progress& progress) {
+Answer Engine::commit(const std::string& id, const Asker& by, const std::optional<std::string>& supplied,
+                      mechanisms::BitSource& bits, const Alphas& alphas, const Progress& progress) {
   const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_name(by, "by");
+  check_asker(by);
   return committed(*state_, {id, by, supplied}, bits, alphas, progress);
 }
 
-Answer Engine::cancel(const std::string& id, const std::string& by) {
+Answer Engine::cancel(const std::string& id, const Asker& by) {
   const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_name(by, "by");
+  check_asker(by);
   return cancelled(*state_, id, by);
 }
 
-Answer Engine::issue_token(const std::string& id, const std::string& by) {
+Answer Engine::issue_token(const std::string& id, const Asker& by) {
   const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_name(by, "by");
+  check_asker(by);
   return token_issued(*state_, id, by);
 }
 
-Answer Engine::approve(const std::string& id, const std::string& by) {
+Answer Engine::approve(const std::string& id, const Asker& by) {
   const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_name(by, "by");
+  check_asker(by);
   return approved(*state_, id, by);
 }
 
-Answer Engine::reject(const std::string& id, const std::string& by, const std::string& why) {
+Answer Engine::reject(const std::string& id, const Asker& by, const std::string& why) {
   const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_name(by, "by");
+  check_asker(by);
   check_reason(why);
   return rejected(*state_, id, by, why);
 }

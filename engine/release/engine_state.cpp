@@ -193,9 +193,10 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
   Answer answer = recalled(told, view, alphas);
   answer.recorded.state = state;
   answer.asked.principal = family.root.draft.principal;
+  answer.asked.via = family.root.via;
   answer.asked.key = family.root.draft.key;
   for (const ledger::StoredDecision& approval : family.approvals) {
-    answer.recorded.approvals.push_back({approval.draft.principal, approval.created_at});
+    answer.recorded.approvals.push_back({approval.draft.principal, approval.created_at, approval.via});
   }
   answer.recorded.durable = family.durable();
   answer.recorded.replica_behind = family.replica_behind();
@@ -244,6 +245,7 @@ void add_judgement(Answer& answer, const Judgement& judgement, const std::vector
 }
 
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
+  answer.asked.via = stored.via;
   answer.recorded.granted = stored.draft.outcome == ledger::Outcome::granted;
   answer.recorded.replayed = replayed;
   answer.recorded.durable = stored.durable;

@@ -21,8 +21,7 @@ ledger::UnreadableRow listed_wrongly(const std::string& id) {
 void expire(ledger::Transaction& transaction, const std::string& id) {
   const auto family = family_of(transaction, id);
   if (!family) throw listed_wrongly(id);
-  end_uncommitted(transaction, *family, {Act::Verb::expire, family->holder().id},
-                  family->root.draft.principal);
+  end_uncommitted(transaction, *family, {Act::Verb::expire, family->holder().id}, asker_of(family->root));
 }
 
 /// What is overdue by its deadline, except one decision; then the reservations that hold budget of a period
@@ -47,7 +46,7 @@ bool forfeits(const RequestFamily& family) {
 }  // namespace
 
 void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
-                     const std::string& who) {
+                     const Asker& who) {
   const ledger::StoredDecision& holder = family.holder();
   const bool forfeited = forfeits(family);
   transaction.resolve(draft_about(holder, forfeited ? ledger::Outcome::forfeited : ledger::Outcome::voided,

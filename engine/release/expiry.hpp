@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine_state.hpp"
+#include "epsilog/engine/asker.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "request_act.hpp"
 #include "request_family.hpp"
@@ -39,7 +40,7 @@ struct Begun {
 /// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
 /// may have seen the data. `act` says by what, in the name of `who`.
 void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
-                     const std::string& who);
+                     const Asker& who);
 
 /// Whether it is open, and ends before anything else is written: its deadline is there, or it holds budget of
 /// a period that is not the calendar's current one.

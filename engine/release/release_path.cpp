@@ -35,6 +35,7 @@ void check_loss(const Request& request) {
 void check_request(const Request& request) {
   if (request.principal.empty()) throw InvalidParameter("principal: must not be empty");
   check_name(request.principal, "principal");
+  check_via(request.via);
   check_name(request.key, "key");
   check_name(request.purpose, "purpose");
   check_loss(request);
@@ -65,6 +66,7 @@ ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, 
                             const std::vector<Debit>& debits, bool conflict) {
   ledger::DecisionDraft result;
   result.principal = prepared.request.principal;
+  result.via = prepared.request.via;
   // The conflicting key stays bound to its first decision.
   result.key = conflict ? "" : prepared.request.key;
   result.request = conflict ? conflicting_request(prepared.request) : prepared.canonical;
@@ -121,6 +123,18 @@ void check_name(const std::string& text, const char* what) {
   constexpr std::size_t kBytesMax = 256;
   if (text.size() > kBytesMax) throw InvalidParameter(std::string(what) + ": is longer than 256 bytes");
   check_text(text, what);
+}
+
+void check_via(const std::string& via) {
+  check_name(via, "via");
+  if (!ledger::is_way_in(via)) {
+    throw InvalidParameter("via: say claimed, or unix:, token: or cert: and which, not '" + via + "'");
+  }
+}
+
+void check_asker(const Asker& by) {
+  check_name(by.name, "by");
+  check_via(by.via);
 }
 
 void check_reason(const std::string& why) {

@@ -17,6 +17,7 @@
 
 #include "decide.hpp"
 #include "engine_state.hpp"
+#include "epsilog/engine/asker.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
 
@@ -72,6 +73,10 @@ struct Recorded {
 /// Names and reasons are stored and shown as they are.
 /// Throws  InvalidParameter for more than 256 bytes, a control character, or what is not UTF-8.
 void check_name(const std::string& text, const char* what);
+/// Throws  InvalidParameter for a text that does not say how somebody is known.
+void check_via(const std::string& via);
+/// Throws  InvalidParameter for either.
+void check_asker(const Asker& by);
 /// A `why`: the same, and not of blanks alone.
 void check_reason(const std::string& why);
 /// The same of any length.

@@ -70,14 +70,14 @@ Answer standing(EngineState& state, const std::string& root, std::span<const Rat
   return answer;
 }
 
-[[noreturn]] void refuse_actor(const Waiting& step, const std::string& by, const std::string& what,
+[[noreturn]] void refuse_actor(const Waiting& step, const Asker& by, const std::string& what,
                                const std::string& who_may) {
-  throw NotPermitted("'" + by + "' may not " + what + " the request " + step.root() + " of '" +
+  throw NotPermitted("'" + by.name + "' may not " + what + " the request " + step.root() + " of '" +
                      step.request.principal + "': " + who_may);
 }
 
-void require_asker(const Waiting& step, const std::string& by, const std::string& what) {
-  if (!may_commit(step.active->policy, step.request.principal, by)) {
+void require_asker(const Waiting& step, const Asker& by, const std::string& what) {
+  if (!may_commit(step.active->policy, step.request.principal, by.name)) {
     refuse_actor(step, by, what, "only who asked may");
   }
 }
@@ -87,11 +87,11 @@ bool approves(const Waiting& step, const std::string& who) {
          may_approve(step.active->policy, *step.dataset, step.request.principal, who);
 }
 
-void require_approver(const Waiting& step, const std::string& by, const std::string& what) {
-  if (approves(step, by)) return;
+void require_approver(const Waiting& step, const Asker& by, const std::string& what) {
+  if (approves(step, by.name)) return;
   refuse_actor(step, by, what,
-               by == step.request.principal ? "nobody decides on a request of their own"
-                                            : "the policy does not name them under approvals");
+               by.name == step.request.principal ? "nobody decides on a request of their own"
+                                                 : "the policy does not name them under approvals");
 }
 
 /// What becomes of the request itself when its deadline is over.
@@ -156,7 +156,7 @@ std::uint64_t votes(const Waiting& step, const RequestFamily& family) {
 void refuse(ledger::Transaction& transaction, const Waiting& step, const Decision& refusal,
             std::vector<std::int64_t> accounts) {
   const ledger::StoredDecision& root = step.family.root;
-  ledger::DecisionDraft draft = draft_about(root, Outcome::refused, root.draft.principal, root.draft.request);
+  ledger::DecisionDraft draft = draft_about(root, Outcome::refused, asker_of(root), root.draft.request);
   draft.reasons = recordable_reasons(refusal);
   draft.touched = std::move(accounts);
   transaction.refuse(draft);
@@ -182,8 +182,7 @@ void decide_approved(EngineState& state, ledger::Transaction& transaction, const
                   touched(recorded_debits(owed, decision, Outcome::refused, ledger::kRules)));
   }
   const ledger::StoredDecision& root = step.family.root;
-  ledger::DecisionDraft draft =
-      draft_about(root, Outcome::reserved, root.draft.principal, root.draft.request);
+  ledger::DecisionDraft draft = draft_about(root, Outcome::reserved, asker_of(root), root.draft.request);
   open_missing(transaction, owed);
   draft.touched = touched(owed);
   draft.deadline = reservation_deadline(transaction.now(), now.dataset->reservation_seconds,
@@ -248,7 +247,7 @@ void check_commit(const Waiting& step, const Reading& reading, const std::option
 }
 
 /// The active policy forbids what it was reserved for: it ends, as any reservation that is not committed.
-Attempt end_forbidden(EngineState& state, const Waiting& step, const std::string& by) {
+Attempt end_forbidden(EngineState& state, const Waiting& step, const Asker& by) {
   return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
     if (family.state() != RequestState::reserved) return false;
     end_uncommitted(transaction, family, {Act::Verb::cancel, family.holder().id, kPolicyChanged}, by);
@@ -257,7 +256,7 @@ Attempt end_forbidden(EngineState& state, const Waiting& step, const std::string
 }
 
 /// From here on the data may have been seen.
-Attempt mark_read(EngineState& state, const Waiting& step, const std::string& by, bool& reserved) {
+Attempt mark_read(EngineState& state, const Waiting& step, const Asker& by, bool& reserved) {
   return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
     reserved = family.state() == RequestState::reserved;
     if (!reserved || family.token) return false;
@@ -364,9 +363,9 @@ Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSo
   return answer;
 }
 
-Answer cancelled(EngineState& state, const std::string& id, const std::string& by) {
+Answer cancelled(EngineState& state, const std::string& id, const Asker& by) {
   return settled(state, id, {}, [&](const Waiting& step) {
-    if (!may_commit(step.active->policy, step.request.principal, by) && !approves(step, by)) {
+    if (!may_commit(step.active->policy, step.request.principal, by.name) && !approves(step, by.name)) {
       refuse_actor(step, by, "cancel", "only who asked or may approve it can");
     }
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
@@ -377,7 +376,7 @@ Answer cancelled(EngineState& state, const std::string& id, const std::string& b
   });
 }
 
-Answer token_issued(EngineState& state, const std::string& id, const std::string& by) {
+Answer token_issued(EngineState& state, const std::string& id, const Asker& by) {
   return settled(state, id, {}, [&](const Waiting& step) {
     require_asker(step, by, "have the token issued of");
     if (is_over(step)) return end_overdue(state, step);
@@ -399,11 +398,11 @@ Answer token_issued(EngineState& state, const std::string& id, const std::string
   });
 }
 
-Answer approved(EngineState& state, const std::string& id, const std::string& by) {
+Answer approved(EngineState& state, const std::string& id, const Asker& by) {
   return settled(state, id, {}, [&](const Waiting& step) {
     require_approver(step, by, "approve");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
-      if (family.state() != RequestState::pending || family.approved_by(by)) return false;
+      if (family.state() != RequestState::pending || family.approved_by(by.name)) return false;
       const Act act{Act::Verb::approve, family.root.id};
       transaction.note(draft_about(family.root, Outcome::approved, by, act_json(act)));
       const Terms now = terms_now(state, step, transaction.calendar_time());
@@ -413,13 +412,14 @@ Answer approved(EngineState& state, const std::string& id, const std::string& by
   });
 }
 
-Answer rejected(EngineState& state, const std::string& id, const std::string& by, const std::string& why) {
+Answer rejected(EngineState& state, const std::string& id, const Asker& by, const std::string& why) {
   return settled(state, id, {}, [&](const Waiting& step) {
     require_approver(step, by, "reject");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::pending) return false;
-      if (family.approved_by(by)) {
-        throw InvalidParameter("reject: '" + by + "' has approved " + family.root.id + " already; cancel it");
+      if (family.approved_by(by.name)) {
+        throw InvalidParameter("reject: '" + by.name + "' has approved " + family.root.id +
+                               " already; cancel it");
       }
       const Act act{Act::Verb::reject, family.root.id, why};
       transaction.note(draft_about(family.root, Outcome::rejected, by, act_json(act)));

@@ -13,13 +13,14 @@
 #include <string>
 
 #include "engine_state.hpp"
+#include "epsilog/engine/asker.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 
 namespace epsilog::engine {
 
 struct CommitOrder {
   const std::string& id;
-  const std::string& by;
+  const Asker& by;
   const std::optional<std::string>& supplied;
 };
 
@@ -28,10 +29,10 @@ struct CommitOrder {
 
 [[nodiscard]] Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
                                std::span<const Rational> alphas, const Progress& progress);
-[[nodiscard]] Answer cancelled(EngineState& state, const std::string& id, const std::string& by);
-[[nodiscard]] Answer token_issued(EngineState& state, const std::string& id, const std::string& by);
-[[nodiscard]] Answer approved(EngineState& state, const std::string& id, const std::string& by);
-[[nodiscard]] Answer rejected(EngineState& state, const std::string& id, const std::string& by,
+[[nodiscard]] Answer cancelled(EngineState& state, const std::string& id, const Asker& by);
+[[nodiscard]] Answer token_issued(EngineState& state, const std::string& id, const Asker& by);
+[[nodiscard]] Answer approved(EngineState& state, const std::string& id, const Asker& by);
+[[nodiscard]] Answer rejected(EngineState& state, const std::string& id, const Asker& by,
                               const std::string& why);
 
 }  // namespace epsilog::engine

@@ -304,6 +304,7 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
     decision.line = recorded.line;
     decision.id = std::move(record.id);
     decision.created_at = std::move(record.created_at);
+    decision.draft.via = record.via;
     decision.via = std::move(record.via);
     decision.rules = record.rules;
     decision.program = record.program;

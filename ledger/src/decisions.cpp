@@ -166,6 +166,7 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
   require((draft.reasons == "[]") == (draft.outcome != Outcome::refused),
           "a refusal has reasons and nothing else has");
   require(!draft.principal.empty() && !draft.dataset.empty(), "a decision needs a principal and a dataset");
+  require(is_way_in(draft.via), "it does not say how its principal is known");
   require(is_digest(draft.request_digest), "the request digest is not a SHA-256 in lower-case hexadecimal");
   require(!draft.issues_token || draft.outcome == Outcome::token_issued,
           "a data token is issued by a decision that does nothing else");
@@ -326,6 +327,7 @@ std::string TransactionState::record(const DecisionDraft& draft, Move kind, cons
   decision.program = kThisProgram;
   decision.decided_under = policy_version;
   decision.draft = draft;
+  decision.via = draft.via;
   if (draft.issues_token) decision.token = drawn_token();
   decision.accounts = accounts_after(draft, moved);
   auto& touched = decision.draft.touched.emplace();

@@ -19,16 +19,6 @@ constexpr std::array kHoldings{Word<RecordedHolding>{RecordedHolding::plain, "pl
                                Word<RecordedHolding>{RecordedHolding::data_token, "data_token"}};
 constexpr std::string_view kNoReasons = "[]";
 
-/// How somebody came to be called so.
-bool is_way_in(std::string_view via) {
-  if (via == "claimed") return true;
-  constexpr std::array<std::string_view, 3> kWays{"unix:", "token:", "cert:"};
-  for (const std::string_view way : kWays) {
-    if (via.starts_with(way)) return via.size() > way.size();
-  }
-  return false;
-}
-
 constexpr auto kProgram = [](auto& members, auto& program) {
   members.bytes_if("commit", program.commit);
   members.bytes_if("version", program.version);
@@ -87,6 +77,15 @@ constexpr auto kDecision = [](auto& members, auto& decision) {
 };
 
 }  // namespace
+
+bool is_way_in(std::string_view via) {
+  if (via == "claimed") return true;
+  constexpr std::array<std::string_view, 3> kWays{"unix:", "token:", "cert:"};
+  for (const std::string_view way : kWays) {
+    if (via.starts_with(way)) return via.size() > way.size();
+  }
+  return false;
+}
 
 void each_member(MemberWriter& members, const DecisionRecord& decision) {
   kDecision(members, decision);

@@ -95,6 +95,7 @@ void check_answer(const json& answer, bool with_accuracy) {
                        {"by", is_text_or_null},
                        {"where", is_text_or_null},
                        {"principal", is_text},
+                       {"via", is_text_or_null},
                        {"key", is_text_or_null},
                        {"policy_version", is_count},
                        {"mechanism", is_text},

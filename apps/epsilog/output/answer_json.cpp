@@ -123,7 +123,7 @@ Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
   if (answer.planned.approvals_required == 0) return nullptr;
   Json given = Json::array();
   for (const engine::Approval& approval : answer.recorded.approvals) {
-    given.push_back({{"by", approval.by}, {"at", approval.at}});
+    given.push_back({{"by", approval.by}, {"at", approval.at}, {"via", approval.via}});
   }
   return {{"required", answer.planned.approvals_required},
           {"given", kind == AnswerKind::history ? Json(nullptr) : std::move(given)}};
@@ -235,6 +235,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
               {"replayed", answer.recorded.replayed},
               {"durable", answer.recorded.durable ? Json(*answer.recorded.durable) : Json(nullptr)},
               {"principal", answer.asked.principal},
+              {"via", or_null(answer.asked.via)},
               {"key", or_null(answer.asked.key)},
               {"policy_version", answer.planned.policy_version},
               {"decided_under",

@@ -218,6 +218,61 @@ TEST_CASE("requests: what does not fit them changes nothing", "[engine][requests
   CHECK(waiting.audit().empty());
 }
 
+TEST_CASE("requests: every decision says how whoever it names was known", "[engine][requests][identity]") {
+  WaitingClinic waiting;
+  engine::Request asked = request("count", "0.25", "k");
+  CHECK(waiting.engine.plan(asked, {}).asked.via.empty());
+  asked.via = "token:t1";
+  CHECK(release(waiting.engine, asked).asked.via == "token:t1");
+  asked.via = "unix:1000";  // who asks again is told what was recorded
+  CHECK(release(waiting.engine, asked).asked.via == "token:t1");
+  CHECK(release(waiting.engine, request("count", "0.25")).asked.via == "claimed");
+  engine::Request large = request("count", "1");
+  large.via = "cert:alice";
+  const std::string first = release(waiting.engine, large).recorded.decision_id;
+  const std::string second = release(waiting.engine, large).recorded.decision_id;
+  CHECK(waiting.engine.approve(first, {"carol", "unix:7"}).recorded.approvals[0].via == "unix:7");
+  const Answer reserved = waiting.engine.approve(first, {"dave", "token:d"});
+  CHECK(reserved.recorded.approvals[1].via == "token:d");
+  CHECK(reserved.asked.via == "cert:alice");
+  waiting.clock.pass_seconds(3 * 3600);  // what was approved and what still waits end by their deadlines
+  large.via = "unix:1001";
+  large.holding = Holding::reserved;
+  large.epsilon = accounting::parse_rational("0.5", "epsilon");
+  const Answer held = waiting.engine.reserve(large, {});
+  static_cast<void>(waiting.engine.cancel(held.recorded.decision_id, {"alice", "unix:1002"}));
+  mechanisms::SystemBits bits;
+  const Answer kept = waiting.engine.reserve(large, {});
+  CHECK(waiting.engine.commit(kept.recorded.decision_id, {"alice", "token:t2"}, {}, bits, {}).asked.via ==
+        "unix:1001");
+  std::string told;
+  waiting.engine.history("", 0, [&told](const Answer& answer) {
+    told += text(answer.recorded.state) + " " + answer.asked.principal + " " + answer.asked.via + "\n";
+  });
+  CHECK(told ==
+        "granted alice token:t1\n"
+        "granted alice claimed\n"
+        "pending alice cert:alice\n"
+        "pending alice cert:alice\n"
+        "approved carol unix:7\n"
+        "approved dave token:d\n"
+        "reserved alice cert:alice\n"
+        "expired alice cert:alice\n"
+        "expired alice cert:alice\n"
+        "reserved alice unix:1001\n"
+        "cancelled alice unix:1002\n"
+        "reserved alice unix:1001\n"
+        "token_issued alice token:t2\n"
+        "granted alice token:t2\n");
+  for (const char* via : {"", "alice", "token:", "unix:\n", "password:x"}) {
+    CAPTURE(via);
+    asked.via = via;
+    CHECK_THROWS_AS(release(waiting.engine, asked), InvalidParameter);
+    CHECK_THROWS_AS(waiting.engine.reject(second, {"dave", via}, ""), InvalidParameter);
+  }
+  CHECK(waiting.audit().empty());
+}
+
 TEST_CASE("requests: without declared principals whoever can write the ledger may commit and cancel",
           "[engine][requests]") {
   Clinic clinic;

@@ -80,8 +80,8 @@ Path committing(const char* name, const char* key, std::optional<std::string> va
     return cell.word(engine.commit(cell.ids.at(key), by, value, bits, {}));
   });
 }
-Path acting(const char* name, const char* key, Answer (Engine::*act)(const std::string&, const std::string&),
-            const char* by) {
+Path acting(const char* name, const char* key,
+            Answer (Engine::*act)(const std::string&, const engine::Asker&), const char* by) {
   return writes(name, [key, act, by](StateCell& cell, Engine& engine) {
     return cell.word((engine.*act)(cell.ids.at(key), by));
   });

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "epsilog/accounting/filter.hpp"
@@ -123,6 +124,10 @@ enum class Outcome {
 /// Thread-safety: pure function.
 [[nodiscard]] const char* outcome_name(Outcome outcome);
 
+/// Whether that says how a principal is known: "claimed", or "unix:", "token:", "cert:" and which.
+/// Thread-safety: pure function.
+[[nodiscard]] bool is_way_in(std::string_view via);
+
 /// A decision about to be recorded.
 struct DecisionDraft {
   std::string principal;
@@ -138,7 +143,8 @@ struct DecisionDraft {
   /// Ids of the accounts whose balances after the decision are stored with it, in this order. Nothing: those
   /// it moves; of a grant or refusal without a parent, all of the dataset.
   std::optional<std::vector<std::int64_t>> touched = {};
-  bool issues_token = false;  ///< of token_issued: 32 random bytes are drawn, which are its data token
+  std::string via = "claimed";  ///< how the principal is known
+  bool issues_token = false;    ///< of token_issued: 32 random bytes are drawn, which are its data token
 };
 
 /// A data token as it is recorded: 32 random bytes. A line has their SHA-256, and so has a ledger of lines.
@@ -164,7 +170,8 @@ struct StoredDecision {
   std::int64_t line = 0;  ///< index of its line (docs/record_format.md)
   std::string id;         ///< 26 characters, bytewise time-ordered
   std::string created_at;
-  std::string via = "claimed";  ///< how the principal was known: "claimed", "unix:UID", "token:ID", "cert:ID"
+  /// How the principal was known: "claimed", "unix:UID", "token:ID", "cert:ID". draft.via says the same.
+  std::string via = "claimed";
   Rules rules = kRules;
   Program program = {};
   std::int64_t decided_under = 0;  ///< the policy version active then; 0 where that was not recorded

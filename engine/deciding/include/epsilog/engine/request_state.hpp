@@ -35,10 +35,11 @@ enum class RequestState {
 /// "granted", "denied" (refused), "pending", …
 [[nodiscard]] std::string_view name(RequestState state);
 
-/// Who agreed to a pending request, and when.
+/// Who agreed to a pending request, when, and how they were known.
 struct Approval {
   std::string by;
-  std::string at;  ///< RFC 3339 UTC
+  std::string at;               ///< RFC 3339 UTC
+  std::string via = "claimed";  ///< as with any decision (asker.hpp)
   friend bool operator==(const Approval&, const Approval&) = default;
 };
 

@@ -33,6 +33,7 @@ struct Request {
   std::optional<accounting::Exact> rho =
       {};                               ///< in place of both: a Gaussian mechanism of that zCDP loss, > 0
   std::string principal;                ///< not empty
+  std::string via = "claimed";          ///< how the principal is known, as of an Asker (asker.hpp)
   std::string purpose = {};             ///< "" = none stated
   std::string key;                      ///< idempotency key; "" = none
   std::optional<std::string> supplied;  ///< text of --value, for value:NAME only

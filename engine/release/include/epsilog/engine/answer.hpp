@@ -24,6 +24,7 @@ struct Answer {
   struct Asked {
     std::string principal;
     std::string asker = {};  ///< of the request; `principal` unless this is an act of another about it
+    std::string via = {};    ///< how the principal was known (asker.hpp); "" for plan
     std::string key;
     std::string dataset;
     std::string statistic;            ///< "mean:cost"

@@ -14,6 +14,7 @@
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/answer.hpp"
+#include "epsilog/engine/asker.hpp"
 #include "epsilog/engine/engine_options.hpp"
 #include "epsilog/engine/progress.hpp"
 #include "epsilog/engine/request.hpp"
@@ -158,7 +159,7 @@ class Engine final {
   // waits for approvals, or of any decision about them. The answer is how the request stands afterwards,
   // whoever brought that about: what was done already is not done twice. From commit() on each throws
   // NotFound when nothing of that id ever waited, NotPermitted, InvalidParameter when such a request cannot
-  // be treated so or `by` is no name; writing.
+  // be treated so, `by` is no name or known by no way there is; writing.
 
   /// Debits the request as reserved until its deadline, waits for approvals, or refuses.
   /// Throws  NotFound, Underivable; InvalidParameter unless it is held, has no supplied value, and
@@ -167,16 +168,16 @@ class Engine final {
   /// Draws and posts a reservation, charging exactly what was reserved. `supplied` is the text of --value, of
   /// value:NAME only. Of a statistic computed here, a token is on record before the source is read.
   /// Throws    SourceError, SourceIo, EntropyUnavailable as well.
-  [[nodiscard]] Answer commit(const std::string& id, const std::string& by,
+  [[nodiscard]] Answer commit(const std::string& id, const Asker& by,
                               const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
                               const Alphas& alphas, const Progress& progress = {});
   /// Ends what waits: given back when nobody can have seen the data, else charged in full.
-  Answer cancel(const std::string& id, const std::string& by);
+  Answer cancel(const std::string& id, const Asker& by);
   /// Answer::recorded.token is the data token of a reservation that was made against one.
-  Answer issue_token(const std::string& id, const std::string& by);
+  Answer issue_token(const std::string& id, const Asker& by);
   /// The last one that is needed decides the request again, on the balances of that moment.
-  Answer approve(const std::string& id, const std::string& by);
-  Answer reject(const std::string& id, const std::string& by, const std::string& why);
+  Answer approve(const std::string& id, const Asker& by);
+  Answer reject(const std::string& id, const Asker& by, const std::string& why);
   /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
   /// to EngineOptions::unreadable, here and in history().
   /// Throws  NotFound for a dataset that is neither declared nor on record; reading.
