@@ -353,10 +353,13 @@ std::vector<PolicyChange> diff(const std::optional<std::vector<Principal>>& befo
     compare_named(place, *before, *after, {Direction::looser, "one more may ask"},
                   {Direction::tighter, "one less may ask"},
                   [&](const Place& inner, const Principal& old, const Principal& now) {
-                    const auto& [name, roles, purposes, mark] = old;
-                    const auto& [name_now, roles_now, purposes_now, mark_now] = now;
+                    const auto& [name, roles, purposes, duties, mark] = old;
+                    const auto& [name_now, roles_now, purposes_now, duties_now, mark_now] = now;
                     compare_roles(inner.at("roles"), roles, roles_now, datasets);
                     inner.at("purposes").compare_allowed(purposes, purposes_now, "purpose");
+                    inner.at("duties").compare_lists(engine::names(duties), engine::names(duties_now),
+                                                     {Direction::looser, "one more duty"},
+                                                     {Direction::tighter, "one duty less"});
                   });
   } else if (after) {
     place.report(Direction::tighter, "", list(*after), "everybody could ask");

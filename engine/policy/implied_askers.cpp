@@ -10,8 +10,10 @@ std::optional<std::vector<std::string>> words(const std::optional<std::vector<St
 }
 
 void write_principal(JsonWriter& json, const Principal& principal) {
-  [[maybe_unused]] const auto& [own_name, roles, purposes, mark] = principal;
-  json.raw("{").field("name").bytes(own_name);
+  [[maybe_unused]] const auto& [own_name, roles, purposes, duties, mark] = principal;
+  json.raw("{");
+  if (!duties.empty()) write_names(json.field("duties"), names(duties));
+  json.field("name").bytes(own_name);
   field_if(json, "purposes", purposes);
   write_names(json.field("roles"), roles);
   json.raw("}");

@@ -34,7 +34,7 @@ const KeyTable checkpoint{"checkpoint",
                            {"file", true, "file: /PATH that checkpoints are appended to"},
                            {"every", true, "every: 1h, or a number of lines"}}};
 
-const KeyTable principal{"principal", {{"roles"}, {"purposes"}}};
+const KeyTable principal{"principal", {{"roles"}, {"purposes"}, {"duties"}}};
 
 const KeyTable dataset{"dataset",
                        {{"source"},
@@ -147,6 +147,7 @@ const VocabularyOf<DateFormat> date_formats{{"date_format", kDateFormatWords.lis
 const VocabularyOf<Neighbours> neighbours{{"neighbours", kNeighboursWords.list()}};
 const VocabularyOf<Measure> measures{{"measure", kMeasureWords.list()}};
 const VocabularyOf<CalendarPeriod> periods{{"period", kPeriodWords.list()}};
+const VocabularyOf<Duty> duties{{"duty", kDutyWords.list()}};
 const VocabularyOf<Limit::Subject> limit_subjects{{"limit_subject", kLimitSubjectWords.list()}};
 const VocabularyOf<MechanismChoice> mechanisms{{"mechanism", kMechanismWords.list()}};
 const VocabularyOf<ArithmeticChoice> arithmetics{{"arithmetic", kArithmeticWords.list()}};
@@ -169,7 +170,7 @@ std::span<const KeyTable* const> tables() {
 std::span<const Vocabulary* const> vocabularies() {
   static const Vocabulary* const kAll[] = {&column_types, &encodings,  &date_formats,   &neighbours,
                                            &measures,     &periods,    &limit_subjects, &mechanisms,
-                                           &arithmetics,  &statistics, &replica_syncs};
+                                           &arithmetics,  &statistics, &replica_syncs,  &duties};
   return kAll;
 }
 

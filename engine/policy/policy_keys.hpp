@@ -47,6 +47,7 @@ extern const VocabularyOf<DateFormat> date_formats;
 extern const VocabularyOf<Neighbours> neighbours;
 extern const VocabularyOf<Measure> measures;
 extern const VocabularyOf<CalendarPeriod> periods;
+extern const VocabularyOf<Duty> duties;
 extern const VocabularyOf<Limit::Subject> limit_subjects;
 extern const VocabularyOf<MechanismChoice> mechanisms;
 extern const VocabularyOf<ArithmeticChoice> arithmetics;

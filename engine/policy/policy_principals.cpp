@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "policy_decoder.hpp"
+#include "policy_words.hpp"
 
 namespace epsilog::engine {
 
@@ -25,6 +26,14 @@ Principal decode_principal(const yaml::Entry& entry, Faults& faults) {
     principal.purposes = names_of(*purposes, fields.path("purposes"), faults, [&](const Node& item) {
       return expect_name(item.text, item.mark, "purpose", faults);
     });
+  }
+  if (const Node* duties = fields["duties"]) {
+    const std::string what = fields.path("duties");
+    for (const std::string& word : names_of(*duties, what, faults, [&](const Node& item) {
+           return choice_of(item, keys::duties, what, faults).has_value();
+         })) {
+      principal.duties.push_back(kDutyWords.find(word).value());
+    }
   }
   return principal;
 }

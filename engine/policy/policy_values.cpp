@@ -156,6 +156,12 @@ std::vector<std::string> names(const std::vector<StatisticKind>& kinds) {
   return result;
 }
 
+std::vector<std::string> names(const std::vector<Duty>& duties) {
+  std::vector<std::string> result;
+  for (const Duty duty : duties) result.emplace_back(name(duty));
+  return result;
+}
+
 std::string value_text(const std::vector<StatisticKind>& kinds) {
   return yaml::sequence(names(kinds));
 }

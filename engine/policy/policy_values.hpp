@@ -26,6 +26,7 @@ namespace epsilog::engine {
 /// The largest unit that leaves a whole number: "72h" is "3d".
 [[nodiscard]] std::string duration_text(std::int64_t seconds);
 [[nodiscard]] std::vector<std::string> names(const std::vector<StatisticKind>& kinds);
+[[nodiscard]] std::vector<std::string> names(const std::vector<Duty>& duties);
 [[nodiscard]] std::string_view name(Limit::Subject subject);
 
 }  // namespace epsilog::engine

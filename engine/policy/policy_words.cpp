@@ -16,6 +16,10 @@ std::string_view name(Measure measure) {
   return kMeasureWords.of(measure);
 }
 
+std::string_view name(Duty duty) {
+  return kDutyWords.of(duty);
+}
+
 std::string_view name(Limit::Subject subject) {
   return kLimitSubjectWords.of(subject);
 }

@@ -11,6 +11,7 @@ inline constexpr Words<ColumnType::date> kColumnTypeWords({"int", "decimal", "do
                                                            "date"});
 inline constexpr Words<Neighbours::replace_one> kNeighboursWords({"add-remove", "replace-one"});
 inline constexpr Words<Measure::rdp> kMeasureWords({"pure", "approximate", "zcdp", "rdp"});
+inline constexpr Words<Duty::operate> kDutyWords({"curate", "audit", "operate"});
 inline constexpr Words<Limit::Subject::purpose> kLimitSubjectWords({"principal", "role", "purpose"});
 inline constexpr Words<MechanismChoice::gaussian> kMechanismWords({"snapping", "discrete_laplace",
                                                                    "discrete_gaussian", "gaussian"});

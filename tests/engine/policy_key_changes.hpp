@@ -18,6 +18,7 @@ inline const std::string kEveryKey =
     "  alice: {roles: [research], purposes: [planning]}\n"
     "  carol: {roles: [custodian]}\n"
     "  dave: {roles: [custodian]}\n"
+    "  erin: {duties: [operate]}\n"
     "replica: {file: /mnt/second/clinic.replica, sync: none}\n"
     "checkpoint: {key: /mnt/second/clinic.key, file: /mnt/second/clinic.checkpoints, every: 1h}\n"
     "datasets:\n"
@@ -97,6 +98,7 @@ inline const std::map<std::string, KeyChange>& key_changes() {
         "  second: {unit: row, neighbours: add-remove, budget: {epsilon: 1}}\n"}},
       {"principal.roles", {"  dave: {roles: [custodian]}", "  dave: {}"}},
       {"principal.purposes", {"purposes: [planning]}\n", "purposes: [planning, quality]}\n"}},
+      {"principal.duties", {"duties: [operate]", "duties: [operate, curate]"}},
       {"dataset.source", {"    source: " + kSource + "\n", "", kBlocks, ""}},
       {"dataset.unit", {"{id: patient_id, max_rows: 3}", "row"}},
       {"dataset.rows", {"{max: 1000}", "{max: 2000}"}},

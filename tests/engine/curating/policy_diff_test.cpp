@@ -1,6 +1,6 @@
 // What a change of the policy means for the people in the data: looser, tighter, or neither.
-#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 
 #include <functional>
 
@@ -513,6 +513,13 @@ TEST_CASE("policy diff: declaring principals shuts everybody else out", "[engine
   planner[0].purposes = Texts{"planning"};
   CHECK(direction(alice, planner) == "tighter");
   CHECK(direction(planner, alice) == "looser");
+  std::vector<Principal> auditor = alice;
+  auditor[0].duties = {engine::Duty::audit};
+  CHECK(direction(alice, auditor) == "looser");
+  CHECK(direction(auditor, alice) == "tighter");
+  std::vector<Principal> curator = alice;
+  curator[0].duties = {engine::Duty::curate, engine::Duty::audit};
+  CHECK(direction(auditor, curator) == "looser");
   CHECK(diff(People(both), People(both), {}).empty());
 }
 

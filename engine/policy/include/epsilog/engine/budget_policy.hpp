@@ -65,11 +65,20 @@ struct Blocks {
   Mark mark{};
 };
 
+/// What somebody does beside asking. Who has which is for a daemon to ask: no decision depends on it.
+enum class Duty {
+  curate,   ///< changes the policy
+  audit,    ///< sees everything
+  operate,  ///< sees whether all is well, and nothing of principals or data
+};
+[[nodiscard]] std::string_view name(Duty duty);
+
 /// Who may ask, once `principals` are declared.
 struct Principal {
   std::string name;
   std::vector<std::string> roles;                    ///< distinct, in the order declared
   std::optional<std::vector<std::string>> purposes;  ///< absent: every purpose of a dataset
+  std::vector<Duty> duties = {};                     ///< distinct, in the order declared
   Mark mark{};
 };
 
