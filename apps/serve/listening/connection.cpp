@@ -22,54 +22,58 @@ constexpr std::string_view kStopping = "The server is stopping; ask again.";
 }  // namespace
 
 void Connection::serve() {
-  do {
-    limits_ = shared_.limits.get();
-    reader_ = RequestReader(head_limits(limits_));
-  } while (await_head() && answer_one());
+  while (await_head() && answer_one()) reader_.reset();
 }
 
 bool Connection::await_head() {
   using State = RequestReader::State;
-  Deadline due = deadline_after(limits_.idle);
+  Deadline due = deadline_after(shared_.limits.get().idle);
   for (;;) {
     if (!inbox_.empty()) {
-      if (reader_.state() == State::idle) due = deadline_after(limits_.head);
-      inbox_.drop(reader_.read_head(inbox_.view()));
+      if (!reader_) {
+        limits_ = shared_.limits.get();
+        reader_.emplace(head_limits(limits_));
+        due = deadline_after(limits_.head);
+      }
+      inbox_.drop(reader_->read_head(inbox_.view()));
     }
-    if (reader_.state() == State::malformed) {
-      const Malformed& fault = reader_.fault();
+    const State state = reader_ ? reader_->state() : State::idle;
+    if (state == State::malformed) {
+      const Malformed& fault = reader_->fault();
       refuse(fault.status, fault.code, fault.message);
       return false;
     }
-    const bool whole = reader_.state() == State::body || reader_.state() == State::complete;
-    const bool begun = reader_.state() == State::head;
-    if ((whole || begun) && shared_.stopping.rung()) {
+    if (state != State::idle && shared_.stopping.rung()) {
       refuse(503, "stopping", kStopping);
       return false;
     }
-    if (whole) return true;
-    switch (inbox_.fill(due, shared_.stopping)) {
-      case Came::ready:
-        break;
-      case Came::gone:
-        return false;
-      case Came::ended:
-        if (begun) refuse(400, "head_broken_off", "The head of the request broke off.");
-        return false;
-      case Came::late:
-        if (begun) refuse(408, "head_too_slow", "The head of the request did not arrive in time.");
-        return false;
-      case Came::stopped:
-        if (begun) refuse(503, "stopping", kStopping);
-        return false;
-    }
+    if (state == State::body || state == State::complete) return true;
+    const Came came = inbox_.fill(due, shared_.stopping);
+    if (came == Came::ready) continue;
+    if (state == State::head) refuse_half(came);
+    return false;
+  }
+}
+
+/// What came instead of the rest of a head.
+void Connection::refuse_half(Came came) {
+  switch (came) {
+    case Came::ended:
+      return refuse(400, "head_broken_off", "The head of the request broke off.");
+    case Came::late:
+      return refuse(408, "head_too_slow", "The head of the request did not arrive in time.");
+    case Came::stopped:
+      return refuse(503, "stopping", kStopping);
+    case Came::gone:
+    case Came::ready:
+      return;
   }
 }
 
 bool Connection::answer_one() {
-  SocketBody body(socket_, inbox_, reader_, deadline_after(limits_.body), shared_.stopping,
+  SocketBody body(socket_, inbox_, *reader_, deadline_after(limits_.body), shared_.stopping,
                   shared_.abandoned);
-  const RequestHead& head = reader_.head();
+  const RequestHead& head = reader_->head();
   Response response = shared_.service.answer(head, peer_, body);
   const bool last = response.close || !head.keep_alive || !body.whole() || shared_.stopping.rung();
   response.close = last;

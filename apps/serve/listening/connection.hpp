@@ -57,6 +57,7 @@ class Connection final {
   /// Returns  whether another request may follow.
   bool answer_one();
   bool send(std::string_view head, std::string_view body);
+  void refuse_half(Came came);
   void refuse(int status, std::string_view code, std::string_view message);
   /// Throws away what still comes, for a while, so that the answer is not lost to a reset.
   void linger();
@@ -66,7 +67,7 @@ class Connection final {
   const Shared& shared_;
   Limits limits_;  ///< those of the present request
   Inbox inbox_;
-  RequestReader reader_;
+  std::optional<RequestReader> reader_;  ///< of the present request; none before its first byte
 };
 
 }  // namespace epsilog::serve

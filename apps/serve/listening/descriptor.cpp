@@ -65,20 +65,17 @@ Bell::Bell() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 }
 
 void Bell::ring() noexcept {
+  rung_ = true;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written =
       ::write(event_.get(), &one, sizeof one);  // fails only if it is rung already
 }
 
 void Bell::silence() noexcept {
+  rung_ = false;
   std::uint64_t rings = 0;
   [[maybe_unused]] const auto read =
       ::read(event_.get(), &rings, sizeof rings);  // fails only if it is silent already
-}
-
-bool Bell::rung() const noexcept {
-  pollfd waited{event_.get(), POLLIN, 0};
-  return ::poll(&waited, 1, 0) > 0;
 }
 
 Came receive(int socket, std::span<char> into, std::size_t& received, Deadline due, const Bell& stop) {

@@ -1,6 +1,7 @@
 // Descriptors with an owner, and waiting for them.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -35,11 +36,12 @@ class Bell final {
   void ring() noexcept;
   /// After it was rung: as if it had not been.
   void silence() noexcept;
-  [[nodiscard]] bool rung() const noexcept;
+  [[nodiscard]] bool rung() const noexcept { return rung_; }
   [[nodiscard]] int fd() const noexcept { return event_.get(); }
 
  private:
   Descriptor event_;
+  std::atomic<bool> rung_ = false;
 };
 
 using Deadline = std::chrono::steady_clock::time_point;

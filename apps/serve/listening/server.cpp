@@ -127,13 +127,17 @@ void Server::Parts::run(int stop_fd) {
     if (ready < 0 && errno != EINTR && errno != ENOMEM) throw Error("waiting for connections failed");
     short_of = ready < 0 && errno == ENOMEM;
     if (ready < 0) continue;
-    reserve_.renew();
     if (waited[0].revents != 0) break;
-    if (waited[1].revents != 0) threads_.reap();
-    for (std::size_t i = first; i < count; ++i) {
-      if ((waited[i].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
-        throw Error("a listening socket is broken");
-      if (waited[i].revents != 0 && !accept_one(listeners_[i - first])) short_of = true;
+    try {
+      reserve_.renew();
+      if (waited[1].revents != 0) threads_.reap();
+      for (std::size_t i = first; i < count; ++i) {
+        if ((waited[i].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
+          throw Error("a listening socket is broken");
+        if (waited[i].revents != 0 && !accept_one(listeners_[i - first])) short_of = true;
+      }
+    } catch (const std::bad_alloc&) {
+      short_of = true;
     }
   }
   listeners_.clear();
@@ -170,11 +174,7 @@ bool Server::Parts::accept_with_reserve(const Listener& listener) {
 void Server::Parts::take_in(Descriptor socket, bool curator) {
   const std::optional<std::uint32_t> uid = uid_of_peer(socket.get());
   if (!uid) return;
-  try {
-    if (!threads_.start(socket, {*uid, curator})) refuse(socket.get());
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
-    // Nothing is left to answer with; the connection ends.
-  }
+  if (!threads_.start(socket, {*uid, curator})) refuse(socket.get());
 }
 
 void Server::Parts::refuse(int socket) {

@@ -156,7 +156,6 @@ TEST_CASE("the server: changed limits hold from the next connection and request 
   limits.connections = 1;
   served.server->change(limits);
   CHECK(served.connect().read().status == 503);
-  // The limits of a request are those of when the one before was answered.
   CHECK(client.ask(get("/echo")).status == 200);
   CHECK(client.ask(get("/echo", "X: " + std::string(500, 'x') + "\r\n")).status == 431);
 }
