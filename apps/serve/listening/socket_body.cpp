@@ -67,9 +67,8 @@ void SocketBody::await() {
   begun_ = true;
 }
 
-void SocketBody::ask_for_it() {
-  if (begun_ || asked_for_ || reader_.head().header("expect") == nullptr) return;
-  asked_for_ = true;
+void SocketBody::ask_for_it() const {
+  if (begun_ || reader_.head().header("expect") == nullptr) return;
   // If it cannot be sent, nothing will come, and that is told.
   [[maybe_unused]] const Came sent = send_all(socket_, kContinue, "", due_, stopping_);
 }

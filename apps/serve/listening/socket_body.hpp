@@ -26,7 +26,7 @@ class SocketBody final : public Body {
  private:
   /// Ensures  something of it is in the inbox.
   void await();
-  void ask_for_it();
+  void ask_for_it() const;
   [[noreturn]] void fail(BodyFault::Kind kind);
 
   int socket_;
@@ -36,7 +36,6 @@ class SocketBody final : public Body {
   const Bell& stopping_;
   const Bell& abandoned_;
   bool begun_ = false;
-  bool asked_for_ = false;
   std::optional<BodyFault::Kind> fault_;
 };
 

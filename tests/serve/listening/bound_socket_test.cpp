@@ -2,11 +2,14 @@
 #include "bound_socket.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -84,6 +87,26 @@ TEST_CASE("a socket's name: one that cannot be made is told with its path", "[se
   CHECK(refusal(path).empty());
   CHECK(refusal(path + "s").ends_with("the name of a socket has 1 to 107 bytes"));
   CHECK(!refusal(folder.path(std::string("a\0b", 3))).empty());  // not "a"
+}
+
+TEST_CASE("a socket's name: one that is about to be listened on is not taken for one left behind",
+          "[serve][socket]") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("s");
+  const Descriptor lock(::open(folder.path("").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  REQUIRE(::flock(lock.get(), LOCK_EX) == 0);  // as whoever binds holds it
+  const Descriptor first(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  REQUIRE(::bind(first.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  std::string second;
+  std::thread other([&] { second = refusal(path); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  REQUIRE(::listen(first.get(), 1) == 0);
+  REQUIRE(::flock(lock.get(), LOCK_UN) == 0);
+  other.join();
+  CHECK(second == "socket " + path + ": somebody listens there");
 }
 
 TEST_CASE("a socket's name: of many who want it one has it", "[serve][socket]") {

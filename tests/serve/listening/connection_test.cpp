@@ -1,4 +1,9 @@
 // Connections: requests and answers by real sockets, and what slow, odd and hostile clients come to.
+#include "connection.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -104,6 +109,18 @@ TEST_CASE("a connection: a refusal says why, and nothing that was sent", "[serve
   CHECK(answer.body.find("zqjx") == std::string::npos);
 }
 
+TEST_CASE("a connection: a refusal arrives although its client sends on", "[serve][connection]") {
+  Served served;
+  Client client = served.connect();
+  bool sent = false;
+  std::thread sender([&] { sent = client.send("GET /echo HTTP/1.0\r\n\r\n" + std::string(4'000'000, 'x')); });
+  CHECK(client.read().status == 505);
+  sender.join();
+  CHECK(sent);
+  client.end_sending();
+  CHECK(client.rest().empty());
+}
+
 TEST_CASE("a connection: a head that trickles is refused when its time is over", "[serve][connection]") {
   serve::Limits limits = test::patient();
   limits.head = 40ms;
@@ -165,6 +182,7 @@ const std::string kTenBytesToCome = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-L
 TEST_CASE("a body: one that is late or trickles is given up", "[serve][connection]") {
   serve::Limits limits = test::patient();
   limits.body = 30ms;
+  limits.linger = 1ms;
   Served served(limits);
   Client late = served.connect();
   CHECK(late.ask(kTenBytesToCome).body == "too_slow");
@@ -177,6 +195,16 @@ TEST_CASE("a body: one that is late or trickles is given up", "[serve][connectio
     trickles.send("x");
   }
   CHECK(trickles.read().body == "too_slow");
+  trickles.close();
+  Client floods = served.connect();  // something is always there
+  floods.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 999999999999999\r\n\r\n");
+  const std::string much(65536, 'x');
+  std::thread sender([&] {
+    while (floods.send(much)) {
+    }
+  });
+  CHECK(floods.read().body == "too_slow");
+  sender.join();
 }
 
 TEST_CASE("a body: one that breaks off says whether it had begun", "[serve][connection]") {
@@ -212,6 +240,11 @@ TEST_CASE("a body: it is asked for when it is read, and only if its sender waits
   CHECK(unread.ask("POST /ignore" + head.substr(10)).status == 200);
   unread.close();
 
+  Client some = served.connect();  // who has begun is not asked any more
+  some.send(head + "he");
+  REQUIRE(served.service.wait_until_begun(4));
+  CHECK(some.ask("llo").body == "POST /echo hello");
+
   Client asked_once = served.connect();
   asked_once.send("POST /begun" + head.substr(10));
   CHECK(asked_once.read().status == 100);
@@ -225,11 +258,14 @@ TEST_CASE("a body: one that is not read ends the connection, after an answer tha
   Served served;
   for (const char* const path : {"/ignore", "/begun"}) {
     Client client = served.connect();
-    std::thread sender([&] { client.send(post(path, std::string(4'000'000, 'x'))); });
+    bool sent = false;  // also what nobody reads
+    std::thread sender([&] { sent = client.send(post(path, std::string(4'000'000, 'x'))); });
     const Answer answer = client.read();
     CHECK(answer.status == 200);
     CHECK(answer.headers.at("Connection") == "close");
     sender.join();
+    CHECK(sent);
+    client.end_sending();
     CHECK(client.rest().empty());
   }
   Client none = served.connect();
@@ -278,6 +314,27 @@ TEST_CASE("an answer: one that would split is a fault of the server, and so is o
   Client thrown = served.connect();
   CHECK(thrown.ask(get("/throw")).status == 0);
   CHECK(served.connect().ask(get("/echo")).status == 200);
+}
+
+TEST_CASE("a request: one that is there when the server stops is refused", "[serve][connection]") {
+  for (const bool stops : {false, true}) {
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+    const serve::Descriptor ours(ends[0]);
+    Client client{serve::Descriptor(ends[1])};
+    client.send(get("/echo"));
+    client.end_sending();
+    test::StubService service;
+    const serve::CurrentLimits limits(test::patient());
+    serve::Bell stopping;
+    const serve::Bell abandoned;
+    const serve::Shared shared{service, limits, stopping, abandoned};
+    if (stops) stopping.ring();
+    serve::Connection(ours.get(), {}, shared).serve();
+    const Answer answer = client.read();
+    CHECK(answer.status == (stops ? 503 : 200));
+    CHECK(service.finished().size() == (stops ? 0U : 1U));
+  }
 }
 
 TEST_CASE("a request: it is finished although its sender has gone", "[serve][connection]") {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "descriptor.hpp"
@@ -62,6 +63,8 @@ struct Answer {
 class Client final {
  public:
   explicit Client(const std::string& path);
+  /// Takes a socket that is connected.
+  explicit Client(serve::Descriptor socket) : socket_(std::move(socket)) {}
   /// Takes a socket that is not connected yet.
   Client(serve::Descriptor socket, const std::string& path);
 
