@@ -117,8 +117,9 @@ std::string written(const serve::RequestHead& head) {
   return text + "\r\n";
 }
 
-void require_unambiguous(std::string_view bytes, const std::vector<std::size_t>& cuts) {
-  const std::vector<ReadRequest> whole = transcript(bytes);
+void require_unambiguous(std::string_view bytes, const std::vector<std::size_t>& cuts,
+                         const serve::HeadLimits& limits) {
+  const std::vector<ReadRequest> whole = transcript(bytes, {}, limits);
   std::size_t at = 0;
   for (const ReadRequest& read : whole) {
     if (read.state == State::body || read.state == State::complete) {
@@ -127,7 +128,7 @@ void require_unambiguous(std::string_view bytes, const std::vector<std::size_t>&
     at += read.head_bytes + static_cast<std::size_t>(read.body_bytes);
   }
   require(at <= bytes.size(), "more was read than was there");
-  require(transcript(bytes, cuts) == whole, "another outcome in other pieces");
+  require(transcript(bytes, cuts, limits) == whole, "another outcome in other pieces");
 }
 
 }  // namespace epsilog::test

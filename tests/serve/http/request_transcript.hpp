@@ -36,6 +36,7 @@ std::string written(const serve::RequestHead& head);
 ///         LF; no header is there twice, nor a parameter; the path is in normal form; the length is that of
 ///         Content-Length; reading what `written` writes gives it again; and unless every cut of `bytes`
 ///         gives the same.
-void require_unambiguous(std::string_view bytes, const std::vector<std::size_t>& cuts);
+void require_unambiguous(std::string_view bytes, const std::vector<std::size_t>& cuts,
+                         const serve::HeadLimits& limits = {});
 
 }  // namespace epsilog::test
