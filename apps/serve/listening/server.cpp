@@ -15,15 +15,11 @@
 #include "connection_threads.hpp"
 #include "descriptor.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "reserve_descriptor.hpp"
 #include "response_text.hpp"
 
 namespace epsilog::serve {
 namespace {
-
-struct Listener {
-  Descriptor socket;
-  bool curator = false;
-};
 
 int option(int socket, int name) {
   int value = -1;
@@ -38,29 +34,6 @@ std::optional<std::uint32_t> uid_of_peer(int socket) {
     return std::nullopt;
   return peer.uid;
 }
-
-/// A descriptor kept for the moment when there is no other, so that whoever waits can be told, and goes.
-class Reserve final {
- public:
-  Reserve() { renew(); }
-  /// Returns  whether there was one.
-  bool use() {
-    const bool had = held_.valid();
-    held_.close();
-    return had;
-  }
-  /// A connection that was refused is over, but its descriptor is kept: nobody else takes it meanwhile.
-  void keep(Descriptor refused) {
-    ::shutdown(refused.get(), SHUT_RDWR);
-    held_ = std::move(refused);
-  }
-  void renew() {
-    if (!held_.valid()) held_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  }
-
- private:
-  Descriptor held_;
-};
 
 constexpr int kBreathMilliseconds = 20;  // while the system has no descriptor or memory for a connection
 
@@ -86,6 +59,11 @@ class Server::Parts final {
   void change(const Limits& limits) { limits_.set(limits); }
 
  private:
+  struct Listener {
+    Descriptor socket;
+    bool curator = false;
+  };
+
   /// Returns  false if the system is short of something that only time brings.
   bool accept_one(const Listener& listener);
   bool accept_with_reserve(const Listener& listener);
@@ -98,7 +76,7 @@ class Server::Parts final {
   Bell abandoned_;
   Shared shared_;
   std::vector<Listener> listeners_;
-  Reserve reserve_;
+  ReserveDescriptor reserve_;
   ConnectionThreads threads_;  // last: its threads use what is above
 };
 

@@ -16,7 +16,7 @@ using State = serve::RequestReader::State;
 
 namespace {
 
-test::ReadRequest read(const std::string& text, const HeadLimits& limits = {}) {
+test::ReadRequest read_first(const std::string& text, const HeadLimits& limits = {}) {
   return test::transcript(text, {}, limits).front();
 }
 
@@ -34,7 +34,7 @@ const Refused kBad{400, "malformed_request"};
 const Refused kTaken{};
 
 Refused refused(const std::string& text, const HeadLimits& limits = {}) {
-  const test::ReadRequest request = read(text, limits);
+  const test::ReadRequest request = read_first(text, limits);
   if (request.state != State::malformed) {
     CHECK(request.state == State::complete);
     return kTaken;
@@ -60,7 +60,7 @@ std::size_t head_length(const std::string& request) {
 }  // namespace
 
 TEST_CASE("a request: its parts are read as they were sent", "[serve][http][reader]") {
-  const test::ReadRequest request = read(
+  const test::ReadRequest request = read_first(
       "POST /v1/%C3%A9?a=1&b= HTTP/1.1\r\nHost: localhost\r\nX-Thing:  two  blanks  \r\nCONTENT-length: "
       "3\r\n\r\nabcdef");
   REQUIRE(request.state == State::complete);
@@ -89,7 +89,7 @@ TEST_CASE("a request: what follows its end is the next one", "[serve][http][read
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
     INFO(i);
     CHECK(all[i].state == State::complete);
-    CHECK(all[i] == read(test::good_requests()[i]));
+    CHECK(all[i] == read_first(test::good_requests()[i]));
   }
   CHECK(all.back().state == State::head);
   CHECK(all.back().head_bytes == 6);
@@ -98,7 +98,7 @@ TEST_CASE("a request: what follows its end is the next one", "[serve][http][read
 TEST_CASE("a request: one that breaks off is never whole", "[serve][http][reader]") {
   for (const std::string& request : test::good_requests()) {
     for (std::size_t length = 0; length < request.size(); ++length) {
-      const State state = read(request.substr(0, length)).state;
+      const State state = read_first(request.substr(0, length)).state;
       INFO(length << " of " << request);
       CHECK(state == (length == 0 ? State::idle : length < head_length(request) ? State::head : State::body));
     }
@@ -125,7 +125,7 @@ TEST_CASE("a request: a byte that is no text is refused wherever it stands in th
         const bool after = inserted.starts_with(request.substr(0, head_length(request)));
         if (!after && refused(inserted) != kBad) ++wrong;
         // In the place of its own line end it changes nothing.
-        if (replaced != request && read(replaced).state != State::malformed) ++wrong;
+        if (replaced != request && read_first(replaced).state != State::malformed) ++wrong;
       }
     }
   }
@@ -140,7 +140,7 @@ TEST_CASE("a request: without a CR or LF of its head it is not taken", "[serve][
       INFO(at << " of " << request);
       // The last LF may be the body's first, if that is where one stands.
       const std::string without = request.substr(0, at) + request.substr(at + 1);
-      CHECK((read(without).state == State::malformed || read(without).state == State::head));
+      CHECK((read_first(without).state == State::malformed || read_first(without).state == State::head));
     }
     std::string bare;
     for (const char c : request) {
@@ -278,9 +278,9 @@ TEST_CASE("a request: there is one way to say how long its body is", "[serve][ht
     INFO(length);
     CHECK(with_headers(std::string("Content-Length:") + length + "\r\n") == kTaken);
   }
-  CHECK(!read(head_of("GET / HTTP/1.1")).head.content_length.has_value());
-  CHECK(read(head_of("GET / HTTP/1.1", "Host: a\r\nContent-Length: 0\r\n")).head.content_length == 0U);
-  CHECK(read(head_of("GET / HTTP/1.1", "Host: a\r\nContent-Length: 999999999999999999\r\n"))
+  CHECK(!read_first(head_of("GET / HTTP/1.1")).head.content_length.has_value());
+  CHECK(read_first(head_of("GET / HTTP/1.1", "Host: a\r\nContent-Length: 0\r\n")).head.content_length == 0U);
+  CHECK(read_first(head_of("GET / HTTP/1.1", "Host: a\r\nContent-Length: 999999999999999999\r\n"))
             .head.content_length == 999'999'999'999'999'999U);
   const std::vector<std::string> wrong = {"",
                                           "-1",
@@ -368,7 +368,8 @@ TEST_CASE("a request: nothing but 100-continue can be expected", "[serve][http][
 
 TEST_CASE("a request: its connection is kept unless it says otherwise", "[serve][http][reader]") {
   const auto keeps = [](const std::string& options) {
-    return read(head_of("GET / HTTP/1.1", "Host: a\r\nConnection: " + options + "\r\n")).head.keep_alive;
+    return read_first(head_of("GET / HTTP/1.1", "Host: a\r\nConnection: " + options + "\r\n"))
+        .head.keep_alive;
   };
   for (const char* const options :
        {"keep-alive", "Keep-Alive", "Upgrade, HTTP2-Settings", "te", "closed", "x-close"}) {
@@ -397,12 +398,12 @@ TEST_CASE("a request: it is refused as soon as it is above a limit, and not befo
   CHECK(padded(100).size() == 100);
   CHECK(refused(padded(100), small) == kTaken);
   CHECK(refused(padded(101), small) == Refused{431, "head_too_large"});
-  CHECK(read(padded(500), small).head_bytes == 101);
+  CHECK(read_first(padded(500), small).head_bytes == 101);
 
   const auto target = [](std::size_t bytes) { return "GET /" + std::string(bytes - 1, 'a') + " HTTP/1.1"; };
   CHECK(refused(head_of(target(20)), small) == kTaken);
   CHECK(refused(head_of(target(21)), small) == Refused{414, "target_too_long"});
-  CHECK(read(head_of(target(90)), small).head_bytes == 4 + 21);
+  CHECK(read_first(head_of(target(90)), small).head_bytes == 4 + 21);
   CHECK(refused(head_of(target(8000))) == kTaken);
   CHECK(refused(head_of(target(8001))) == Refused{414, "target_too_long"});
 
@@ -416,14 +417,14 @@ TEST_CASE("a request: it is refused as soon as it is above a limit, and not befo
 
   CHECK(refused(head_of("GET /?a=&b= HTTP/1.1"), small) == kTaken);
   CHECK(refused(head_of("GET /?a=&b=&c= HTTP/1.1"), small) == kBad);
-  CHECK(read(std::string(40, 'A')).head_bytes == 17);  // a method that does not end
+  CHECK(read_first(std::string(40, 'A')).head_bytes == 17);  // a method that does not end
 }
 
 TEST_CASE("a request: nothing that was sent is in the words with which it is refused",
           "[serve][http][reader]") {
   for (const std::string& bad : {head_of("GET /zqjx/.. HTTP/1.1"), head_of("GET / HTTP/1.1", "zqjx\r\n"),
                                  head_of("GET / HTTP/1.1", "Host: zqjx@\r\n"), head_of("zqjx")}) {
-    const test::ReadRequest request = read(bad);
+    const test::ReadRequest request = read_first(bad);
     REQUIRE(request.state == State::malformed);
     CHECK(request.fault.message.find("zqjx") == std::string_view::npos);
   }

@@ -15,7 +15,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-std::optional<RequestTarget> read(std::string_view text, std::size_t parameters_max = 32) {
+std::optional<RequestTarget> target_of(std::string_view text, std::size_t parameters_max = 32) {
   RequestTarget target;
   const auto fault = serve::read_target(text, parameters_max, target);
   if (fault) {
@@ -55,7 +55,7 @@ TEST_CASE("a target: its path is decoded once and its parameters stay in order",
   };
   for (const auto& [text, wanted] : good) {
     INFO(text);
-    const auto target = read(text);
+    const auto target = target_of(text);
     REQUIRE(target);
     CHECK(target->path == wanted.path);
     CHECK(target->query == wanted.query);
@@ -172,7 +172,7 @@ TEST_CASE("a target: another form, or what is no path in normal form, is refused
   };
   for (const std::string& text : bad) {
     INFO(text);
-    CHECK(!read(text));
+    CHECK(!target_of(text));
   }
 }
 
@@ -180,10 +180,10 @@ TEST_CASE("a target: a control character is refused wherever it is encoded", "[s
   for (int byte = 0; byte < 0x80; ++byte) {
     const bool control = byte < 0x20 || byte == 0x7F;
     INFO(byte);
-    CHECK(read("/a" + percent(byte) + "b").has_value() == (!control && byte != '/'));
-    CHECK(read("/v1/x" + percent(byte)).has_value() == (!control && byte != '/'));
-    CHECK(read("/?n=" + percent(byte)).has_value() == !control);
-    CHECK(read("/?" + percent(byte) + "=1").has_value() == !control);
+    CHECK(target_of("/a" + percent(byte) + "b").has_value() == (!control && byte != '/'));
+    CHECK(target_of("/v1/x" + percent(byte)).has_value() == (!control && byte != '/'));
+    CHECK(target_of("/?n=" + percent(byte)).has_value() == !control);
+    CHECK(target_of("/?" + percent(byte) + "=1").has_value() == !control);
   }
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("a target: each printable character stands for itself or is refused", 
     if (c == '/' || c == '?' || c == '%') continue;
     const std::string path = std::string("/x") + c + "y";
     INFO(path);
-    const auto target = read(path);
+    const auto target = target_of(path);
     CHECK(target.has_value() == (letter || kept.find(c) != std::string_view::npos));
     if (target) CHECK(target->path == path);
   }
@@ -203,9 +203,9 @@ TEST_CASE("a target: each printable character stands for itself or is refused", 
 TEST_CASE("a target: there is a limit to how many parameters it has", "[serve][http][target]") {
   std::string text = "/?p0=";
   for (int i = 1; i < 32; ++i) text += "&p" + std::to_string(i) + "=";
-  REQUIRE(read(text));
-  CHECK(read(text)->query.size() == 32);
-  CHECK(!read(text + "&q="));
-  CHECK(read("/?a=1", 1));
-  CHECK(!read("/?a=1&b=2", 1));
+  REQUIRE(target_of(text));
+  CHECK(target_of(text)->query.size() == 32);
+  CHECK(!target_of(text + "&q="));
+  CHECK(target_of("/?a=1", 1));
+  CHECK(!target_of("/?a=1&b=2", 1));
 }
