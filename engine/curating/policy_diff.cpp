@@ -256,8 +256,8 @@ bool counts_curved(const Dataset& dataset) {
 
 void compare_dataset(const Place& place, const Dataset& before, const Dataset& after) {
   // Every field is named, so that a new one cannot be forgotten: this does not compile then.
-  [[maybe_unused]] const auto& [name, csv, sqlite, unit, rows, neighbours, budget, renews, unbounded,
-                                lifetime, blocks, limits, purposes, forbid, approvals, reservation,
+  [[maybe_unused]] const auto& [name, csv, sqlite, source_mark, unit, rows, neighbours, budget, renews,
+                                unbounded, lifetime, blocks, limits, purposes, forbid, approvals, reservation,
                                 per_release, columns, queries, allow, release, mean_split, mark] = before;
   compare_sources(place.at("source"), before, after);
   compare_units(place.at("unit"), before, after);
@@ -381,8 +381,8 @@ void compare_replicas(const Place& place, const std::optional<ReplicaFile>& befo
                   {Direction::neutral, ""});
     return;
   }
-  const auto& [path, sync] = *before;
-  const auto& [path_now, sync_now] = *after;
+  [[maybe_unused]] const auto& [path, sync, mark] = *before;
+  [[maybe_unused]] const auto& [path_now, sync_now, mark_now] = *after;
   place.at("file").compare(yaml::scalar(path), yaml::scalar(path_now),
                            {Direction::neutral, "everything so far is copied there"});
   const auto word = [](ReplicaFile::Sync one) { return std::string(kReplicaSyncWords.of(one)); };

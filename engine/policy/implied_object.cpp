@@ -9,9 +9,10 @@ namespace {
 /// Names in byte order. Every field of the model is named, so that a new one cannot be forgotten: this does
 /// not compile then.
 void write_dataset(JsonWriter& json, const Dataset& dataset) {
-  [[maybe_unused]] const auto& [name_of_it, csv, sqlite, unit, rows, neighbours, budget, renews, unbounded,
-                                lifetime, blocks, limits, purposes, forbid, approvals, reservation_seconds,
-                                per_release, columns, queries, allow, release, mean_split, mark] = dataset;
+  [[maybe_unused]] const auto& [name_of_it, csv, sqlite, source_mark, unit, rows, neighbours, budget, renews,
+                                unbounded, lifetime, blocks, limits, purposes, forbid, approvals,
+                                reservation_seconds, per_release, columns, queries, allow, release,
+                                mean_split, mark] = dataset;
   // Not here but in what is made of the whole dataset: the accounts, the release, the source and the unit.
   // That nothing bounds a budget that renews was accepted exactly where there is no lifetime: the accounts
   // say so.

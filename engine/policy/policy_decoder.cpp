@@ -125,6 +125,7 @@ std::optional<ReplicaFile> decode_replica(const Node& node, const Mark& owner, F
   const Fields fields(node, keys::replica, "replica", owner, faults);
   if (node.kind != Node::Kind::map) return std::nullopt;
   ReplicaFile replica;
+  replica.mark = owner;
   if (const Node* file = fields["file"]) {
     replica.path = absolute_path_of(*file, "replica.file", faults);
   }

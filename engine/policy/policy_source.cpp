@@ -117,6 +117,7 @@ SqliteSource decode_sqlite(const Node& node, const Mark& owner, Faults& faults) 
 }  // namespace
 
 void decode_source(const Node& node, const Mark& owner, Dataset& dataset, Faults& faults) {
+  dataset.source_mark = owner;
   constexpr const char* kForms = "{csv: FILE} or {sqlite: FILE, table: NAME}";
   if (!expect(node, Node::Kind::map, "source", kForms, faults)) return;
   const bool has_csv = node.find("csv") != nullptr;

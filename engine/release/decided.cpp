@@ -44,7 +44,7 @@ bool Deciding::prepare_ahead() {
   for (const Request& request : requests_) {
     std::optional<Prepared> step = prepared_ahead(state_, request);
     if (!step) return false;
-    answered(*step, {});
+    answered(*step, state_.options.folders, {});
     steps_.push_back(std::move(*step));
   }
   try {
@@ -72,7 +72,7 @@ std::optional<Answer> Deciding::prepare(const Progress& progress) {
     const auto tell = [&](double fraction) {
       progress((static_cast<double>(i) + fraction) / static_cast<double>(steps_.size()));
     };
-    answered(steps_[i], progress ? Progress(tell) : Progress());
+    answered(steps_[i], state_.options.folders, progress ? Progress(tell) : Progress());
   }
   supply();
   return std::nullopt;

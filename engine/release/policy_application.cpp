@@ -8,6 +8,7 @@
 #include "checkpoint_keeper.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/changed_meanwhile.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/measure.hpp"
@@ -30,13 +31,36 @@ std::string folder_of(const std::string& policy_path) {
   return std::filesystem::path(absolute_path(policy_path, "policy")).parent_path().string();
 }
 
-ledger::PolicyVersion version_of(const Policy& policy, const std::string& policy_path,
-                                 const std::string& by) {
+/// A policy that is offered, from a file or as a text.
+struct Offered {
+  Policy policy;
+  std::string file;                          ///< as faults call it
+  std::optional<std::string> base_dir;       ///< none: that of the active version
+  std::optional<std::string> expected = {};  ///< SHA-256 of the version that it replaces
+
+  [[nodiscard]] std::string base_dir_over(const ledger::PolicyVersion& active) const {
+    return base_dir.value_or(active.base_dir);
+  }
+  /// Throws  PolicyMoved.
+  void require_expected(const ledger::PolicyVersion& active) const {
+    if (expected && *expected != active.sha256) throw PolicyMoved(active.sha256);
+  }
+};
+
+Offered offered(const std::string& policy_path) {
+  return {checked_policy_file(policy_path), policy_path, folder_of(policy_path)};
+}
+
+Offered offered(const OfferedPolicy& text) {
+  return {checked_policy(text.yaml, text.name), text.name, std::nullopt, text.expected_sha256};
+}
+
+ledger::PolicyVersion version_of(const Policy& policy, const std::string& base_dir, const std::string& by) {
   ledger::PolicyVersion version;
   version.yaml = policy.yaml();
   version.sha256 = ledger::sha256_hex(policy.yaml());
   version.implies = implied_object(policy);
-  version.base_dir = folder_of(policy_path);
+  version.base_dir = base_dir;
   version.applied_by = by;
   return version;
 }
@@ -62,18 +86,21 @@ std::vector<PolicyChange> diff(const Policy& before, const Locations& located, c
   return changes;
 }
 
+void append(std::vector<PolicyFault>& faults, std::vector<PolicyFault> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(faults));
+}
+
 /// Collects what an already charged dataset may not change: each of these would alter what the
 /// recorded losses mean, or let them be forgotten.
 class ChangeCheck {
  public:
   /// `located` is where the sources of `before` are found.
-  ChangeCheck(const AppliedPolicy& before, Locations located, const Policy& after,
-              const ledger::PolicyVersion& version, std::string file)
+  ChangeCheck(const AppliedPolicy& before, Locations located, const Offered& after)
       : before_(before),
         located_(std::move(located)),
-        after_(after),
-        version_(version),
-        file_(std::move(file)) {}
+        after_(after.policy),
+        base_dir_(after.base_dir_over(before.version)),
+        file_(after.file) {}
 
   std::vector<PolicyFault> faults(const std::vector<PolicyChange>& changes,
                                   const std::vector<ledger::AccountState>& accounts,
@@ -98,9 +125,8 @@ class ChangeCheck {
   /// What the table of policy_charged.cpp refuses.
   void check_charged(const Dataset& old, const std::vector<PolicyChange>& changes) {
     const Dataset* now = find_dataset(after_, old.name);
-    const bool same = now != nullptr && same_source(old, located_, *now, version_.base_dir);
-    std::vector<PolicyFault> found = charged_faults(changes, old, same, file_);
-    std::move(found.begin(), found.end(), std::back_inserter(faults_));
+    const bool same = now != nullptr && same_source(old, located_, *now, base_dir_);
+    append(faults_, charged_faults(changes, old, same, file_));
   }
 
   void check_limit(const ledger::AccountState& account, const LimitsAfter& limits) {
@@ -119,7 +145,7 @@ class ChangeCheck {
   const AppliedPolicy& before_;
   Locations located_;
   const Policy& after_;
-  const ledger::PolicyVersion& version_;
+  std::string base_dir_;
   std::string file_;
   std::vector<PolicyFault> faults_;
 };
@@ -185,6 +211,29 @@ std::vector<PolicyFault> place_faults(const Policy& policy, const std::string& p
   return faults;
 }
 
+/// Where the sources of a policy are found once it is applied.
+Locations locations_after(const AppliedPolicy& before, const Locations& located, const Policy& after,
+                          const std::string& base_dir) {
+  Locations found;
+  for (const Dataset& dataset : after.datasets()) {
+    if (!dataset.has_source()) continue;
+    const Dataset* old = find_dataset(before.policy, dataset.name);
+    const bool kept =
+        old != nullptr && old->has_source() && keeps_file(*old, located.at(dataset.name), dataset, base_dir);
+    found.emplace(dataset.name, kept ? located.at(dataset.name) : declared_location(dataset, base_dir));
+  }
+  return found;
+}
+
+/// What a policy may not name here, as it would be applied over `before`.
+std::vector<PolicyFault> folder_faults_over(const AppliedPolicy& before, const Locations& located,
+                                            const Offered& after, const std::optional<Folders>& folders) {
+  if (!folders) return {};
+  const std::string base_dir = after.base_dir_over(before.version);
+  return folder_faults(after.policy, locations_after(before, located, after.policy, base_dir), *folders,
+                       after.file);
+}
+
 /// Throws  PolicyError.
 void require_places(const Policy& policy, const std::string& policy_path, const std::string& ledger_path) {
   std::vector<PolicyFault> faults = place_faults(policy, policy_path, ledger_path);
@@ -221,7 +270,7 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
                         const std::string& by) {
   check_name(by, "by");
   const Policy policy = checked_policy_file(policy_path);
-  const ledger::PolicyVersion version = version_of(policy, policy_path, by);
+  const ledger::PolicyVersion version = version_of(policy, folder_of(policy_path), by);
   require_places(policy, policy_path, ledger_path);
   InitReport report;
   report.ledger_id =
@@ -231,21 +280,22 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
   return report;
 }
 
-ApplyReport Engine::apply_policy(const std::string& policy_path, const std::string& by,
-                                 const std::string& why) {
-  check_name(by, "by");
-  check_reason(why);
-  const Policy policy = checked_policy_file(policy_path);
-  const ledger::PolicyVersion version = version_of(policy, policy_path, by);
-  require_places(policy, policy_path, state_->ledger_path);
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
+namespace {
+
+ApplyReport applied(EngineState& state, const Offered& next, const std::string& by, const std::string& why) {
+  const Policy& policy = next.policy;
+  ledger::PolicyVersion version = version_of(policy, next.base_dir.value_or(""), by);
+  require_places(policy, next.file, state.ledger_path);
+  const CheckpointKeeper::AtEnd at_end(state.checkpoints());
   ApplyReport report;
   report.policy_sha256 = version.sha256;
 
-  ledger::Ledger& ledger = state_->writer();
-  Begun begun = begin_after_expiries(*state_, "", &version);
+  ledger::Ledger& ledger = state.writer();
+  Begun begun = begin_after_expiries(state, "", &version);
   ledger::Transaction& transaction = begun.transaction;
   const ledger::PolicyVersion active = transaction.active_policy();
+  next.require_expected(active);
+  version.base_dir = next.base_dir_over(active);
   const AppliedPolicy before{active, Policy::parse_stored(active.yaml, "the active policy")};
   report.policy_version = before.version.version;
   if (before.version.sha256 == version.sha256) return report;
@@ -253,10 +303,11 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   const std::vector<ledger::AccountState> existing = transaction.accounts("");
   const Locations located = locations(transaction, before);
   const std::vector<PolicyChange> changes = diff(before.policy, policy);
-  std::vector<PolicyFault> faults = ChangeCheck(before, located, policy, version, policy_path)
-                                        .faults(changes, existing, transaction.calendar_time());
+  std::vector<PolicyFault> faults =
+      ChangeCheck(before, located, next).faults(changes, existing, transaction.calendar_time());
+  append(faults, folder_faults_over(before, located, next, state.options.folders));
   if (!faults.empty()) throw PolicyError(std::move(faults));
-  if (why.empty()) require_reason(changes, policy_path);
+  if (why.empty()) require_reason(changes, next.file);
   const LimitsAfter after(policy, transaction.calendar_time());
   std::vector<ledger::AccountName> removed;
   for (const ledger::AccountState& account :
@@ -266,11 +317,11 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   transaction.apply_policy(version, accounts_after(after, existing), why, removed);
   keep_locations(transaction, before, located, policy, version, why);
   (void)ledger.commit(std::move(transaction));
-  state_->checkpoints().committed(before.version.version + 1, nullptr);
+  state.checkpoints().committed(before.version.version + 1, nullptr);
 
   report.changed = true;
   report.policy_version = before.version.version + 1;
-  ledger::Snapshot view = state_->snapshot();
+  ledger::Snapshot view = state.snapshot();
   view.each_limit_change([&report](const ledger::LimitChange& change) {
     if (change.policy_version == report.policy_version) report.limit_changes.push_back(change);
   });
@@ -280,34 +331,81 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
   return report;
 }
 
+std::vector<PolicyFault> faults_of(EngineState& state, const Offered& next) {
+  std::vector<PolicyFault> faults = place_faults(next.policy, next.file, state.ledger_path);
+  if (!faults.empty()) return faults;
+  ledger::Snapshot view = state.snapshot();
+  const auto before = state.active_policy(view);
+  next.require_expected(before->version);
+  const Locations located = locations(view, *before);
+  faults = ChangeCheck(*before, located, next)
+               .faults(diff(before->policy, next.policy), after_expiries(view, view.accounts("")),
+                       view.calendar_time());
+  append(faults, folder_faults_over(*before, located, next, state.options.folders));
+  return faults;
+}
+
+std::vector<PolicyChange> changes_of(EngineState& state, const Offered& next) {
+  ledger::Snapshot view = state.snapshot();
+  const auto before = state.active_policy(view);
+  next.require_expected(before->version);
+  return diff(before->policy, locations(view, *before), next.policy, next.base_dir_over(before->version));
+}
+
+std::vector<ledger::AccountState> removed_of(EngineState& state, const Offered& next) {
+  ledger::Snapshot view = state.snapshot();
+  const auto before = state.active_policy(view);
+  next.require_expected(before->version);
+  return removed_between(LimitsAfter(before->policy, view.calendar_time()),
+                         LimitsAfter(next.policy, view.calendar_time()),
+                         after_expiries(view, view.accounts("")));
+}
+
+}  // namespace
+
+ApplyReport Engine::apply_policy(const std::string& policy_path, const std::string& by,
+                                 const std::string& why) {
+  check_name(by, "by");
+  check_reason(why);
+  return applied(*state_, offered(policy_path), by, why);
+}
+
+ApplyReport Engine::apply_policy(const OfferedPolicy& text, const std::string& by, const std::string& why) {
+  check_name(by, "by");
+  check_reason(why);
+  return applied(*state_, offered(text), by, why);
+}
+
 std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) const {
-  const Policy policy = checked_policy_file(policy_path);
-  if (std::vector<PolicyFault> faults = place_faults(policy, policy_path, state_->ledger_path);
-      !faults.empty()) {
-    return faults;
-  }
-  ledger::Snapshot view = state_->snapshot();
-  const auto before = state_->active_policy(view);
-  return ChangeCheck(*before, locations(view, *before), policy, version_of(policy, policy_path, ""),
-                     policy_path)
-      .faults(diff(before->policy, policy), after_expiries(view, view.accounts("")), view.calendar_time());
+  return faults_of(*state_, offered(policy_path));
+}
+
+std::vector<PolicyFault> Engine::apply_faults(const OfferedPolicy& text) const {
+  return faults_of(*state_, offered(text));
 }
 
 std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) const {
-  const Policy policy = checked_policy_file(policy_path);
-  ledger::Snapshot view = state_->snapshot();
-  const auto before = state_->active_policy(view);
-  const Locations located = locations(view, *before);
-  const std::string base_dir = version_of(policy, policy_path, "").base_dir;
-  return diff(before->policy, located, policy, base_dir);
+  return changes_of(*state_, offered(policy_path));
+}
+
+std::vector<PolicyChange> Engine::changes_to(const OfferedPolicy& text) const {
+  return changes_of(*state_, offered(text));
 }
 
 std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {
-  const Policy policy = checked_policy_file(policy_path);
+  return removed_of(*state_, offered(policy_path));
+}
+
+std::vector<ledger::AccountState> Engine::removed_by(const OfferedPolicy& text) const {
+  return removed_of(*state_, offered(text));
+}
+
+std::vector<PolicyFault> Engine::folder_faults() const {
+  if (!state_->options.folders) return {};
   ledger::Snapshot view = state_->snapshot();
-  const auto before = state_->active_policy(view);
-  return removed_between(LimitsAfter(before->policy, view.calendar_time()),
-                         LimitsAfter(policy, view.calendar_time()), after_expiries(view, view.accounts("")));
+  const auto active = state_->active_policy(view);
+  return engine::folder_faults(active->policy, locations(view, *active), *state_->options.folders,
+                               "the active policy");
 }
 
 }  // namespace epsilog::engine

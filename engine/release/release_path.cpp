@@ -265,21 +265,25 @@ std::optional<Prepared> prepared_ahead(EngineState& state, const Request& reques
   return result;
 }
 
-void answered(Prepared& request, const Progress& progress) {
+void answered(Prepared& request, const std::optional<Folders>& folders, const Progress& progress) {
   if (request.replay || request.looks != ledger::Outcome::granted) return;
   const Question& question = request.request.question;
   if (question.statistic.kind == StatisticKind::value) {
     request.exact = ExactAnswer{{{parse_supplied_value(
         *request.request.supplied, *request.dataset->query(question.statistic.subject))}}};
   } else {
+    const std::string& base_dir = request.applied->version.base_dir;
     const auto answer_of = [&](const Dataset& dataset) {
-      const std::string& base_dir = request.applied->version.base_dir;
       return opened_where_found(dataset, base_dir, [&] {
         return compute_exact_answer(dataset, question, request.plan->derivation, base_dir, progress);
       });
     };
-    request.exact = request.location ? answer_of(relocated(*request.dataset, *request.location))
-                                     : answer_of(*request.dataset);
+    if (!request.location && !folders) {
+      request.exact = answer_of(*request.dataset);
+      return;
+    }
+    Dataset found = request.location ? relocated(*request.dataset, *request.location) : *request.dataset;
+    request.exact = answer_of(folders ? readable(std::move(found), base_dir, *folders) : found);
   }
 }
 

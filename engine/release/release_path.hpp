@@ -49,7 +49,7 @@ struct Prepared {
 
 /// Computes the exact answer, unless the request is a replay or looks as if it were not granted at once.
 /// Throws  SourceError, SourceIo.
-void answered(Prepared& request, const Progress& progress);
+void answered(Prepared& request, const std::optional<Folders>& folders, const Progress& progress);
 
 /// How many accounts the request may change the balance of, at most.
 [[nodiscard]] std::size_t movements_up(const Prepared& request);

@@ -33,6 +33,13 @@ void require_shape(const Dataset& dataset, const std::string& path) {
   (void)open_source(there, {}, "");
 }
 
+/// Throws  PolicyError: where a source is found is part of what a policy means.
+void require_folder(const Dataset& dataset, const std::string& path, const std::optional<Folders>& folders) {
+  if (!folders) return;
+  auto fault = source_fault(dataset, path, *folders, "the active policy");
+  if (fault) throw PolicyError({std::move(*fault)});
+}
+
 const Dataset& with_source(const Policy& policy, const std::string& dataset) {
   const Dataset& declared = policy.dataset(dataset);
   if (declared.has_source()) return declared;
@@ -57,6 +64,7 @@ RelocateReport Engine::relocate(const std::string& dataset, const std::string& p
       return state_->active_policy(view);
     }();
     const Dataset& declared = with_source(active->policy, dataset);
+    require_folder(declared, report.to, state_->options.folders);
     require_shape(declared, report.to);
     ledger::Ledger& ledger = state_->writer();
     ledger::Transaction transaction = ledger.begin();

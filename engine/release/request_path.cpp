@@ -210,6 +210,9 @@ Reading reading(EngineState& state, const Waiting& step) {
   result.base_dir = step.active->version.base_dir;
   if (result.dataset.has_source()) result.location = view.location(step.request.dataset);
   if (result.location) result.dataset = relocated(std::move(result.dataset), *result.location);
+  if (step.computed_here() && state.options.folders && result.dataset.has_source()) {
+    result.dataset = readable(std::move(result.dataset), result.base_dir, *state.options.folders);
+  }
   return result;
 }
 

@@ -34,6 +34,12 @@ Dataset relocated(Dataset dataset, const std::string& path) {
   return dataset;
 }
 
+Dataset readable(Dataset dataset, const std::string& base_dir, const Folders& folders) {
+  const auto place = place_below(folders.sources, declared_location(dataset, base_dir));
+  if (!place) throw SourceError("dataset '" + dataset.name + "': its source may not be read here");
+  return relocated(std::move(dataset), *place);
+}
+
 std::string advice_on_missing(const Dataset& dataset, const std::string& base_dir) {
   std::error_code error;
   const auto found = std::filesystem::symlink_status(declared_location(dataset, base_dir), error).type();

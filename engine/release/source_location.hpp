@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/folders.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "plan_cache.hpp"
 
@@ -22,6 +23,11 @@ namespace epsilog::engine {
 [[nodiscard]] std::string declared_location(const Dataset& dataset, const std::string& base_dir);
 /// The same dataset with its source at an absolute path.
 [[nodiscard]] Dataset relocated(Dataset dataset, const std::string& path);
+/// The dataset as it may be read: where folders are set, with its source where it really is, so that what was
+/// looked at is what is opened.
+/// Requires  dataset.has_source().
+/// Throws    SourceError, which says nothing but the dataset's name, where it is not below one of them.
+[[nodiscard]] Dataset readable(Dataset dataset, const std::string& base_dir, const Folders& folders);
 /// What a curator can do about a source that is not where its dataset says, as the rest of a sentence; ""
 /// where something is there. Requires  dataset.has_source().
 [[nodiscard]] std::string advice_on_missing(const Dataset& dataset, const std::string& base_dir);

@@ -85,7 +85,7 @@ class AskedTogether final {
     Call& call = ask(request);
     ledger::Snapshot view = state_.snapshot();
     call.other.push_back(engine::prepared(state_, view, state_.active_policy(view), call.request));
-    engine::answered(call.other.back(), {});
+    engine::answered(call.other.back(), {}, {});
     call.other.back().canonical = "no object";
     call.other.back().digest = ledger::sha256_hex("no object");
     call.other_bits = std::make_unique<engine::SuppliedBits>(call.bits.get());

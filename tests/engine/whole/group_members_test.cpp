@@ -304,7 +304,7 @@ TEST_CASE("groups: whatever bits were supplied first, a draw is the one from the
       const engine::Request asked = request(statistic, "0.5");
       std::vector<engine::Prepared> steps;
       steps.push_back(engine::prepared(state, view, state.active_policy(view), asked));
-      engine::answered(steps.back(), {});
+      engine::answered(steps.back(), {}, {});
       for (;;) {
         engine::Member member(steps, bits, engine::Replays::told);
         engine::grouped(state, member, engine::Patience::turn);

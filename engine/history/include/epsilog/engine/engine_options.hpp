@@ -8,6 +8,7 @@
 #include <string>
 
 #include "epsilog/accounting/callback.hpp"
+#include "epsilog/engine/folders.hpp"
 #include "epsilog/ledger/clock.hpp"
 
 namespace epsilog::ledger {
@@ -22,8 +23,6 @@ struct UnreadableDecision {
   std::string decision_id;  ///< "" where not even that can be read
   std::string message;
 };
-
-class Policy;
 
 /// Where and how surely a policy has lines written a second time.
 [[nodiscard]] std::optional<ledger::Replica> replica_of(const Policy& policy);
@@ -40,6 +39,10 @@ struct EngineOptions {
   accounting::Callback<void(const std::string&)> warn = {};
   /// Told, only after a second, who it is that a call waits for.
   accounting::Callback<void(const std::string&)> waiting = {};
+
+  /// Where they are set, a policy is applied and a source relocated only if its files are below them, and a
+  /// source that is not is not read.
+  std::optional<Folders> folders = {};
 
   [[nodiscard]] ledger::Options ledger_options() const;
 };

@@ -136,6 +136,7 @@ struct Dataset {
   std::string name;
   std::optional<CsvSource> csv;  ///< at most one of csv and sqlite; neither: values come from outside
   std::optional<SqliteSource> sqlite;
+  Mark source_mark{};  ///< of the key `source`; of nothing without one
   UnitOfPrivacy unit;
   Rows rows;
   Neighbours neighbours = Neighbours::add_remove;
@@ -173,6 +174,7 @@ struct ReplicaFile {
   enum class Sync { commit, none };
   std::string path;          ///< absolute
   Sync sync = Sync::commit;  ///< commit: before a value leaves
+  Mark mark{};               ///< of the key `replica`
 };
 
 /// Checkpoints that the engine signs and appends to a file by itself (docs/evidence.md).

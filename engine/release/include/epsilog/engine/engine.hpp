@@ -44,6 +44,15 @@ struct ApplyReport {
   std::vector<ledger::LimitRemoval> limit_removals;
 };
 
+/// A policy that comes as a text, from who is not where the files are.
+struct OfferedPolicy {
+  std::string yaml;             ///< its bytes, at most 256 KiB
+  std::string name = "policy";  ///< to show in faults
+  /// Of the bytes of the version that it replaces, in lower-case hexadecimal digits; nothing: whichever that
+  /// is. Another active one is PolicyMoved, also for who only asks what the text would change.
+  std::optional<std::string> expected_sha256 = {};
+};
+
 struct RelocateReport {
   std::string dataset;
   std::string from;      ///< where the source was found until then
@@ -224,21 +233,32 @@ class Engine final {
   /// Throws  PolicyError when the policy itself or the change is not acceptable; InvalidParameter for one
   ///         that is looser, with no `why`; SourceError as init(); writing.
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
+  /// The same of a text. Relative paths start where those of the active version do.
+  /// Throws  likewise; PolicyMoved (changed_meanwhile.hpp).
+  ApplyReport apply_policy(const OfferedPolicy& policy, const std::string& by, const std::string& why);
   /// What apply_policy() would refuse of the change as the ledger stands, what is overdue by now taken as
   /// ended; changes nothing.
   /// Throws  PolicyError when the policy itself is not valid; SourceError as init(); reading.
   [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
+  [[nodiscard]] std::vector<PolicyFault> apply_faults(const OfferedPolicy& policy) const;
   /// How the policy differs from the active one. A path that is written otherwise and leads to where the
   /// source is found is not refused once charged.
   /// Throws  likewise.
   [[nodiscard]] std::vector<PolicyChange> changes_to(const std::string& policy_path) const;
+  [[nodiscard]] std::vector<PolicyChange> changes_to(const OfferedPolicy& policy) const;
   /// The accounts whose limit apply_policy() would end.
   /// Throws  likewise.
   [[nodiscard]] std::vector<ledger::AccountState> removed_by(const std::string& policy_path) const;
+  [[nodiscard]] std::vector<ledger::AccountState> removed_by(const OfferedPolicy& policy) const;
+  /// What the active policy names outside EngineOptions::folders, sources where they are found now; nothing
+  /// where those are not set. For who starts over a ledger that was kept without them.
+  /// Throws  reading.
+  [[nodiscard]] std::vector<PolicyFault> folder_faults() const;
 
   /// The source of the dataset is found at `path` from now on, relative to the working directory. That the
   /// same data stand there nobody can check: `by` vouches for it, and it is recorded with who and why.
-  /// Throws    NotFound; SourceError where the dataset has no source, or what is there is not of the kind and
+  /// Throws    NotFound; PolicyError where EngineOptions::folders forbid the place; SourceError where the
+  /// dataset has no source, or what is there is not of the kind and
   ///           shape that the policy declares, or belongs to the ledger; InvalidParameter without `why`;
   ///           writing.
   RelocateReport relocate(const std::string& dataset, const std::string& path, const std::string& by,

@@ -1,0 +1,98 @@
+#include "epsilog/engine/folders.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "policy_faults.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// With every link followed; nothing if that fails.
+std::optional<fs::path> real_path(const fs::path& path) {
+  std::error_code error;
+  fs::path real = fs::canonical(path, error);
+  if (error || real.empty()) return std::nullopt;
+  return real;
+}
+
+std::optional<fs::path> real_place(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type != fs::file_type::not_found) return real_path(path);
+  const fs::path name = path.filename();
+  if (name.empty() || name == "." || name == "..") return std::nullopt;
+  const auto folder = real_path(path.parent_path());
+  if (!folder || !fs::is_directory(*folder, error)) return std::nullopt;
+  return *folder / name;
+}
+
+bool is_below(const fs::path& folder, const fs::path& path) {
+  const auto [end, other] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end() && other != path.end();
+}
+
+std::optional<PolicyFault> fault_of(const std::vector<std::string>& folders, const std::string& path,
+                                    const std::string& key, const Mark& mark, const std::string& file) {
+  if (place_below(folders, path)) return std::nullopt;
+  return PolicyFault{file, mark.line, mark.column,
+                     key + ": " + shown(path) + " is not below a folder that is open to policies here"};
+}
+
+}  // namespace
+
+std::optional<std::string> place_below(const std::vector<std::string>& folders, const std::string& path) {
+  const auto place = real_place(path);
+  if (!place) return std::nullopt;
+  for (const std::string& folder : folders) {
+    const auto real = real_path(folder);
+    if (real && is_below(*real, *place)) return place->string();
+  }
+  return std::nullopt;
+}
+
+std::optional<PolicyFault> source_fault(const Dataset& dataset, const std::string& path,
+                                        const Folders& folders, const std::string& file) {
+  return fault_of(folders.sources, path, "source", dataset.source_mark, file);
+}
+
+std::vector<PolicyFault> folder_faults(const Policy& policy,
+                                       const std::map<std::string, std::string>& sources,
+                                       const Folders& folders, const std::string& file) {
+  std::vector<PolicyFault> faults;
+  const auto add = [&faults](std::optional<PolicyFault> fault) {
+    if (fault) faults.push_back(std::move(*fault));
+  };
+  for (const Dataset& dataset : policy.datasets()) {
+    if (dataset.has_source()) add(source_fault(dataset, sources.at(dataset.name), folders, file));
+  }
+  if (const auto& replica = policy.replica()) {
+    add(fault_of(folders.replicas, replica->path, "replica", replica->mark, file));
+  }
+  if (const auto& checkpoint = policy.checkpoint()) {
+    for (const std::string& path : {checkpoint->key, checkpoint->key + ".state", checkpoint->path}) {
+      add(fault_of(folders.checkpoints, path, "checkpoint", checkpoint->mark, file));
+    }
+  }
+  std::stable_sort(faults.begin(), faults.end(), [](const PolicyFault& one, const PolicyFault& other) {
+    return std::pair(one.line, one.column) < std::pair(other.line, other.column);
+  });
+  return faults;
+}
+
+std::vector<PolicyFault> folder_faults(const Policy& policy, const std::string& base_dir,
+                                       const Folders& folders, const std::string& file) {
+  std::map<std::string, std::string> sources;
+  for (const Dataset& dataset : policy.datasets()) {
+    if (!dataset.has_source()) continue;
+    const std::string& written = dataset.csv ? dataset.csv->path : dataset.sqlite->path;
+    sources.emplace(dataset.name, (fs::path(base_dir) / written).string());
+  }
+  return folder_faults(policy, sources, folders, file);
+}
+
+}  // namespace epsilog::engine

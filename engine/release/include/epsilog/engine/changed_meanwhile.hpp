@@ -1,0 +1,22 @@
+// What a caller acts on is not what there is any more. Nothing was recorded: look again, then decide again.
+#pragma once
+
+#include <string>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+
+/// Another policy is active than the one that the caller's replaces.
+class PolicyMoved : public Error {
+ public:
+  explicit PolicyMoved(const std::string& active_sha256)
+      : Error("another policy was applied meanwhile; the active one has SHA-256 " + active_sha256),
+        active_sha256_(active_sha256) {}
+  [[nodiscard]] const std::string& active_sha256() const noexcept { return active_sha256_; }
+
+ private:
+  std::string active_sha256_;
+};
+
+}  // namespace epsilog::engine

@@ -1,0 +1,158 @@
+// A policy that comes as a text: what a file would do, from where the active version's paths start, and only
+// over the version that its author saw.
+#include <filesystem>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/changed_meanwhile.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/policy_diff.hpp"
+#include "support/catch.hpp"
+#include "waiting.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+
+namespace {
+
+std::vector<std::string> texts(const std::vector<PolicyFault>& faults) {
+  std::vector<std::string> found;
+  for (const PolicyFault& fault : faults) found.push_back(fault.text());
+  return found;
+}
+
+std::vector<std::string> texts(const std::vector<engine::PolicyChange>& changes) {
+  std::vector<std::string> found;
+  for (const engine::PolicyChange& change : changes) {
+    found.push_back(change.place() + " " + change.before + " " + change.after + " " + change.why + " " +
+                    std::to_string(change.refused_once_charged));
+  }
+  return found;
+}
+
+std::vector<std::string> texts(const std::vector<ledger::AccountState>& accounts) {
+  std::vector<std::string> found;
+  for (const ledger::AccountState& account : accounts) found.push_back(account.scope + " " + account.measure);
+  return found;
+}
+
+/// What apply throws, "" if nothing.
+std::string fault_of(engine::Engine& engine, const engine::OfferedPolicy& text,
+                     const std::string& why = "test") {
+  try {
+    (void)engine.apply_policy(text, "curator", why);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::int64_t versions(const engine::Engine& engine) {
+  return engine.active_policy_version().version;
+}
+
+}  // namespace
+
+TEST_CASE("policy text: it is applied where the active version stands, and sources are found as before",
+          "[engine][policy][text]") {
+  WaitingClinic waiting("");
+  engine::Engine& engine = waiting.engine;
+  const std::string next = clinic_policy("epsilon: 2", waiting_rules(""));
+  const ledger::PolicyVersion before = engine.active_policy_version();
+  const engine::ApplyReport report =
+      engine.apply_policy(engine::OfferedPolicy{.yaml = next}, "carol", "less");
+  CHECK(report.changed);
+  CHECK(report.policy_version == 2);
+  CHECK(report.limit_changes.size() == 1);
+  const ledger::PolicyVersion after = engine.active_policy_version();
+  CHECK(after.yaml == next);
+  CHECK(after.sha256 == report.policy_sha256);
+  CHECK(after.base_dir == before.base_dir);
+  CHECK(after.applied_by == "carol");
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
+  CHECK_FALSE(engine.apply_policy(engine::OfferedPolicy{.yaml = next}, "carol", "less").changed);
+
+  // What was moved stays where it is.
+  std::filesystem::rename(waiting.clinic.folder.path("visits.csv"), waiting.clinic.folder.path("moved.csv"));
+  (void)engine.relocate("clinic", waiting.clinic.folder.path("moved.csv"), "carol", "moved");
+  CHECK(engine
+            .apply_policy(engine::OfferedPolicy{.yaml = clinic_policy("epsilon: 1.5", waiting_rules(""))},
+                          "carol", "less")
+            .changed);
+  CHECK(engine.source_of("clinic") == waiting.clinic.folder.path("moved.csv"));
+  CHECK(release(engine, request("count", "0.1")).recorded.granted);
+  CHECK(waiting.audit().empty());
+}
+
+TEST_CASE("policy text: nothing is said of it that is not said of the file", "[engine][policy][text]") {
+  WaitingClinic waiting("");
+  engine::Engine& engine = waiting.engine;
+  REQUIRE(release(engine, request("count", "0.5")).recorded.granted);
+  std::string other_unit = clinic_policy("epsilon: 3", waiting_rules(""));
+  other_unit.replace(other_unit.find("max_rows: 3"), 11, "max_rows: 2");
+  for (const std::string& yaml :
+       {clinic_policy("epsilon: 5", waiting_rules("")), clinic_policy("epsilon: 0.25", waiting_rules("")),
+        clinic_policy("measure: zcdp, rho: 1", waiting_rules("")), other_unit}) {
+    CAPTURE(yaml);
+    const std::string file = waiting.clinic.folder.write("next.yaml", yaml);
+    const engine::OfferedPolicy text{.yaml = yaml, .name = file};
+    CHECK(texts(engine.apply_faults(text)) == texts(engine.apply_faults(file)));
+    CHECK(texts(engine.changes_to(text)) == texts(engine.changes_to(file)));
+    CHECK_FALSE(engine.changes_to(text).empty());
+    CHECK(texts(engine.removed_by(text)) == texts(engine.removed_by(file)));
+  }
+  CHECK(versions(engine) == 1);
+}
+
+TEST_CASE("policy text: what is wrong with it is named by its name", "[engine][policy][text][negative]") {
+  WaitingClinic waiting("");
+  engine::Engine& engine = waiting.engine;
+  const auto named = [](const std::string& yaml) {
+    return engine::OfferedPolicy{.yaml = yaml, .name = "PUT"};
+  };
+  CHECK(fault_of(engine, named("version: 2\n")).starts_with("PUT:1:10: version: '2' is not known"));
+  CHECK(fault_of(engine, named("")).starts_with("PUT:1:1: "));
+  CHECK(fault_of(engine, named(std::string(1 << 20, '#'))).starts_with("PUT:1:1: "));
+  CHECK_THAT(fault_of(engine, named(clinic_policy("epsilon: 5", waiting_rules(""))), ""),
+             Catch::Matchers::Contains("(--why): PUT:8:14: datasets.clinic.budget.epsilon: 3 -> 5"));
+  REQUIRE(release(engine, request("count", "0.5")).recorded.granted);
+  CHECK(fault_of(engine, named(clinic_policy("epsilon: 0.25", waiting_rules(""))))
+            .starts_with("PUT:3:3: epsilon budget of dataset 'clinic': 0.25 is below the 0.5 already spent"));
+  CHECK(versions(engine) == 1);
+}
+
+TEST_CASE("policy text: it replaces the version that its author saw and no other",
+          "[engine][policy][text][negative]") {
+  WaitingClinic waiting("");
+  engine::Engine& engine = waiting.engine;
+  const std::string seen = engine.active_policy_version().sha256;
+  engine::OfferedPolicy text{.yaml = clinic_policy("epsilon: 2", waiting_rules("")), .expected_sha256 = seen};
+  CHECK(texts(engine.apply_faults(text)).empty());
+  CHECK(engine.apply_policy(text, "carol", "less").changed);
+
+  // Also where it is active already: its author has not seen that.
+  const std::string active = engine.active_policy_version().sha256;
+  text.yaml = clinic_policy("epsilon: 1", waiting_rules(""));
+  const auto moved = [&](const auto& call) {
+    try {
+      (void)call();
+    } catch (const engine::PolicyMoved& error) {
+      return error.active_sha256();
+    }
+    return std::string("no error");
+  };
+  for (const std::string& yaml :
+       {clinic_policy("epsilon: 1", waiting_rules("")), clinic_policy("epsilon: 2", waiting_rules(""))}) {
+    for (const std::string& expected : {seen, std::string(), std::string("x"), active.substr(1)}) {
+      CAPTURE(yaml, expected);
+      const engine::OfferedPolicy stale{.yaml = yaml, .expected_sha256 = expected};
+      CHECK(moved([&] { return engine.apply_policy(stale, "carol", "less"); }) == active);
+      CHECK(moved([&] { return engine.apply_faults(stale); }) == active);
+      CHECK(moved([&] { return engine.changes_to(stale); }) == active);
+      CHECK(moved([&] { return engine.removed_by(stale); }) == active);
+    }
+  }
+  CHECK(versions(engine) == 2);
+  text.expected_sha256 = active;
+  CHECK(engine.apply_policy(text, "carol", "less").changed);
+  CHECK(waiting.audit().empty());
+}
