@@ -74,6 +74,19 @@ std::optional<RequestFamily> read_family(Reader& reader, const std::string& id) 
 
 }  // namespace
 
+std::int64_t RequestFamily::newest() const {
+  std::int64_t seq = root.seq;
+  for (const std::optional<StoredDecision>* one : {&reservation, &token, &end}) {
+    if (*one) seq = std::max(seq, (*one)->seq);
+  }
+  for (const StoredDecision& approval : approvals) seq = std::max(seq, approval.seq);
+  return seq;
+}
+
+std::string tag_of(const RequestFamily& family, std::int64_t active_version) {
+  return std::to_string(family.newest()) + "." + std::to_string(active_version);
+}
+
 StoredDecision asked_by(ledger::Snapshot& view, const StoredDecision& stored) {
   return *root_of(view, std::optional(stored));
 }

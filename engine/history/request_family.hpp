@@ -1,6 +1,7 @@
 // Everything that was recorded about a request that waits or waited.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,9 +30,15 @@ struct RequestFamily {
   /// Not durable for that alone.
   [[nodiscard]] bool replica_behind() const;
   [[nodiscard]] bool approved_by(const std::string& who) const;
+  /// The seq of the newest of them.
+  [[nodiscard]] std::int64_t newest() const;
   /// The request, with who asked it and under which key.
   [[nodiscard]] Request request() const;
 };
+
+/// What an approver saw: the family as it stands, and the version under which an approval would decide. No
+/// blanks or quotes.
+[[nodiscard]] std::string tag_of(const RequestFamily& family, std::int64_t active_version);
 
 /// Of any decision that belongs to it; nothing for one that never waited, and for none of that id.
 /// Throws  ledger::UnreadableRow if one of them cannot be read; a transaction goes on then.

@@ -203,7 +203,8 @@ DecodedPolicy decode_policy(const Node& root, Faults& faults) {
   Askers askers;
   const Node* principals = fields["principals"];
   if (principals != nullptr) {
-    askers = decode_principals(*principals, fields.mark_of("principals"), faults);
+    policy.principals_mark = fields.mark_of("principals");
+    askers = decode_principals(*principals, policy.principals_mark, faults);
   } else {
     askers.readable = !fields.has("principals");
   }

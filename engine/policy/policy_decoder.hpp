@@ -17,6 +17,7 @@ namespace epsilog::engine {
 struct DecodedPolicy {
   std::vector<Dataset> datasets;
   std::optional<std::vector<Principal>> principals;
+  Mark principals_mark{};  ///< of the key; 1:1 without it
   std::optional<ReplicaFile> replica;
   std::optional<AutomaticCheckpoint> checkpoint;
 };

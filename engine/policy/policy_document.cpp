@@ -26,6 +26,7 @@ Policy Policy::parse_stored(std::string_view yaml, const std::string& file) {
   Policy policy;
   policy.datasets_ = std::move(decoded.datasets);
   policy.principals_ = std::move(decoded.principals);
+  policy.principals_mark_ = decoded.principals_mark;
   policy.replica_ = std::move(decoded.replica);
   policy.checkpoint_ = std::move(decoded.checkpoint);
   policy.yaml_ = std::string(yaml);

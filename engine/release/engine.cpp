@@ -113,10 +113,10 @@ Answer Engine::issue_token(const std::string& id, const Asker& by) {
   return token_issued(*state_, id, by);
 }
 
-Answer Engine::approve(const std::string& id, const Asker& by) {
+Answer Engine::approve(const std::string& id, const Asker& by, const std::optional<std::string>& seen) {
   const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   check_asker(by);
-  return approved(*state_, id, by);
+  return approved(*state_, id, by, seen);
 }
 
 Answer Engine::reject(const std::string& id, const Asker& by, const std::string& why) {

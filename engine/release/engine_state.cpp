@@ -198,6 +198,11 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
   for (const ledger::StoredDecision& approval : family.approvals) {
     answer.recorded.approvals.push_back({approval.draft.principal, approval.created_at, approval.via});
   }
+  try {
+    answer.recorded.tag = tag_of(family, view.active_policy_version());
+  } catch (const LedgerCorrupt&) {
+    // What it says does not depend on the active policy; nobody can approve it.
+  }
   answer.recorded.durable = family.durable();
   answer.recorded.replica_behind = family.replica_behind();
   if (family.token && family.token->durable) add_token(answer, *family.token);

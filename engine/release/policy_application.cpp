@@ -36,6 +36,7 @@ struct Offered {
   Policy policy;
   std::string file;                          ///< as faults call it
   std::optional<std::string> base_dir;       ///< none: that of the active version
+  std::optional<std::string> acting = {};    ///< who must not lose the duty to curate
   std::optional<std::string> expected = {};  ///< SHA-256 of the version that it replaces
 
   [[nodiscard]] std::string base_dir_over(const ledger::PolicyVersion& active) const {
@@ -52,7 +53,7 @@ Offered offered(const std::string& policy_path) {
 }
 
 Offered offered(const OfferedPolicy& text) {
-  return {checked_policy(text.yaml, text.name), text.name, std::nullopt, text.expected_sha256};
+  return {checked_policy(text.yaml, text.name), text.name, std::nullopt, text.acting, text.expected_sha256};
 }
 
 ledger::PolicyVersion version_of(const Policy& policy, const std::string& base_dir, const std::string& by) {
@@ -211,6 +212,31 @@ std::vector<PolicyFault> place_faults(const Policy& policy, const std::string& p
   return faults;
 }
 
+bool curates(const Principal& principal) {
+  return std::find(principal.duties.begin(), principal.duties.end(), Duty::curate) != principal.duties.end();
+}
+
+bool curates(const Policy& policy, const std::string& who) {
+  const Principal* const principal = policy.principal(who);
+  return principal != nullptr && curates(*principal);
+}
+
+/// Over a daemon nobody could take such a policy back.
+std::vector<PolicyFault> lock_out_faults(const Policy& before, const Offered& after) {
+  if (!after.acting) return {};
+  const auto fault = [&](const std::string& message) {
+    const Mark& mark = after.policy.principals_mark();
+    return std::vector{
+        PolicyFault{after.file, mark.line, mark.column, "principals: would_lock_out: " + message}};
+  };
+  const auto& principals = after.policy.principals();
+  const bool any = principals && std::any_of(principals->begin(), principals->end(),
+                                             [](const Principal& one) { return curates(one); });
+  if (!any) return fault("nobody would have the duty curate any more");
+  if (!curates(before, *after.acting) || curates(after.policy, *after.acting)) return {};
+  return fault("'" + *after.acting + "', who applies this policy, would not have the duty curate any more");
+}
+
 /// Where the sources of a policy are found once it is applied.
 Locations locations_after(const AppliedPolicy& before, const Locations& located, const Policy& after,
                           const std::string& base_dir) {
@@ -305,6 +331,7 @@ ApplyReport applied(EngineState& state, const Offered& next, const std::string& 
   const std::vector<PolicyChange> changes = diff(before.policy, policy);
   std::vector<PolicyFault> faults =
       ChangeCheck(before, located, next).faults(changes, existing, transaction.calendar_time());
+  append(faults, lock_out_faults(before.policy, next));
   append(faults, folder_faults_over(before, located, next, state.options.folders));
   if (!faults.empty()) throw PolicyError(std::move(faults));
   if (why.empty()) require_reason(changes, next.file);
@@ -341,6 +368,7 @@ std::vector<PolicyFault> faults_of(EngineState& state, const Offered& next) {
   faults = ChangeCheck(*before, located, next)
                .faults(diff(before->policy, next.policy), after_expiries(view, view.accounts("")),
                        view.calendar_time());
+  append(faults, lock_out_faults(before->policy, next));
   append(faults, folder_faults_over(*before, located, next, state.options.folders));
   return faults;
 }

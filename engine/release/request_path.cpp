@@ -5,6 +5,7 @@
 
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/changed_meanwhile.hpp"
 #include "expiry.hpp"
 #include "judgement.hpp"
 #include "later_policy.hpp"
@@ -401,11 +402,16 @@ Answer token_issued(EngineState& state, const std::string& id, const Asker& by) 
   });
 }
 
-Answer approved(EngineState& state, const std::string& id, const Asker& by) {
+Answer approved(EngineState& state, const std::string& id, const Asker& by,
+                const std::optional<std::string>& seen) {
   return settled(state, id, {}, [&](const Waiting& step) {
     require_approver(step, by, "approve");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::pending || family.approved_by(by.name)) return false;
+      if (seen && *seen != tag_of(family, step.active->version.version)) {
+        throw ChangedSinceSeen("the request " + step.root() +
+                               ", or the policy, changed since it was seen: look again, then approve");
+      }
       const Act act{Act::Verb::approve, family.root.id};
       transaction.note(draft_about(family.root, Outcome::approved, by, act_json(act)));
       const Terms now = terms_now(state, step, transaction.calendar_time());

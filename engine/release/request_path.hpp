@@ -31,7 +31,9 @@ struct CommitOrder {
                                std::span<const Rational> alphas, const Progress& progress);
 [[nodiscard]] Answer cancelled(EngineState& state, const std::string& id, const Asker& by);
 [[nodiscard]] Answer token_issued(EngineState& state, const std::string& id, const Asker& by);
-[[nodiscard]] Answer approved(EngineState& state, const std::string& id, const Asker& by);
+/// Throws  ChangedSinceSeen.
+[[nodiscard]] Answer approved(EngineState& state, const std::string& id, const Asker& by,
+                              const std::optional<std::string>& seen);
 [[nodiscard]] Answer rejected(EngineState& state, const std::string& id, const Asker& by,
                               const std::string& why);
 

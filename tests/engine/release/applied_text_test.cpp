@@ -156,3 +156,62 @@ TEST_CASE("policy text: it replaces the version that its author saw and no other
   CHECK(engine.apply_policy(text, "carol", "less").changed);
   CHECK(waiting.audit().empty());
 }
+
+TEST_CASE("policy text: who acts is not locked out by it, nor is everybody",
+          "[engine][policy][text][negative]") {
+  const auto with = [](const std::string& principals, const std::string& budget = "epsilon: 3") {
+    return clinic_policy(budget, principals.empty() ? "" : "principals:\n" + principals);
+  };
+  const std::string carol = "  carol: {duties: [audit, curate]}\n", erin = "  erin: {duties: [curate]}\n";
+  const std::string carol_audits = "  carol: {duties: [audit]}\n", dave = "  dave: {duties: [operate]}\n";
+  const std::string nobody =
+      "policy:15:1: principals: would_lock_out: nobody would have the duty curate any more";
+  const std::string nobody_without =
+      "policy:1:1: principals: would_lock_out: nobody would have the duty curate any more";
+  const std::string own =
+      "policy:15:1: principals: would_lock_out: 'carol', who applies this policy, would not have the duty "
+      "curate "
+      "any more";
+  struct Case {
+    std::string active, next, acting, fault;
+  };
+  const std::vector<Case> cases{
+      {carol + dave, carol, "carol", ""},
+      {carol, carol + erin, "carol", ""},
+      {carol + erin, erin, "carol", own},
+      {carol + erin, carol_audits + erin, "carol", own},
+      {carol + erin, carol, "carol", ""},
+      {carol + dave, dave, "carol", nobody},
+      {carol + dave, carol_audits, "carol", nobody},
+      {carol, "", "carol", nobody_without},
+      // Who had it not, the machine's owner among them, loses nothing.
+      {carol + dave, erin, "dave", ""},
+      {carol, erin, "", ""},
+      {carol, dave, "", nobody},
+      {"", carol, "", ""},
+      {"", carol, "carol", ""},
+      {"", dave, "dave", nobody},
+      {"", "", "", nobody_without},
+  };
+  for (const auto& [active, next, acting, fault] : cases) {
+    CAPTURE(active, next, acting);
+    const Clinic clinic;
+    engine::Engine engine = clinic.open();
+    (void)engine.apply_policy(engine::OfferedPolicy{.yaml = with(active)}, "curator", "test");
+    const std::int64_t before = versions(engine);
+    engine::OfferedPolicy text{.yaml = with(next, "epsilon: 2"), .acting = acting};
+    const std::vector<std::string> told = texts(engine.apply_faults(text));
+    if (fault.empty()) {
+      CHECK(told.empty());
+      CHECK(fault_of(engine, text).empty());
+    } else {
+      CHECK(told == std::vector{fault});
+      CHECK(fault_of(engine, text).find(fault) != std::string::npos);
+      CHECK(versions(engine) == before);
+      text.acting.reset();  // a curator beside the ledger may
+      CHECK(engine.apply_faults(text).empty());
+      CHECK(fault_of(engine, text).empty());
+    }
+    CHECK(versions(engine) == before + 1);
+  }
+}

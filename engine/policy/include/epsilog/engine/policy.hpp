@@ -204,6 +204,8 @@ class Policy final {
   [[nodiscard]] const std::optional<std::vector<Principal>>& principals() const noexcept {
     return principals_;
   }
+  /// Of the key; 1:1 without it.
+  [[nodiscard]] const Mark& principals_mark() const noexcept { return principals_mark_; }
   [[nodiscard]] const std::optional<ReplicaFile>& replica() const noexcept { return replica_; }
   [[nodiscard]] const std::optional<AutomaticCheckpoint>& checkpoint() const noexcept { return checkpoint_; }
   /// nullptr when none of that name is declared.
@@ -215,6 +217,7 @@ class Policy final {
   std::string yaml_;
   std::vector<Dataset> datasets_;
   std::optional<std::vector<Principal>> principals_;
+  Mark principals_mark_{};
   std::optional<ReplicaFile> replica_;
   std::optional<AutomaticCheckpoint> checkpoint_;
 };

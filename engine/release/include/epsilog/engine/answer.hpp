@@ -79,7 +79,10 @@ struct Answer {
     std::string token;
     std::string token_sha256 = {};  ///< in hexadecimal digits, of a token that is such digits; else ""
     std::string ended_by;           ///< the decision that ended it without an answer; "" otherwise
-    std::string why;                ///< of a rejection, or policy_changed; "" = not said
+    /// Of a request that waits or waited, as it stands and under the policy that is active: for approve().
+    /// Means nothing else, and is another one after whatever was recorded about it, and under another policy.
+    std::string tag = {};
+    std::string why;  ///< of a rejection, or policy_changed; "" = not said
     /// Where the line of `decision_id` stands, in the tree that this call's COMMIT made durable, or in that
     /// of today if it recorded nothing. Nothing for plan, in a history and in pending, where `durable` is
     /// false, and where what is needed of the tree cannot be read (`audit verify` names that).

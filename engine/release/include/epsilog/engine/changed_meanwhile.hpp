@@ -19,4 +19,10 @@ class PolicyMoved : public Error {
   std::string active_sha256_;
 };
 
+/// The request, or the policy by which it is decided, is not what the approver saw.
+class ChangedSinceSeen : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace epsilog::engine

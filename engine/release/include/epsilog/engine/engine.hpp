@@ -51,6 +51,10 @@ struct OfferedPolicy {
   /// Of the bytes of the version that it replaces, in lower-case hexadecimal digits; nothing: whichever that
   /// is. Another active one is PolicyMoved, also for who only asks what the text would change.
   std::optional<std::string> expected_sha256 = {};
+  /// The principal who applies it, "" for one whom no policy names. Then a text that leaves nobody with the
+  /// duty `curate`, or takes away that of who applies it, has the fault `would_lock_out` at `principals`.
+  /// Nothing: duties play no part.
+  std::optional<std::string> acting = {};
 };
 
 struct RelocateReport {
@@ -185,7 +189,11 @@ class Engine final {
   /// Answer::recorded.token is the data token of a reservation that was made against one.
   Answer issue_token(const std::string& id, const Asker& by);
   /// The last one that is needed decides the request again, on the balances of that moment.
-  Answer approve(const std::string& id, const Asker& by);
+  /// With `seen`, the tag of an answer (Answer::recorded.tag, as show() and pending() tell it), only if the
+  /// request still stands as it stood there, and the policy that decides is the same. Where nothing would be
+  /// recorded, because the request does not wait any more or `by` has approved it, the answer says so.
+  /// Throws  ChangedSinceSeen (changed_meanwhile.hpp): nothing was recorded.
+  Answer approve(const std::string& id, const Asker& by, const std::optional<std::string>& seen = {});
   Answer reject(const std::string& id, const Asker& by, const std::string& why);
   /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
   /// to EngineOptions::unreadable, here and in history().
