@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "epsilog/accounting/callback.hpp"
+#include "epsilog/ledger/credential_event.hpp"
 #include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "grid_units.hpp"
@@ -122,23 +123,6 @@ struct PolicyRecord {
   std::string implies = {};  ///< canonical JSON object; "" where the text is none of today's
 
   friend bool operator==(const PolicyRecord&, const PolicyRecord&);
-};
-
-/// Who may call himself whom, from now on.
-struct CredentialEvent {
-  std::int64_t seq = 0;    ///< 1, 2, ...
-  bool revoked = false;    ///< else added
-  std::string credential;  ///< its id, never used again
-  std::string type;        ///< "uid", "token"
-  std::string principal;
-  /// Of a uid, its number; of a token, the SHA-256 in lower-case hexadecimal; "" if revoked.
-  std::string value = {};
-  std::string until = {};  ///< ledger time; "" = no end
-  std::string at;
-  std::string by;
-  std::string why = {};
-
-  friend bool operator==(const CredentialEvent&, const CredentialEvent&) = default;
 };
 
 /// The ledger was put right after something broke.

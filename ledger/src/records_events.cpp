@@ -116,6 +116,11 @@ constexpr auto kRecovery = [](auto& members, auto& event) {
 
 }  // namespace
 
+bool is_credential_value(std::string_view type, std::string_view value) {
+  if (type == "uid") return is_uid(value);
+  return type == "token" && is_sha256(value);
+}
+
 void each_member(MemberWriter& members, const LedgerBegun& begun) {
   kBegun(members, begun);
 }

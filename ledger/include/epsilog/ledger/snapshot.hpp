@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "epsilog/ledger/credential_event.hpp"
 #include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
 #include "epsilog/ledger/record.hpp"
@@ -153,6 +154,10 @@ class Snapshot final {
   void each_relocation(const std::function<void(const Relocation&)>& visit);
   /// By seq.
   void each_key_event(const std::function<void(const KeyEvent&)>& visit);
+  /// By seq.
+  void each_credential_event(const std::function<void(const CredentialEvent&)>& visit);
+  /// How many of those there are, without reading them: whoever keeps what they say reads again when it grew.
+  [[nodiscard]] std::int64_t credential_events();
   /// By seq.
   void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
   /// By version.

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,7 @@
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/credential_event.hpp"
 #include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/record.hpp"
 
@@ -175,6 +177,15 @@ class Transaction final {
   /// Requires  state open; key and `by` not ""; to retire one it is added, to add one it is not.
   /// Throws    InvalidParameter.
   void name_key(const std::string& verifier_key, bool retired, const std::string& by, const std::string& why);
+  /// By seq, as of this turn.
+  void each_credential_event(const std::function<void(const CredentialEvent&)>& visit);
+  /// From here on somebody is called so by that credential, or no more. Its number and time are assigned
+  /// here. Requires  state open; id, principal and `by` not "", the id UTF-8. To add one: an id that never
+  /// was one,
+  ///           a value of its type (is_credential_value()), no end but one after now(). To revoke one: it was
+  ///           added with that principal and type and not revoked since, value and until "".
+  /// Throws    InvalidParameter.
+  void record_credential(const CredentialEvent& event);
 
  private:
   friend class Ledger;
