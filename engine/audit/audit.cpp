@@ -13,6 +13,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/named_keys.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
@@ -149,15 +150,39 @@ struct DecisionSource {
   }
 };
 
+/// An approval is one by a claim if nothing else is known of who gave it, where something else could be.
+void note_claimed_approval(const ledger::StoredDecision& stored, const std::string& since,
+                           AuditReport& report) {
+  if (stored.draft.outcome != ledger::Outcome::approved || stored.via != "claimed" ||
+      stored.created_at < since) {
+    return;
+  }
+  ++*report.claimed_approvals;
+  if (report.claimed.size() < kClaimedApprovalsTold) {
+    report.claimed.push_back({stored.id, stored.draft.principal, stored.created_at});
+  }
+}
+
+/// When the first credential was added, "" in a ledger without one.
+std::string first_credential_at(ledger::Snapshot& view) {
+  if (view.credential_events() == 0) return "";
+  std::string first;
+  view.each_credential_event([&first](const ledger::CredentialEvent& event) {
+    if (first.empty()) first = event.at;
+  });
+  return first;
+}
+
 /// `begun` is the share of the time that is over already.
 void check_decisions(DecisionSource& source, AuditFold& fold, AuditReport& report,
                      std::vector<AuditFault>& faults, std::int64_t total, const Visit& visit,
-                     const Progress& progress, double begun) {
+                     const Progress& progress, double begun, const std::string& credentials_since) {
   source.each(
       [&](const ledger::StoredDecision& stored) {
         std::optional<ReplayedDecision> decision;
         attempt(stored.id.c_str(), faults, [&] { decision = replayed(fold, stored, faults); });
         if (visit && decision) visit(*decision);
+        if (report.claimed_approvals) note_claimed_approval(stored, credentials_since, report);
         ++report.records;
         if (progress && report.records % 1024 == 0) {
           const accounting::DefaultFloatingPoint floating_point;
@@ -202,6 +227,14 @@ void check_history(ledger::Snapshot& view, DecisionSource& source, AuditReport& 
       faults.push_back({"key event " + std::to_string(seq), "key_unfounded", why});
     });
   });
+  std::string since;
+  attempt("credential events", faults, [&] {
+    since = first_credential_at(view);
+    if (!since.empty()) report.claimed_approvals = 0;
+    each_unfounded_credential(view, [&faults](std::int64_t seq, const std::string& why) {
+      faults.push_back({"credential event " + std::to_string(seq), "credential_unfounded", why});
+    });
+  });
   attempt("limit changes", faults, [&] {
     view.each_limit_change([&fold](const ledger::LimitChange& change) { fold.limit_change(change); });
   });
@@ -218,7 +251,7 @@ void check_history(ledger::Snapshot& view, DecisionSource& source, AuditReport& 
   std::int64_t total = 1;
   attempt("meta", faults, [&] { total = std::max<std::int64_t>(1, view.decisions()); });
   attempt("decisions", faults,
-          [&] { check_decisions(source, fold, report, faults, total, visit, progress, begun); });
+          [&] { check_decisions(source, fold, report, faults, total, visit, progress, begun, since); });
   attempt("open decisions", faults, [&] {
     for (const std::string& id : inspection.open_ids()) fold.listed_open(id);
   });

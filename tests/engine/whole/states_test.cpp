@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "due_checkpoint.hpp"
+#include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/ledger_report.hpp"
@@ -295,6 +296,23 @@ std::vector<Path> paths() {
                     engine::name_key(opened, key.text(), engine::KeyChange::add, "curator", "test").changed
                         ? "adds"
                         : "?");
+              }),
+      library("credentials add", Leaves::anything,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
+                static_cast<void>(engine::add_uid(
+                    opened, {.principal = "alice", .id = "u1", .by = "curator", .why = "test"}, 1000));
+                return std::string("maps");
+              }),
+      library("credentials revoke", Leaves::anything,
+              [](StateCell& cell) {
+                auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
+                const auto issued =
+                    engine::new_token(opened, {.principal = "alice", .by = "curator", .why = "test"});
+                static_cast<void>(engine::revoke_credential(opened, issued.credential.id, "curator", "test"));
+                auto view = opened.snapshot();
+                const auto book = engine::CredentialBook::of(view);
+                return std::string(book.by_token(issued.token.text(), view.now()) ? "?" : "revokes");
               }),
       library("clock confirm", Leaves::anything,
               [](StateCell& cell) {

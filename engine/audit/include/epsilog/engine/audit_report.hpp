@@ -1,7 +1,9 @@
 // What an audit says of a ledger, and of each decision.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,15 @@ enum class StorageCheck {
   none,
 };
 
+/// An approval in a name for which nothing vouches but whoever used it.
+struct ClaimedApproval {
+  std::string decision_id;
+  std::string principal;
+  std::string at;
+};
+
+inline constexpr std::size_t kClaimedApprovalsTold = 16;
+
 struct AuditReport {
   bool ok = false;
   StorageCheck storage = StorageCheck::full;  ///< as was asked
@@ -25,6 +36,10 @@ struct AuditReport {
   /// What older rules allowed that today's would not; no fault of the ledger.
   std::vector<AuditFault> notes;
   std::vector<ledger::Relocation> relocations;  ///< by seq
+  /// How many approvals are `claimed` of those that came at the first credential or after it, and the first
+  /// of them, at most kClaimedApprovalsTold; nothing in a ledger that never had a credential.
+  std::optional<std::int64_t> claimed_approvals = {};
+  std::vector<ClaimedApproval> claimed = {};
 };
 
 /// One decision, decided again from the policy, the request and the balances of its place in history.
