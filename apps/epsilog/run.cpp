@@ -19,7 +19,7 @@ namespace {
 
 VerbTable every_verb() {
   return VerbTable({&policy_verbs, &policy_draft_verbs, &data_verbs, &ask_verbs, &request_verbs,
-                    &ledger_verbs, &audit_verbs, &key_verbs, &upkeep_verbs, &backup_verbs,
+                    &ledger_verbs, &audit_verbs, &key_verbs, &credential_verbs, &upkeep_verbs, &backup_verbs,
                     &calculator_verbs});
 }
 

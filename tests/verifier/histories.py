@@ -1,5 +1,6 @@
 """Ledgers that the command makes, for the tests of the verifier: their exports, line by line."""
 
+import json
 import os
 import pathlib
 import random
@@ -370,7 +371,27 @@ def recovered(folder):
     return ledger
 
 
-HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered)
+def identified(folder):
+    """Tokens and uids that come, end and are revoked; duties, and requests in between."""
+    ledger = Ledger(folder, WAITING.replace("dave: {}", "dave: {duties: [curate, audit]}"))
+
+    def credentials(*words):
+        said = ledger.run("credentials", *words, "--why", "the board agreed", "--as", "curator", "--json")
+        return json.loads(said)["id"]
+
+    token = credentials("new", "ann", "--until", "2999-01-31")
+    ledger.ask("clinic", "count", "--epsilon", "0.1")
+    credentials("add", "dave", "--uid", "1000", "--id", "u1")
+    credentials("add", "carol", "--uid", "4294967294")
+    credentials("revoke", token)
+    credentials("revoke", "u1")
+    ledger.ask("clinic", "count", "--epsilon", "0.1")
+    credentials("add", "ann", "--uid", "1000")
+    credentials("new", "ann", "--id", "t-2")
+    return ledger
+
+
+HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified)
 
 
 def export_of(make):

@@ -97,4 +97,13 @@ Json faults_json(const std::vector<PolicyFault>& faults) {
   return list;
 }
 
+Json claimed_approvals_json(const engine::AuditReport& report) {
+  if (!report.claimed_approvals) return nullptr;
+  Json first = Json::array();
+  for (const engine::ClaimedApproval& one : report.claimed) {
+    first.push_back({{"decision_id", one.decision_id}, {"by", one.principal}, {"at", one.at}});
+  }
+  return {{"count", *report.claimed_approvals}, {"first", std::move(first)}};
+}
+
 }  // namespace epsilog::command

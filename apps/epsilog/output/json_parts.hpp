@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/engine/audit_report.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "figures.hpp"
 
@@ -34,6 +35,8 @@ inline constexpr unsigned kDigits = 17;
 [[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);
 [[nodiscard]] Json reason_list(const engine::Answer& answer);
 [[nodiscard]] Json accuracy_json(const std::vector<engine::Accuracy>& accuracy);
+/// null in a ledger that never had a credential.
+[[nodiscard]] Json claimed_approvals_json(const engine::AuditReport& report);
 [[nodiscard]] Json faults_json(const std::vector<PolicyFault>& faults);
 
 }  // namespace epsilog::command

@@ -23,7 +23,8 @@ Json audited(const engine::AuditReport& audit) {
   return {{"ok", audit.ok},
           {"records", audit.records},
           {"faults", list(audit.faults)},
-          {"notes", list(audit.notes)}};
+          {"notes", list(audit.notes)},
+          {"claimed_approvals", claimed_approvals_json(audit)}};
 }
 
 Json checkpoints(const std::vector<HeldCheckpoint>& held) {

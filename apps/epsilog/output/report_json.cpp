@@ -235,7 +235,8 @@ std::string audit_json(const engine::AuditReport& report, const Examined& examin
                {"policy_versions", examined.policy_versions},
                {"faults", audit_faults(report.faults)},
                {"notes", audit_faults(report.notes)},
-               {"relocations", std::move(relocations)}};
+               {"relocations", std::move(relocations)},
+               {"claimed_approvals", claimed_approvals_json(report)}};
   if (report.storage != engine::StorageCheck::full) {
     json["storage"] = report.storage == engine::StorageCheck::quick ? "quick" : "none";
   }

@@ -11,6 +11,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "reaccount_output.hpp"
 #include "released_text.hpp"
+#include "report_text.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -121,6 +122,7 @@ class Page final {
     }
     faults("what is wrong", audit.faults);
     faults("what older rules allowed", audit.notes);
+    if (const std::string claimed = claimed_sentence(audit); !claimed.empty()) soft(claimed + ".");
     unread(report_.unread);
     for (const std::string& remark : remarks(report_)) soft(remark);
   }

@@ -152,14 +152,33 @@ std::string relocations_text(const std::vector<ledger::Relocation>& relocations,
   return "\n" + table.text(style);
 }
 
+/// What a reader is to ask about.
+std::string claimed_text(const engine::AuditReport& report) {
+  const std::string sentence = claimed_sentence(report);
+  return sentence.empty() ? "" : "\nnote: " + printable(sentence) + "\n";
+}
+
 }  // namespace
+
+std::string claimed_sentence(const engine::AuditReport& report) {
+  if (report.claimed_approvals.value_or(0) == 0) return "";
+  std::string text =
+      counted(*report.claimed_approvals, "approval") +
+      ", since the ledger has credentials, in a name for which nothing vouches but whoever used it: ";
+  for (std::size_t i = 0; i < report.claimed.size(); ++i) {
+    text +=
+        (i == 0 ? "" : ", ") + report.claimed[i].decision_id + " by '" + report.claimed[i].principal + "'";
+  }
+  if (static_cast<std::int64_t>(report.claimed.size()) < *report.claimed_approvals) text += " and others";
+  return text;
+}
 
 std::string audit_text(const engine::AuditReport& report, const Examined& examined, const Style& style) {
   const std::string records = counted(report.records, "decision");
   if (report.ok) {
     std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
                        examined_text(examined) + unchecked_text(report.storage) +
-                       relocations_text(report.relocations, style);
+                       relocations_text(report.relocations, style) + claimed_text(report);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"what older rules allowed"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
@@ -171,7 +190,7 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
   return style.bad("not verified") +
          fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"),
                      examined_text(examined) + unchecked_text(report.storage)) +
-         table.text(style) + relocations_text(report.relocations, style);
+         table.text(style) + relocations_text(report.relocations, style) + claimed_text(report);
 }
 
 }  // namespace epsilog::command

@@ -18,7 +18,10 @@ namespace epsilog::command {
 [[nodiscard]] std::string data_check_text(const DatasetReport& report, const engine::Dataset& dataset,
                                           const Style& style);
 
-/// The verdict, what was examined, each fault or note, and the relocations that nobody can check.
+/// Which approvals are by a claim alone, as one sentence; "" for none.
+[[nodiscard]] std::string claimed_sentence(const engine::AuditReport& report);
+/// The verdict, what was examined, each fault or note, and what nobody can check: relocations, approvals by a
+/// claim.
 [[nodiscard]] std::string audit_text(const engine::AuditReport& report, const Examined& examined,
                                      const Style& style);
 

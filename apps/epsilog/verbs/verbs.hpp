@@ -22,6 +22,7 @@ namespace epsilog::command {
 [[nodiscard]] std::vector<VerbSpec> audit_checkpoint_verbs();  ///< likewise
 [[nodiscard]] std::vector<VerbSpec> audit_witness_verbs();     ///< likewise
 [[nodiscard]] std::vector<VerbSpec> key_verbs();
+[[nodiscard]] std::vector<VerbSpec> credential_verbs();
 [[nodiscard]] std::vector<VerbSpec> upkeep_verbs();
 [[nodiscard]] std::vector<VerbSpec> backup_verbs();
 

@@ -1,0 +1,114 @@
+// credentials new, add, list, revoke: what they print and record, and what they refuse.
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::dump;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::Result;
+using epsilog::test::Streams;
+using epsilog::test::Workbench;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A ledger whose policy declares principals.
+struct Registry {
+  Registry() {
+    bench.init(std::string(kClinicPolicy) +
+               "principals:\n  alice: {roles: [research]}\n  carol: {duties: [curate]}\n");
+  }
+  [[nodiscard]] Result credentials(Words words, const Streams& streams = {}) const {
+    words.insert(words.begin(), "credentials");
+    return bench.with_ledger(std::move(words), streams);
+  }
+  [[nodiscard]] Result said(Words words, const Streams& streams = {}) const {
+    words.insert(words.end(), {"--why", "the board", "--as", "cleo"});
+    return credentials(std::move(words), streams);
+  }
+  Workbench bench;
+};
+
+}  // namespace
+
+TEST_CASE("credentials: a token is printed once, listed without it, and revoked", "[cli][identity]") {
+  const Registry registry;
+  const Result made = registry.said({"new", "alice", "--id", "t1", "--until", "2999-01-31"});
+  CAPTURE(made.err);
+  REQUIRE(made.exit == 0);
+  CHECK(made.out.starts_with("eps_t1_"));
+  CHECK(made.out.size() == 7 + 52 + 6 + 1);
+  CHECK(contains(made.err, "this is the only copy"));
+  CHECK(registry.said({"new", "carol", "--quiet"}).err.empty());
+  const Result json =
+      registry.said({"new", "carol", "--id", "t3", "--until", "2999-01-31T18:00:00Z", "--json"});
+  CHECK(json.json()["token"].get<std::string>().starts_with("eps_t3_"));
+  CHECK(json.json()["until"] == "2999-01-31T18:00:00.000Z");
+  CHECK(json.json()["state"] == "valid");
+  const Result added = registry.said({"add", "carol", "--uid", "1000", "--id", "u1"});
+  CHECK(contains(added.out, "uid 1000 is 'carol' as of "));
+
+  const Result listed = registry.credentials({"list", "--json"});
+  const auto all = listed.json()["credentials"];
+  REQUIRE(all.size() == 4);
+  CHECK(all[0]["id"] == "t1");
+  CHECK(all[0]["by"] == "cleo");
+  CHECK(all[0]["why"] == "the board");
+  CHECK(all[0]["token_sha256"].get<std::string>().size() == 64);
+  CHECK(all[0]["uid"].is_null());
+  CHECK(all[3]["uid"] == 1000);
+  const std::string secret = made.out.substr(7, 58);
+  CHECK_FALSE(contains(listed.out, secret));
+  CHECK_FALSE(contains(dump(registry.bench.path("L")), secret));
+  const Result revoked = registry.said({"revoke", "t1", "--json"});
+  CHECK(revoked.json()["state"] == "revoked");
+  CHECK(revoked.json()["revoked"]["by"] == "cleo");
+  const Result table = registry.credentials({"list"});
+  CHECK(contains(table.out, "revoked"));
+  CHECK(contains(table.out, "uid 1000"));
+  const std::string history = registry.bench.with_ledger({"audit", "export"}).out;
+  CHECK(contains(history, "\"kind\":\"credential\",\"principal\":\"alice\",\"revoked\":true,\"seq\":5"));
+  CHECK_FALSE(contains(history, secret));
+  CHECK(registry.bench.with_ledger({"audit", "verify"}).exit == 0);
+  // Whoever made one and could not read it is told what is on record.
+  Streams full;
+  full.output_file = "/dev/full";
+  const Result lost = registry.said({"new", "alice", "--id", "t9"}, full);
+  CHECK(lost.exit != 0);
+  CHECK(contains(lost.err, "the token t9 was recorded, and nobody has it: revoke it"));
+}
+
+TEST_CASE("credentials: what makes no sense is refused, and nothing is recorded",
+          "[cli][identity][negative]") {
+  const Registry registry;
+  CHECK(contains(registry.credentials({"list"}).out, "no credentials"));
+  const std::string before = dump(registry.bench.path("L"));
+  struct Wrong {
+    Words words;
+    int exit;
+    const char* says;
+  };
+  const std::vector<Wrong> wrong = {
+      {{"new", "alicia"}, 3, "Did you mean 'alice'?"},
+      {{"new", "alice", "--until", "2001-01-01"}, 2, "has passed"},
+      {{"new", "alice", "--until", "tomorrow"}, 2, "--until"},
+      {{"new", "alice", "--until", "2999-02-30"}, 2, "--until"},
+      {{"new", "alice", "--id", "a_b"}, 2, "id: use"},
+      {{"add", "alice"}, 2, "--uid"},
+      {{"add", "alice", "--uid", "-1"}, 2, "--uid"},
+      {{"add", "alice", "--uid", "alice"}, 2, "--uid"},
+      {{"add", "alice", "--uid", "4294967296"}, 2, "--uid"},
+      {{"add", "alice", "--uid", "65534"}, 2, "not known"},
+      {{"revoke", "t1"}, 3, "no credential 't1'"},
+  };
+  for (const Wrong& one : wrong) {
+    CAPTURE(one.words);
+    const Result refused = registry.said(one.words);
+    CHECK(refused.exit == one.exit);
+    CHECK(contains(refused.err, one.says));
+    CHECK(refused.out.empty());
+  }
+  CHECK(registry.credentials({"new", "alice"}).exit == 2);  // no reason
+  CHECK(dump(registry.bench.path("L")) == before);
+}
