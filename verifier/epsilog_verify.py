@@ -533,6 +533,12 @@ class Dataset:
         return bool(approvals and self.principals and principal in self.principals) and self.among(
             principal, approvals["by"])
 
+    def supplied_by(self, question):
+        """Who alone hands in the value that is asked for; None if nobody is named."""
+        kind, _, name = (question or {}).get("statistic", "").partition(":")
+        return next((query.get("supplied_by") for query in self.said["queries"]
+                     if kind == "value" and query["name"] == name), None)
+
     def why_not_allowed(self, question, principal, purpose):
         """Why the policy does not let somebody ask this, or None."""
         allow, admitted = self.said["allow"], self.said.get("purposes")
@@ -1343,6 +1349,8 @@ class History:
         under = self.policies[record["policy"]] if record["rules"] == 1 else self.active
         dataset = under.datasets.get(parent.dataset)
         asked = principal == parent.asker or not dataset or dataset.principals is None
+        supplied_by = dataset.supplied_by(plan.question) if dataset else None
+        posts = asked if supplied_by is None else principal in supplied_by
         ends = outcome in ("voided", "forfeited")
         require(ends or now < parent.deadline or outcome == "granted" and parent.token, "is not before the deadline",
                 "time")
@@ -1362,14 +1370,16 @@ class History:
         elif outcome != "refused":
             kept = [{number: charge for number, charge in held.items() if charge} for held in (charges, parent.charges)]
             require(kept[0] == kept[1], "settle what was not reserved so", "movements")
-        if outcome in ("granted", "reserved", "token_issued"):
+        if outcome in ("granted", "token_issued"):
+            require(posts, "may not commit this" if supplied_by else "is not who asked", "principal")
+        if outcome == "reserved":
             require(asked, "is not who asked", "principal")
         if outcome == "granted":
             require(record.get("holding") == parent.holding, "is not how the request was kept", "holding")
             covered = parent.token or not plan.computed() and parent.holding != "data_token"
             require(covered, "has no token before it", "parent")
         if ends:
-            may = asked or dataset.may_approve(principal)
+            may = asked or dataset.may_approve(principal) or posts and record.get("why") == "policy_changed"
             in_time = now >= parent.deadline if record["verb"] == "expire" else may
             require(in_time, "may not end this, or not yet", "verb")
             unseen = parent.token is None and (plan.computed() or parent.holding == "data_token")
@@ -1393,6 +1403,9 @@ class History:
             if not plan.fits(measure, charge):
                 raise Fault(f"charge account {number} less {measure} than is proved to be lost", "movements")
         if plan.dataset:
+            supplied_by = None if parent else plan.dataset.supplied_by(plan.question)
+            may = supplied_by is None or hashable(record["principal"]) in supplied_by
+            require(may, "is an answer to a value that who asked may not hand in", "principal")
             counted = {self.accounts[number].measure for number in charges}
             asked = {} if parent and parent.approved else plan.dataset.said.get("approvals", {})
             require(not asked or "above" in asked, "is an answer for which nobody was asked", "outcome")

@@ -276,6 +276,10 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
       stored, request, asked, outcome_if_granted(request, plan.approvals_required), conflict);
   if (outcome == ledger::Outcome::granted) {
     check_release(stored, plan);
+    if (suppliers_of(applied.policy, request) != nullptr &&
+        !may_post(applied.policy, request, request.principal)) {
+      fault(stored.id, "actor_not_entitled", "was asked with a value by who may not hand one in");
+    }
   } else if (stored.release) {
     fault(stored.id, "release_unfounded", "was not granted but holds a release");
   }

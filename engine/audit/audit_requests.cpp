@@ -150,6 +150,15 @@ void AuditRequests::check_approver(const StoredDecision& stored, const WaitingRe
   check_in_time(stored, waiting);
 }
 
+void AuditRequests::check_poster(const StoredDecision& stored, const WaitingRequest& waiting,
+                                 const Standpoint& at) {
+  const std::string& who = stored.draft.principal;
+  if (may_post(at.policy.policy, waiting.request, who)) return;
+  const bool named = suppliers_of(at.policy.policy, waiting.request) != nullptr;
+  fault(stored.id, "actor_not_entitled",
+        quoted(who) + (named ? " is not one of those who hand in its value" : " did not ask for it"));
+}
+
 void AuditRequests::check_token(const StoredDecision& stored, const WaitingRequest& waiting, bool read_here,
                                 const Standpoint& at) {
   const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
@@ -158,9 +167,7 @@ void AuditRequests::check_token(const StoredDecision& stored, const WaitingReque
     fault(stored.id, "token_unfounded", "nothing is handed out against a token of this reservation");
   }
   if (waiting.token_issued) fault(stored.id, "token_unfounded", "its token had been issued already");
-  if (!may_commit(at.policy.policy, waiting.request.principal, stored.draft.principal)) {
-    fault(stored.id, "actor_not_entitled", quoted(stored.draft.principal) + " did not ask for it");
-  }
+  check_poster(stored, waiting, at);
   check_in_time(stored, waiting);
   check_period(stored, waiting, at);
   check_allowed(stored, waiting, at);
@@ -172,7 +179,9 @@ void AuditRequests::check_cancelled(const StoredDecision& stored, const WaitingR
   const Policy& policy = at.policy.policy;
   check_in_time(stored, waiting);
   if (stored.rules >= Rules::joints) check_period(stored, waiting, at);
-  const bool by_asker = may_commit(policy, waiting.request.principal, who);
+  // That the policy forbids it is found by who would commit it.
+  const bool by_poster = !act.why.empty() && may_post(policy, waiting.request, who);
+  const bool by_asker = by_poster || may_commit(policy, waiting.request.principal, who);
   if (!by_asker && (!act.why.empty() || !approves(policy, waiting, who))) {
     fault(stored.id, "actor_not_entitled", quoted(who) + " may not cancel it");
   }
@@ -235,9 +244,7 @@ void AuditRequests::check_post(const StoredDecision& stored, const WaitingReques
   if (!same_charges(stored.charges, waiting.holder.charges)) {
     fault(stored.id, "charge_changed", "its charges are not what was reserved for it");
   }
-  if (!may_commit(at.policy.policy, waiting.request.principal, stored.draft.principal)) {
-    fault(stored.id, "actor_not_entitled", quoted(stored.draft.principal) + " did not ask for it");
-  }
+  check_poster(stored, waiting, at);
   const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
   const bool guarded = waiting.request.holding == Holding::reserved_against_token;
   if ((computed_here || guarded) && !waiting.token_issued) {

@@ -72,6 +72,8 @@ class AuditRequests final {
                      const Standpoint& at);
   void check_approver(const ledger::StoredDecision& stored, const WaitingRequest& waiting,
                       const Standpoint& at);
+  void check_poster(const ledger::StoredDecision& stored, const WaitingRequest& waiting,
+                    const Standpoint& at);
   void check_token(const ledger::StoredDecision& stored, const WaitingRequest& waiting, bool read_here,
                    const Standpoint& at);
   void check_cancelled(const ledger::StoredDecision& stored, const WaitingRequest& waiting, const Act& act,

@@ -127,6 +127,7 @@ constexpr ChargedRule kRules[] = {
     {"queries.*.bounds", kMay, kOwnCalibration},
     {"queries.*.sensitivity", kMay, kOwnCalibration},
     {"queries.*.undefined", kMay, kOwnCalibration},
+    {"queries.*.supplied_by", kMay, kLaterRequests},
     {"purposes", kMay, kLaterRequests},
     {"allow", kMay, kLaterRequests},
     {"allow.statistics", kMay, kLaterRequests},

@@ -165,9 +165,23 @@ void compare_column(const Place& place, const Column& before, const Column& afte
                               blocking != Blocking::none ? kOtherBlocks : kReading);
 }
 
+/// Where nobody is named, who asks hands in the value.
+void compare_suppliers(const Place& place, const std::optional<std::vector<std::string>>& before,
+                       const std::optional<std::vector<std::string>>& after) {
+  if (before && after) {
+    return place.compare_lists(*before, *after, {Direction::looser, "one more may hand in values"},
+                               {Direction::tighter, "one fewer may hand in values"});
+  }
+  if (!before && !after) return;
+  place.report(Direction::incomparable, before ? yaml::sequence(*before) : "",
+               after ? yaml::sequence(*after) : "",
+               after ? "others than who asks hand in the values" : "who asks hands in the values");
+}
+
 void compare_query(const Place& place, const NamedQuery& before, const NamedQuery& after) {
-  const auto& [name, bounds, sensitivity, undefined, mark] = before;
-  const auto& [name_now, bounds_now, sensitivity_now, undefined_now, mark_now] = after;
+  const auto& [name, bounds, sensitivity, undefined, supplied_by, mark] = before;
+  const auto& [name_now, bounds_now, sensitivity_now, undefined_now, supplied_by_now, mark_now] = after;
+  compare_suppliers(place.at("supplied_by"), supplied_by, supplied_by_now);
   compare_bounds(place.at("bounds"), bounds, bounds_now);
   if (sensitivity != sensitivity_now) {
     const bool more_noise = sensitivity < sensitivity_now;

@@ -36,6 +36,20 @@ bool may_commit(const Policy& policy, const std::string& asker, const std::strin
   return !policy.principals() || who == asker;
 }
 
+const std::vector<std::string>* suppliers_of(const Policy& policy, const Request& request) {
+  if (request.question.statistic.kind != StatisticKind::value) return nullptr;
+  const auto dataset = std::find_if(policy.datasets().begin(), policy.datasets().end(),
+                                    [&](const Dataset& one) { return one.name == request.dataset; });
+  if (dataset == policy.datasets().end()) return nullptr;
+  const NamedQuery* const query = dataset->query(request.question.statistic.subject);
+  return query != nullptr && query->supplied_by ? &*query->supplied_by : nullptr;
+}
+
+bool may_post(const Policy& policy, const Request& request, const std::string& who) {
+  const std::vector<std::string>* const suppliers = suppliers_of(policy, request);
+  return suppliers != nullptr ? contains(*suppliers, who) : may_commit(policy, request.principal, who);
+}
+
 bool may_cancel(const Policy& policy, const Dataset& dataset, const std::string& asker,
                 const std::string& who) {
   return may_commit(policy, asker, who) || may_approve(policy, dataset, asker, who);

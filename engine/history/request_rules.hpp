@@ -15,8 +15,13 @@ namespace epsilog::engine {
 /// One of the approvers that the dataset declares, other than who asked.
 [[nodiscard]] bool may_approve(const Policy& policy, const Dataset& dataset, const std::string& asker,
                                const std::string& who);
-/// Commit it, or have its token issued: who asked; everybody where the policy declares no principals.
+/// Act as who asked: who asked; everybody where the policy declares no principals.
 [[nodiscard]] bool may_commit(const Policy& policy, const std::string& asker, const std::string& who);
+/// Who alone hands in the value that the request asks for; nullptr where the policy names nobody.
+[[nodiscard]] const std::vector<std::string>* suppliers_of(const Policy& policy, const Request& request);
+/// Commit it, or have its token issued, where its value may be for others to hand in: its suppliers, or else
+/// whoever may_commit().
+[[nodiscard]] bool may_post(const Policy& policy, const Request& request, const std::string& who);
 /// Whoever may commit or approve.
 [[nodiscard]] bool may_cancel(const Policy& policy, const Dataset& dataset, const std::string& asker,
                               const std::string& who);

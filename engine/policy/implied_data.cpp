@@ -53,9 +53,10 @@ void write_column(JsonWriter& json, const Column& column) {
 }
 
 void write_query(JsonWriter& json, const NamedQuery& query) {
-  [[maybe_unused]] const auto& [own_name, bounds, sensitivity, undefined, mark] = query;
+  [[maybe_unused]] const auto& [own_name, bounds, sensitivity, undefined, supplied_by, mark] = query;
   write_bounds(json.raw("{").field("bounds"), bounds);
   json.field("name", own_name).field("sensitivity", text(sensitivity));
+  field_if(json, "supplied_by", supplied_by);
   json.field("undefined", text(undefined)).raw("}");
 }
 

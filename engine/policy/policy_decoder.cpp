@@ -94,7 +94,8 @@ Dataset decode_dataset(const yaml::Entry& entry, const Askers& askers, Faults& f
     if (n.kind == Node::Kind::map) dataset.per_release = decode_cap(cap, faults);
   });
   section("columns", [&](const Node& n, const Mark&) { dataset.columns = decode_columns(n, faults); });
-  section("queries", [&](const Node& n, const Mark&) { dataset.queries = decode_queries(n, faults); });
+  section("queries",
+          [&](const Node& n, const Mark&) { dataset.queries = decode_queries(n, askers, faults); });
   section("mean_split", [&](const Node& n, const Mark&) {
     dataset.mean_split = probability_of(n, "mean_split", faults).value_or(Rational(1, 2));
   });

@@ -95,7 +95,8 @@ void decode_source(const yaml::Node& node, const Mark& owner, Dataset& dataset, 
 /// Whether a column can be declared under that name.
 [[nodiscard]] bool is_column_name(std::string_view name);
 [[nodiscard]] std::vector<Column> decode_columns(const yaml::Node& node, Faults& faults);
-[[nodiscard]] std::vector<NamedQuery> decode_queries(const yaml::Node& node, Faults& faults);
+[[nodiscard]] std::vector<NamedQuery> decode_queries(const yaml::Node& node, const Askers& askers,
+                                                     Faults& faults);
 /// Requires  dataset.columns are decoded.
 [[nodiscard]] std::optional<Blocks> decode_blocks(const yaml::Node& node, const Mark& owner,
                                                   const Dataset& dataset, Faults& faults);

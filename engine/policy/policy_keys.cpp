@@ -117,7 +117,8 @@ const KeyTable column{"column",
 const KeyTable query{"query",
                      {{"bounds", true, "bounds: [LOWER, UPPER]"},
                       {"sensitivity", true, "sensitivity: D, the most one unit can change the value"},
-                      {"undefined"}}};
+                      {"undefined"},
+                      {"supplied_by"}}};
 
 const KeyTable release{
     "release_settings",

@@ -9,13 +9,26 @@ using yaml::Node;
 
 namespace {
 
-NamedQuery decode_query(const yaml::Entry& entry, Faults& faults) {
+/// Nothing where nobody is named, with a fault.
+std::optional<std::vector<std::string>> decode_suppliers(const Node& node, const std::string& what,
+                                                         const Askers& askers, Faults& faults) {
+  if (node.kind == Node::Kind::sequence && node.items.empty()) {
+    faults.add(node.mark, what + ": nobody could hand a value in; name somebody, or leave the key out");
+    return std::nullopt;
+  }
+  return principals_of(node, what, askers, faults);
+}
+
+NamedQuery decode_query(const yaml::Entry& entry, const Askers& askers, Faults& faults) {
   NamedQuery query;
   query.name = entry.key;
   query.mark = entry.mark;
   const Fields fields(entry.value, keys::query, "queries." + entry.key, entry.mark, faults);
   if (const Node* sensitivity = fields["sensitivity"]) {
     query.sensitivity = positive_of(*sensitivity, fields.path("sensitivity"), faults).value_or(Rational(1));
+  }
+  if (const Node* suppliers = fields["supplied_by"]) {
+    query.supplied_by = decode_suppliers(*suppliers, fields.path("supplied_by"), askers, faults);
   }
   const Node* written = fields["bounds"];
   const auto bounds = written != nullptr ? bounds_of(*written, fields.path("bounds"), faults) : std::nullopt;
@@ -197,7 +210,7 @@ void refuse_release_name(const yaml::Entry& entry, const std::vector<std::string
 
 }  // namespace
 
-std::vector<NamedQuery> decode_queries(const Node& node, Faults& faults) {
+std::vector<NamedQuery> decode_queries(const Node& node, const Askers& askers, Faults& faults) {
   std::vector<NamedQuery> queries;
   if (!expect(node, Node::Kind::map, "queries", "a map of queries by name", faults)) return queries;
   for (const yaml::Entry& entry : node.entries) {
@@ -206,7 +219,7 @@ std::vector<NamedQuery> decode_queries(const Node& node, Faults& faults) {
       faults.add(entry.mark, "query name " + shown(entry.key) + ": this name is reserved; choose another");
       continue;
     }
-    queries.push_back(decode_query(entry, faults));
+    queries.push_back(decode_query(entry, askers, faults));
   }
   return queries;
 }

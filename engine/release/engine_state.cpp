@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "access.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
@@ -11,6 +13,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "group_line.hpp"
 #include "request_act.hpp"
+#include "request_rules.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -219,6 +222,9 @@ Answer EngineState::replayed(const ledger::StoredDecision& stored, ledger::Snaps
   const auto family = family_of(view, stored.id);
   Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
   answer.recorded.replayed = true;
+  if (family && !answer.recorded.token.empty()) {
+    withhold_from(family->root.draft.principal, answer, active_policy(view)->policy, family->request());
+  }
   add_log(answer, family ? family->told() : stored, view);
   return answer;
 }
@@ -247,6 +253,13 @@ void add_judgement(Answer& answer, const Judgement& judgement, const std::vector
   answer.recorded.reasons = judgement.decision.reasons();
   answer.recorded.reasons_count = judgement.decision.count();
   if (!closes_the_door(answer.recorded.reasons)) answer.recorded.accounts = account_states(debits);
+}
+
+void withhold_from(const std::string& who, Answer& answer, const Policy& active, const Request& request) {
+  const std::vector<std::string>* const suppliers = suppliers_of(active, request);
+  if (suppliers == nullptr) return;
+  if (who != request.principal) answer.released = {};
+  if (std::find(suppliers->begin(), suppliers->end(), who) == suppliers->end()) answer.recorded.token.clear();
 }
 
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {

@@ -110,6 +110,9 @@ void add_judgement(Answer& answer, const Judgement& judgement, const std::vector
 /// which the caller's COMMIT made durable, or in that of today.
 void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapshot& view,
              const std::optional<ledger::TreeHead>& tree = std::nullopt);
+/// Of a request whose value the policy has others hand in: who asked is told the value and not the data
+/// token, those others the token and not the value, anybody else neither.
+void withhold_from(const std::string& who, Answer& answer, const Policy& active, const Request& request);
 /// Fills in what only a recorded decision has.
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
 

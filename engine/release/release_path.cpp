@@ -62,6 +62,13 @@ void check_supplied(const Request& request, const Plan& plan) {
                          "' needs the value computed elsewhere (--value)");
 }
 
+/// Who may hand in a value, where the policy names them. Its retries are answered all the same.
+void check_supplier(const Policy& policy, const Request& request) {
+  if (!request.supplied || may_post(policy, request, request.principal)) return;
+  throw NotPermitted("'" + request.principal + "' may not hand in '" + request.question.statistic.text() +
+                     "': only whom the policy names under supplied_by may; reserve it, and they commit it");
+}
+
 ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, ledger::Outcome outcome,
                             const std::vector<Debit>& debits, bool conflict) {
   ledger::DecisionDraft result;
@@ -235,6 +242,7 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
   require_satisfiable(*result.dataset, request.question);
   check_supplied(request, *result.plan);
+  check_supplier(result.applied->policy, request);
   result.looks = judged_now(result, debits_where(view, result), key.conflict).outcome;
   if (reads_source(result)) result.location = view.location(request.dataset);
   return result;
@@ -256,6 +264,7 @@ std::optional<Prepared> prepared_ahead(EngineState& state, const Request& reques
     require_not_stated(*result.dataset, request.question);
     require_satisfiable(*result.dataset, request.question);
     check_supplied(request, *result.plan);
+    check_supplier(result.applied->policy, request);
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -77,10 +77,11 @@ Answer standing(EngineState& state, const std::string& root, std::span<const Rat
                      step.request.principal + "': " + who_may);
 }
 
-void require_asker(const Waiting& step, const Asker& by, const std::string& what) {
-  if (!may_commit(step.active->policy, step.request.principal, by.name)) {
-    refuse_actor(step, by, what, "only who asked may");
-  }
+void require_poster(const Waiting& step, const Asker& by, const std::string& what) {
+  if (may_post(step.active->policy, step.request, by.name)) return;
+  const bool named = suppliers_of(step.active->policy, step.request) != nullptr;
+  refuse_actor(step, by, what,
+               named ? "only whom the policy names under supplied_by may" : "only who asked may");
 }
 
 bool approves(const Waiting& step, const std::string& who) {
@@ -127,13 +128,16 @@ Attempt end_overdue(EngineState& state, const Waiting& step) {
 }
 
 /// Runs `once` on the request as it stands until no policy was applied under it; returns how it stands then.
-Answer settled(EngineState& state, const std::string& id, std::span<const Rational> alphas,
+Answer settled(EngineState& state, const std::string& id, const Asker& by, std::span<const Rational> alphas,
                const std::function<Attempt(const Waiting&)>& once) {
   std::optional<ledger::TreeHead> tree;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     Waiting step = waiting(state, id);
     step.tree = &tree;
-    if (once(step) == Attempt::over) return standing(state, step.root(), alphas, tree);
+    if (once(step) != Attempt::over) continue;
+    Answer answer = standing(state, step.root(), alphas, tree);
+    withhold_from(by.name, answer, step.active->policy, step.request);
+    return answer;
   }
   throw LedgerBusy("the policy kept changing; nothing was done, retry");
 }
@@ -352,8 +356,12 @@ Attempt decide_if_due(EngineState& state, const Waiting& step, Posting& posting)
 Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
                  std::span<const Rational> alphas, const Progress& progress) {
   Posting posting{order, SuppliedBits(&bits), progress};
-  Answer answer = settled(state, order.id, alphas, [&](const Waiting& step) {
-    require_asker(step, order.by, "commit");
+  Answer answer = settled(state, order.id, order.by, alphas, [&](const Waiting& step) {
+    // What became of her own request is told to who asked, whoever hands in the values by now.
+    if (step.family.state() == RequestState::granted && order.by.name == step.request.principal) {
+      return Attempt::over;
+    }
+    require_poster(step, order.by, "commit");
     if (step.overdue) return end_overdue(state, step);
     const RequestState stands = step.family.state();
     if (stands == RequestState::pending) return decide_if_due(state, step, posting);
@@ -368,7 +376,7 @@ Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSo
 }
 
 Answer cancelled(EngineState& state, const std::string& id, const Asker& by) {
-  return settled(state, id, {}, [&](const Waiting& step) {
+  return settled(state, id, by, {}, [&](const Waiting& step) {
     if (!may_commit(step.active->policy, step.request.principal, by.name) && !approves(step, by.name)) {
       refuse_actor(step, by, "cancel", "only who asked or may approve it can");
     }
@@ -381,8 +389,8 @@ Answer cancelled(EngineState& state, const std::string& id, const Asker& by) {
 }
 
 Answer token_issued(EngineState& state, const std::string& id, const Asker& by) {
-  return settled(state, id, {}, [&](const Waiting& step) {
-    require_asker(step, by, "have the token issued of");
+  return settled(state, id, by, {}, [&](const Waiting& step) {
+    require_poster(step, by, "have the token issued of");
     if (is_over(step)) return end_overdue(state, step);
     if (step.request.holding != Holding::reserved_against_token) {
       throw InvalidParameter("token: " + step.root() + " was not asked with a data token");
@@ -404,7 +412,7 @@ Answer token_issued(EngineState& state, const std::string& id, const Asker& by) 
 
 Answer approved(EngineState& state, const std::string& id, const Asker& by,
                 const std::optional<std::string>& seen) {
-  return settled(state, id, {}, [&](const Waiting& step) {
+  return settled(state, id, by, {}, [&](const Waiting& step) {
     require_approver(step, by, "approve");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::pending || family.approved_by(by.name)) return false;
@@ -422,7 +430,7 @@ Answer approved(EngineState& state, const std::string& id, const Asker& by,
 }
 
 Answer rejected(EngineState& state, const std::string& id, const Asker& by, const std::string& why) {
-  return settled(state, id, {}, [&](const Waiting& step) {
+  return settled(state, id, by, {}, [&](const Waiting& step) {
     require_approver(step, by, "reject");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::pending) return false;

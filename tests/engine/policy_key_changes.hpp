@@ -39,7 +39,7 @@ inline const std::string kEveryKey =
     "      age: {type: int, bounds: [0, 110], missing: 0}\n"
     "      cost: {type: decimal, scale: 2, bounds: [0, 5000], missing: 0}\n"
     "      ward: {type: string, values: [A, B]}\n"
-    "    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5}}\n"
+    "    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5, supplied_by: [alice, carol]}}\n"
     "    purposes: [planning, quality]\n"
     "    allow: {statistics: [count, sum, value], columns: [age], by: [ward], where: [age], principals: "
     "[alice], "
@@ -109,7 +109,10 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"dataset.limits", {", {purpose: planning, epsilon: 1}]", "]"}},
       {"dataset.per_release", {"    per_release: {epsilon: 0.5}\n", ""}},
       {"dataset.columns", {"      other_date: {type: date}\n", ""}},
-      {"dataset.queries", {"    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5}}\n", ""}},
+      {"dataset.queries",
+       {"    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5, supplied_by: [alice, "
+        "carol]}}\n",
+        ""}},
       {"dataset.purposes", {"purposes: [planning, quality]", "purposes: [planning, quality, teaching]"}},
       {"dataset.allow", {"allow: {statistics: [count, sum, value], ", "allow: {"}},
       {"dataset.forbid",
@@ -193,6 +196,7 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"query.bounds", {"auc: {bounds: [0, 1]", "auc: {bounds: [0, 2]"}},
       {"query.sensitivity", {"sensitivity: 0.01", "sensitivity: 0.02"}},
       {"query.undefined", {"undefined: 0.5", "undefined: 0"}},
+      {"query.supplied_by", {"supplied_by: [alice, carol]", "supplied_by: [carol]"}},
       {"release_settings.mechanism", {kDiscrete, "{mechanism: discrete_gaussian, grid: 1}"}},
       {"release_settings.arithmetic", {"{precision: 256, bound: 1000}", "{arithmetic: exact, bound: 1000}"}},
       {"release_settings.precision", {"precision: 256", "precision: 512"}},

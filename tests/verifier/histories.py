@@ -261,6 +261,20 @@ def waiting(folder):
     act("commit", kept[0], "ann")
     act("commit", kept[1], "bob", expect=(3, 4))
     act("cancel", kept[1], "carol", expect=(0, 4))
+    # Carol hands in the scores, and finds that a version forbids them.
+    supplied = WAITING.replace("sensitivity: 1/3}", "sensitivity: 1/3, supplied_by: [carol, dave]}")
+    ledger.apply(supplied)
+    for holding in ((), ("--data-token",)):
+        reserved = ledger.ask("clinic", "value:score", "--epsilon", "0.2", *holding, verb="reserve")
+        act("commit", reserved, "ann", "--value", "-", value="3\n", expect=(3,))
+        if holding:
+            act("token", reserved, "dave")
+        act("commit", reserved, "carol", "--value", "-", value="3\n")
+    ledger.ask("clinic", "value:score", "--epsilon", "0.2", "--value", "-", value="3\n", expect=(3,))
+    ledger.ask("clinic", "value:score", "--epsilon", "0.2", "--value", "-", value="3\n", by="carol")
+    reserved = ledger.ask("clinic", "value:score", "--epsilon", "0.2", verb="reserve")
+    ledger.apply(supplied + "    forbid: [{statistics: [value]}]\n")
+    act("commit", reserved, "carol", "--value", "-", value="3\n", expect=(4,))
     return ledger
 
 

@@ -566,6 +566,20 @@ def forged_debits():
     forged("blocks", "do not charge the accounts", another_block)
 
 
+@sentence("a value of others is found where who asked committed it, or had its token")
+def values_of_others():
+    def by_who_asked(outcome, supplier):
+        def change(changed):
+            later = [at for at, record in enumerate(changed) if record["kind"] == "decision" and "parent" in record
+                     and record["outcome"] == outcome and record["principal"] == supplier]
+            changed[later[-1]]["principal"] = "ann"
+            return later[-1]
+        return change
+
+    forged("waiting", "may not commit this", by_who_asked("granted", "carol"))
+    forged("waiting", "may not commit this", by_who_asked("token_issued", "dave"))
+
+
 @sentence("a forged approval is found: by who asked, by who may not, twice by one, or too few")
 def forged_approvals():
     def by(principal):

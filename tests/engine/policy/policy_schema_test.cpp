@@ -150,6 +150,8 @@ const std::set<std::string> kBeyondTheSchema = {"accept_unbounded_with_lifetime"
                                                 "precision_with_exact",
                                                 "principal_name_with_a_control_character",
                                                 "principal_purpose_of_no_dataset",
+                                                "query_supplied_by_a_stranger",
+                                                "query_supplied_by_without_principals",
                                                 "query_undefined_outside_bounds",
                                                 "null_text_of_a_declared_date",
                                                 "per_release_order_of_one",

@@ -90,7 +90,9 @@ struct NamedQuery {
   Bounds bounds;
   Rational sensitivity;  ///< L1, > 0
   Rational undefined;    ///< stands in for nan and infinities; in bounds; default the midpoint
-  Mark mark{};           ///< of the query's name
+  /// Declared principals, distinct and one at least, who alone hand values in; absent: who asks does.
+  std::optional<std::vector<std::string>> supplied_by = {};
+  Mark mark{};  ///< of the query's name
 };
 
 enum class MechanismChoice { snapping, discrete_laplace, discrete_gaussian, gaussian };
