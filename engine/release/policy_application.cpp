@@ -16,6 +16,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "expiry.hpp"
+#include "folder_faults.hpp"
 #include "implied_object.hpp"
 #include "later_policy.hpp"
 #include "policy_charged.hpp"

@@ -6,6 +6,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "folder_faults.hpp"
 #include "open_source.hpp"
 #include "policy_values.hpp"
 #include "release_path.hpp"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "folder_faults.hpp"
 
 namespace epsilog::engine {
 

@@ -1,6 +1,6 @@
 // Folders below which a policy may name files: by where a file really is, when a policy is applied, when a
 // source is relocated, and when it is read.
-#include "epsilog/engine/folders.hpp"
+#include "folder_faults.hpp"
 
 #include <filesystem>
 

@@ -24,6 +24,8 @@ struct UnreadableDecision {
   std::string message;
 };
 
+class Policy;
+
 /// Where and how surely a policy has lines written a second time.
 [[nodiscard]] std::optional<ledger::Replica> replica_of(const Policy& policy);
 

@@ -1,4 +1,4 @@
-#include "epsilog/engine/folders.hpp"
+#include "folder_faults.hpp"
 
 #include <algorithm>
 #include <filesystem>
