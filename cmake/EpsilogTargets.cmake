@@ -20,6 +20,10 @@ endif()
 
 # What is installed runs from wherever it is put.
 file(RELATIVE_PATH epsilog_libraries_from_programs "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+# The daemon is a program that the command runs.
+set(epsilog_daemon_folder "${CMAKE_INSTALL_FULL_LIBEXECDIR}/epsilog")
+file(RELATIVE_PATH epsilog_daemon_from_programs "${CMAKE_INSTALL_FULL_BINDIR}" "${epsilog_daemon_folder}")
+file(RELATIVE_PATH epsilog_libraries_from_daemon "${epsilog_daemon_folder}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 
 # epsilog_hide_build_paths(<target>): no path of the machine that builds gets into what others run. Debug builds
 # are not for others, and a debugger finds their sources by these paths.

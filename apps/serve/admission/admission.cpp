@@ -1,0 +1,178 @@
+#include "admission.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace epsilog::serve {
+
+Admission::Admission(const AdmissionLimits& limits, std::function<Clock::time_point()> now)
+    : now_(std::move(now)), limits_(limits) {}
+
+Admission::Principal& Admission::principal(const std::string& name) {
+  const auto [at, fresh] = principals_.try_emplace(name);
+  if (fresh) {
+    at->second.tokens = static_cast<double>(limits_.burst);
+    at->second.filled = now_();
+  }
+  return at->second;
+}
+
+/// Whether one more may be asked now, after what time has added.
+bool Admission::fill(Principal& principal) {
+  const Clock::time_point now = now_();
+  const double seconds = std::chrono::duration<double>(now - principal.filled).count();
+  principal.filled = now;
+  principal.tokens = std::min(static_cast<double>(limits_.burst),
+                              principal.tokens + seconds * static_cast<double>(limits_.per_second));
+  if (principal.tokens < 1) return false;
+  principal.tokens -= 1;
+  return true;
+}
+
+std::variant<Admission::Entry, NotAdmitted> Admission::enter(const std::string& name, bool curator) {
+  const std::scoped_lock lock(mutex_);
+  if (stopping_) return NotAdmitted::stopping;
+  if (!curator) {
+    Principal& asks = principal(name);
+    if (!fill(asks)) return NotAdmitted::too_fast;
+    if (asks.in_flight >= limits_.in_flight) return NotAdmitted::too_many;
+    ++asks.in_flight;
+  }
+  return Entry(*this, name, curator);
+}
+
+std::optional<NotAdmitted> Admission::Entry::run() {
+  std::unique_lock lock(admission_->mutex_);
+  Admission& all = *admission_;
+  if (running_) return std::nullopt;
+  if (all.stopping_) return NotAdmitted::stopping;
+  std::size_t& taken = curator_ ? all.curator_running_ : all.running_;
+  const std::size_t places = curator_ ? all.limits_.curator_running : all.limits_.running;
+  if (taken < places && (curator_ || all.waiting_ == 0)) {
+    ++taken;
+    running_ = true;
+    return std::nullopt;
+  }
+  // A curator does not wait in a line: there are as many places as there may be connections of theirs.
+  if (curator_ || all.waiting_ >= all.limits_.waiting) return NotAdmitted::full;
+  Waiter waiter;
+  std::deque<Waiter*>& line = all.principal(principal_).waiting;
+  line.push_back(&waiter);
+  ++all.waiting_;
+  waiter.woken.wait_for(lock, all.limits_.patience, [&] { return waiter.has_place || all.stopping_; });
+  if (waiter.has_place) {
+    running_ = true;
+    return std::nullopt;
+  }
+  std::erase(line, &waiter);
+  --all.waiting_;
+  return all.stopping_ ? NotAdmitted::stopping : NotAdmitted::full;
+}
+
+std::optional<NotAdmitted> Admission::Entry::hold(std::size_t bytes) {
+  const std::scoped_lock lock(admission_->mutex_);
+  if (curator_) return std::nullopt;
+  if (bytes >
+      admission_->limits_.body_bytes - std::min(admission_->body_bytes_, admission_->limits_.body_bytes)) {
+    return NotAdmitted::full;
+  }
+  admission_->body_bytes_ += bytes;
+  bytes_ += bytes;
+  return std::nullopt;
+}
+
+std::optional<NotAdmitted> Admission::Entry::wait_long() {
+  const std::scoped_lock lock(admission_->mutex_);
+  if (long_poll_) return std::nullopt;
+  Admission& all = *admission_;
+  if (all.stopping_) return NotAdmitted::stopping;
+  if (!curator_) {
+    Principal& asks = all.principal(principal_);
+    if (asks.long_polls >= all.limits_.long_polls) return NotAdmitted::too_many_waits;
+    ++asks.long_polls;
+    --asks.in_flight;
+  }
+  if (running_) all.free_place(curator_);
+  running_ = false;
+  long_poll_ = true;
+  ++all.long_polls_;
+  return std::nullopt;
+}
+
+/// Hands the place to who waits next: one of the principal after the one that was served last.
+void Admission::free_place(bool curator) {
+  if (curator) {
+    --curator_running_;
+    return;
+  }
+  // With fewer places than before, those that are freed are not handed on.
+  if (waiting_ == 0 || running_ > limits_.running) {
+    --running_;
+    return;
+  }
+  auto next = principals_.upper_bound(served_last_);
+  while (next == principals_.end() || next->second.waiting.empty()) {
+    next = next == principals_.end() ? principals_.begin() : std::next(next);
+  }
+  Waiter& waiter = *next->second.waiting.front();
+  next->second.waiting.pop_front();
+  --waiting_;
+  served_last_ = next->first;
+  waiter.has_place = true;
+  waiter.woken.notify_one();
+}
+
+void Admission::leave(Entry& entry) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (entry.running_) free_place(entry.curator_);
+  body_bytes_ -= entry.bytes_;
+  if (entry.long_poll_) --long_polls_;
+  if (entry.curator_) return;
+  Principal& asks = principals_.find(entry.principal_)->second;
+  --(entry.long_poll_ ? asks.long_polls : asks.in_flight);
+  forget(entry.principal_);
+}
+
+/// So that those who ask nothing any more cost no memory: whose tokens are all there again.
+void Admission::forget(const std::string& name) {
+  constexpr std::size_t kKept = 4096;
+  if (principals_.size() <= kKept) return;
+  const auto at = principals_.find(name);
+  const Principal& gone = at->second;
+  if (gone.in_flight == 0 && gone.long_polls == 0 && gone.waiting.empty()) principals_.erase(at);
+}
+
+void Admission::change(const AdmissionLimits& limits) {
+  const std::scoped_lock lock(mutex_);
+  limits_ = limits;
+}
+
+void Admission::stop() {
+  const std::scoped_lock lock(mutex_);
+  stopping_ = true;
+  for (auto& [name, principal] : principals_) {
+    for (Waiter* waiter : principal.waiting) waiter->woken.notify_one();
+  }
+}
+
+Admission::Figures Admission::figures() const {
+  const std::scoped_lock lock(mutex_);
+  return {running_ + curator_running_, waiting_, long_polls_, body_bytes_};
+}
+
+Admission::Entry::Entry(Admission& admission, std::string principal, bool curator)
+    : admission_(&admission), principal_(std::move(principal)), curator_(curator) {}
+
+Admission::Entry::Entry(Entry&& other) noexcept
+    : admission_(std::exchange(other.admission_, nullptr)),
+      principal_(std::move(other.principal_)),
+      curator_(other.curator_),
+      running_(other.running_),
+      long_poll_(other.long_poll_),
+      bytes_(other.bytes_) {}
+
+Admission::Entry::~Entry() {
+  if (admission_ != nullptr) admission_->leave(*this);
+}
+
+}  // namespace epsilog::serve

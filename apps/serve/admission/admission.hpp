@@ -1,0 +1,125 @@
+// Who is taken on, who waits, and who is told to come back.
+//
+//   entered   counted by principal: how fast, how many at once, how many refusals in the last hour
+//   running   has one of the places in which requests are answered; until then it waits in the line of its
+//             principal, and the principals take turns
+//
+// All of it ends before anything is recorded. What came over the curator socket has places of its own, so
+// that no number of others keeps a curator waiting. Thread-safety: may be used from several threads.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace epsilog::serve {
+
+struct AdmissionLimits {
+  std::size_t running = 64;
+  std::size_t curator_running = 8;
+  std::size_t waiting = 1024;
+  std::size_t in_flight = 16;
+  std::size_t long_polls = 16;
+  std::size_t per_second = 100;
+  std::size_t burst = 200;
+  std::size_t body_bytes = 64 << 20;
+  std::chrono::milliseconds patience{10'000};  ///< how long one waits for a place
+};
+
+enum class NotAdmitted {
+  too_fast,        ///< 429: the principal asks faster than it may
+  too_many,        ///< 429: the principal has too many requests under way
+  too_many_waits,  ///< 429: the principal has too many long polls
+  full,            ///< 503: too much waits already, or waited too long
+  stopping,        ///< 503: the daemon ends
+};
+
+class Admission final {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Admission(const AdmissionLimits& limits, std::function<Clock::time_point()> now = Clock::now);
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+
+  /// Counts for as long as it lives.
+  class Entry final {
+   public:
+    Entry(Entry&& other) noexcept;
+    Entry& operator=(Entry&&) = delete;
+    ~Entry();
+
+    /// Waits for a place, in turn. None: it has one until the entry ends.
+    [[nodiscard]] std::optional<NotAdmitted> run();
+    /// Takes so many bytes of what bodies may hold, until the entry ends; does not wait.
+    [[nodiscard]] std::optional<NotAdmitted> hold(std::size_t bytes);
+    /// Gives its place up, and counts as a long poll instead of as a request under way.
+    [[nodiscard]] std::optional<NotAdmitted> wait_long();
+
+   private:
+    friend class Admission;
+    Entry(Admission& admission, std::string principal, bool curator);
+
+    Admission* admission_;
+    std::string principal_;
+    bool curator_;
+    bool running_ = false;
+    bool long_poll_ = false;
+    std::size_t bytes_ = 0;
+  };
+
+  [[nodiscard]] std::variant<Entry, NotAdmitted> enter(const std::string& principal, bool curator);
+
+  void change(const AdmissionLimits& limits);
+  /// From now on nobody enters, and who waits is told so.
+  void stop();
+
+  struct Figures {
+    std::size_t running = 0;
+    std::size_t waiting = 0;
+    std::size_t long_polls = 0;
+    std::size_t body_bytes = 0;
+  };
+  [[nodiscard]] Figures figures() const;
+
+ private:
+  struct Waiter {
+    std::condition_variable woken;
+    bool has_place = false;
+  };
+  struct Principal {
+    std::size_t in_flight = 0;
+    std::size_t long_polls = 0;
+    double tokens = 0;  // of requests it may still make at once; no quantity of privacy
+    Clock::time_point filled{};
+    std::deque<Waiter*> waiting;
+  };
+
+  Principal& principal(const std::string& name);
+  void leave(Entry& entry) noexcept;
+  void free_place(bool curator);
+  void forget(const std::string& name);
+  [[nodiscard]] bool fill(Principal& principal);
+
+  const std::function<Clock::time_point()> now_;
+  mutable std::mutex mutex_;  // guards what follows
+  AdmissionLimits limits_;
+  std::map<std::string, Principal> principals_;
+  std::string served_last_;  // whose turn it was last
+  std::size_t running_ = 0;
+  std::size_t curator_running_ = 0;
+  std::size_t waiting_ = 0;
+  std::size_t long_polls_ = 0;
+  std::size_t body_bytes_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace epsilog::serve

@@ -1,0 +1,156 @@
+#include "api.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <variant>
+
+#include "epsilog/ledger/ledger_time.hpp"
+#include "problem.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using engine::Duty;
+
+/// "localhost" and "localhost:8080": over a socket of this machine there is no other, and a page of elsewhere
+/// that a browser was led here by has its own.
+bool is_this_machine(std::string_view host) {
+  constexpr std::string_view kLocal = "localhost";
+  if (!host.starts_with(kLocal)) return false;
+  host.remove_prefix(kLocal.size());
+  if (host.empty()) return true;
+  return host.size() > 1 && host.size() <= 6 && host.front() == ':' &&
+         std::all_of(host.begin() + 1, host.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_json(std::string_view type) {
+  std::string lower;
+  for (const char c : type) {
+    if (c != ' ') lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return lower == "application/json" || lower == "application/json;charset=utf-8";
+}
+
+/// Throws  Refused for what no client of ours sends.
+void check_head(const Route& route, const RequestHead& head) {
+  const std::string* host = head.header("host");
+  if (host == nullptr || !is_this_machine(*host))
+    throw Refused(421, "wrong_host", "Host: localhost is expected");
+  if (head.header("origin") != nullptr) {
+    throw Refused(403, "cross_origin", "nothing is answered to pages of a browser");
+  }
+  const bool brings_body = head.content_length.value_or(0) > 0;
+  if (brings_body && !route.takes_body) throw Refused(400, "body_unexpected", "no body is taken here");
+  const std::string* type = head.header("content-type");
+  if (brings_body && (type == nullptr || !is_json(*type))) {
+    throw Refused(415, "not_json", "Content-Type: application/json is expected");
+  }
+  for (const auto& [name, value] : head.query) {
+    if (std::find(route.parameters.begin(), route.parameters.end(), name) == route.parameters.end()) {
+      throw Refused(400, "bad_parameter", "the parameter '" + name.substr(0, 60) + "' is not known here");
+    }
+  }
+}
+
+/// Throws  Refused (403).
+void check_access(const Route& route, const Caller& caller) {
+  const auto need = [](bool has, const char* code, const char* detail) {
+    if (!has) throw Refused(403, code, detail);
+  };
+  switch (route.who) {
+    case Who::everybody:
+    case Who::known:
+      return;
+    case Who::asker:
+      return need(!caller.keeper(), "cannot_ask",
+                  "who keeps the machine holds duties and cannot ask or approve");
+    case Who::curator:
+      return need(caller.has(Duty::curate), "duty_required", "the duty 'curate' is required");
+    case Who::curator_socket:
+      need(caller.has(Duty::curate), "duty_required", "the duty 'curate' is required");
+      return need(caller.curator_socket, "curator_socket_required",
+                  "this is done over the curator socket alone");
+    case Who::auditor:
+      return need(caller.has(Duty::audit), "duty_required", "the duty 'audit' is required");
+    case Who::overseer:
+      return need(caller.has(Duty::curate) || caller.has(Duty::audit), "duty_required",
+                  "the duty 'curate' or 'audit' is required");
+    case Who::operating:
+      return need(caller.has(Duty::operate), "duty_required", "the duty 'operate' is required");
+  }
+}
+
+/// As whom requests are counted: a keeper and a principal may have the same name.
+std::string counted_as(const Caller& caller) {
+  return caller.keeper() ? "" : caller.who.name;
+}
+
+}  // namespace
+
+Response Api::answer(const RequestHead& head, const Peer& peer, Body& body) {
+  Response response;
+  std::string_view route_path;
+  try {
+    const Found found = find_route(head.method, head.path);
+    if (found.route == nullptr && found.allowed.empty()) {
+      throw Refused(404, "no_such_route", "there is nothing of that path");
+    }
+    if (found.route == nullptr) {
+      response = problem(Refused(405, "method_not_allowed", "allowed here: " + found.allowed));
+      response.headers.push_back({"allow", found.allowed});
+    } else {
+      route_path = found.route->path;
+      response = routed(*found.route, found.id, head, peer, body);
+    }
+  } catch (const Refused& refused) {
+    response = problem(refused);
+  } catch (const std::exception& error) {
+    response = problem(error, "");
+  }
+  parts_.metrics.answered(route_path, response.status);
+  return response;
+}
+
+Response Api::refusal(int status, std::string_view code, std::string_view message) {
+  parts_.metrics.answered("", status);
+  return problem(Refused(status, std::string(code), std::string(message)));
+}
+
+void Api::check_refusals(const Caller& caller) {
+  if (caller.keeper()) return;
+  const std::int64_t now = ledger::wall_clock_ms();
+  parts_.refusals.catch_up(parts_.engine, now);
+  if (parts_.refusals.of(caller.who.name, now) < refusals_per_hour_) return;
+  throw Refused(429, "too_many_refusals", "you were refused as often in the last hour as anybody may be")
+      .retry_in(60);
+}
+
+Response Api::routed(const Route& route, const std::string& id, const RequestHead& head, const Peer& peer,
+                     Body& body) {
+  check_head(route, head);
+  std::optional<Caller> caller;
+  if (route.who != Who::everybody) {
+    caller = who_asks(head, peer, parts_.view.current(), parts_.own_uid);
+  } else {
+    caller = Caller{engine::Asker("", "unix:" + std::to_string(peer.uid)), nullptr, nullptr, peer.curator};
+  }
+  // Whoever is not known is counted by uid, so that nobody's questions of how the daemon is cost another's.
+  const std::string counted = route.who == Who::everybody ? caller->who.via : counted_as(*caller);
+  auto admitted = parts_.admission.enter(counted, peer.curator);
+  if (const auto* why = std::get_if<NotAdmitted>(&admitted)) throw not_admitted(*why);
+  if (route.who != Who::everybody) {
+    check_refusals(*caller);
+    check_access(route, *caller);
+  }
+  Call call{parts_, head, body, *caller, std::get<Admission::Entry>(admitted), id};
+  try {
+    return route.answer(call);
+  } catch (const Refused&) {
+    throw;
+  } catch (const std::exception& error) {
+    return problem(error, call.about);
+  }
+}
+
+}  // namespace epsilog::serve

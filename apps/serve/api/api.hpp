@@ -1,0 +1,42 @@
+// A request that was read, from who asks it to its answer.
+//
+//   route, Host, Origin, Content-Type   is it a request of ours at all               400 403 404 405 415 421
+//   who asks                            exactly one identity                         401
+//   admission                           how fast, how many, how many refusals        429 503
+//   who may                             the duty that the route wants                403
+//   the route                           reads the body, waits for a place, asks the engine
+//
+// Thread-safety: may be used from several threads.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "call.hpp"
+#include "route.hpp"
+#include "service.hpp"
+
+namespace epsilog::serve {
+
+class Api final : public Service {
+ public:
+  Api(const Parts& parts, std::size_t refusals_per_hour)
+      : parts_(parts), refusals_per_hour_(refusals_per_hour) {}
+
+  [[nodiscard]] Response answer(const RequestHead& head, const Peer& peer, Body& body) override;
+  [[nodiscard]] Response refusal(int status, std::string_view code, std::string_view message) override;
+
+  void change(std::size_t refusals_per_hour) { refusals_per_hour_ = refusals_per_hour; }
+
+ private:
+  [[nodiscard]] Response routed(const Route& route, const std::string& id, const RequestHead& head,
+                                const Peer& peer, Body& body);
+  void check_refusals(const Caller& caller);
+
+  Parts parts_;
+  std::atomic<std::size_t> refusals_per_hour_;
+};
+
+}  // namespace epsilog::serve

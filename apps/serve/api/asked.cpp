@@ -1,0 +1,135 @@
+#include "asked.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "body_object.hpp"
+#include "epsilog/accounting/rational.hpp"
+#include "problem.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using accounting::Rational;
+
+Rational number(const std::string& text, std::string_view what) {
+  return accounting::parse_rational(text, what);
+}
+
+Rational positive(const std::string& text, std::string_view what) {
+  Rational value = number(text, what);
+  if (value <= 0) throw BadBody(std::string(what) + ": must be greater than 0");
+  return value;
+}
+
+Rational probability(const std::string& text, std::string_view what) {
+  Rational value = positive(text, what);
+  if (value >= 1) throw BadBody(std::string(what) + ": must be less than 1");
+  return value;
+}
+
+/// The amount, which must be one step of its grid at least: less would be asked for nothing.
+template <class Quantity>
+Rational on_grid(const Rational& value, std::string_view what) {
+  if (Quantity::from_rational_down(value).units() == 0) {
+    throw BadBody(std::string(what) + ": is smaller than the smallest loss kept");
+  }
+  return value;
+}
+
+std::vector<Rational> alphas(const std::vector<std::string>& texts) {
+  constexpr std::size_t kMost = 16;
+  if (texts.size() > kMost) throw BadBody("alpha: at most " + std::to_string(kMost));
+  std::vector<Rational> values;
+  for (const std::string& text : texts) values.push_back(probability(text, "alpha"));
+  if (values.empty()) values.emplace_back(1, 20);
+  return values;
+}
+
+void set_loss(BodyObject& body, Asking asking, engine::Request& request) {
+  const auto epsilon = body.number("epsilon");
+  const auto delta = body.number("delta");
+  const auto rho = body.number("rho");
+  if (rho && (epsilon || delta)) throw BadBody("rho: stands in place of epsilon and delta; give either");
+  if (!rho && !epsilon && asking != Asking::forecast)
+    throw BadBody("epsilon: is required, or rho in its place");
+  if (rho) request.rho = on_grid<accounting::Rho>(positive(*rho, "rho"), "rho");
+  if (epsilon) request.epsilon = on_grid<accounting::Epsilon>(positive(*epsilon, "epsilon"), "epsilon");
+  if (delta) request.delta = on_grid<accounting::Delta>(probability(*delta, "delta"), "delta");
+}
+
+/// The member `key` or the header, which must be one if both are there.
+std::string key_of(BodyObject& body, const RequestHead& head) {
+  std::string key = body.string("key").value_or("");
+  const std::string* header = head.header("idempotency-key");
+  if (header == nullptr) return key;
+  const bool visible =
+      std::all_of(header->begin(), header->end(), [](char c) { return c > 0x20 && c < 0x7F; });
+  if (header->empty() || !visible) {
+    throw Refused(400, "bad_key", "Idempotency-Key: visible ASCII characters are expected");
+  }
+  if (!key.empty() && key != *header) {
+    throw Refused(400, "bad_key", "Idempotency-Key and the member 'key' differ: give one, or both alike");
+  }
+  return *header;
+}
+
+std::optional<std::int64_t> count_of(BodyObject& body) {
+  const auto text = body.number("count");
+  if (!text) return std::nullopt;
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), count);
+  if (error != std::errc() || end != text->data() + text->size() || count < 1 || count > kMost) {
+    throw BadBody("count: a whole number from 1 to " + std::to_string(kMost) + " is expected");
+  }
+  return count;
+}
+
+void set_goal(BodyObject& body, Asked& asked) {
+  asked.count = count_of(body);
+  const auto accuracy = body.number("accuracy");
+  if (accuracy && asked.count) throw BadBody("count and accuracy: give either");
+  if (accuracy && asked.alphas.size() != 1) throw BadBody("accuracy: takes one alpha");
+  if (accuracy) asked.accuracy = engine::Accuracy{asked.alphas.front(), positive(*accuracy, "accuracy")};
+  const bool sought = accuracy || asked.count;
+  const bool given = asked.request.rho || asked.request.epsilon.rational() != 0;
+  if (sought && given) throw BadBody("epsilon and rho: are what is sought by count and by accuracy");
+  if (!sought && !given) throw BadBody("epsilon: is required, or rho, count or accuracy in its place");
+}
+
+}  // namespace
+
+Asked asked(std::string_view text, const RequestHead& head, const Caller& caller, Asking asking) {
+  BodyObject body(text);
+  Asked result;
+  engine::Request& request = result.request;
+  request.dataset = body.required_string("dataset");
+  request.question =
+      engine::parse_question(body.required_string("statistic"), body.string("by"), body.string("where"));
+  set_loss(body, asking, request);
+  request.purpose = body.string("purpose").value_or("");
+  request.principal = caller.who.name;
+  request.via = caller.who.via;
+  result.alphas = alphas(body.numbers("alpha"));
+  const bool spends = asking == Asking::release || asking == Asking::reservation;
+  if (asking != Asking::forecast) request.key = key_of(body, head);
+  if (spends && request.key.empty()) {
+    throw Refused(400, "key_required",
+                  "an Idempotency-Key, or the member 'key', is required where budget is spent");
+  }
+  if (asking == Asking::forecast) set_goal(body, result);
+  if (asking == Asking::reservation) {
+    request.holding = body.truth("data_token").value_or(false) ? engine::Holding::reserved_against_token
+                                                               : engine::Holding::reserved;
+  }
+  if (asking == Asking::release && request.question.statistic.kind == engine::StatisticKind::value) {
+    throw Refused(
+        400, "value_not_here",
+        "a value is posted as the body of a commit: reserve first, then POST /v1/requests/ID/commit");
+  }
+  body.expect_no_more();
+  return result;
+}
+
+}  // namespace epsilog::serve

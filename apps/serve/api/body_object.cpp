@@ -1,0 +1,162 @@
+#include "body_object.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "epsilog/engine/nearest.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using Kind = BodyValue::Kind;
+using Json = nlohmann::json;
+
+constexpr std::size_t kDepthMax = 16;
+constexpr std::size_t kShownMax = 60;
+
+std::string shown(std::string_view name) {
+  return "'" + std::string(name.substr(0, kShownMax)) + "'";
+}
+
+/// Builds the value from what the parser meets; false ends the parse.
+class Builder final : public nlohmann::json_sax<Json> {
+ public:
+  explicit Builder(BodyValue& root) : root_(root) {}
+  [[nodiscard]] const std::string& fault() const { return fault_; }
+
+  bool null() override { return add({Kind::null, "null", {}, {}}); }
+  bool boolean(bool value) override { return add({Kind::truth, value ? "true" : "false", {}, {}}); }
+  bool number_integer(std::int64_t value) override { return number(std::to_string(value)); }
+  bool number_unsigned(std::uint64_t value) override { return number(std::to_string(value)); }
+  bool number_float(double, const std::string& text) override { return number(text); }
+  bool string(std::string& value) override { return add({Kind::string, std::move(value), {}, {}}); }
+  bool binary(Json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Kind::object); }
+  bool start_array(std::size_t) override { return open(Kind::array); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(std::string& name) override {
+    std::vector<std::string>& names = open_.back()->names;
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      fault_ = shown(name) + " stands there twice";
+      return false;
+    }
+    names.push_back(std::move(name));
+    return true;
+  }
+  bool parse_error(std::size_t place, const std::string&, const Json::exception&) override {
+    fault_ = "it is no JSON at byte " + std::to_string(place);
+    return false;
+  }
+
+ private:
+  bool number(std::string text) { return add({Kind::number, std::move(text), {}, {}}); }
+  bool add(BodyValue value) {
+    place(std::move(value));
+    return true;
+  }
+  BodyValue* place(BodyValue value) {
+    if (open_.empty()) return &(root_ = std::move(value));
+    open_.back()->items.push_back(std::move(value));
+    return &open_.back()->items.back();
+  }
+  bool open(Kind kind) {
+    if (open_.size() >= kDepthMax) {
+      fault_ = "it has more levels than any request";
+      return false;
+    }
+    // Items of what is open do not move until it closes: only the last of it grows.
+    open_.push_back(place({kind, "", {}, {}}));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  BodyValue& root_;
+  std::vector<BodyValue*> open_;
+  std::string fault_;
+};
+
+}  // namespace
+
+BodyValue parse_body(std::string_view text) {
+  BodyValue root;
+  Builder builder(root);
+  if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
+    throw BadBody("the body: " + (builder.fault().empty() ? "it is no JSON" : builder.fault()));
+  }
+  return root;
+}
+
+BodyObject::BodyObject(std::string_view text) {
+  if (text.empty()) {
+    object_.kind = Kind::object;
+    return;
+  }
+  object_ = parse_body(text);
+  if (object_.kind != Kind::object) throw BadBody("the body: it is no JSON object");
+}
+
+const BodyValue* BodyObject::find(std::string_view name) {
+  known_.emplace_back(name);
+  const auto at = std::find(object_.names.begin(), object_.names.end(), name);
+  if (at == object_.names.end()) return nullptr;
+  const BodyValue& value = object_.items[static_cast<std::size_t>(at - object_.names.begin())];
+  return value.kind == Kind::null ? nullptr : &value;
+}
+
+std::optional<std::string> BodyObject::string(std::string_view name) {
+  const BodyValue* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != Kind::string) throw BadBody(std::string(name) + ": a string is expected");
+  return value->text;
+}
+
+std::optional<std::string> BodyObject::number(std::string_view name) {
+  const BodyValue* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != Kind::number && value->kind != Kind::string) {
+    throw BadBody(std::string(name) + ": a number is expected, or a string that holds one");
+  }
+  return value->text;
+}
+
+std::optional<bool> BodyObject::truth(std::string_view name) {
+  const BodyValue* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != Kind::truth) throw BadBody(std::string(name) + ": true or false is expected");
+  return value->text == "true";
+}
+
+std::vector<std::string> BodyObject::numbers(std::string_view name) {
+  const BodyValue* value = find(name);
+  std::vector<std::string> texts;
+  if (value == nullptr) return texts;
+  const auto is_number = [](const BodyValue& item) {
+    return item.kind == Kind::number || item.kind == Kind::string;
+  };
+  if (value->kind != Kind::array || !std::all_of(value->items.begin(), value->items.end(), is_number)) {
+    throw BadBody(std::string(name) + ": a list of numbers is expected");
+  }
+  for (const BodyValue& item : value->items) texts.push_back(item.text);
+  return texts;
+}
+
+std::string BodyObject::required_string(std::string_view name) {
+  auto text = string(name);
+  if (!text || text->empty()) throw BadBody(std::string(name) + ": is required");
+  return std::move(*text);
+}
+
+void BodyObject::expect_no_more() const {
+  for (const std::string& name : object_.names) {
+    if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    const std::string nearest = engine::nearest(name, known_);
+    throw BadBody(shown(name) + " is not known here" +
+                  (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  }
+}
+
+}  // namespace epsilog::serve

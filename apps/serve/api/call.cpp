@@ -1,0 +1,164 @@
+#include "call.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "answer_json.hpp"
+#include "answer_output.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "problem.hpp"
+#include "sight.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using command::AnswerKind;
+using command::Json;
+using engine::Answer;
+using engine::RequestState;
+
+constexpr std::string_view kJson = "application/json";
+
+Answer visible(const Call& call, Answer answer) {
+  const std::string id = answer.recorded.decision_id;
+  if (command::withheld(answer)) {
+    const char* why = answer.recorded.replica_behind ? "replica_behind" : "not_durable";
+    throw Refused(503, why,
+                  "decision " + id + " is on record and told once it is durable everywhere: ask again")
+        .retry_in(1);
+  }
+  auto seen_of_it = seen(call.caller, std::move(answer));
+  if (!seen_of_it) throw NotFound("no request or decision of that id is yours");
+  return std::move(*seen_of_it);
+}
+
+Response tagged(Response response, const Answer& answer) {
+  if (!answer.recorded.tag.empty()) response.headers.push_back({"etag", '"' + answer.recorded.tag + '"'});
+  return response;
+}
+
+/// A refusal is a problem too, whose type is the section on its first reason.
+Json refusal(const Answer& answer, int status) {
+  const std::string code = answer.recorded.reasons.empty()
+                               ? "refused"
+                               : std::string(engine::name(answer.recorded.reasons.front().code));
+  Json object{{"type", "/docs/refusals#" + code}, {"title", "refused"}, {"status", status}, {"code", code}};
+  object.update(command::answer_object(answer, AnswerKind::release));
+  return object;
+}
+
+bool conflicts(const Answer& answer) {
+  return !answer.recorded.reasons.empty() &&
+         answer.recorded.reasons.front().code == engine::RefusalCode::key_conflict;
+}
+
+}  // namespace
+
+void Call::run() {
+  require(entry.run());
+}
+
+std::string Call::read_body(std::size_t most) {
+  const std::size_t size = static_cast<std::size_t>(head.content_length.value_or(0));
+  if (head.content_length.value_or(0) > most) {
+    throw Refused(413, "body_too_large",
+                  "the body: at most " + std::to_string(most) + " bytes are taken here");
+  }
+  require(entry.hold(size));
+  std::string text(size, '\0');
+  std::size_t got = 0;
+  try {
+    while (got < size) {
+      const std::size_t piece = body.read(std::span(text).subspan(got));
+      if (piece == 0) break;
+      got += piece;
+    }
+  } catch (const BodyFault& fault) {
+    if (fault.kind() == BodyFault::Kind::stopped) throw not_admitted(NotAdmitted::stopping);
+    throw Refused(408, "body_incomplete", "the body did not arrive whole, or not in time; nothing was asked");
+  }
+  if (got < size) throw Refused(400, "body_incomplete", "the body did not arrive whole; nothing was asked");
+  run();
+  return text;
+}
+
+std::int64_t Call::number(std::string_view parameter, std::int64_t most, std::int64_t absent) const {
+  const std::string* given = head.parameter(parameter);
+  if (given == nullptr) return absent;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), value);
+  if (error == std::errc() && end == given->data() + given->size() && value >= 0 && value <= most)
+    return value;
+  throw Refused(
+      400, "bad_parameter",
+      std::string(parameter) + ": a whole number from 0 to " + std::to_string(most) + " is expected");
+}
+
+std::string Call::text(std::string_view parameter) const {
+  const std::string* given = head.parameter(parameter);
+  return given == nullptr ? "" : *given;
+}
+
+Refused not_admitted(NotAdmitted why) {
+  switch (why) {
+    case NotAdmitted::too_fast:
+      return Refused(429, "too_fast", "more requests than you may make in a second").retry_in(1);
+    case NotAdmitted::too_many:
+      return Refused(429, "too_many_requests", "you have as many requests under way as you may").retry_in(1);
+    case NotAdmitted::too_many_waits:
+      return Refused(429, "too_many_waits", "you wait for as many things as you may").retry_in(1);
+    case NotAdmitted::full:
+      return Refused(503, "overloaded", "too much waits already; nothing was recorded").retry_in(2);
+    case NotAdmitted::stopping:
+      break;
+  }
+  return Refused(503, "stopping", "the daemon ends; nothing was recorded").retry_in(5);
+}
+
+void require(const std::optional<NotAdmitted>& none) {
+  if (none) throw not_admitted(*none);
+}
+
+Response json_text(int status, std::string text) {
+  Response response;
+  response.status = status;
+  response.content_type = kJson;
+  response.body = std::move(text);
+  return response;
+}
+
+Response json(int status, const Json& object) {
+  return json_text(status, command::one_object(object, -1));
+}
+
+Response decision(const Call& call, Answer answer, int fresh) {
+  answer = visible(call, std::move(answer));
+  switch (answer.recorded.state) {
+    case RequestState::refused: {
+      const int status = conflicts(answer) ? 409 : 403;
+      Response response = json(status, refusal(answer, status));
+      response.content_type = kProblem;
+      return response;
+    }
+    case RequestState::pending:
+      return tagged(json(202, command::answer_object(answer, AnswerKind::release)), answer);
+    case RequestState::reserved:
+      if (answer.asked.holding == engine::Holding::none) {
+        return tagged(json(202, command::answer_object(answer, AnswerKind::release)), answer);
+      }
+      break;
+    default:
+      break;
+  }
+  return tagged(
+      json(answer.recorded.replayed ? 200 : fresh, command::answer_object(answer, AnswerKind::release)),
+      answer);
+}
+
+Response standing(const Call& call, Answer answer) {
+  answer = visible(call, std::move(answer));
+  return tagged(json(200, command::answer_object(answer, AnswerKind::show)), answer);
+}
+
+}  // namespace epsilog::serve

@@ -1,0 +1,67 @@
+// One request on its way to its answer, and what it is answered with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "admission.hpp"
+#include "caller.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "json_parts.hpp"
+#include "ledger_view.hpp"
+#include "metrics.hpp"
+#include "problem.hpp"
+#include "refusal_count.hpp"
+#include "service.hpp"
+
+namespace epsilog::serve {
+
+/// What all requests share. Thread-safety: its parts may be used from several threads.
+struct Parts {
+  engine::Engine& engine;
+  LedgerView& view;
+  Admission& admission;
+  RefusalCount& refusals;
+  Metrics& metrics;
+  std::string ledger_id;
+  std::uint32_t own_uid = 0;
+};
+
+struct Call {
+  Parts& parts;
+  const RequestHead& head;
+  Body& body;
+  const Caller& caller;
+  Admission::Entry& entry;
+  std::string id;          ///< what stands for {id} in the path; "" without
+  std::string about = {};  ///< the dataset asked about, as far as is known: for problems
+
+  [[nodiscard]] engine::Engine& engine() const { return parts.engine; }
+  /// The whole body, of `most` bytes at most, and a place to answer it in.
+  /// Throws  Refused (413, 411, 408, 503).
+  [[nodiscard]] std::string read_body(std::size_t most);
+  /// Waits for a place to answer it in. Throws  Refused (503).
+  void run();
+  /// What of the parameter is a whole number from 0 to `most`, `absent` without it.
+  /// Throws  Refused (400).
+  [[nodiscard]] std::int64_t number(std::string_view parameter, std::int64_t most, std::int64_t absent) const;
+  /// "" without it.
+  [[nodiscard]] std::string text(std::string_view parameter) const;
+};
+
+/// Throws  Refused: why it is not admitted.
+void require(const std::optional<NotAdmitted>& none);
+[[nodiscard]] Refused not_admitted(NotAdmitted why);
+
+[[nodiscard]] Response json(int status, const command::Json& object);
+/// A text that is one JSON object already.
+[[nodiscard]] Response json_text(int status, std::string text);
+
+/// A decision as the caller sees it. `fresh` is the status of one that was made now.
+/// Throws  NotFound where they see nothing; Refused (503) where it is on record and not told yet.
+[[nodiscard]] Response decision(const Call& call, engine::Answer answer, int fresh);
+/// A request that was acted upon or read: 200, whatever state it is in.
+[[nodiscard]] Response standing(const Call& call, engine::Answer answer);
+
+}  // namespace epsilog::serve

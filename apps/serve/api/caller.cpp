@@ -1,0 +1,60 @@
+#include "caller.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "epsilog/ledger/ledger_time.hpp"
+#include "problem.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+Caller declared(std::shared_ptr<const View> view, const engine::Identified& found, const std::string& via,
+                bool curator_socket) {
+  const engine::Principal* principal = view->policy.principal(found.principal);
+  if (principal == nullptr) {
+    throw Refused(401, "not_declared", "the active policy declares no principal of that name any more");
+  }
+  return {engine::Asker(found.principal, via), std::move(view), principal, curator_socket};
+}
+
+/// What follows "Bearer ", the only scheme. Throws  Refused.
+std::string_view bearer(const std::string& authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  std::string scheme = authorization.substr(0, kScheme.size());
+  std::transform(scheme.begin(), scheme.end(), scheme.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (scheme != kScheme) throw Refused(401, "bad_token", "Authorization: Bearer and a token is expected");
+  return std::string_view(authorization).substr(kScheme.size());
+}
+
+}  // namespace
+
+bool Caller::has(engine::Duty duty) const {
+  if (keeper()) return true;
+  return std::find(principal->duties.begin(), principal->duties.end(), duty) != principal->duties.end();
+}
+
+Caller who_asks(const RequestHead& head, const Peer& peer, std::shared_ptr<const View> view,
+                std::uint32_t own_uid) {
+  const std::string now = ledger::time_text(ledger::wall_clock_ms());
+  if (const std::string* authorization = head.header("authorization")) {
+    const auto found = view->credentials.by_token(bearer(*authorization), now);
+    // One text for what is malformed, unknown, expired and revoked: which of them it is helps who guesses.
+    if (!found) throw Refused(401, "bad_token", "the token is not valid");
+    return declared(std::move(view), *found, "token:" + found->credential, peer.curator);
+  }
+  const std::string via = "unix:" + std::to_string(peer.uid);
+  // The curator socket is the machine's own: whoever is on it without a token is its keeper.
+  if (peer.curator && (peer.uid == 0 || peer.uid == own_uid)) {
+    return {engine::Asker(peer.uid == 0 ? "root" : "uid " + std::to_string(peer.uid), via), std::move(view),
+            nullptr, true};
+  }
+  if (const auto found = view->credentials.by_uid(peer.uid, now)) {
+    return declared(std::move(view), *found, via, peer.curator);
+  }
+  throw Refused(401, "not_known", "no credential maps this user to a principal");
+}
+
+}  // namespace epsilog::serve

@@ -1,0 +1,43 @@
+#include "metrics.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+void add(std::string& text, std::string_view name, std::string_view kind, std::string_view help) {
+  text.append("# HELP ").append(name).append(" ").append(help).append("\n");
+  text.append("# TYPE ").append(name).append(" ").append(kind).append("\n");
+}
+
+void add_gauge(std::string& text, std::string_view name, std::string_view help, std::uint64_t value) {
+  add(text, name, "gauge", help);
+  text.append(name).append(" ").append(std::to_string(value)).append("\n");
+}
+
+}  // namespace
+
+void Metrics::answered(std::string_view route, int status) {
+  const std::scoped_lock lock(mutex_);
+  ++answered_[{std::string(route), status}];
+}
+
+std::string Metrics::text(const Admission::Figures& admission, std::int64_t decisions, bool poisoned) const {
+  std::string text;
+  add(text, "epsilog_requests_total", "counter", "Requests answered, by route and status.");
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [what, count] : answered_) {
+      text += "epsilog_requests_total{route=\"" + what.first + "\",status=\"" + std::to_string(what.second) +
+              "\"} " + std::to_string(count) + "\n";
+    }
+  }
+  add_gauge(text, "epsilog_requests_running", "Requests that are being answered.", admission.running);
+  add_gauge(text, "epsilog_requests_waiting", "Requests that wait for a place.", admission.waiting);
+  add_gauge(text, "epsilog_long_polls", "Requests that wait for something to happen.", admission.long_polls);
+  add_gauge(text, "epsilog_body_bytes", "Bytes reserved for bodies that are being read.",
+            admission.body_bytes);
+  add_gauge(text, "epsilog_decisions", "Decisions on record.", static_cast<std::uint64_t>(decisions));
+  add_gauge(text, "epsilog_ledger_poisoned", "1 while the ledger waits to be recovered.", poisoned ? 1 : 0);
+  return text;
+}
+
+}  // namespace epsilog::serve

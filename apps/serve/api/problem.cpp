@@ -1,0 +1,118 @@
+#include "problem.hpp"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "body_object.hpp"
+#include "epsilog/engine/changed_meanwhile.hpp"
+#include "failure.hpp"
+#include "json_parts.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using command::Json;
+
+/// Seconds until it is worth to ask again.
+constexpr int kRetrySoon = 1;
+
+struct Meaning {
+  int status;
+  std::string_view detail;  ///< "": what the engine says of it, which follows from policy and request alone
+};
+
+/// Of the codes of command::describe(). What is not here is 500.
+const std::map<std::string_view, Meaning>& meanings() {
+  static const std::map<std::string_view, Meaning> kMeanings = {
+      {"usage", {400, ""}},
+      {"invalid_parameter", {400, ""}},
+      {"not_found", {404, ""}},
+      {"not_permitted", {403, ""}},
+      {"underivable", {422, ""}},
+      {"policy_error", {422, ""}},
+      {"source_error", {503, "the data source is not as the policy says; its curator has to mend it"}},
+      {"source_io", {503, "the data source cannot be read now"}},
+      {"ledger_busy", {503, "the ledger cannot take it now; nothing was recorded"}},
+      {"ledger_io", {503, "the ledger cannot be written to until it is recovered"}},
+      {"replica_unavailable", {503, "the ledger's replica cannot be written to; nothing was recorded"}},
+      {"replica_behind", {503, "it is recorded, and told once the ledger's replica has it: ask again"}},
+      {"ledger_rolled_back", {503, "the ledger is behind its replica; its curator has to recover it"}},
+      {"ledger_corrupt", {503, "the ledger does not verify; its curator has to look at it"}},
+      {"ledger_unusable", {503, "the ledger is not to be used as it stands; its curator has to look at it"}},
+      {"not_verified", {503, "the ledger is not what was signed; its curator has to look at it"}},
+      {"key_unusable", {503, "the ledger's key is not to be used"}},
+      {"key_io", {503, "the ledger's key cannot be read or written now"}},
+      {"entropy_unavailable", {503, "the system gave no random bits; nothing was recorded"}},
+      {"out_of_memory", {503, "there is no memory for it now"}}};
+  return kMeanings;
+}
+
+std::string title(const std::string& code) {
+  std::string words = code;
+  for (char& c : words) {
+    if (c == '_') c = ' ';
+  }
+  return words;
+}
+
+Response written(int status, const Json& body, int retry_after) {
+  Response response;
+  response.status = status;
+  response.content_type = kProblem;
+  response.body = command::one_object(body, -1);
+  if (retry_after > 0) response.headers.push_back({"retry-after", std::to_string(retry_after)});
+  return response;
+}
+
+Json object(int status, const std::string& code, const std::string& detail) {
+  return {{"type", "/docs/api#" + code},
+          {"title", title(code)},
+          {"status", status},
+          {"code", code},
+          {"detail", detail}};
+}
+
+}  // namespace
+
+Refused::Refused(int status, std::string code, std::string detail)
+    : status_(status), code_(std::move(code)), detail_(std::move(detail)) {}
+
+Refused Refused::retry_in(int seconds) && {
+  retry_after_ = seconds;
+  return std::move(*this);
+}
+
+Response problem(const Refused& refused) {
+  Response response = written(refused.status(), object(refused.status(), refused.code(), refused.what()),
+                              refused.retry_after());
+  if (refused.status() == 401) response.headers.push_back({"www-authenticate", "Bearer realm=\"epsilog\""});
+  return response;
+}
+
+Response problem(const std::exception& error, const std::string& dataset) {
+  if (const auto* refused = dynamic_cast<const Refused*>(&error)) return problem(*refused);
+  if (const auto* bad = dynamic_cast<const BadBody*>(&error))
+    return problem(Refused(400, "bad_body", bad->what()));
+  // The command knows neither: it says what it does of what is there.
+  if (dynamic_cast<const engine::PolicyMoved*>(&error) != nullptr) {
+    return problem(Refused(412, "policy_moved", "the active policy is another one by now: read it again"));
+  }
+  if (dynamic_cast<const engine::ChangedSinceSeen*>(&error) != nullptr) {
+    return problem(Refused(412, "changed_since_seen", "the request stands otherwise by now: read it again"));
+  }
+  const command::Failure failure = command::describe(error);
+  const auto known = meanings().find(failure.code);
+  if (known == meanings().end()) {
+    return written(500, object(500, "internal", "the daemon failed; nothing is said of what it was doing"),
+                   0);
+  }
+  const Meaning& meaning = known->second;
+  std::string detail(meaning.detail.empty() ? std::string_view(failure.message) : meaning.detail);
+  if (!meaning.detail.empty() && !dataset.empty()) detail = dataset + ": " + detail;
+  Json body = object(meaning.status, failure.code, detail);
+  if (!failure.faults.empty()) body["faults"] = command::faults_json(failure.faults);
+  return written(meaning.status, body, meaning.status == 503 ? kRetrySoon : 0);
+}
+
+}  // namespace epsilog::serve

@@ -1,0 +1,43 @@
+// What cannot be answered, as RFC 9457 has it: {"type", "title", "status", "detail", "code"} and members of
+// ours.
+//
+// The code says what the caller can do about it, and is the one that the command has for it
+// (docs/refusals.md). The detail names datasets, columns and members of the request; never a path, and never
+// what a library said.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "message.hpp"
+
+namespace epsilog::serve {
+
+/// Media type of a problem.
+inline constexpr std::string_view kProblem = "application/problem+json";
+
+/// Ends the answering of a request with a problem.
+class Refused final : public std::exception {
+ public:
+  Refused(int status, std::string code, std::string detail);
+  [[nodiscard]] const char* what() const noexcept override { return detail_.c_str(); }
+  [[nodiscard]] int status() const noexcept { return status_; }
+  [[nodiscard]] const std::string& code() const noexcept { return code_; }
+  /// Seconds; 0: none is said.
+  [[nodiscard]] int retry_after() const noexcept { return retry_after_; }
+  [[nodiscard]] Refused retry_in(int seconds) &&;
+
+ private:
+  int status_;
+  std::string code_;
+  std::string detail_;
+  int retry_after_ = 0;
+};
+
+[[nodiscard]] Response problem(const Refused& refused);
+/// What an exception of the engine is to somebody who asks over a socket: the texts that say what is wrong
+/// with a request stay, all others are ours. `dataset` is what was asked about, "" where nothing was.
+[[nodiscard]] Response problem(const std::exception& error, const std::string& dataset);
+
+}  // namespace epsilog::serve

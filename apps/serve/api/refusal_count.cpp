@@ -1,0 +1,40 @@
+#include "refusal_count.hpp"
+
+#include "epsilog/ledger/ledger_time.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+constexpr std::int64_t kHourMs = 3'600'000;
+
+}  // namespace
+
+void RefusalCount::catch_up(const engine::Engine& engine, std::int64_t now_ms) {
+  const std::scoped_lock lock(mutex_);
+  if (seen_ < 0) seen_ = engine.last_before(ledger::time_text(now_ms - kHourMs));
+  if (engine.newest_seq() == seen_) return;
+  engine.outcomes_after(seen_, [&](const ledger::DecisionOutcome& decision) {
+    seen_ = decision.seq;
+    if (decision.outcome == ledger::Outcome::refused) {
+      times_[decision.principal].push_back(ledger::parse_time(decision.time));
+    }
+  });
+  forget_before(now_ms - kHourMs);
+}
+
+std::size_t RefusalCount::of(const std::string& principal, std::int64_t now_ms) {
+  const std::scoped_lock lock(mutex_);
+  forget_before(now_ms - kHourMs);
+  const auto at = times_.find(principal);
+  return at == times_.end() ? 0 : at->second.size();
+}
+
+void RefusalCount::forget_before(std::int64_t ms) {
+  for (auto at = times_.begin(); at != times_.end();) {
+    std::deque<std::int64_t>& times = at->second;
+    while (!times.empty() && times.front() < ms) times.pop_front();
+    at = times.empty() ? times_.erase(at) : std::next(at);
+  }
+}
+
+}  // namespace epsilog::serve

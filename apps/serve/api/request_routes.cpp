@@ -1,0 +1,199 @@
+// /v1/requests/{id}: how a request stands, and what is done about it.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "body_object.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/request_state.hpp"
+#include "epsilog/mechanisms/bit_source.hpp"
+#include "problem.hpp"
+#include "route.hpp"
+#include "sight.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using engine::Answer;
+using engine::RequestState;
+
+constexpr std::int64_t kWaitMost = 60;
+
+/// The request as it stands. Throws  NotFound where the caller sees nothing of it.
+Answer found(Call& call) {
+  Answer answer = call.engine().show(call.id, {});
+  call.about = answer.asked.dataset;
+  if (sight(call.caller, answer) == Sight::nothing)
+    throw NotFound("no request or decision of that id is yours");
+  return answer;
+}
+
+bool waits(const Answer& answer) {
+  return answer.recorded.state == RequestState::pending || answer.recorded.state == RequestState::reserved;
+}
+
+Response read(Call& call) {
+  call.run();
+  const std::int64_t seconds = call.number("wait", kWaitMost, 0);
+  Answer answer = found(call);
+  if (seconds > 0 && waits(answer)) {
+    require(call.entry.wait_long());
+    const std::string* seen_tag = call.head.header("if-none-match");
+    const std::string tag = seen_tag == nullptr ? '"' + answer.recorded.tag + '"' : *seen_tag;
+    std::int64_t looked = -1;
+    call.parts.view.wait(
+        [&] {
+          const std::int64_t decisions = call.parts.view.decisions();
+          if (std::exchange(looked, decisions) == decisions) return false;
+          answer = found(call);
+          return !waits(answer) || '"' + answer.recorded.tag + '"' != tag;
+        },
+        std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
+  }
+  return standing(call, std::move(answer));
+}
+
+/// What is acted upon is somebody's who may: others are told that there is none, or that they may not.
+template <class Act>
+Response act(Call& call, const Act& action) {
+  static_cast<void>(found(call));
+  Answer answer = action();
+  call.parts.view.recorded();
+  return standing(call, std::move(answer));
+}
+
+/// Takes no member. Throws  BadBody.
+void expect_empty(const std::string& text) {
+  BodyObject(text).expect_no_more();
+}
+
+Response cancel(Call& call) {
+  expect_empty(call.read_body(kBody));
+  return act(call, [&] { return call.engine().cancel(call.id, call.caller.who); });
+}
+
+Response token(Call& call) {
+  expect_empty(call.read_body(kBody));
+  return act(call, [&] { return call.engine().issue_token(call.id, call.caller.who); });
+}
+
+/// The tag of what was seen. Throws  Refused (428) without it.
+std::string seen_tag(const Call& call) {
+  const std::string* tag = call.head.header("if-match");
+  if (tag == nullptr) {
+    throw Refused(428, "if_match_required", "If-Match: the ETag of the request, as it was read, is required");
+  }
+  if (tag->size() < 3 || tag->front() != '"' || tag->back() != '"') {
+    throw Refused(400, "bad_tag", "If-Match: one ETag in quotes is expected");
+  }
+  return tag->substr(1, tag->size() - 2);
+}
+
+Response approve(Call& call) {
+  static_cast<void>(found(call));
+  const std::string seen = seen_tag(call);
+  expect_empty(call.read_body(kBody));
+  return act(call, [&] { return call.engine().approve(call.id, call.caller.who, seen); });
+}
+
+Response reject(Call& call) {
+  BodyObject body(call.read_body(kBody));
+  const std::string why = body.required_string("why");
+  body.expect_no_more();
+  return act(call, [&] { return call.engine().reject(call.id, call.caller.who, why); });
+}
+
+/// What is posted is a value whatever it is: {"value": STRING|NUMBER} is its text, anything else is
+/// undefined.
+std::string value_of(std::string_view text) {
+  constexpr std::string_view kUndefined = "undefined";
+  try {
+    const BodyValue body = parse_body(text);
+    using Kind = BodyValue::Kind;
+    const bool one = body.kind == Kind::object && body.names.size() == 1 && body.names[0] == "value";
+    if (one && (body.items[0].kind == Kind::string || body.items[0].kind == Kind::number))
+      return body.items[0].text;
+  } catch (const BadBody&) {  // says nothing: what is wrong with it may follow from the data
+  }
+  return std::string(kUndefined);
+}
+
+/// All of the body, whatever becomes of it; no more is kept than a value may have.
+std::string posted(Call& call) {
+  constexpr std::size_t kRoom = 64;  // for the member's name and its quotes
+  constexpr std::size_t kMost = engine::kSuppliedSizeMax + kRoom;
+  std::string text;
+  std::string piece(64 * 1024, '\0');
+  try {
+    for (;;) {
+      const std::size_t got = call.body.read(std::span(piece));
+      if (got == 0) break;
+      if (text.size() + got > kMost) return "";
+      text.append(piece, 0, got);
+    }
+  } catch (const BodyFault&) {
+    return "";  // too slow, or broken off: undefined, as everything else that is no value
+  }
+  return text.size() < call.head.content_length.value_or(0) ? "" : text;
+}
+
+Response commit_value(Call& call) {
+  if (call.head.content_length.value_or(0) == 0) {
+    throw Refused(400, "value_required",
+                  "the body {\"value\": …} is required: the value is computed elsewhere");
+  }
+  // From the first byte on nothing is refused any more: what the value is may follow from the data.
+  require(call.entry.hold(std::min<std::uint64_t>(*call.head.content_length, engine::kSuppliedSizeMax)));
+  call.run();
+  bool begun = false;
+  try {
+    begun = call.body.begun();
+  } catch (const BodyFault&) {
+  }
+  if (!begun) throw Refused(408, "body_incomplete", "no byte of the body arrived; nothing was asked");
+  const std::string value = value_of(posted(call));
+  mechanisms::SystemBits bits;
+  Answer answer = call.engine().commit(call.id, call.caller.who, value, bits, {});
+  call.parts.view.recorded();
+  return decision(call, std::move(answer), 201);
+}
+
+Response commit(Call& call) {
+  const Answer answer = found(call);
+  if (!may_commit(call.caller, answer))
+    throw Refused(403, "not_permitted", "you may not commit this request");
+  const bool value = answer.asked.statistic.starts_with("value:");
+  if (value && answer.recorded.state == RequestState::reserved) {
+    if (answer.asked.holding == engine::Holding::reserved_against_token && answer.recorded.token.empty()) {
+      throw Refused(409, "token_required", "the data are handed out against a token: have it issued first");
+    }
+    return commit_value(call);
+  }
+  if (!value) expect_empty(call.read_body(kBody));
+  call.run();
+  if (!value && answer.recorded.state == RequestState::reserved) {
+    mechanisms::SystemBits bits;
+    Answer committed = call.engine().commit(call.id, call.caller.who, std::nullopt, bits, {});
+    call.parts.view.recorded();
+    return decision(call, std::move(committed), 201);
+  }
+  if (answer.recorded.state == RequestState::pending) {
+    throw Refused(409, "not_reserved", "the request waits for approvals: there is nothing to commit yet");
+  }
+  return decision(call, answer, 200);
+}
+
+}  // namespace
+
+std::vector<Route> request_routes() {
+  return {{"GET", "/v1/requests/{id}", Who::known, false, {"wait"}, &read},
+          {"POST", "/v1/requests/{id}/commit", Who::asker, true, {}, &commit},
+          {"POST", "/v1/requests/{id}/cancel", Who::asker, true, {}, &cancel},
+          {"POST", "/v1/requests/{id}/token", Who::asker, true, {}, &token},
+          {"POST", "/v1/requests/{id}/approve", Who::asker, true, {}, &approve},
+          {"POST", "/v1/requests/{id}/reject", Who::asker, true, {}, &reject}};
+}
+
+}  // namespace epsilog::serve

@@ -1,0 +1,56 @@
+// The routes of the API: one table, from which requests are told apart and which the documents are held to.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "call.hpp"
+
+namespace epsilog::serve {
+
+/// Who may use a route at all. What they see there is another matter (sight.hpp).
+enum class Who {
+  everybody,       ///< whoever reaches the socket, known or not
+  known,           ///< principals and the keeper
+  asker,           ///< principals: the keeper cannot ask
+  curator,         ///< duty curate
+  curator_socket,  ///< duty curate, and over the curator socket alone
+  auditor,         ///< duty audit
+  overseer,        ///< duty curate or audit
+  operating,       ///< duty operate
+};
+
+/// The largest body in bytes; 0: none is taken. A body that is read by the route itself has no limit here.
+inline constexpr std::size_t kBody = 64 * 1024;
+inline constexpr std::size_t kPolicyBody = 512 * 1024;
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  ///< "/v1/requests/{id}/approve"
+  Who who;
+  bool takes_body;                           ///< JSON
+  std::vector<std::string_view> parameters;  ///< of the query; others are refused
+  Response (*answer)(Call& call);
+};
+
+/// The routes of each part, in the order of the documents.
+[[nodiscard]] std::vector<Route> asking_routes();
+[[nodiscard]] std::vector<Route> request_routes();
+[[nodiscard]] std::vector<Route> reading_routes();
+[[nodiscard]] std::vector<Route> policy_routes();
+[[nodiscard]] std::vector<Route> operating_routes();
+
+/// All of them.
+[[nodiscard]] const std::vector<Route>& routes();
+
+/// The route of a request and what stands for {id}.
+struct Found {
+  const Route* route = nullptr;  ///< nullptr: there is none of that path, or of that method
+  std::string id;
+  std::string allowed;  ///< methods of that path, "GET, POST"; "" if there is none of that path
+};
+[[nodiscard]] Found find_route(std::string_view method, std::string_view path);
+
+}  // namespace epsilog::serve

@@ -1,0 +1,135 @@
+#include "configuration.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "epsilog/accounting/errors.hpp"
+#include "policy_faults.hpp"
+#include "policy_fields.hpp"
+#include "yaml_tree.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using engine::Faults;
+using engine::Fields;
+using engine::KeyTable;
+using engine::Mark;
+using engine::yaml::Node;
+
+const KeyTable kKeys{"",
+                     {{"ledger", true, "ledger: /var/lib/epsilog/clinic.epsilog"},
+                      {"socket", true, "socket: /run/epsilog/ask.socket"},
+                      {"curator_socket", true, "curator_socket: /run/epsilog/curator.socket"},
+                      {"sources"},
+                      {"replicas"},
+                      {"checkpoints"},
+                      {"limits"}}};
+
+struct Limit {
+  std::string_view name;
+  std::size_t WorkLimits::*value;
+  std::size_t most;
+};
+constexpr std::array<Limit, 10> kLimits = {
+    {{"connections", &WorkLimits::connections, 65'536},
+     {"connections_per_user", &WorkLimits::connections_per_user, 65'536},
+     {"running", &WorkLimits::running, 1'024},
+     {"waiting", &WorkLimits::waiting, 65'536},
+     {"in_flight", &WorkLimits::in_flight, 1'024},
+     {"long_polls", &WorkLimits::long_polls, 1'024},
+     {"per_second", &WorkLimits::per_second, 1'000'000},
+     {"burst", &WorkLimits::burst, 1'000'000},
+     {"refusals_per_hour", &WorkLimits::refusals, 1'000'000'000},
+     {"body_mebibytes", &WorkLimits::body_mebibytes, 65'536}}};
+
+KeyTable limit_keys() {
+  KeyTable table{"limits", {}};
+  for (const Limit& limit : kLimits) table.keys.push_back({limit.name});
+  return table;
+}
+
+/// An absolute path whose text needs no resolving: what is shown is where it is.
+std::optional<std::string> path_of(const Node& node, const std::string& what, Faults& faults) {
+  const auto text = engine::text_of(node, what, faults);
+  if (!text) return std::nullopt;
+  const std::filesystem::path path(*text);
+  if (path.is_absolute() && path.lexically_normal() == path) return text;
+  faults.add(node.mark,
+             what + ": " + engine::shown(*text) + " is not an absolute path without '.', '..' and '//'");
+  return std::nullopt;
+}
+
+std::string required_path(const Fields& fields, std::string_view key, Faults& faults) {
+  const Node* node = fields[key];
+  return node == nullptr ? "" : path_of(*node, fields.path(key), faults).value_or("");
+}
+
+std::vector<std::string> folders(const Fields& fields, std::string_view key, Faults& faults) {
+  std::vector<std::string> paths;
+  const Node* node = fields[key];
+  if (node == nullptr) return paths;
+  return engine::names_of(*node, fields.path(key), faults, [&](const Node& item) {
+    return path_of(item, fields.path(key), faults).has_value();
+  });
+}
+
+WorkLimits limits(const Node& node, const Mark& owner, Faults& faults) {
+  WorkLimits limits;
+  const KeyTable table = limit_keys();
+  const Fields fields(node, table, "limits", owner, faults);
+  for (const Limit& limit : kLimits) {
+    const Node* one = fields[limit.name];
+    if (one == nullptr) continue;
+    const auto count = engine::count_of(*one, fields.path(limit.name), faults);
+    if (!count) continue;
+    if (*count > limit.most) {
+      faults.add(one->mark, fields.path(limit.name) + ": at most " + std::to_string(limit.most));
+      continue;
+    }
+    limits.*limit.value = static_cast<std::size_t>(*count);
+  }
+  return limits;
+}
+
+}  // namespace
+
+Configuration parse_configuration(const std::string& yaml, const std::string& file) {
+  Faults faults(file);
+  const Node root = engine::yaml::read(yaml, faults);
+  Configuration configuration;
+  const Fields fields(root, kKeys, "", root.mark, faults);
+  configuration.ledger = required_path(fields, "ledger", faults);
+  configuration.socket = required_path(fields, "socket", faults);
+  configuration.curator_socket = required_path(fields, "curator_socket", faults);
+  configuration.folders = {folders(fields, "sources", faults), folders(fields, "replicas", faults),
+                           folders(fields, "checkpoints", faults)};
+  if (const Node* node = fields["limits"])
+    configuration.limits = limits(*node, fields.mark_of("limits"), faults);
+  if (!configuration.socket.empty() && configuration.socket == configuration.curator_socket) {
+    faults.add(fields.mark_of("curator_socket"), "curator_socket: must not be the socket of those who ask");
+  }
+  if (!faults.none()) throw faults.error();
+  return configuration;
+}
+
+Configuration read_configuration(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(engine::yaml::kBytesMax + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.eof() || file.bad()) throw InvalidParameter("the configuration '" + path + "' cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return parse_configuration(text, path);
+}
+
+std::string needs_restart(const Configuration& running, const Configuration& next) {
+  if (running.ledger != next.ledger) return "ledger";
+  if (running.socket != next.socket) return "socket";
+  if (running.curator_socket != next.curator_socket) return "curator_socket";
+  if (!(running.folders == next.folders)) return "sources, replicas or checkpoints";
+  return "";
+}
+
+}  // namespace epsilog::serve

@@ -1,0 +1,56 @@
+// What a daemon is told where it is started: its ledger, its sockets, where a policy may name files, and how
+// much it takes on. Nothing of what may be asked stands here: that is the policy's.
+//
+// Thread-safety: immutable values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace epsilog::serve {
+
+/// Directories below which the policy may name files, absolute; none: it may name none of that kind.
+struct AllowedFolders {
+  std::vector<std::string> sources;
+  std::vector<std::string> replicas;
+  std::vector<std::string> checkpoints;
+
+  friend bool operator==(const AllowedFolders&, const AllowedFolders&) = default;
+};
+
+/// How much is taken on at a time. Each is at least 1.
+struct WorkLimits {
+  std::size_t connections = 1024;
+  std::size_t connections_per_user = 64;
+  std::size_t running = 64;         ///< requests that are being answered
+  std::size_t waiting = 1024;       ///< requests that wait for that
+  std::size_t in_flight = 16;       ///< of one principal
+  std::size_t long_polls = 16;      ///< of one principal
+  std::size_t per_second = 100;     ///< requests of one principal, in the long run
+  std::size_t burst = 200;          ///< and at once
+  std::size_t refusals = 600;       ///< recorded of one principal in the last hour
+  std::size_t body_mebibytes = 64;  ///< of all bodies that are being read
+
+  friend bool operator==(const WorkLimits&, const WorkLimits&) = default;
+};
+
+struct Configuration {
+  std::string ledger;          ///< absolute
+  std::string socket;          ///< of those who ask; absolute
+  std::string curator_socket;  ///< of the daemon's own user and root; absolute
+  AllowedFolders folders;
+  WorkLimits limits;
+};
+
+/// The configuration that a text says: YAML, read as strictly as a policy. `file` is the name shown in
+/// faults. Throws  PolicyError with every fault found.
+[[nodiscard]] Configuration parse_configuration(const std::string& yaml, const std::string& file);
+/// Throws  likewise; InvalidParameter if the file cannot be read, or holds more than 256 KiB.
+[[nodiscard]] Configuration read_configuration(const std::string& path);
+
+/// What a configuration that is read again would change and cannot, while the daemon runs; "" for nothing.
+[[nodiscard]] std::string needs_restart(const Configuration& running, const Configuration& next);
+
+}  // namespace epsilog::serve

@@ -1,0 +1,282 @@
+#include "daemon.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "api.hpp"
+#include "configuration.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "exit_codes.hpp"
+#include "failure.hpp"
+#include "printable.hpp"
+#include "server.hpp"
+#include "service_manager.hpp"
+#include "without_paths.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using command::ExitCode;
+
+/// How long what is under way may take once the daemon was told to end.
+constexpr std::chrono::seconds kDrain{30};
+constexpr mode_t kAskersMode = 0660;
+constexpr mode_t kCuratorMode = 0600;
+
+void say(const std::string& text) {
+  // One write, so that lines of several threads do not mix.
+  std::cerr << "epsilog-serve: " + command::printable(text) + "\n" << std::flush;
+}
+
+int failed(const std::exception& error) {
+  const command::Failure failure = command::describe(error);
+  if (failure.faults.empty()) say(failure.message);
+  for (const PolicyFault& fault : failure.faults) std::cerr << command::printable(fault.text()) << "\n";
+  return static_cast<int>(failure.exit);
+}
+
+/// What this process has in its memory stays there: true values pass through it.
+void keep_memory_to_itself() {
+  const rlimit none{0, 0};
+  static_cast<void>(::setrlimit(RLIMIT_CORE, &none));
+  static_cast<void>(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+  static_cast<void>(::umask(0077));
+}
+
+/// Each connection is a descriptor, and so is each file of the ledger: as many as this user may have.
+void take_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+/// A file that is there as long as a daemon serves the ledger. Never the ledger's own: closing a descriptor
+/// of that would take SQLite's locks away.
+class OnlyDaemon final {
+ public:
+  explicit OnlyDaemon(const std::string& ledger) {
+    const std::string path = ledger + ".serve";
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor_ < 0) throw LedgerUnusable("beside the ledger nothing can be written");
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+    ::close(descriptor_);
+    throw LedgerBusy("another daemon serves this ledger");
+  }
+  OnlyDaemon(const OnlyDaemon&) = delete;
+  OnlyDaemon& operator=(const OnlyDaemon&) = delete;
+  ~OnlyDaemon() { ::close(descriptor_); }
+
+ private:
+  int descriptor_ = -1;
+};
+
+engine::Folders folders_of(const Configuration& configuration) {
+  return {configuration.folders.sources, configuration.folders.replicas, configuration.folders.checkpoints};
+}
+
+engine::EngineOptions engine_options(const Configuration& configuration) {
+  engine::EngineOptions options;
+  options.wait_ms = 10'000;
+  options.folders = folders_of(configuration);
+  options.warn = [](const std::string& text) { say("warning: " + without_paths(text)); };
+  options.unreadable = [](const engine::UnreadableDecision& one) {
+    say("warning: decision " + (one.decision_id.empty() ? "of an id that cannot be read" : one.decision_id) +
+        " cannot be read; `epsilog audit verify` says why");
+  };
+  return options;
+}
+
+/// Throws  PolicyError for an active policy under which nothing can be served.
+void check_policy(const engine::Engine& engine) {
+  if (!engine.active_policy().principals()) {
+    throw PolicyError({{"policy version " + std::to_string(engine.active_policy_version().version), 1, 1,
+                        "principals: a daemon serves nobody under a policy that does not say who may ask"}});
+  }
+  std::vector<PolicyFault> faults = engine.folder_faults();
+  if (!faults.empty()) throw PolicyError(std::move(faults));
+}
+
+AdmissionLimits admission_limits(const WorkLimits& limits) {
+  AdmissionLimits result;
+  result.running = limits.running;
+  result.waiting = limits.waiting;
+  result.in_flight = limits.in_flight;
+  result.long_polls = limits.long_polls;
+  result.per_second = limits.per_second;
+  result.burst = limits.burst;
+  result.body_bytes = limits.body_mebibytes << 20;
+  return result;
+}
+
+Limits connection_limits(const WorkLimits& limits) {
+  Limits result;
+  result.connections = limits.connections;
+  result.per_uid = limits.connections_per_user;
+  return result;
+}
+
+/// The signals that are taken by the loop, blocked in every thread that is made afterwards.
+sigset_t taken_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  return signals;
+}
+
+std::string microseconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::to_string(static_cast<long long>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1'000);
+}
+
+class Daemon final {
+ public:
+  Daemon(std::string file, Configuration configuration)
+      : file_(std::move(file)),
+        configuration_(std::move(configuration)),
+        only_(configuration_.ledger),
+        engine_(engine::Engine::open(configuration_.ledger, engine_options(configuration_))),
+        view_(configuration_.ledger),
+        admission_(admission_limits(configuration_.limits)),
+        api_(Parts{engine_, view_, admission_, refusals_, metrics_, engine_.ledger_id(), ::geteuid()},
+             configuration_.limits.refusals),
+        server_(api_, connection_limits(configuration_.limits)) {
+    check_policy(engine_);
+  }
+
+  /// Throws  what opening the sockets throws.
+  void listen() {
+    std::vector<HandedSocket> handed = handed_sockets();
+    const auto socket = [&](const std::string& name, const std::string& path, mode_t mode) {
+      for (HandedSocket& one : handed) {
+        if (one.name == name) return std::exchange(one.descriptor, -1);
+      }
+      return bound_socket(path, mode);
+    };
+    server_.listen(socket("curator", configuration_.curator_socket, kCuratorMode), true);
+    server_.listen(socket("ask", configuration_.socket, kAskersMode), false);
+    for (const HandedSocket& one : handed) {
+      if (one.descriptor < 0) continue;
+      throw InvalidParameter("the service manager handed over a socket of the name '" + one.name +
+                             "'; 'ask' and 'curator' are the names that are known");
+    }
+  }
+
+  int run(int signals) {
+    const int stop = ::eventfd(0, EFD_CLOEXEC);
+    std::thread accepting([&] { server_.run(stop); });
+    notify("READY=1\nSTATUS=serving");
+    say("serving ledger " + engine_.ledger_id());
+    until_told_to_end(signals);
+    notify("STOPPING=1\nSTATUS=ending");
+    say("ending: what is under way is finished, nothing new is taken");
+    admission_.stop();
+    view_.stop();
+    const std::uint64_t one = 1;
+    static_cast<void>(!::write(stop, &one, sizeof one));
+    accepting.join();
+    const bool drained = server_.drain(std::chrono::duration_cast<std::chrono::milliseconds>(kDrain));
+    ::close(stop);
+    if (!drained) {
+      say("some requests took longer; what they record is theirs to find out with their keys");
+      std::_Exit(static_cast<int>(ExitCode::try_again));  // their threads use what is destroyed otherwise
+    }
+    say("ended");
+    return static_cast<int>(ExitCode::done);
+  }
+
+ private:
+  void until_told_to_end(int signals) {
+    for (;;) {
+      signalfd_siginfo told{};
+      const ssize_t got = ::read(signals, &told, sizeof told);
+      if (got < 0 && errno == EINTR) continue;
+      if (got != static_cast<ssize_t>(sizeof told) || told.ssi_signo != SIGHUP) return;
+      reload();
+    }
+  }
+
+  /// What cannot be read, or would need another start, leaves everything as it was.
+  void reload() {
+    notify("RELOADING=1\nMONOTONIC_USEC=" + microseconds());
+    try {
+      Configuration next = read_configuration(file_);
+      const std::string needed = needs_restart(configuration_, next);
+      if (needed.empty()) {
+        admission_.change(admission_limits(next.limits));
+        server_.change(connection_limits(next.limits));
+        api_.change(next.limits.refusals);
+        configuration_ = std::move(next);
+        say("the configuration was read again");
+      } else {
+        say("the configuration was not taken over: to change " + needed + " the daemon has to start anew");
+      }
+    } catch (const std::exception& error) {
+      static_cast<void>(failed(error));
+      say("the configuration was not taken over: the one so far stays");
+    }
+    notify("READY=1\nSTATUS=serving");
+  }
+
+  const std::string file_;
+  Configuration configuration_;
+  OnlyDaemon only_;
+  engine::Engine engine_;
+  LedgerView view_;
+  Admission admission_;
+  RefusalCount refusals_;
+  Metrics metrics_;
+  Api api_;
+  Server server_;
+};
+
+}  // namespace
+
+int serve(const std::string& configuration_file) {
+  keep_memory_to_itself();
+  take_descriptors();
+  const sigset_t signals = taken_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  try {
+    Daemon daemon(configuration_file, read_configuration(configuration_file));
+    daemon.listen();
+    const int taken = ::signalfd(-1, &signals, SFD_CLOEXEC);
+    const int exit = daemon.run(taken);
+    ::close(taken);
+    return exit;
+  } catch (const std::exception& error) {
+    return failed(error);
+  }
+}
+
+int check(const std::string& configuration_file) {
+  try {
+    const Configuration configuration = read_configuration(configuration_file);
+    const engine::Engine engine = engine::Engine::open(configuration.ledger, engine_options(configuration));
+    check_policy(engine);
+    std::cout << "the configuration and the active policy can be served\n" << std::flush;
+    return static_cast<int>(ExitCode::done);
+  } catch (const std::exception& error) {
+    return failed(error);
+  }
+}
+
+}  // namespace epsilog::serve

@@ -1,0 +1,198 @@
+#include "admission.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace std::chrono_literals;
+using epsilog::serve::Admission;
+using epsilog::serve::AdmissionLimits;
+using epsilog::serve::NotAdmitted;
+
+namespace {
+
+AdmissionLimits few() {
+  AdmissionLimits limits;
+  limits.running = 2;
+  limits.curator_running = 1;
+  limits.waiting = 3;
+  limits.in_flight = 4;
+  limits.long_polls = 2;
+  limits.per_second = 1;
+  limits.burst = 100;
+  limits.body_bytes = 1000;
+  limits.patience = 20ms;
+  return limits;
+}
+
+Admission::Entry entered(Admission& admission, const std::string& who, bool curator = false) {
+  auto result = admission.enter(who, curator);
+  REQUIRE(std::holds_alternative<Admission::Entry>(result));
+  return std::get<Admission::Entry>(std::move(result));
+}
+
+NotAdmitted refused(Admission& admission, const std::string& who) {
+  auto result = admission.enter(who, false);
+  REQUIRE(std::holds_alternative<NotAdmitted>(result));
+  return std::get<NotAdmitted>(result);
+}
+
+}  // namespace
+
+TEST_CASE("a principal has so many requests under way and no more, whatever the others have", "[admission]") {
+  Admission admission(few());
+  std::vector<Admission::Entry> held;
+  for (int i = 0; i < 4; ++i) held.push_back(entered(admission, "alice"));
+  CHECK(refused(admission, "alice") == NotAdmitted::too_many);
+  const Admission::Entry other = entered(admission, "bob");
+  held.pop_back();
+  CHECK_NOTHROW(entered(admission, "alice"));
+}
+
+TEST_CASE("who asks faster than it may is told so until time has passed", "[admission]") {
+  AdmissionLimits limits = few();
+  limits.burst = 2;
+  Admission::Clock::time_point now{};
+  Admission admission(limits, [&] { return now; });
+  for (int i = 0; i < 2; ++i) entered(admission, "alice");
+  CHECK(refused(admission, "alice") == NotAdmitted::too_fast);
+  CHECK_NOTHROW(entered(admission, "bob"));
+  now += 999ms;
+  CHECK(refused(admission, "alice") == NotAdmitted::too_fast);
+  now += 2ms;
+  CHECK_NOTHROW(entered(admission, "alice"));
+  now += 1h;
+  for (int i = 0; i < 2; ++i) entered(admission, "alice");
+  CHECK(refused(admission, "alice") == NotAdmitted::too_fast);
+}
+
+TEST_CASE("a place that becomes free goes to the principals in turn, and in the end to everybody",
+          "[admission]") {
+  AdmissionLimits limits = few();
+  limits.running = 1;
+  limits.waiting = 10;
+  limits.patience = 60s;
+  Admission admission(limits);
+  auto first = std::make_unique<Admission::Entry>(entered(admission, "zoe"));
+  REQUIRE_FALSE(first->run());
+  std::mutex mutex;
+  std::vector<std::string> order;
+  std::vector<std::thread> threads;
+  std::size_t waiting = 0;
+  for (const char* who : {"alice", "alice", "alice", "bob", "carol"}) {
+    threads.emplace_back([&, who] {
+      Admission::Entry entry = std::get<Admission::Entry>(admission.enter(who, false));
+      const bool runs = !entry.run();
+      const std::scoped_lock lock(mutex);
+      order.emplace_back(runs ? who : "nobody");
+    });
+    ++waiting;
+    while (admission.figures().waiting < waiting) std::this_thread::yield();
+  }
+  first.reset();
+  for (std::thread& thread : threads) thread.join();
+  CHECK(order == std::vector<std::string>{"alice", "bob", "carol", "alice", "alice"});
+  CHECK(admission.figures().running == 0);
+}
+
+TEST_CASE("who waits too long, or as one too many, is told to come back, and leaves no trace",
+          "[admission]") {
+  Admission admission(few());
+  Admission::Entry first = entered(admission, "a"), second = entered(admission, "b");
+  REQUIRE_FALSE(first.run());
+  REQUIRE_FALSE(second.run());
+  {
+    Admission::Entry third = entered(admission, "c");
+    CHECK(third.run() == NotAdmitted::full);
+  }
+  CHECK(admission.figures().waiting == 0);
+  CHECK(admission.figures().running == 2);
+}
+
+TEST_CASE("a curator never waits for what comes over the other socket", "[admission]") {
+  Admission admission(few());
+  Admission::Entry first = entered(admission, "a"), second = entered(admission, "b");
+  REQUIRE_FALSE(first.run());
+  REQUIRE_FALSE(second.run());
+  Admission::Entry curator = entered(admission, "", true);
+  CHECK_FALSE(curator.run());
+  Admission::Entry another = entered(admission, "", true);
+  CHECK(another.run() == NotAdmitted::full);
+}
+
+TEST_CASE("a long poll has no place, is counted for itself, and is one too many at some point",
+          "[admission]") {
+  Admission admission(few());
+  std::vector<Admission::Entry> polls;
+  for (int i = 0; i < 2; ++i) {
+    polls.push_back(entered(admission, "alice"));
+    REQUIRE_FALSE(polls.back().run());
+    REQUIRE_FALSE(polls.back().wait_long());
+  }
+  CHECK(admission.figures().running == 0);
+  CHECK(admission.figures().long_polls == 2);
+  Admission::Entry third = entered(admission, "alice");
+  CHECK(third.wait_long() == NotAdmitted::too_many_waits);
+  polls.clear();
+  CHECK(admission.figures().long_polls == 0);
+}
+
+TEST_CASE("bodies are let in as long as there is room for what they declare", "[admission]") {
+  Admission admission(few());
+  {
+    Admission::Entry first = entered(admission, "alice"), second = entered(admission, "bob");
+    CHECK_FALSE(first.hold(600));
+    CHECK(second.hold(500) == NotAdmitted::full);
+    CHECK_FALSE(second.hold(400));
+  }
+  CHECK(admission.figures().body_bytes == 0);
+}
+
+TEST_CASE("once it is stopped nobody enters, and who waits is told so at once", "[admission]") {
+  AdmissionLimits limits = few();
+  limits.running = 1;
+  limits.patience = 1h;
+  Admission admission(limits);
+  Admission::Entry running = entered(admission, "a");
+  REQUIRE_FALSE(running.run());
+  std::optional<NotAdmitted> told;
+  std::thread waits([&] { told = std::get<Admission::Entry>(admission.enter("b", false)).run(); });
+  while (admission.figures().waiting == 0) std::this_thread::yield();
+  admission.stop();
+  waits.join();
+  CHECK(told == NotAdmitted::stopping);
+  CHECK(refused(admission, "c") == NotAdmitted::stopping);
+}
+
+TEST_CASE("many threads that enter, wait and leave end with nobody inside", "[admission]") {
+  AdmissionLimits limits = few();
+  limits.running = 3;
+  limits.waiting = 100;
+  limits.in_flight = 100;
+  limits.burst = 1'000'000;
+  limits.patience = 60s;
+  Admission admission(limits);
+  std::atomic<int> inside = 0;
+  std::atomic<int> refusals = 0;
+  std::atomic<int> most = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        Admission::Entry entry = std::get<Admission::Entry>(admission.enter(std::to_string(t % 3), false));
+        refusals += entry.run() ? 1 : 0;
+        const int now = ++inside;
+        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+        }
+        --inside;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(most <= 3);
+  CHECK(refusals == 0);
+  const auto figures = admission.figures();
+  CHECK(figures.running + figures.waiting + figures.long_polls + figures.body_bytes == 0);
+}

@@ -1,0 +1,343 @@
+// What the API does beside who may: keys, values, waits, tags, tokens, limits.
+#include <atomic>
+#include <thread>
+
+#include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
+#include "served_clinic.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using nlohmann::json;
+
+namespace {
+
+std::string release(const std::string& key, const std::string& epsilon = "0.01") {
+  return R"({"dataset":"clinic","statistic":"count","epsilon":")" + epsilon + R"(","key":")" + key + "\"}";
+}
+
+std::string spent(ServedClinic& clinic) {
+  const json budgets = clinic.ask(kDora, "GET", "/v1/budgets").body;
+  for (const json& account : budgets.at("accounts")) {
+    if (account.at("scope") == "") return account.at("spent");
+  }
+  return "";
+}
+
+std::string reserved_value(ServedClinic& clinic) {
+  return clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.5", "value:score")).id();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a key stands in the body or in the header, must be the same in both, and be there where budget is spent",
+    "[api]") {
+  ServedClinic clinic;
+  const std::string bare = R"({"dataset":"clinic","statistic":"count","epsilon":0.01)";
+  const auto with = [](const std::string& key) { return Sent{.headers = {{"idempotency-key", key}}}; };
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + "}").body.at("code") == "key_required");
+  const Reply first = clinic.ask(kAlice, "POST", "/v1/releases", bare + "}", with("a"));
+  REQUIRE(first.status == 201);
+  const Reply again = clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":"a"})", with("a"));
+  CHECK(again.status == 200);
+  CHECK(again.body.at("value") == first.body.at("value"));
+  CHECK(again.body.at("decision_id") == first.body.at("decision_id"));
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":"b"})", with("a")).body.at("code") ==
+        "bad_key");
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + "}", with("a b")).body.at("code") == "bad_key");
+  const Reply conflict = clinic.ask(kAlice, "POST", "/v1/releases", release("a", "0.02"));
+  CHECK(conflict.status == 409);
+  CHECK(conflict.body.at("type") == "/docs/refusals#key_conflict");
+  // Keys are of a principal.
+  CHECK(clinic.ask(kAdam, "POST", "/v1/releases", release("a")).status == 201);
+  CHECK(spent(clinic) == "0.02");
+}
+
+TEST_CASE("the same key from many connections at once is one decision, and all get its answer", "[api]") {
+  ServedClinic clinic;
+  std::atomic<int> fresh = 0;
+  std::vector<std::string> values(8);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const Reply reply = clinic.ask(kAlice, "POST", "/v1/releases", release("same"));
+      fresh += reply.status == 201 ? 1 : 0;
+      values[i] = reply.body.value("value", "none");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(fresh == 1);
+  CHECK(std::count(values.begin(), values.end(), values.front()) == 8);
+  CHECK(spent(clinic) == "0.01");
+}
+
+TEST_CASE("whatever is posted as a value is committed and charged, and says nothing of what it was",
+          "[api]") {
+  struct Posted {
+    const char* what;
+    std::string text;
+    bool breaks_off = false;
+    std::size_t declared = 0;
+  };
+  const std::vector<Posted> all = {
+      {"a number", R"({"value": 7})"},
+      {"a text", R"({"value": "7.5"})"},
+      {"no number", R"({"value": "seven"})"},
+      {"NaN", R"({"value": NaN})"},
+      {"an infinity", R"({"value": Infinity})"},
+      {"null", R"({"value": null})"},
+      {"a list", R"({"value": [7]})"},
+      {"another member", R"({"value": 7, "key": "x"})"},
+      {"another name", R"({"amount": 7})"},
+      {"twice", R"({"value": 7, "value": 8})"},
+      {"no JSON", "7 patients"},
+      {"not UTF-8", "{\"value\": \"\xff\"}"},
+      {"broken off", R"({"value": )", true, 14},
+      {"broken off where it could end", R"({"value": 7})", true, 200},
+      {"too long", R"({"value": ")" + std::string(engine::kSuppliedSizeMax + 100, '7')}};
+  ServedClinic clinic;
+  for (const Posted& posted : all) {
+    CAPTURE(posted.what);
+    const std::string before = spent(clinic);
+    const std::string id = reserved_value(clinic);
+    const Reply reply = clinic.ask(kSam, "POST", "/v1/requests/" + id + "/commit", posted.text,
+                                   {.breaks_off = posted.breaks_off, .declared = posted.declared});
+    CHECK(reply.status == 201);
+    CHECK(reply.body.at("state") == "granted");
+    CHECK(reply.body.at("value").is_null());  // who supplies does not see the answer
+    CHECK(spent(clinic) != before);
+    const Reply seen = clinic.ask(kAlice, "GET", "/v1/requests/" + id);
+    CHECK_FALSE(seen.body.at("value").is_null());
+    CHECK(seen.body.at("state") == "granted");
+  }
+  CHECK(spent(clinic) == "7.5");
+}
+
+TEST_CASE("a commit of a value ends with nothing before its first byte, and only there", "[api]") {
+  ServedClinic clinic;
+  const std::string id = reserved_value(clinic);
+  const std::string commit = "/v1/requests/" + id + "/commit";
+  CHECK(clinic.ask(kSam, "POST", commit, "").body.at("code") == "value_required");
+  CHECK(clinic.ask(kSam, "POST", commit, "", {.breaks_off = true, .declared = 10}).body.at("code") ==
+        "body_incomplete");
+  CHECK(clinic.ask(kAlice, "POST", commit, R"({"value":1})").status == 403);
+  CHECK(clinic.ask(kAdam, "POST", commit, R"({"value":1})").status == 404);
+  CHECK(spent(clinic) == "0");
+  CHECK(clinic.ask(kSam, "POST", commit, R"({"value":1})").status == 201);
+  const Reply again = clinic.ask(kSam, "POST", commit, R"({"value":9})");
+  CHECK(again.status == 200);
+  CHECK(spent(clinic) == "0.5");
+}
+
+TEST_CASE("a value is taken by no other route", "[api]") {
+  ServedClinic clinic;
+  CHECK(clinic.ask(kSam, "POST", "/v1/releases", clinic.asks("0.1", "value:score")).body.at("code") ==
+        "value_not_here");
+  CHECK(clinic.ask(kSam, "POST", "/v1/releases", clinic.asks("0.1", "count", R"(,"value":3)"))
+            .body.at("code") == "bad_body");
+  const std::string id = clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.1")).id();
+  CHECK(clinic.ask(kAlice, "POST", "/v1/requests/" + id + "/commit", R"({"value":3})").body.at("code") ==
+        "bad_body");
+  CHECK(spent(clinic) == "0");
+}
+
+TEST_CASE("an approval is of the request as it was seen", "[api]") {
+  ServedClinic clinic;
+  const std::string id = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();
+  const std::string route = "/v1/requests/" + id;
+  const std::string tag = clinic.ask(kBob, "GET", route).header("etag");
+  REQUIRE_FALSE(tag.empty());
+  CHECK(clinic.ask(kBob, "POST", route + "/approve", "").body.at("code") == "if_match_required");
+  CHECK(clinic.ask(kBob, "POST", route + "/approve", "", {.headers = {{"if-match", "*"}}}).body.at("code") ==
+        "bad_tag");
+  // Another policy: what was seen is not what would be decided.
+  clinic.folder.write("policy.yaml", served_policy() + "\n");
+  static_cast<void>(clinic.engine->apply_policy(clinic.folder.path("policy.yaml"), "carol", "a blank line"));
+  CHECK(clinic.ask(kBob, "POST", route + "/approve", "", {.headers = {{"if-match", tag}}}).body.at("code") ==
+        "changed_since_seen");
+  const std::string now = clinic.ask(kBob, "GET", route).header("etag");
+  const Reply approved = clinic.ask(kBob, "POST", route + "/approve", "", {.headers = {{"if-match", now}}});
+  CHECK(approved.status == 200);
+  CHECK(approved.body.at("state") == "reserved");
+  CHECK(approved.body.at("approvals").at("given").at(0).at("by") == "bob");
+}
+
+TEST_CASE("who waits for a request is told as soon as it changes", "[api]") {
+  ServedClinic clinic;
+  const std::string id = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();
+  Reply told;
+  std::thread waits([&] { told = clinic.ask(kAlice, "GET", "/v1/requests/" + id + "?wait=60"); });
+  while (clinic.admission->figures().long_polls == 0) std::this_thread::yield();
+  const std::string tag = clinic.ask(kBob, "GET", "/v1/requests/" + id).header("etag");
+  CHECK(clinic.ask(kBob, "POST", "/v1/requests/" + id + "/approve", "", {.headers = {{"if-match", tag}}})
+            .status == 200);
+  waits.join();
+  CHECK(told.status == 200);
+  CHECK(told.body.at("state") == "reserved");
+}
+
+TEST_CASE(
+    "who waits for decisions is told of their own, what the command recorded too, and at the end of the "
+    "daemon",
+    "[api]") {
+  ServedClinic clinic;
+  const std::int64_t from = clinic.engine->newest_seq();
+  Reply told;
+  std::thread waits(
+      [&] { told = clinic.ask(kAlice, "GET", "/v1/events?wait=60&after=" + std::to_string(from)); });
+  while (clinic.admission->figures().long_polls == 0) std::this_thread::yield();
+  CHECK(clinic.ask(kAdam, "POST", "/v1/releases", release("another's")).status == 201);
+  {
+    // As another process does.
+    engine::Engine beside = engine::Engine::open(clinic.ledger());
+    engine::Request request;
+    request.dataset = "clinic";
+    request.question = engine::parse_question("count", std::nullopt, std::nullopt);
+    request.epsilon = accounting::Rational(1, 100);
+    request.principal = "alice";
+    mechanisms::SystemBits bits;
+    static_cast<void>(beside.release(request, bits, {}));
+  }
+  waits.join();
+  REQUIRE(told.body.at("events").size() == 1);
+  CHECK(told.body.at("events")[0].at("principal") == "alice");
+  CHECK(told.body.at("next") == from + 2);
+  std::thread last([&] { told = clinic.ask(kAlice, "GET", "/v1/events?wait=60&after=1000000"); });
+  while (clinic.admission->figures().long_polls == 0) std::this_thread::yield();
+  clinic.view->stop();
+  last.join();
+  CHECK(told.body.at("events").empty());
+}
+
+TEST_CASE("decisions are paged from the newest back, each once, and an analyst's are their own", "[api]") {
+  ServedClinic clinic;
+  for (int i = 0; i < 7; ++i) {
+    CHECK(clinic.ask(i % 2 == 0 ? kAlice : kAdam, "POST", "/v1/releases", release("k" + std::to_string(i)))
+              .status == 201);
+  }
+  const auto pages = [&](std::uint32_t uid) {
+    std::vector<std::int64_t> seqs;
+    std::string before;
+    for (;;) {
+      const json page =
+          clinic.ask(uid, "GET", "/v1/decisions?limit=2" + (before.empty() ? "" : "&before=" + before)).body;
+      for (const json& one : page.at("decisions")) seqs.push_back(one.at("seq"));
+      if (page.at("next").is_null()) return seqs;
+      before = page.at("next");
+    }
+  };
+  CHECK(pages(kDora) == std::vector<std::int64_t>{7, 6, 5, 4, 3, 2, 1});
+  CHECK(pages(kAlice) == std::vector<std::int64_t>{7, 5, 3, 1});
+  CHECK(pages(kSam).empty());
+  CHECK(clinic.ask(kDora, "GET", "/v1/decisions?limit=1001").status == 400);
+  CHECK(clinic.ask(kDora, "GET", "/v1/decisions?before=x").status == 400);
+}
+
+TEST_CASE("an analyst sees the balances that bind them and no other's", "[api]") {
+  ServedClinic clinic;
+  CHECK(clinic.ask(kAdam, "POST", "/v1/releases", release("a")).status == 201);
+  const auto scopes = [&](std::uint32_t uid) {
+    std::vector<std::string> found;
+    const json budgets = clinic.ask(uid, "GET", "/v1/budgets").body;
+    for (const json& account : budgets.at("accounts")) {
+      found.push_back(account.at("scope"));
+    }
+    return found;
+  };
+  CHECK(scopes(kAlice) == std::vector<std::string>{""});
+  CHECK(scopes(kAdam) == std::vector<std::string>{"", "principal:adam"});
+  CHECK(scopes(kDora) == std::vector<std::string>{"", "principal:adam"});
+}
+
+TEST_CASE("what an analyst reads of the policy names nobody else and no place of the data", "[api]") {
+  ServedClinic clinic;
+  const std::string text = clinic.ask(kAlice, "GET", "/v1/policy").response.body;
+  for (const char* hidden : {"adam", "bob", "sam", "carol", "visits.csv", "yaml"}) {
+    CAPTURE(hidden);
+    CHECK(text.find(hidden) == std::string::npos);
+  }
+  CHECK(clinic.ask(kDora, "GET", "/v1/policy").body.at("yaml") == served_policy());
+}
+
+TEST_CASE(
+    "a policy is put in the place of the one that was seen, over the curator socket, and locks nobody out",
+    "[api]") {
+  ServedClinic clinic;
+  const auto put = [&](std::uint32_t uid, const std::string& yaml, const std::string& tag,
+                       bool curator_socket = true) {
+    return clinic.ask(uid, "PUT", "/v1/policy", json{{"yaml", yaml}, {"why", "a test"}}.dump(),
+                      {.headers = {{"if-match", tag}}, .curator_socket = curator_socket});
+  };
+  const std::string tag = clinic.ask(kCarol, "GET", "/v1/policy").header("etag");
+  const std::string next = served_policy() + "# more\n";
+  CHECK(put(kCarol, next, tag, false).body.at("code") == "curator_socket_required");
+  CHECK(put(kDora, next, tag).body.at("code") == "duty_required");
+  CHECK(put(kCarol, next, "\"sha256:" + std::string(64, '0') + "\"").body.at("code") == "policy_moved");
+  CHECK(put(kCarol, "version: 1\n", tag).body.at("code") == "policy_error");
+  const std::string nobody = served_policy("  alice: {}\n  adam: {}\n  bob: {}\n  sam: {}\n  carol: {}\n");
+  CHECK(put(kRoot, nobody, tag).response.body.find("would_lock_out") != std::string::npos);
+  const std::string another =
+      served_policy("  alice: {duties: [curate]}\n  adam: {}\n  bob: {}\n  sam: {}\n  carol: {}\n");
+  CHECK(put(kCarol, another, tag).response.body.find("would_lock_out") != std::string::npos);
+  const Reply done = put(kCarol, next, tag);
+  INFO(done.response.body);
+  CHECK(done.status == 200);
+  CHECK(clinic.ask(kCarol, "GET", "/v1/policy").header("etag") == done.header("etag"));
+  CHECK(clinic.ask(kAlice, "GET", "/v1/me").body.at("policy_version") == 2);
+  CHECK(put(kRoot, served_policy(), done.header("etag")).status == 200);
+}
+
+TEST_CASE("who was refused as often as anybody may be in an hour is told to wait, whatever it asks",
+          "[api]") {
+  ServedClinic clinic(served_policy(), ServedClinic::generous(), 3);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(clinic.ask(kAlice, "POST", "/v1/releases", release("r" + std::to_string(i), "1000")).status == 403);
+  }
+  for (const char* route : {"/v1/me", "/v1/budgets"}) {
+    const Reply reply = clinic.ask(kAlice, "GET", route);
+    CHECK(reply.status == 429);
+    CHECK(reply.body.at("code") == "too_many_refusals");
+    CHECK_FALSE(reply.header("retry-after").empty());
+  }
+  CHECK(clinic.ask(kAdam, "GET", "/v1/me").status == 200);
+  // A daemon that starts now finds the same on record.
+  serve::RefusalCount fresh;
+  const std::int64_t now = ledger::wall_clock_ms();
+  fresh.catch_up(*clinic.engine, now);
+  CHECK(fresh.of("alice", now) == 3);
+  CHECK(fresh.of("alice", now + 3'600'000 + 60'000) == 0);
+}
+
+TEST_CASE("what no client of ours sends is refused before anybody is asked who they are", "[api]") {
+  ServedClinic clinic;
+  const auto code = [&](const std::string& method, const std::string& target, const std::string& text,
+                        std::vector<serve::Header> headers) -> std::string {
+    return clinic.ask(kNobody, method, target, text, {.headers = std::move(headers)})
+        .body.value("code", "none");
+  };
+  CHECK(code("POST", "/v1/releases", "{}", {{"host", "epsilog.example"}}) == "wrong_host");
+  CHECK(code("POST", "/v1/releases", "{}", {{"host", "localhost.example"}}) == "wrong_host");
+  CHECK(code("POST", "/v1/releases", "{}", {{"host", "localhost:8080"}}) == "not_known");
+  CHECK(code("POST", "/v1/releases", "{}", {{"origin", "http://localhost"}}) == "cross_origin");
+  CHECK(code("POST", "/v1/releases", "{}", {{"content-type", "text/plain"}}) == "not_json");
+  CHECK(code("POST", "/v1/releases", "{}", {{"content-type", "application/json; charset=utf-8"}}) ==
+        "not_known");
+  CHECK(code("GET", "/v1/me", "{}", {}) == "body_unexpected");
+  CHECK(code("GET", "/v1/me?as=alice", "", {}) == "bad_parameter");
+  CHECK(code("DELETE", "/v1/me", "", {}) == "method_not_allowed");
+  CHECK(code("GET", "/v1/requests/a/b", "", {}) == "no_such_route");
+  CHECK(code("GET", "/v1/requests/", "", {}) == "no_such_route");
+}
+
+TEST_CASE("a problem names datasets and never a place, also when the source is gone", "[api]") {
+  ServedClinic clinic;
+  std::filesystem::remove(clinic.folder.path("visits.csv"));
+  const Reply reply = clinic.ask(kAlice, "POST", "/v1/releases", release("gone"));
+  CHECK(reply.status == 503);
+  CHECK(reply.body.at("code") == "source_error");
+  CHECK(reply.body.at("detail") ==
+        "clinic: the data source is not as the policy says; its curator has to mend it");
+  CHECK(reply.response.body.find("visits") == std::string::npos);
+}

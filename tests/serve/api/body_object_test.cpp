@@ -1,0 +1,64 @@
+#include "body_object.hpp"
+
+#include "support/catch.hpp"
+
+using epsilog::serve::BadBody;
+using epsilog::serve::BodyObject;
+using epsilog::serve::parse_body;
+
+TEST_CASE("a number of a body is the text that was sent, whatever a double would make of it", "[api]") {
+  BodyObject body(
+      R"({"a": 0.1, "b": 0.10000000000000000555, "c": 12345678901234567890123, "d": "1/3", "e": 1e-300})");
+  CHECK(body.number("a") == "0.1");
+  CHECK(body.number("b") == "0.10000000000000000555");
+  CHECK(body.number("c") == "12345678901234567890123");
+  CHECK(body.number("d") == "1/3");
+  CHECK(body.number("e") == "1e-300");
+  CHECK_NOTHROW(body.expect_no_more());
+}
+
+TEST_CASE("a member that is absent is as one that is null", "[api]") {
+  BodyObject body(R"({"a": null})");
+  CHECK_FALSE(body.string("a"));
+  CHECK_FALSE(body.string("b"));
+  CHECK_FALSE(BodyObject("").truth("c"));
+}
+
+TEST_CASE("a body that could be read in two ways, or not at all, is refused", "[api]") {
+  for (const char* text :
+       {R"({"a":1,"a":1})", R"({"a":1}{)", R"({"a":1} x)", R"({"a":NaN})", R"({"a":Infinity})", R"({"a":-})",
+        R"({"a":01})", R"({'a':1})", R"({"a":1,})", R"([])", "1", "\"a\"", "null", "{", R"({"a":"\ud800"})",
+        "{\"a\":\"\xff\"}", "\xef\xbb\xbf{", R"({"a":1e999})",
+        R"({"a":[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]})"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(BodyObject(text), BadBody);
+  }
+}
+
+TEST_CASE("a member of another kind, and one that is not known, is named", "[api]") {
+  const auto message = [](const auto& work) -> std::string {
+    try {
+      work();
+    } catch (const BadBody& bad) {
+      return bad.what();
+    }
+    return "";
+  };
+  CHECK(message([] { (void)BodyObject(R"({"why": 1})").string("why"); }) == "why: a string is expected");
+  CHECK(message([] { (void)BodyObject(R"({"x": true})").number("x"); }) ==
+        "x: a number is expected, or a string that holds one");
+  CHECK(message([] { (void)BodyObject(R"({"x": 1})").truth("x"); }) == "x: true or false is expected");
+  CHECK(message([] { (void)BodyObject(R"({"x": [1, {}]})").numbers("x"); }) ==
+        "x: a list of numbers is expected");
+  CHECK(message([] { (void)BodyObject(R"({"x": ""})").required_string("x"); }) == "x: is required");
+  CHECK(message([] {
+          BodyObject body(R"({"epsilo": 1})");
+          (void)body.number("epsilon");
+          body.expect_no_more();
+        }) == "'epsilo' is not known here; did you mean 'epsilon'?");
+}
+
+TEST_CASE("the same name in objects within each other is two names", "[api]") {
+  CHECK_NOTHROW(parse_body(R"({"a":{"a":[{"a":1},{"a":2}]}})"));
+  CHECK_THROWS_AS(parse_body(R"({"a":{"b":1,"b":2}})"), BadBody);
+}

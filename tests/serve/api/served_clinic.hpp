@@ -1,0 +1,194 @@
+// A clinic that is served in this process: requests go to the API as the listener would hand them over.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api.hpp"
+#include "epsilog/engine/credentials.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/ledger/ledger.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace epsilog::test {
+
+/// Who asks, by their uid; each is mapped by a credential but those at the end.
+enum Uid : std::uint32_t {
+  kAlice = 1001,   // asks
+  kAdam = 1002,    // asks too
+  kBob = 1003,     // approves
+  kSam = 1004,     // supplies the score
+  kCarol = 1005,   // curates
+  kDora = 1006,    // audits
+  kOtto = 1007,    // operates
+  kNobody = 4242,  // mapped by nothing
+  kRoot = 0,       // keeps the machine
+};
+
+inline constexpr const char* kServedRows =
+    "patient_id,age,cost,ward\n"
+    "p1,34,120.50,A\n"
+    "p2,71,4000.25,A\n"
+    "p3,,99.99,C\n"
+    "p4,55,70000.00,B\n";
+
+/// `principals` stands in place of those above.
+inline std::string served_policy(const std::string& principals =
+                                     "  alice: {roles: [research]}\n"
+                                     "  adam: {}\n"
+                                     "  bob: {}\n"
+                                     "  sam: {}\n"
+                                     "  carol: {duties: [curate]}\n"
+                                     "  dora: {duties: [audit]}\n"
+                                     "  otto: {duties: [operate]}\n",
+                                 const std::string& budget = "100") {
+  return "version: 1\n"
+         "principals:\n" +
+         principals +
+         "datasets:\n"
+         "  clinic:\n"
+         "    source: {csv: visits.csv}\n"
+         "    unit: {id: patient_id, max_rows: 3}\n"
+         "    rows: {max: 100000}\n"
+         "    neighbours: add-remove\n"
+         "    budget: {epsilon: " +
+         budget +
+         "}\n"
+         "    approvals: {required: 1, by: {principals: [bob]}, above: {epsilon: 1/2}}\n"
+         "    limits:\n"
+         "      - {principal: adam, epsilon: 1}\n"
+         "    columns:\n"
+         "      age:  {type: int, bounds: [0, 110]}\n"
+         "      cost: {type: decimal, scale: 2, bounds: [0, 5000]}\n"
+         "      ward: {type: string, values: [A, B, C]}\n"
+         "    queries:\n"
+         "      score: {bounds: [0, 10], sensitivity: 1, supplied_by: [sam]}\n";
+}
+
+/// The body of a request from a text that ends, or breaks off, where it is told to.
+class TextBody final : public serve::Body {
+ public:
+  explicit TextBody(std::string text, bool breaks_off = false)
+      : text_(std::move(text)), breaks_off_(breaks_off) {}
+  std::size_t read(std::span<char> into) override {
+    const std::size_t size = std::min(into.size(), text_.size() - at_);
+    if (size == 0 && breaks_off_) throw serve::BodyFault(serve::BodyFault::Kind::broken_off);
+    std::copy_n(text_.begin() + static_cast<std::ptrdiff_t>(at_), size, into.begin());
+    at_ += size;
+    return size;
+  }
+  bool begun() override { return !text_.empty(); }
+
+ private:
+  std::string text_;
+  std::size_t at_ = 0;
+  bool breaks_off_;
+};
+
+struct Reply {
+  int status = 0;
+  nlohmann::json body;
+  serve::Response response;
+
+  [[nodiscard]] std::string header(std::string_view name) const {
+    for (const serve::Header& header : response.headers) {
+      if (header.name == name) return header.value;
+    }
+    return "";
+  }
+  [[nodiscard]] std::string id() const { return body.at("decision_id"); }
+};
+
+/// What a request has besides its route and its body.
+struct Sent {
+  std::vector<serve::Header> headers = {};
+  bool curator_socket = false;
+  bool breaks_off = false;
+  std::size_t declared = 0;  ///< Content-Length; 0: as long as the body is
+};
+
+class ServedClinic final {
+ public:
+  explicit ServedClinic(const std::string& policy = served_policy(),
+                        const serve::AdmissionLimits& limits = generous(), std::size_t refusals = 600) {
+    folder.write("visits.csv", kServedRows);
+    folder.write("policy.yaml", policy);
+    static_cast<void>(engine::Engine::init(folder.path("policy.yaml"), ledger(), "carol"));
+    map_uids();
+    engine = std::make_unique<engine::Engine>(engine::Engine::open(ledger()));
+    view = std::make_unique<serve::LedgerView>(ledger());
+    admission = std::make_unique<serve::Admission>(limits);
+    api = std::make_unique<serve::Api>(
+        serve::Parts{*engine, *view, *admission, refused, metrics, engine->ledger_id(), 1999}, refusals);
+  }
+
+  [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
+
+  Reply ask(std::uint32_t uid, const std::string& method, const std::string& target,
+            const std::string& text = "", const Sent& sent = {}) {
+    serve::RequestHead head;
+    head.method = method;
+    const std::size_t question = target.find('?');
+    head.path = target.substr(0, question);
+    if (question != std::string::npos) add_query(head, target.substr(question + 1));
+    head.headers = {{"host", "localhost"}};
+    if (!text.empty() || sent.declared > 0) {
+      head.headers.push_back({"content-type", "application/json"});
+      head.content_length = sent.declared > 0 ? sent.declared : text.size();
+    }
+    for (const serve::Header& header : sent.headers) {
+      std::erase_if(head.headers, [&](const serve::Header& one) { return one.name == header.name; });
+      if (!header.value.empty()) head.headers.push_back(header);
+    }
+    TextBody body(text, sent.breaks_off);
+    Reply reply;
+    reply.response = api->answer(head, {uid, sent.curator_socket}, body);
+    reply.status = reply.response.status;
+    reply.body = nlohmann::json::parse(reply.response.body, nullptr, false);
+    return reply;
+  }
+
+  /// A body that asks for the count at this epsilon, with a key of its own.
+  std::string asks(const std::string& epsilon, const std::string& statistic = "count",
+                   const std::string& more = "") {
+    return R"({"dataset":"clinic","statistic":")" + statistic + R"(","epsilon":")" + epsilon +
+           R"(","key":"k)" + std::to_string(++keys_) + "\"" + more + "}";
+  }
+
+  TemporaryFolder folder;
+  serve::RefusalCount refused;
+  serve::Metrics metrics;
+  std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<serve::LedgerView> view;
+  std::unique_ptr<serve::Admission> admission;
+  std::unique_ptr<serve::Api> api;
+
+  static serve::AdmissionLimits generous() {
+    serve::AdmissionLimits limits;
+    limits.per_second = 1'000'000;
+    limits.burst = 1'000'000;
+    return limits;
+  }
+
+ private:
+  static void add_query(serve::RequestHead& head, std::string query) {
+    while (!query.empty()) {
+      const std::size_t end = query.find('&');
+      const std::string pair = query.substr(0, end);
+      head.query.emplace_back(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1));
+      query = end == std::string::npos ? "" : query.substr(end + 1);
+    }
+  }
+
+  void map_uids();
+
+  int keys_ = 0;
+};
+
+}  // namespace epsilog::test

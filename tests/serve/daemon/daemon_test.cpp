@@ -1,0 +1,257 @@
+// The daemon as a process: killed, told to end, told to read again, talked to over its sockets.
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <fstream>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "daemon_process.hpp"
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "served_clinic.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using nlohmann::json;
+
+namespace {
+
+std::map<std::string, std::string> as_alice(const DaemonProcess& daemon) {
+  return {{"Authorization", "Bearer " + daemon.token}};
+}
+
+std::string release(const std::string& key, const std::string& epsilon = "0.0001") {
+  return R"({"dataset":"clinic","statistic":"count","epsilon":")" + epsilon + R"(","key":")" + key + "\"}";
+}
+
+/// What a client was told under its keys: a later answer with the same key has to be the same.
+struct Told {
+  std::mutex mutex;
+  std::map<std::string, std::string> values;
+  std::vector<std::string> changed;  // keys that were answered otherwise than before
+};
+
+/// Asks with keys of its own and keeps asking until each is answered, or the daemon is gone.
+void ask_until_killed(const DaemonProcess& daemon, int client, int round, Told& told,
+                      std::atomic<unsigned>& answered, std::atomic<bool>& over) {
+  Connection connection(daemon.ask_socket());
+  const auto headers = as_alice(daemon);
+  for (int i = 0; !over; ++i) {
+    // Half of the keys were begun in the round before: those are asked again.
+    const std::string key =
+        std::to_string(client) + "-" + std::to_string(round - i % 2) + "-" + std::to_string(i / 2);
+    const bool reserve = i % 3 == 0;
+    const auto heard = connection.ask("POST", reserve ? "/v1/reservations" : "/v1/releases",
+                                      release((reserve ? "v" : "r") + key), headers);
+    if (!heard) return;
+    ++answered;
+    if (heard->status != 200 && heard->status != 201) continue;
+    const std::string what = reserve ? heard->body.at("decision_id").get<std::string>()
+                                     : heard->body.at("value").get<std::string>();
+    {
+      const std::scoped_lock lock(told.mutex);
+      const auto [at, fresh] = told.values.emplace((reserve ? "v" : "r") + key, what);
+      if (at->second != what) told.changed.push_back(at->first);
+    }
+    if (reserve) {
+      static_cast<void>(
+          connection.ask("POST", "/v1/requests/" + what + (i % 2 == 0 ? "/commit" : "/cancel"), "", headers));
+    }
+  }
+}
+
+void kill_rounds(int rounds) {
+  DaemonProcess daemon;
+  Told told;
+  std::mt19937 random(14);
+  for (int round = 1; round <= rounds; ++round) {
+    daemon.start();
+    std::atomic<bool> over = false;
+    std::atomic<unsigned> answered = 0;
+    std::vector<std::thread> clients;
+    for (int client = 0; client < 8; ++client) {
+      clients.emplace_back([&, client] { ask_until_killed(daemon, client, round, told, answered, over); });
+    }
+    // After so many answers, wherever the other clients are then; and a moment later, between two answers.
+    const auto answers = random() % 24;
+    while (answered < answers) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 2'000));
+    daemon.signal(SIGKILL);
+    CHECK(daemon.ended() == 128 + SIGKILL);
+    over = true;
+    for (std::thread& client : clients) client.join();
+  }
+  // Each key has one decision, with the value that was told; and the books are right.
+  std::map<std::string, std::string> found;
+  engine::Engine engine = engine::Engine::open(daemon.ledger());
+  engine.history("", 0, [&](const engine::Answer& answer) {
+    if (answer.asked.key.empty()) return;
+    const bool reserve = answer.asked.key.front() == 'v';
+    const std::string what =
+        reserve ? answer.recorded.decision_id : accounting::text(answer.released.values.at(0));
+    CHECK(found.emplace(answer.asked.key, what).second);
+  });
+  CHECK(told.changed == std::vector<std::string>{});
+  CHECK(told.values.size() > static_cast<std::size_t>(rounds));
+  for (const auto& [key, what] : told.values) {
+    CAPTURE(key);
+    CHECK(found[key] == what);
+  }
+  CHECK(engine::audit_verify(daemon.ledger()).ok);
+}
+
+}  // namespace
+
+TEST_CASE("killed a hundred times under eight clients that ask again, it decides each key once",
+          "[daemon][crash]") {
+  kill_rounds(100);
+}
+
+TEST_CASE("killed a thousand times likewise", "[daemon][crash][.long]") {
+  kill_rounds(1000);
+}
+
+TEST_CASE("told to end it decides what it has begun, tells it, and takes nothing new", "[daemon]") {
+  DaemonProcess daemon;
+  daemon.start();
+  const auto headers = as_alice(daemon);
+  Connection waits(daemon.ask_socket());
+  const auto since = Connection(daemon.ask_socket()).ask("GET", "/v1/events?limit=1000", "", headers);
+  REQUIRE(since);
+  std::atomic<int> granted = 0;
+  std::atomic<int> others = 0;
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 4; ++client) {
+    clients.emplace_back([&, client] {
+      Connection connection(daemon.ask_socket());
+      for (int i = 0;; ++i) {
+        const auto heard = connection.ask("POST", "/v1/releases",
+                                          release(std::to_string(client) + "." + std::to_string(i)), headers);
+        if (!heard) return;
+        others += heard->status == 201 || heard->status == 503 ? 0 : 1;
+        granted += heard->status == 201 ? 1 : 0;
+        if (heard->status == 503) return;
+      }
+    });
+  }
+  std::thread polls([&] {
+    const auto heard = waits.ask("GET", "/v1/events?wait=60&after=1000000", "", headers);
+    others += heard && heard->status != 200 ? 1 : 0;
+  });
+  while (granted < 20) std::this_thread::yield();
+  daemon.signal(SIGTERM);
+  CHECK(daemon.ended() == 0);
+  for (std::thread& client : clients) client.join();
+  polls.join();
+  int recorded = 0;
+  engine::Engine::open(daemon.ledger()).history("", 0, [&](const engine::Answer& answer) {
+    recorded += answer.recorded.granted ? 1 : 0;
+  });
+  CHECK(recorded == granted);
+  CHECK(others == 0);
+}
+
+TEST_CASE(
+    "told to read its configuration again it takes limits over, and keeps what it has where that is not "
+    "valid",
+    "[daemon]") {
+  DaemonProcess daemon;
+  daemon.start();
+  const auto status = [&] {
+    Connection connection(daemon.ask_socket());
+    const auto heard = connection.ask("GET", "/v1/me", "", as_alice(daemon));
+    return heard ? heard->status : 0;
+  };
+  const auto said = [&](const std::string& what) {
+    for (int i = 0; i < 5000; ++i) {
+      if (daemon.log().find(what) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  };
+  CHECK(status() == 200);
+  daemon.configure("limits: {refusals: 3}\n");
+  daemon.signal(SIGHUP);
+  CHECK(said("serve.yaml:5:"));
+  CHECK(said("the one so far stays"));
+  daemon.configure("sources: [/srv]\n");
+  daemon.configure("limits: {in_flight: 5}\n");
+  daemon.signal(SIGHUP);
+  CHECK(said("the configuration was read again"));
+  CHECK(status() == 200);
+}
+
+TEST_CASE("one daemon serves a ledger, and the command works beside it", "[daemon]") {
+  DaemonProcess daemon;
+  daemon.start();
+  engine::Engine beside = engine::Engine::open(daemon.ledger());
+  CHECK(beside.newest_seq() == 0);
+  const std::string second = std::string(EPSILOG_SERVE) + " --config " + daemon.folder.path("serve.yaml") +
+                             " 2>" + daemon.folder.path("second");
+  CHECK(WEXITSTATUS(std::system(second.c_str())) == 7);
+  std::ifstream file(daemon.folder.path("second"));
+  CHECK(std::string(std::istreambuf_iterator<char>(file), {}).find("another daemon serves this ledger") !=
+        std::string::npos);
+}
+
+TEST_CASE("its sockets are for the group and for its own user, and its memory is nobody else's", "[daemon]") {
+  DaemonProcess daemon;
+  daemon.start();
+  struct stat of {};
+  REQUIRE(::stat(daemon.ask_socket().c_str(), &of) == 0);
+  CHECK((of.st_mode & 0777) == 0660);
+  REQUIRE(::stat(daemon.curator_socket().c_str(), &of) == 0);
+  CHECK((of.st_mode & 0777) == 0600);
+  const std::string proc = "/proc/" + std::to_string(daemon.process());
+  std::ifstream limits(proc + "/limits");
+  const std::string text{std::istreambuf_iterator<char>(limits), {}};
+  CHECK(text.find("Max core file size        0                    0") != std::string::npos);
+  // A process that is not dumpable belongs to root there, whoever runs it.
+  REQUIRE(::stat((proc + "/mem").c_str(), &of) == 0);
+  CHECK(of.st_uid == 0);
+}
+
+TEST_CASE("it says nothing of tokens, paths or answers, whatever happens", "[daemon]") {
+  DaemonProcess daemon;
+  daemon.start();
+  Connection connection(daemon.ask_socket());
+  const auto granted = connection.ask("POST", "/v1/releases", release("a", "0.1"), as_alice(daemon));
+  REQUIRE(granted);
+  CHECK(granted->status == 201);
+  std::filesystem::remove(daemon.folder.path("visits.csv"));
+  static_cast<void>(connection.ask("POST", "/v1/releases", release("b"), as_alice(daemon)));
+  static_cast<void>(connection.ask("GET", "/v1/me", "", {{"Authorization", "Bearer eps_forged"}}));
+  daemon.signal(SIGTERM);
+  CHECK(daemon.ended() == 0);
+  const std::string log = daemon.log();
+  for (const std::string& hidden :
+       {daemon.token, std::string("eps_"), daemon.folder.path(""), std::string("visits"),
+        granted->body.at("value").get<std::string>() + "\n"}) {
+    CAPTURE(hidden);
+    CHECK(log.find(hidden) == std::string::npos);
+  }
+}
+
+TEST_CASE("a policy without principals is not served", "[daemon]") {
+  DaemonProcess daemon;
+  std::string policy = served_policy();
+  const std::size_t from = policy.find("principals:");
+  policy.erase(from, policy.find("datasets:") - from);
+  for (const char* gone : {"    approvals: {required: 1, by: {principals: [bob]}, above: {epsilon: 1/2}}\n",
+                           "    limits:\n      - {principal: adam, epsilon: 1}\n", ", supplied_by: [sam]"}) {
+    const std::size_t at = policy.find(gone);
+    REQUIRE(at != std::string::npos);
+    policy.erase(at, std::string(gone).size());
+  }
+  daemon.folder.write("policy.yaml", policy);
+  static_cast<void>(engine::Engine::open(daemon.ledger())
+                        .apply_policy(daemon.folder.path("policy.yaml"), "carol", "everybody"));
+  const std::string command = std::string(EPSILOG_SERVE) + " --config " + daemon.folder.path("serve.yaml") +
+                              " 2>" + daemon.folder.path("said");
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
+}
