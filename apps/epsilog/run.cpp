@@ -20,7 +20,7 @@ namespace {
 VerbTable every_verb() {
   return VerbTable({&policy_verbs, &policy_draft_verbs, &data_verbs, &ask_verbs, &request_verbs,
                     &ledger_verbs, &audit_verbs, &key_verbs, &credential_verbs, &upkeep_verbs, &backup_verbs,
-                    &calculator_verbs});
+                    &serve_verbs, &calculator_verbs});
 }
 
 /// Whether failures to understand the command line are to be said in JSON too.

@@ -53,6 +53,8 @@ constexpr OptionSpec kOptions[] = {
     {"--from-csv", "FILE", "the CSV file to begin from"},
     {"--dataset", "NAME", "the name of the dataset (default: from the table or file)"},
     {"--output", "FILE", "a new file for the policy; nothing is overwritten (default: standard output)"},
+    {"--config", "FILE", "the configuration of the daemon"},
+    {"--check", "", "look at the configuration and the active policy, and serve nothing"},
     {"--html", "FILE", "a new file for the report as one page of HTML; nothing is overwritten"},
     {"--checkpoint", "FILE", "refuse a ledger that does not contain every checkpoint of that file"},
     {"--vkey", "VKEY", "the log's verifier key, by which a checkpoint must be signed; not from the ledger"},

@@ -25,5 +25,6 @@ namespace epsilog::command {
 [[nodiscard]] std::vector<VerbSpec> credential_verbs();
 [[nodiscard]] std::vector<VerbSpec> upkeep_verbs();
 [[nodiscard]] std::vector<VerbSpec> backup_verbs();
+[[nodiscard]] std::vector<VerbSpec> serve_verbs();
 
 }  // namespace epsilog::command
