@@ -41,11 +41,11 @@ TEST_CASE("credentials: a token is printed once, listed without it, and revoked"
   CHECK(made.out.size() == 7 + 52 + 6 + 1);
   CHECK(contains(made.err, "this is the only copy"));
   CHECK(registry.said({"new", "carol", "--quiet"}).err.empty());
-  const Result json =
+  const Result token =
       registry.said({"new", "carol", "--id", "t3", "--until", "2999-01-31T18:00:00Z", "--json"});
-  CHECK(json.json()["token"].get<std::string>().starts_with("eps_t3_"));
-  CHECK(json.json()["until"] == "2999-01-31T18:00:00.000Z");
-  CHECK(json.json()["state"] == "valid");
+  CHECK(token.json()["token"].get<std::string>().starts_with("eps_t3_"));
+  CHECK(token.json()["until"] == "2999-01-31T18:00:00.000Z");
+  CHECK(token.json()["state"] == "valid");
   const Result added = registry.said({"add", "carol", "--uid", "1000", "--id", "u1"});
   CHECK(contains(added.out, "uid 1000 is 'carol' as of "));
 

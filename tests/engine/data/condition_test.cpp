@@ -17,7 +17,7 @@ using namespace epsilog::test;
 
 namespace {
 
-const char* const kColumns =
+const char* const kConditionColumns =
     "version: 1\n"
     "datasets:\n"
     "  d:\n"
@@ -61,7 +61,7 @@ std::string unreadable(const std::string& comparison, const std::string& column,
 }  // namespace
 
 TEST_CASE("condition: what contradicts itself is named, and only that", "[engine][condition][negative]") {
-  const Policy policy = checked_policy(kColumns, "p.yaml");
+  const Policy policy = checked_policy(kConditionColumns, "p.yaml");
   const Dataset& dataset = policy.datasets().front();
   const auto said = [&](const std::string& where) { return said_of(dataset, where); };
   CHECK(said("age > 5 and age < 3") == contradicting("age > 5 and age < 3", "age"));
@@ -99,7 +99,7 @@ TEST_CASE("condition: what contradicts itself is named, and only that", "[engine
 
 TEST_CASE("condition: what some row can satisfy is accepted, whatever the bounds say",
           "[engine][condition]") {
-  const Policy policy = checked_policy(kColumns, "p.yaml");
+  const Policy policy = checked_policy(kConditionColumns, "p.yaml");
   const Dataset& dataset = policy.datasets().front();
   for (const char* where : {"age > 200",
                             "age = -3 and old = 500",
@@ -130,7 +130,7 @@ TEST_CASE("condition: what some row can satisfy is accepted, whatever the bounds
 
 TEST_CASE("condition: a text that is no declared value is refused with the one that is meant",
           "[engine][condition][negative]") {
-  const Policy policy = checked_policy(kColumns, "p.yaml");
+  const Policy policy = checked_policy(kConditionColumns, "p.yaml");
   const Dataset& dataset = policy.datasets().front();
   const std::string lead =
       "where: 'dayton' is not among the values of column 'site' (did you mean 'Dayton'?)";
@@ -146,7 +146,7 @@ TEST_CASE("condition: a text that is no declared value is refused with the one t
 TEST_CASE("condition: an accepted one keeps some cell, a refused one none of many",
           "[engine][condition][property]") {
   // Small whole numbers, where every cell that could matter can be tried.
-  const Policy policy = checked_policy(kColumns, "p.yaml");
+  const Policy policy = checked_policy(kConditionColumns, "p.yaml");
   const Dataset& dataset = policy.datasets().front();
   constexpr unsigned kSeed = 20261122;
   INFO("seed " << kSeed);

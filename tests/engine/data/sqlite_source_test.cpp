@@ -1,5 +1,5 @@
-#include "epsilog/engine/source_io.hpp"
 #include "sqlite_source.hpp"
+#include "epsilog/engine/source_io.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
@@ -59,7 +59,7 @@ class ClinicDatabase {
   TemporaryFolder folder_;
 };
 
-const char* const kVisits =
+const char* const kVisitRows =
     "CREATE TABLE visits(id, age, cost, score, ward, smoker, seen);"
     "INSERT INTO visits VALUES"
     " (1, 30, 12.34, 0.1, 'A', 1, '2024-01-31'),"
@@ -74,7 +74,7 @@ const char* const kVisits =
 
 TEST_CASE("sqlite source: cells of every storage class are read by the rules for cells",
           "[engine][sqlite][exact]") {
-  const ClinicDatabase clinic(kVisits);
+  const ClinicDatabase clinic(kVisitRows);
   // 1, '1' and 1.0 are one unit, of whose three rows the first two are kept.
   CHECK(clinic.answer("units") == 3);
   CHECK(clinic.answer("count") == 4);
@@ -131,7 +131,7 @@ TEST_CASE("sqlite source: names are quoted, whatever they hold", "[engine][sqlit
 
 TEST_CASE("sqlite source: a source of the wrong shape is refused, naming file and column",
           "[engine][sqlite][negative]") {
-  const ClinicDatabase clinic(std::string(kVisits) +
+  const ClinicDatabase clinic(std::string(kVisitRows) +
                               "CREATE VIEW seen AS SELECT * FROM visits; CREATE TABLE narrow(id, age);");
   const std::string file = "sqlite '" + clinic.folder().path("clinic.db") + "': ";
   const auto ask = [&](const Dataset& dataset) { return clinic.answer(dataset, question("count")); };
@@ -154,7 +154,7 @@ TEST_CASE("sqlite source: a source of the wrong shape is refused, naming file an
 
 TEST_CASE("sqlite source: reading changes nothing and needs no write permission",
           "[engine][sqlite][negative]") {
-  const ClinicDatabase clinic(kVisits);
+  const ClinicDatabase clinic(kVisitRows);
   const auto before = std::filesystem::last_write_time(clinic.folder().path("clinic.db"));
   std::filesystem::permissions(clinic.folder().path("clinic.db"), std::filesystem::perms::owner_read);
   CHECK(clinic.answer("count") == 4);

@@ -23,7 +23,7 @@ using engine::Submitted;
 namespace {
 
 /// What was told of requests that were submitted, by key.
-class Told {
+class ToldOnce {
  public:
   [[nodiscard]] engine::OnDone of(const std::string& key) {
     return [this, key](Submitted outcome) {
@@ -73,7 +73,7 @@ class Blocking final : public mechanisms::BitSource {
 
 TEST_CASE("submit: each is told once, recorded as if it had been waited for", "[engine][groups][submit]") {
   const Clinic clinic("epsilon: 1000");
-  Told told;
+  ToldOnce told;
   mechanisms::BufferedBits bits;
   std::map<std::string, std::vector<accounting::Rational>> values;
   {
@@ -116,7 +116,7 @@ TEST_CASE("submit: each is told once, recorded as if it had been waited for", "[
 TEST_CASE("submit: what is wrong is thrown, and nobody is told", "[engine][groups][submit][negative]") {
   const Clinic clinic;
   Engine engine = clinic.open();
-  Told told;
+  ToldOnce told;
   mechanisms::SystemBits bits;
   auto elsewhere = request("count", "0.1");
   elsewhere.dataset = "clinics";
@@ -134,7 +134,7 @@ TEST_CASE("submit: what meets another policy, or lacks bits, starts over by itse
           "[engine][groups][submit]") {
   const Clinic clinic("epsilon: 1000");
   Engine engine = clinic.open();
-  Told told;
+  ToldOnce told;
   mechanisms::SystemBits bits;
   REQUIRE(release(engine, supplied("5", "0.5")).recorded.granted);  // known ahead from now on
   clinic.folder.write("policy.yaml", clinic_policy("epsilon: 900"));
@@ -198,7 +198,7 @@ TEST_CASE("groups: a call waits no longer than it was told to", "[engine][groups
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(busy_in_time == 4);
-  Told told;
+  ToldOnce told;
   mechanisms::SystemBits bits;
   engine.submit(supplied("5", "0.1"), bits, {}, told.of("k"));
   const Submitted outcome = told.await("k");
@@ -210,7 +210,7 @@ TEST_CASE("submit: a forked child throws, and ends without waiting for threads i
           "[engine][groups][submit]") {
   const Clinic clinic;
   auto engine = std::make_unique<Engine>(clinic.open());
-  Told told;
+  ToldOnce told;
   mechanisms::SystemBits bits;
   engine->submit(supplied("5", "0.1"), bits, {}, told.of("k"));
   CHECK(told.await("k").answer->recorded.granted);
