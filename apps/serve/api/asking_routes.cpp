@@ -9,21 +9,21 @@
 namespace epsilog::serve {
 namespace {
 
-Asked read(Call& call, Asking asking) {
+Asked read_question(Call& call, Asking asking) {
   Asked result = asked(call.read_body(kBody), call.head, call.caller, asking);
   call.about = result.request.dataset;
   return result;
 }
 
 Response plan(Call& call) {
-  const Asked asks = read(call, Asking::plan);
+  const Asked asks = read_question(call, Asking::plan);
   engine::Answer answer = call.engine().plan(asks.request, asks.alphas);
   answer.asked.same_question = call.engine().same_question(asks.request);
   return json(200, command::answer_object(answer, command::AnswerKind::plan));
 }
 
 Response forecast(Call& call) {
-  const Asked asks = read(call, Asking::forecast);
+  const Asked asks = read_question(call, Asking::forecast);
   const auto found = [&]() -> std::optional<engine::Forecast> {
     if (asks.count) return call.engine().forecast_of_count(asks.request, *asks.count, asks.alphas);
     if (asks.accuracy) return call.engine().forecast_of_accuracy(asks.request, *asks.accuracy, asks.alphas);
@@ -34,7 +34,7 @@ Response forecast(Call& call) {
 }
 
 Response release(Call& call) {
-  const Asked asks = read(call, Asking::release);
+  const Asked asks = read_question(call, Asking::release);
   mechanisms::SystemBits bits;
   engine::Answer answer = call.engine().release(asks.request, bits, asks.alphas);
   call.parts.view.recorded();
@@ -42,7 +42,7 @@ Response release(Call& call) {
 }
 
 Response reserve(Call& call) {
-  const Asked asks = read(call, Asking::reservation);
+  const Asked asks = read_question(call, Asking::reservation);
   engine::Answer answer = call.engine().reserve(asks.request, asks.alphas);
   call.parts.view.recorded();
   return decision(call, std::move(answer), 201);

@@ -9,7 +9,7 @@ namespace epsilog::serve {
 namespace {
 
 using Kind = BodyValue::Kind;
-using Json = nlohmann::json;
+using Parser = nlohmann::json;
 
 constexpr std::size_t kDepthMax = 16;
 constexpr std::size_t kShownMax = 60;
@@ -19,7 +19,7 @@ std::string shown(std::string_view name) {
 }
 
 /// Builds the value from what the parser meets; false ends the parse.
-class Builder final : public nlohmann::json_sax<Json> {
+class Builder final : public nlohmann::json_sax<Parser> {
  public:
   explicit Builder(BodyValue& root) : root_(root) {}
   [[nodiscard]] const std::string& fault() const { return fault_; }
@@ -30,7 +30,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_unsigned(std::uint64_t value) override { return number(std::to_string(value)); }
   bool number_float(double, const std::string& text) override { return number(text); }
   bool string(std::string& value) override { return add({Kind::string, std::move(value), {}, {}}); }
-  bool binary(Json::binary_t&) override { return false; }
+  bool binary(Parser::binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(Kind::object); }
   bool start_array(std::size_t) override { return open(Kind::array); }
   bool end_object() override { return close(); }
@@ -44,7 +44,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     names.push_back(std::move(name));
     return true;
   }
-  bool parse_error(std::size_t place, const std::string&, const Json::exception&) override {
+  bool parse_error(std::size_t place, const std::string&, const Parser::exception&) override {
     fault_ = "it is no JSON at byte " + std::to_string(place);
     return false;
   }
@@ -84,7 +84,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 BodyValue parse_body(std::string_view text) {
   BodyValue root;
   Builder builder(root);
-  if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
+  if (!Parser::sax_parse(text.begin(), text.end(), &builder)) {
     throw BadBody("the body: " + (builder.fault().empty() ? "it is no JSON" : builder.fault()));
   }
   return root;

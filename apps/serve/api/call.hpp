@@ -50,6 +50,9 @@ struct Call {
   [[nodiscard]] std::string text(std::string_view parameter) const;
 };
 
+/// How long a long poll may last, seconds.
+inline constexpr std::int64_t kWaitMost = 60;
+
 /// Throws  Refused: why it is not admitted.
 void require(const std::optional<NotAdmitted>& none);
 [[nodiscard]] Refused not_admitted(NotAdmitted why);

@@ -70,7 +70,7 @@ Json as_it_applies(const Caller& caller, const std::string& implies) {
   return datasets;
 }
 
-Response read(Call& call) {
+Response read_policy(Call& call) {
   call.run();
   const View& view = *call.caller.view;
   Json object{{"ledger_id", call.parts.ledger_id},
@@ -131,7 +131,7 @@ Response put(Call& call) {
 }  // namespace
 
 std::vector<Route> policy_routes() {
-  return {{"GET", "/v1/policy", Who::known, false, {}, &read},
+  return {{"GET", "/v1/policy", Who::known, false, {}, &read_policy},
           {"POST", "/v1/policy/diff", Who::curator, true, {}, &diff},
           {"PUT", "/v1/policy", Who::curator_socket, true, {}, &put}};
 }

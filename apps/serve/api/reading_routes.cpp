@@ -21,7 +21,6 @@ using engine::Duty;
 
 constexpr std::int64_t kPageMost = engine::kNewestPageMax;
 constexpr std::int64_t kPage = 100;
-constexpr std::int64_t kWaitMost = 60;
 
 Json duties(const Caller& caller) {
   Json list = Json::array();

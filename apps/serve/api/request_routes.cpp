@@ -19,8 +19,6 @@ namespace {
 using engine::Answer;
 using engine::RequestState;
 
-constexpr std::int64_t kWaitMost = 60;
-
 /// The request as it stands. Throws  NotFound where the caller sees nothing of it.
 Answer found(Call& call) {
   Answer answer = call.engine().show(call.id, {});
@@ -34,7 +32,7 @@ bool waits(const Answer& answer) {
   return answer.recorded.state == RequestState::pending || answer.recorded.state == RequestState::reserved;
 }
 
-Response read(Call& call) {
+Response read_request(Call& call) {
   call.run();
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
   Answer answer = found(call);
@@ -188,7 +186,7 @@ Response commit(Call& call) {
 }  // namespace
 
 std::vector<Route> request_routes() {
-  return {{"GET", "/v1/requests/{id}", Who::known, false, {"wait"}, &read},
+  return {{"GET", "/v1/requests/{id}", Who::known, false, {"wait"}, &read_request},
           {"POST", "/v1/requests/{id}/commit", Who::asker, true, {}, &commit},
           {"POST", "/v1/requests/{id}/cancel", Who::asker, true, {}, &cancel},
           {"POST", "/v1/requests/{id}/token", Who::asker, true, {}, &token},
