@@ -1,6 +1,5 @@
 // What was recorded of credentials, written and read.
-#include "epsilog/ledger/credential_event.hpp"
-
+#include "credential_rows.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/snapshot.hpp"
 #include "epsilog/ledger/transaction.hpp"
@@ -12,24 +11,9 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kCredentialEvents =
-    "SELECT seq, revoked, credential, type, principal, value, until, at, by, why FROM credential_event"
-    " ORDER BY seq";
+constexpr const char* kCredentialEvents = EPSILOG_CREDENTIAL_COLUMNS " ORDER BY seq";
 constexpr const char* kEventsOfCredential =
     "SELECT revoked, type, principal FROM credential_event WHERE credential = ?1 ORDER BY seq";
-
-CredentialEvent event_of_row(const Query& row) {
-  return {.seq = row.integer(0),
-          .revoked = stored_truth(row.integer(1), "column revoked"),
-          .credential = row.text(2),
-          .type = row.text(3),
-          .principal = row.text(4),
-          .value = row.text(5),
-          .until = row.time(6),
-          .at = row.time(7),
-          .by = row.text(8),
-          .why = row.text(9)};
-}
 
 /// Throws  InvalidParameter unless it may follow what is on record of that id.
 void require_follows(Connection& db, const CredentialEvent& event) {
@@ -47,10 +31,23 @@ void require_follows(Connection& db, const CredentialEvent& event) {
 
 }  // namespace
 
+CredentialEvent credential_of_row(const Query& row) {
+  return {.seq = row.integer(0),
+          .revoked = stored_truth(row.integer(1), "column revoked"),
+          .credential = row.text(2),
+          .type = row.text(3),
+          .principal = row.text(4),
+          .value = row.text(5),
+          .until = row.time(6),
+          .at = row.time(7),
+          .by = row.text(8),
+          .why = row.text(9)};
+}
+
 void Transaction::each_credential_event(const std::function<void(const CredentialEvent&)>& visit) {
   state_->guarded("looking for credentials", [&](TransactionState& state) {
     Query rows = state.ledger->writer().query(kCredentialEvents);
-    while (rows.step()) visit(event_of_row(rows));
+    while (rows.step()) visit(credential_of_row(rows));
   });
 }
 
@@ -82,7 +79,7 @@ void Snapshot::each_credential_event(const std::function<void(const CredentialEv
   state_->reading([&](Connection& connection) {
     SQLite::Statement statement = connection.prepare(kCredentialEvents);
     Query rows(statement, connection.handle());
-    while (rows.step()) visit(event_of_row(rows));
+    while (rows.step()) visit(credential_of_row(rows));
   });
 }
 

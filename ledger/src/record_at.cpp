@@ -1,6 +1,7 @@
 // Rows of every kind as the records they are.
 #include <utility>
 
+#include "credential_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "record_rows.hpp"
 #include "stored_bytes.hpp"
@@ -23,9 +24,7 @@ constexpr const char* kClockEventAt =
     "SELECT seq, after_decision, kind, ledger_time, wall_clock, by, event FROM clock_event WHERE seq = ?1";
 constexpr const char* kMigrationAt =
     "SELECT version, after_decision, at, event FROM schema_migration WHERE version = ?1";
-constexpr const char* kCredentialAt =
-    "SELECT seq, revoked, credential, type, principal, value, until, at, by, why FROM credential_event"
-    " WHERE seq = ?1";
+constexpr const char* kCredentialAt = EPSILOG_CREDENTIAL_COLUMNS " WHERE seq = ?1";
 constexpr const char* kKeyAt = "SELECT seq, retired, verifier_key, at, by, why FROM key_event WHERE seq = ?1";
 constexpr const char* kRecoveryAt =
     "SELECT seq, cause, restored, dropped, at, by, why FROM recovery WHERE seq = ?1";
@@ -120,19 +119,6 @@ Record migration_at(const Query& row) {
                          .event = row.integer(3)};
 }
 
-Record credential_at(const Query& row) {
-  return CredentialEvent{.seq = row.integer(0),
-                         .revoked = stored_truth(row.integer(1), "column revoked"),
-                         .credential = row.text(2),
-                         .type = row.text(3),
-                         .principal = row.text(4),
-                         .value = row.text(5),
-                         .until = row.time(6),
-                         .at = row.time(7),
-                         .by = row.text(8),
-                         .why = row.text(9)};
-}
-
 Record key_at(const Query& row) {
   return KeyEvent{.seq = row.integer(0),
                   .retired = stored_truth(row.integer(1), "column retired"),
@@ -180,7 +166,7 @@ Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
     case static_cast<std::int64_t>(RecordKind::migration):
       return row_at(connection, kMigrationAt, row, migration_at);
     case static_cast<std::int64_t>(RecordKind::credential):
-      return row_at(connection, kCredentialAt, row, credential_at);
+      return row_at(connection, kCredentialAt, row, credential_of_row);
     case static_cast<std::int64_t>(RecordKind::key):
       return row_at(connection, kKeyAt, row, key_at);
     case static_cast<std::int64_t>(RecordKind::recovery):
