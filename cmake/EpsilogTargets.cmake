@@ -33,6 +33,17 @@ function(epsilog_hide_build_paths target)
   endforeach()
 endfunction()
 
+# epsilog_link_program(<target>): statically where that is asked for.
+function(epsilog_link_program target)
+  get_target_property(sqlitecpp SQLiteCpp TYPE)
+  if(EPSILOG_STATIC_COMMAND)
+    target_link_options(${target} PRIVATE -static)
+  elseif(epsilog_archives AND sqlitecpp STREQUAL STATIC_LIBRARY)
+    # A shared library of C++ would bring a second libstdc++, and two copies do not agree.
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endfunction()
+
 # epsilog_precompile(<target>): a fifth of the time of compiling the libraries is the standard library's headers. The
 # builds that others get go without, so that each source is seen to include what it uses; a compiler cache keeps
 # whole objects and does without.
