@@ -56,15 +56,11 @@ std::vector<std::string> compared(const Question& question) {
 std::optional<Reason> against_principal(const Policy& policy, const Dataset& dataset,
                                         const Request& request) {
   if (!policy.principals()) return std::nullopt;
-  const Principal* principal = policy.principal(request.principal);
-  if (principal == nullptr) {
+  if (policy.principal(request.principal) == nullptr) {
     return rule(RefusalCode::principal_not_allowed,
                 "'" + request.principal + "' is not among the principals that the policy declares");
   }
-  const Allow& allow = dataset.allow;
-  const bool by_name = allow.principals && contains(*allow.principals, request.principal);
-  const bool by_role = allow.roles && contains_any(*allow.roles, principal->roles);
-  if ((!allow.principals && !allow.roles) || by_name || by_role) return std::nullopt;
+  if (may_ask(policy, dataset, request.principal)) return std::nullopt;
   return rule(RefusalCode::principal_not_allowed,
               "'" + request.principal + "' is not among those who may ask '" + dataset.name + "'");
 }
@@ -131,6 +127,16 @@ void check_allowed(const Dataset& dataset, const Question& question, std::vector
 }
 
 }  // namespace
+
+bool may_ask(const Policy& policy, const Dataset& dataset, const std::string& who) {
+  if (!policy.principals()) return true;
+  const Principal* principal = policy.principal(who);
+  if (principal == nullptr) return false;
+  const Allow& allow = dataset.allow;
+  const bool by_name = allow.principals && contains(*allow.principals, who);
+  const bool by_role = allow.roles && contains_any(*allow.roles, principal->roles);
+  return (!allow.principals && !allow.roles) || by_name || by_role;
+}
 
 std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset, const Request& request) {
   if (auto reason = against_principal(policy, dataset, request)) return {std::move(*reason)};

@@ -1,6 +1,7 @@
 // Who may ask what: the rules of a policy that no amount of budget can overcome.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "epsilog/engine/decision.hpp"
@@ -8,6 +9,9 @@
 #include "epsilog/engine/request.hpp"
 
 namespace epsilog::engine {
+
+/// Whether the policy lets that principal ask this dataset anything at all.
+[[nodiscard]] bool may_ask(const Policy& policy, const Dataset& dataset, const std::string& who);
 
 /// Every rule that stands against the request. Whoever may not ask at all, or not for this purpose, learns
 /// nothing else.

@@ -5,6 +5,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/predicate.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "later_policy.hpp"
 #include "scope.hpp"
 #include "scopes.hpp"
 
@@ -38,9 +39,8 @@ bool may_commit(const Policy& policy, const std::string& asker, const std::strin
 
 const std::vector<std::string>* suppliers_of(const Policy& policy, const Request& request) {
   if (request.question.statistic.kind != StatisticKind::value) return nullptr;
-  const auto dataset = std::find_if(policy.datasets().begin(), policy.datasets().end(),
-                                    [&](const Dataset& one) { return one.name == request.dataset; });
-  if (dataset == policy.datasets().end()) return nullptr;
+  const Dataset* const dataset = find_dataset(policy, request.dataset);
+  if (dataset == nullptr) return nullptr;
   const NamedQuery* const query = dataset->query(request.question.statistic.subject);
   return query != nullptr && query->supplied_by ? &*query->supplied_by : nullptr;
 }

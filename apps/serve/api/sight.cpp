@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "access.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "request_rules.hpp"
 
@@ -63,17 +64,6 @@ bool binds(const engine::Principal& principal, const std::string& scope) {
   return true;
 }
 
-/// As Allow: an absent list admits everybody, and of two it is enough to be in one.
-bool may_ask(const engine::Principal& principal, const engine::Allow& allow) {
-  if (!allow.principals && !allow.roles) return true;
-  const auto contains = [](const auto& list, const std::string& wanted) {
-    return list && std::find(list->begin(), list->end(), wanted) != list->end();
-  };
-  return contains(allow.principals, principal.name) ||
-         std::any_of(principal.roles.begin(), principal.roles.end(),
-                     [&](const std::string& role) { return contains(allow.roles, role); });
-}
-
 bool oversees(const Caller& caller) {
   return caller.has(Duty::curate) || caller.has(Duty::audit);
 }
@@ -99,7 +89,8 @@ std::vector<engine::BudgetAccount> seen(const Caller& caller, std::vector<engine
   if (oversees(caller)) return accounts;
   std::erase_if(accounts, [&](const engine::BudgetAccount& account) {
     const engine::Dataset* dataset = declared(caller, account.dataset);
-    return !account.active || dataset == nullptr || !may_ask(*caller.principal, dataset->allow) ||
+    return !account.active || dataset == nullptr ||
+           !engine::may_ask(caller.view->policy, *dataset, caller.who.name) ||
            !binds(*caller.principal, account.scope);
   });
   return accounts;
@@ -112,7 +103,8 @@ bool may_commit(const Caller& caller, const engine::Answer& answer) {
 
 bool knows(const Caller& caller, const std::string& name) {
   const engine::Dataset* dataset = declared(caller, name);
-  return dataset != nullptr && (oversees(caller) || may_ask(*caller.principal, dataset->allow));
+  return dataset != nullptr &&
+         (oversees(caller) || engine::may_ask(caller.view->policy, *dataset, caller.who.name));
 }
 
 void require_dataset(const Caller& caller, const std::string& name) {
