@@ -117,6 +117,7 @@ void check_policy(const engine::Engine& engine) {
 AdmissionLimits admission_limits(const WorkLimits& limits) {
   AdmissionLimits result;
   result.running = limits.running;
+  result.curator_running = Limits().curator_connections;
   result.waiting = limits.waiting;
   result.in_flight = limits.in_flight;
   result.long_polls = limits.long_polls;

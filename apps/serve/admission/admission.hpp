@@ -24,7 +24,7 @@ namespace epsilog::serve {
 
 struct AdmissionLimits {
   std::size_t running = 64;
-  std::size_t curator_running = 8;
+  std::size_t curator_running = 64;  ///< as many as connections of theirs: none of them waits
   std::size_t waiting = 1024;
   std::size_t in_flight = 16;
   std::size_t long_polls = 16;

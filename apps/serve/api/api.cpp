@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 #include <variant>
 
+#include "ascii.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "problem.hpp"
 
@@ -20,16 +22,13 @@ bool is_this_machine(std::string_view host) {
   if (!host.starts_with(kLocal)) return false;
   host.remove_prefix(kLocal.size());
   if (host.empty()) return true;
-  return host.size() > 1 && host.size() <= 6 && host.front() == ':' &&
-         std::all_of(host.begin() + 1, host.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return host.size() <= 6 && host.front() == ':' && all_digits(host.substr(1));
 }
 
 bool is_json(std::string_view type) {
-  std::string lower;
-  for (const char c : type) {
-    if (c != ' ') lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return lower == "application/json" || lower == "application/json;charset=utf-8";
+  std::string bare;
+  std::copy_if(type.begin(), type.end(), std::back_inserter(bare), [](char c) { return c != ' '; });
+  return is_word(bare, "application/json") || is_word(bare, "application/json;charset=utf-8");
 }
 
 /// Throws  Refused for what no client of ours sends.

@@ -21,15 +21,15 @@ using engine::RequestState;
 constexpr std::string_view kJson = "application/json";
 
 Answer visible(const Call& call, Answer answer) {
-  const std::string id = answer.recorded.decision_id;
-  if (command::withheld(answer)) {
-    const char* why = answer.recorded.replica_behind ? "replica_behind" : "not_durable";
+  auto seen_of_it = seen(call.caller, std::move(answer));
+  if (!seen_of_it) throw none_of_yours();
+  if (command::withheld(*seen_of_it)) {
+    const char* why = seen_of_it->recorded.replica_behind ? "replica_behind" : "not_durable";
     throw Refused(503, why,
-                  "decision " + id + " is on record and told once it is durable everywhere: ask again")
+                  "decision " + seen_of_it->recorded.decision_id +
+                      " is on record and told once it is durable everywhere: ask again")
         .retry_in(1);
   }
-  auto seen_of_it = seen(call.caller, std::move(answer));
-  if (!seen_of_it) throw NotFound("no request or decision of that id is yours");
   return std::move(*seen_of_it);
 }
 
@@ -57,6 +57,22 @@ bool conflicts(const Answer& answer) {
 
 void Call::run() {
   require(entry.run());
+}
+
+Answer Call::shown() {
+  std::optional<Answer> answer;
+  try {
+    answer = engine().show(id, {});
+  } catch (const NotFound&) {
+    throw none_of_yours();
+  }
+  about = answer->asked.dataset;
+  if (sight(caller, *answer) == Sight::nothing) throw none_of_yours();
+  return std::move(*answer);
+}
+
+NotFound none_of_yours() {
+  return NotFound("no request or decision of that id is yours");
 }
 
 std::string Call::read_body(std::size_t most) {

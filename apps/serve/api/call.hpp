@@ -38,6 +38,9 @@ struct Call {
   std::string about = {};  ///< the dataset asked about, as far as is known: for problems
 
   [[nodiscard]] engine::Engine& engine() const { return parts.engine; }
+  /// The decision of {id}, or how its request stands, all of it: seen() says what may leave.
+  /// Throws  none_of_yours().
+  [[nodiscard]] engine::Answer shown();
   /// The whole body, of `most` bytes at most, and a place to answer it in.
   /// Throws  Refused (413, 411, 408, 503).
   [[nodiscard]] std::string read_body(std::size_t most);
@@ -52,6 +55,9 @@ struct Call {
 
 /// How long a long poll may last, seconds.
 inline constexpr std::int64_t kWaitMost = 60;
+
+/// What is not there, and what the caller sees nothing of, in the same words.
+[[nodiscard]] NotFound none_of_yours();
 
 /// Throws  Refused: why it is not admitted.
 void require(const std::optional<NotAdmitted>& none);

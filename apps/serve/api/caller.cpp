@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "epsilog/ledger/ledger_time.hpp"
+#include "ascii.hpp"
 #include "problem.hpp"
 
 namespace epsilog::serve {
@@ -22,10 +22,9 @@ Caller declared(std::shared_ptr<const View> view, const engine::Identified& foun
 /// What follows "Bearer ", the only scheme. Throws  Refused.
 std::string_view bearer(const std::string& authorization) {
   constexpr std::string_view kScheme = "bearer ";
-  std::string scheme = authorization.substr(0, kScheme.size());
-  std::transform(scheme.begin(), scheme.end(), scheme.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (scheme != kScheme) throw Refused(401, "bad_token", "Authorization: Bearer and a token is expected");
+  if (!is_word(std::string_view(authorization).substr(0, kScheme.size()), kScheme)) {
+    throw Refused(401, "bad_token", "Authorization: Bearer and a token is expected");
+  }
   return std::string_view(authorization).substr(kScheme.size());
 }
 
@@ -36,9 +35,8 @@ bool Caller::has(engine::Duty duty) const {
   return std::find(principal->duties.begin(), principal->duties.end(), duty) != principal->duties.end();
 }
 
-Caller who_asks(const RequestHead& head, const Peer& peer, std::shared_ptr<const View> view,
-                std::uint32_t own_uid) {
-  const std::string now = ledger::time_text(ledger::wall_clock_ms());
+Caller who_asks(const RequestHead& head, const Peer& peer, Looked looked, std::uint32_t own_uid) {
+  auto& [view, now] = looked;
   if (const std::string* authorization = head.header("authorization")) {
     const auto found = view->credentials.by_token(bearer(*authorization), now);
     // One text for what is malformed, unknown, expired and revoked: which of them it is helps who guesses.

@@ -30,7 +30,7 @@ struct Caller {
 };
 
 /// Throws  Refused (401) if it is nobody.
-[[nodiscard]] Caller who_asks(const RequestHead& head, const Peer& peer, std::shared_ptr<const View> view,
+[[nodiscard]] Caller who_asks(const RequestHead& head, const Peer& peer, Looked looked,
                               std::uint32_t own_uid);
 
 }  // namespace epsilog::serve

@@ -1,6 +1,7 @@
 #include "ledger_view.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace epsilog::serve {
 
@@ -14,13 +15,16 @@ constexpr std::chrono::milliseconds kLook{100};
 LedgerView::LedgerView(const std::string& ledger_path)
     : reader_(ledger::Ledger::open_read_only(ledger_path)) {}
 
-std::shared_ptr<const View> LedgerView::current() {
+Looked LedgerView::current() {
   ledger::Snapshot snapshot = reader_.snapshot();
+  std::string now = snapshot.now();
   const std::int64_t version = snapshot.active_policy_version();
   const std::int64_t events = snapshot.credential_events();
   {
     const std::scoped_lock lock(mutex_);
-    if (view_ && view_->policy_version == version && view_->credential_events == events) return view_;
+    if (view_ && view_->policy_version == version && view_->credential_events == events) {
+      return {view_, std::move(now)};
+    }
   }
   const ledger::PolicyVersion active = snapshot.active_policy();
   const std::string file = "policy version " + std::to_string(version);
@@ -31,7 +35,7 @@ std::shared_ptr<const View> LedgerView::current() {
   // Another thread may have read a later one meanwhile.
   const bool newer = !view_ || view_->policy_version < version || view_->credential_events < events;
   if (newer) view_ = view;
-  return view;
+  return {std::move(view), std::move(now)};
 }
 
 std::int64_t LedgerView::decisions() {

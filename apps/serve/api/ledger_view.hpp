@@ -30,13 +30,20 @@ struct View {
   engine::CredentialBook credentials;
 };
 
+/// What a request finds when it comes.
+struct Looked {
+  std::shared_ptr<const View> view;
+  std::string
+      now;  ///< ledger time, which never runs back: what ended stays ended whatever the wall clock says
+};
+
 class LedgerView final {
  public:
   /// Throws  as ledger::Ledger::open_read_only().
   explicit LedgerView(const std::string& ledger_path);
 
   /// Throws  LedgerBusy, LedgerIo, LedgerCorrupt.
-  [[nodiscard]] std::shared_ptr<const View> current();
+  [[nodiscard]] Looked current();
   /// How many decisions there are. Throws  likewise.
   [[nodiscard]] std::int64_t decisions();
 

@@ -8,6 +8,7 @@
 #include "report_json.hpp"
 #include "route.hpp"
 #include "sight.hpp"
+#include "without_paths.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -93,7 +94,7 @@ Response diff(Call& call) {
   command::PolicyComparison comparison;
   comparison.later = text.name;
   comparison.changes = call.engine().changes_to(text);
-  comparison.refused = call.engine().apply_faults(text);
+  comparison.refused = without_paths(call.engine().apply_faults(text));
   comparison.removed = call.engine().removed_by(text);
   return json_text(200, command::policy_diff_json(comparison));
 }

@@ -8,6 +8,7 @@
 #include "epsilog/engine/changed_meanwhile.hpp"
 #include "failure.hpp"
 #include "json_parts.hpp"
+#include "without_paths.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -33,9 +34,11 @@ const std::map<std::string_view, Meaning>& meanings() {
       {"policy_error", {422, ""}},
       {"source_error", {503, "the data source is not as the policy says; its curator has to mend it"}},
       {"source_io", {503, "the data source cannot be read now"}},
-      {"ledger_busy", {503, "the ledger cannot take it now; nothing was recorded"}},
-      {"ledger_io", {503, "the ledger cannot be written to until it is recovered"}},
-      {"replica_unavailable", {503, "the ledger's replica cannot be written to; nothing was recorded"}},
+      {"ledger_busy", {503, "the ledger cannot take it now: ask again, with the same key"}},
+      {"ledger_io",
+       {503, "the ledger cannot be written to until it is recovered; what was asked may be on record"}},
+      {"replica_unavailable",
+       {503, "the ledger's replica cannot be written to: ask again, with the same key"}},
       {"replica_behind", {503, "it is recorded, and told once the ledger's replica has it: ask again"}},
       {"ledger_rolled_back", {503, "the ledger is behind its replica; its curator has to recover it"}},
       {"ledger_corrupt", {503, "the ledger does not verify; its curator has to look at it"}},
@@ -43,7 +46,7 @@ const std::map<std::string_view, Meaning>& meanings() {
       {"not_verified", {503, "the ledger is not what was signed; its curator has to look at it"}},
       {"key_unusable", {503, "the ledger's key is not to be used"}},
       {"key_io", {503, "the ledger's key cannot be read or written now"}},
-      {"entropy_unavailable", {503, "the system gave no random bits; nothing was recorded"}},
+      {"entropy_unavailable", {503, "the system gave no random bits: ask again, with the same key"}},
       {"out_of_memory", {503, "there is no memory for it now"}}};
   return kMeanings;
 }
@@ -108,10 +111,10 @@ Response problem(const std::exception& error, const std::string& dataset) {
                    0);
   }
   const Meaning& meaning = known->second;
-  std::string detail(meaning.detail.empty() ? std::string_view(failure.message) : meaning.detail);
+  std::string detail = meaning.detail.empty() ? without_paths(failure.message) : std::string(meaning.detail);
   if (!meaning.detail.empty() && !dataset.empty()) detail = dataset + ": " + detail;
   Json body = object(meaning.status, failure.code, detail);
-  if (!failure.faults.empty()) body["faults"] = command::faults_json(failure.faults);
+  if (!failure.faults.empty()) body["faults"] = command::faults_json(without_paths(failure.faults));
   return written(meaning.status, body, meaning.status == 503 ? kRetrySoon : 0);
 }
 

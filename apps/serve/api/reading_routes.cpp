@@ -83,7 +83,7 @@ Response pending(Call& call) {
     if (requests.size() < static_cast<std::size_t>(kPageMost)) {
       add(requests, call.caller, answer, AnswerKind::pending);
     } else {
-      more = true;
+      more = more || sight(call.caller, answer) != Sight::nothing;
     }
   });
   return json(200, {{"ledger_id", call.parts.ledger_id}, {"requests", requests}, {"more", more}});
@@ -110,7 +110,7 @@ Response decisions(Call& call) {
 
 Response one_decision(Call& call) {
   call.run();
-  return standing(call, call.engine().show(call.id, {}));
+  return standing(call, call.shown());
 }
 
 /// Those after a decision, oldest first. An analyst's own, and all of it for who oversees.

@@ -19,15 +19,6 @@ namespace {
 using engine::Answer;
 using engine::RequestState;
 
-/// The request as it stands. Throws  NotFound where the caller sees nothing of it.
-Answer found(Call& call) {
-  Answer answer = call.engine().show(call.id, {});
-  call.about = answer.asked.dataset;
-  if (sight(call.caller, answer) == Sight::nothing)
-    throw NotFound("no request or decision of that id is yours");
-  return answer;
-}
-
 bool waits(const Answer& answer) {
   return answer.recorded.state == RequestState::pending || answer.recorded.state == RequestState::reserved;
 }
@@ -35,7 +26,7 @@ bool waits(const Answer& answer) {
 Response read_request(Call& call) {
   call.run();
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
-  Answer answer = found(call);
+  Answer answer = call.shown();
   if (seconds > 0 && waits(answer)) {
     require(call.entry.wait_long());
     const std::string* seen_tag = call.head.header("if-none-match");
@@ -45,7 +36,7 @@ Response read_request(Call& call) {
         [&] {
           const std::int64_t decisions = call.parts.view.decisions();
           if (std::exchange(looked, decisions) == decisions) return false;
-          answer = found(call);
+          answer = call.shown();
           return !waits(answer) || '"' + answer.recorded.tag + '"' != tag;
         },
         std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
@@ -56,7 +47,7 @@ Response read_request(Call& call) {
 /// What is acted upon is somebody's who may: others are told that there is none, or that they may not.
 template <class Act>
 Response act(Call& call, const Act& action) {
-  static_cast<void>(found(call));
+  static_cast<void>(call.shown());
   Answer answer = action();
   call.parts.view.recorded();
   return standing(call, std::move(answer));
@@ -90,7 +81,7 @@ std::string seen_tag(const Call& call) {
 }
 
 Response approve(Call& call) {
-  static_cast<void>(found(call));
+  static_cast<void>(call.shown());
   const std::string seen = seen_tag(call);
   expect_empty(call.read_body(kBody));
   return act(call, [&] { return call.engine().approve(call.id, call.caller.who, seen); });
@@ -159,7 +150,7 @@ Response commit_value(Call& call) {
 }
 
 Response commit(Call& call) {
-  const Answer answer = found(call);
+  const Answer answer = call.shown();
   if (!may_commit(call.caller, answer))
     throw Refused(403, "not_permitted", "you may not commit this request");
   const bool value = answer.asked.statistic.starts_with("value:");

@@ -19,4 +19,9 @@ std::string without_paths(std::string_view text) {
   return result;
 }
 
+std::vector<PolicyFault> without_paths(std::vector<PolicyFault> faults) {
+  for (PolicyFault& fault : faults) fault.message = without_paths(fault.message);
+  return faults;
+}
+
 }  // namespace epsilog::serve

@@ -1,12 +1,17 @@
-// A message for the log of a daemon, which whoever operates it reads.
+// A message that leaves a daemon: in its log, which whoever operates it reads, or as a problem.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::serve {
 
 /// The same with "(a path)" in place of what looks like the path of a file.
 [[nodiscard]] std::string without_paths(std::string_view text);
+/// The same of their messages.
+[[nodiscard]] std::vector<PolicyFault> without_paths(std::vector<PolicyFault> faults);
 
 }  // namespace epsilog::serve

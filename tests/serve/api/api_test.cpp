@@ -331,6 +331,123 @@ TEST_CASE("what no client of ours sends is refused before anybody is asked who t
   CHECK(code("GET", "/v1/requests/", "", {}) == "no_such_route");
 }
 
+TEST_CASE("what is not there and what is another's is told in the same words, however it is asked for",
+          "[api]") {
+  ServedClinic clinic;
+  const std::string others = clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.01")).id();
+  const std::string none = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  for (const char* route : {"/v1/requests/", "/v1/decisions/"}) {
+    CHECK(clinic.ask(kAdam, "GET", route + others).response.body ==
+          clinic.ask(kAdam, "GET", route + none).response.body);
+  }
+  for (const char* verb : {"/commit", "/cancel", "/token"}) {
+    CHECK(clinic.ask(kAdam, "POST", "/v1/requests/" + others + verb).response.body ==
+          clinic.ask(kAdam, "POST", "/v1/requests/" + none + verb).response.body);
+  }
+}
+
+TEST_CASE("of a poisoned ledger no value is told, and others learn no more than before", "[api]") {
+  ServedClinic clinic;
+  const std::string id = clinic.ask(kAlice, "POST", "/v1/releases", release("a")).id();
+  CHECK(clinic.ask(kNobody, "GET", "/readyz").status == 200);
+  clinic.folder.write("clinic.ledger.poisoned", "boot\nwhy\n");
+  const Reply own = clinic.ask(kAlice, "GET", "/v1/requests/" + id);
+  CHECK(own.status == 503);
+  CHECK(own.body.at("code") == "not_durable");
+  CHECK(clinic.ask(kAdam, "GET", "/v1/requests/" + id).status == 404);
+  const Reply listed = clinic.ask(kAlice, "GET", "/v1/decisions");
+  REQUIRE(listed.body.at("decisions").size() == 1);
+  CHECK(listed.body.at("decisions")[0].at("value").is_null());
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", release("b")).status == 503);
+  CHECK(clinic.ask(kNobody, "GET", "/readyz").status == 503);
+}
+
+TEST_CASE("a token is its principal until it is revoked, and whatever is no valid token is nobody",
+          "[api][tokens]") {
+  ServedClinic clinic;
+  ledger::Ledger ledger = ledger::Ledger::open(clinic.ledger(), {});
+  const auto issued = engine::new_token(ledger, {.principal = "adam", .by = "carol", .why = "a test"});
+  const std::string token = issued.token.text();
+  // Over the socket of somebody who would be known by their uid: a token that is there decides alone.
+  const auto as = [&](const std::string& authorization) {
+    return clinic.ask(kAlice, "GET", "/v1/me", "", {.headers = {{"authorization", authorization}}});
+  };
+  const Reply known = as("Bearer " + token);
+  REQUIRE(known.status == 200);
+  CHECK(known.body.at("principal") == "adam");
+  CHECK(known.body.at("via") == "token:" + issued.credential.id);
+  CHECK(as("bearer " + token).status == 200);
+  std::vector<std::string> forged = {"Bearer ",
+                                     "Bearer eps_",
+                                     "Basic " + token,
+                                     token,
+                                     "Bearer  " + token,
+                                     "Bearer " + token + "0",
+                                     "Bearer " + token.substr(0, token.size() - 1)};
+  for (std::size_t at = 0; at < token.size(); ++at) {
+    std::string other = token;
+    other[at] = other[at] == 'x' ? 'y' : 'x';
+    forged.push_back("Bearer " + other);
+  }
+  const std::string said = as("Bearer eps_forged").response.body;
+  for (const std::string& authorization : forged) {
+    const Reply reply = as(authorization);
+    CHECK(reply.status == 401);
+    CHECK_FALSE(reply.header("www-authenticate").empty());
+    CHECK(reply.response.body.find("eps_") == std::string::npos);
+    if (authorization.starts_with("Bearer ")) CHECK(reply.response.body == said);
+  }
+  static_cast<void>(engine::revoke_credential(ledger, issued.credential.id, "carol", "a test"));
+  CHECK(as("Bearer " + token).response.body == said);
+}
+
+TEST_CASE("a token that has ended stays ended when the wall clock is set back", "[api][tokens]") {
+  ServedClinic clinic;
+  const std::int64_t now = ledger::wall_clock_ms();
+  // What the ledger was told it is: a day later than the clock of this machine shows now.
+  const std::string later = ledger::time_text(now + ledger::kMsOfDay);
+  ledger::Options ahead;
+  ahead.clock = [&] {
+    ledger::ClockReading reading = ledger::system_clock_reading();
+    reading.wall_ms += ledger::kMsOfDay;
+    return reading;
+  };
+  ledger::Ledger ledger = ledger::Ledger::open(clinic.ledger(), ahead);
+  const auto issued = engine::new_token(ledger, {.principal = "adam",
+                                                 .until = ledger::time_text(now + ledger::kMsOfDay + 1'000),
+                                                 .by = "carol",
+                                                 .why = "a test"});
+  const auto status = [&] {
+    return clinic
+        .ask(kAlice, "GET", "/v1/me", "", {.headers = {{"authorization", "Bearer " + issued.token.text()}}})
+        .status;
+  };
+  CHECK(status() == 200);
+  ahead.clock = [&] {
+    ledger::ClockReading reading = ledger::system_clock_reading();
+    reading.wall_ms += 2 * ledger::kMsOfDay;
+    return reading;
+  };
+  ledger::Ledger next = ledger::Ledger::open(clinic.ledger(), ahead);
+  static_cast<void>(engine::new_token(next, {.principal = "adam", .by = "carol", .why = "a test"}));
+  CHECK(status() == 401);
+}
+
+TEST_CASE(
+    "a uid that stands for nobody is nobody, and who keeps the machine is that on the curator socket alone",
+    "[api][tokens]") {
+  ServedClinic clinic;
+  for (const std::uint32_t uid : {65534U, 4294967295U, std::uint32_t{kNobody}, std::uint32_t{kRoot}, 1999U}) {
+    CHECK(clinic.ask(uid, "GET", "/v1/me").body.at("code") == "not_known");
+  }
+  for (const std::uint32_t uid : {std::uint32_t{kRoot}, 1999U}) {
+    const Reply reply = clinic.ask(uid, "GET", "/v1/me", "", {.curator_socket = true});
+    CHECK(reply.body.at("principal").is_null());
+    CHECK(reply.body.at("duties").size() == 3);
+  }
+  CHECK(clinic.ask(kNobody, "GET", "/v1/me", "", {.curator_socket = true}).status == 401);
+}
+
 TEST_CASE("a problem names datasets and never a place, also when the source is gone", "[api]") {
   ServedClinic clinic;
   std::filesystem::remove(clinic.folder.path("visits.csv"));

@@ -106,22 +106,39 @@ void DaemonProcess::configure(const std::string& limits) {
                                  std::filesystem::path(ledger()).parent_path().string() + "]\n" + limits);
 }
 
-void DaemonProcess::start(const std::vector<std::string>& more) {
+void DaemonProcess::start_as(uid_t user) {
+  if (user != ::geteuid()) {
+    const std::filesystem::path inside = std::filesystem::path(ledger()).parent_path();
+    REQUIRE(::chown(inside.c_str(), user, static_cast<gid_t>(-1)) == 0);
+    for (const auto& file : std::filesystem::directory_iterator(inside)) {
+      REQUIRE(::chown(file.path().c_str(), user, static_cast<gid_t>(-1)) == 0);
+    }
+  }
+  start_program(user);
+}
+
+void DaemonProcess::start() {
+  start_program(::geteuid());
+}
+
+void DaemonProcess::start_program(uid_t user) {
   std::string program = EPSILOG_SERVE, option = "--config", file = folder.path("serve.yaml");
   if (file.back() == '/') file.pop_back();
-  std::vector<std::string> kept = more;
-  std::vector<char*> words = {program.data(), option.data(), file.data()};
-  for (std::string& word : kept) words.push_back(word.data());
-  words.push_back(nullptr);
+  std::vector<char*> words = {program.data(), option.data(), file.data(), nullptr};
   const std::string log_file = folder.path("log");
+  // Open before the user changes, who may have no way to where it was built.
+  const int opened = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(opened >= 0);
   process_ = ::fork();
   REQUIRE(process_ >= 0);
   if (process_ == 0) {
+    if (user != ::geteuid() && ::setuid(user) != 0) ::_exit(126);
     const int log = ::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(log, STDERR_FILENO);
-    ::execv(program.c_str(), words.data());
+    ::fexecve(opened, words.data(), environ);
     ::_exit(127);
   }
+  ::close(opened);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (std::chrono::steady_clock::now() < until) {
     if (Connection(ask_socket()).open()) return;

@@ -49,7 +49,9 @@ class DaemonProcess final {
   DaemonProcess& operator=(const DaemonProcess&) = delete;
 
   /// Returns once it serves. What it says on standard error goes to `log`.
-  void start(const std::vector<std::string>& more = {});
+  void start();
+  /// The same as that user, whose everything in the folder is from then on.
+  void start_as(uid_t user);
   void signal(int number) const;
   /// Waits for its end: the exit code, or 128 + N for signal N.
   int ended();
@@ -66,6 +68,8 @@ class DaemonProcess final {
   std::string token;  ///< of alice
 
  private:
+  void start_program(uid_t user);
+
   pid_t process_ = -1;
 };
 

@@ -29,39 +29,42 @@ std::string release(const std::string& key, const std::string& epsilon = "0.0001
   return R"({"dataset":"clinic","statistic":"count","epsilon":")" + epsilon + R"(","key":")" + key + "\"}";
 }
 
-/// What a client was told under its keys: a later answer with the same key has to be the same.
+/// What clients were told under their keys: a later answer with the same key has to be the same.
 struct Told {
   std::mutex mutex;
   std::map<std::string, std::string> values;
   std::vector<std::string> changed;  // keys that were answered otherwise than before
+  int again = 0;                     // answers to keys that were decided before
 };
 
-/// Asks with keys of its own and keeps asking until each is answered, or the daemon is gone.
+/// Asks with keys of its own until the daemon is gone. Every other key is one of the round before, in which
+/// it may have been asked and not been told: what it asks is the same again.
 void ask_until_killed(const DaemonProcess& daemon, int client, int round, Told& told,
                       std::atomic<unsigned>& answered, std::atomic<bool>& over) {
   Connection connection(daemon.ask_socket());
   const auto headers = as_alice(daemon);
   for (int i = 0; !over; ++i) {
-    // Half of the keys were begun in the round before: those are asked again.
-    const std::string key =
-        std::to_string(client) + "-" + std::to_string(round - i % 2) + "-" + std::to_string(i / 2);
-    const bool reserve = i % 3 == 0;
-    const auto heard = connection.ask("POST", reserve ? "/v1/reservations" : "/v1/releases",
-                                      release((reserve ? "v" : "r") + key), headers);
+    const int turn = i / 2;
+    const std::string key = std::to_string(client) + "-" + std::to_string(i % 2 == 0 ? round - 1 : round) +
+                            "-" + std::to_string(turn);
+    const bool reserve = (client + turn) % 3 == 0;
+    const auto heard =
+        connection.ask("POST", reserve ? "/v1/reservations" : "/v1/releases", release(key), headers);
     if (!heard) return;
     ++answered;
     if (heard->status != 200 && heard->status != 201) continue;
-    const std::string what = reserve ? heard->body.at("decision_id").get<std::string>()
-                                     : heard->body.at("value").get<std::string>();
+    // What became of a reservation may have come between: it is the same one if it is of the same key.
+    const std::string what = reserve ? "reserved" : heard->body.at("value").get<std::string>();
     {
       const std::scoped_lock lock(told.mutex);
-      const auto [at, fresh] = told.values.emplace((reserve ? "v" : "r") + key, what);
-      if (at->second != what) told.changed.push_back(at->first);
+      const auto [at, fresh] = told.values.emplace(key, what);
+      if (at->second != what) told.changed.push_back(key);
+      told.again += heard->status == 200 ? 1 : 0;
     }
-    if (reserve) {
-      static_cast<void>(
-          connection.ask("POST", "/v1/requests/" + what + (i % 2 == 0 ? "/commit" : "/cancel"), "", headers));
-    }
+    if (!reserve) continue;
+    const std::string id = heard->body.at("decision_id");
+    static_cast<void>(
+        connection.ask("POST", "/v1/requests/" + id + (turn % 2 == 0 ? "/commit" : "/cancel"), "", headers));
   }
 }
 
@@ -91,13 +94,14 @@ void kill_rounds(int rounds) {
   engine::Engine engine = engine::Engine::open(daemon.ledger());
   engine.history("", 0, [&](const engine::Answer& answer) {
     if (answer.asked.key.empty()) return;
-    const bool reserve = answer.asked.key.front() == 'v';
-    const std::string what =
-        reserve ? answer.recorded.decision_id : accounting::text(answer.released.values.at(0));
-    CHECK(found.emplace(answer.asked.key, what).second);
+    const bool reserve = answer.asked.holding != engine::Holding::none;
+    CHECK(
+        found.emplace(answer.asked.key, reserve ? "reserved" : accounting::text(answer.released.values.at(0)))
+            .second);
   });
   CHECK(told.changed == std::vector<std::string>{});
   CHECK(told.values.size() > static_cast<std::size_t>(rounds));
+  CHECK(told.again > rounds);
   for (const auto& [key, what] : told.values) {
     CAPTURE(key);
     CHECK(found[key] == what);
@@ -201,22 +205,26 @@ TEST_CASE("one daemon serves a ledger, and the command works beside it", "[daemo
 
 TEST_CASE("its sockets are for the group and for its own user, and its memory is nobody else's", "[daemon]") {
   DaemonProcess daemon;
-  daemon.start();
+  // What root runs belongs to root there, dumpable or not.
+  constexpr uid_t kSomebody = 4711;
+  const uid_t user = ::geteuid() == 0 ? kSomebody : ::geteuid();
+  daemon.start_as(user);
   struct stat of {};
   REQUIRE(::stat(daemon.ask_socket().c_str(), &of) == 0);
   CHECK((of.st_mode & 0777) == 0660);
   REQUIRE(::stat(daemon.curator_socket().c_str(), &of) == 0);
   CHECK((of.st_mode & 0777) == 0600);
+  CHECK(of.st_uid == user);
   const std::string proc = "/proc/" + std::to_string(daemon.process());
   std::ifstream limits(proc + "/limits");
   const std::string text{std::istreambuf_iterator<char>(limits), {}};
   CHECK(text.find("Max core file size        0                    0") != std::string::npos);
-  // A process that is not dumpable belongs to root there, whoever runs it.
+  // The files of a process that is not dumpable are root's, whoever runs it.
   REQUIRE(::stat((proc + "/mem").c_str(), &of) == 0);
   CHECK(of.st_uid == 0);
 }
 
-TEST_CASE("it says nothing of tokens, paths or answers, whatever happens", "[daemon]") {
+TEST_CASE("it says nothing of tokens, answers or where the data are, whatever it is asked", "[daemon]") {
   DaemonProcess daemon;
   daemon.start();
   Connection connection(daemon.ask_socket());
