@@ -17,16 +17,13 @@ Admission::Principal& Admission::principal(const std::string& name) {
   return at->second;
 }
 
-/// Whether one more may be asked now, after what time has added.
-bool Admission::fill(Principal& principal) {
+/// Adds what time has.
+void Admission::fill(Principal& principal) {
   const Clock::time_point now = now_();
   const double seconds = std::chrono::duration<double>(now - principal.filled).count();
   principal.filled = now;
   principal.tokens = std::min(static_cast<double>(limits_.burst),
                               principal.tokens + seconds * static_cast<double>(limits_.per_second));
-  if (principal.tokens < 1) return false;
-  principal.tokens -= 1;
-  return true;
 }
 
 std::variant<Admission::Entry, NotAdmitted> Admission::enter(const std::string& name, bool curator) {
@@ -34,7 +31,9 @@ std::variant<Admission::Entry, NotAdmitted> Admission::enter(const std::string& 
   if (stopping_) return NotAdmitted::stopping;
   if (!curator) {
     Principal& asks = principal(name);
-    if (!fill(asks)) return NotAdmitted::too_fast;
+    fill(asks);
+    if (asks.tokens < 1) return NotAdmitted::too_fast;
+    asks.tokens -= 1;
     if (asks.in_flight >= limits_.in_flight) return NotAdmitted::too_many;
     ++asks.in_flight;
   }
@@ -81,6 +80,23 @@ std::optional<NotAdmitted> Admission::Entry::hold(std::size_t bytes) {
   return std::nullopt;
 }
 
+std::optional<NotAdmitted> Admission::Entry::count(std::size_t requests) {
+  const std::scoped_lock lock(admission_->mutex_);
+  if (curator_ || requests <= requests_) return std::nullopt;
+  Admission& all = *admission_;
+  Principal& asks = all.principal(principal_);
+  const std::size_t more = requests - requests_;
+  all.fill(asks);
+  // One of those that may be asked at once was taken when it came.
+  const std::size_t wanted = std::min(more, all.limits_.burst - std::min<std::size_t>(all.limits_.burst, 1));
+  if (asks.tokens < static_cast<double>(wanted)) return NotAdmitted::too_fast;
+  if (asks.in_flight - requests_ >= all.limits_.in_flight) return NotAdmitted::too_many;
+  asks.tokens -= static_cast<double>(more);
+  asks.in_flight += more;
+  requests_ = requests;
+  return std::nullopt;
+}
+
 std::optional<NotAdmitted> Admission::Entry::wait_long() {
   const std::scoped_lock lock(admission_->mutex_);
   if (long_poll_) return std::nullopt;
@@ -90,7 +106,7 @@ std::optional<NotAdmitted> Admission::Entry::wait_long() {
     Principal& asks = all.principal(principal_);
     if (asks.long_polls >= all.limits_.long_polls) return NotAdmitted::too_many_waits;
     ++asks.long_polls;
-    --asks.in_flight;
+    asks.in_flight -= requests_;
   }
   if (running_) all.free_place(curator_);
   running_ = false;
@@ -129,7 +145,11 @@ void Admission::leave(Entry& entry) noexcept {
   if (entry.long_poll_) --long_polls_;
   if (entry.curator_) return;
   Principal& asks = principals_.find(entry.principal_)->second;
-  --(entry.long_poll_ ? asks.long_polls : asks.in_flight);
+  if (entry.long_poll_) {
+    --asks.long_polls;
+  } else {
+    asks.in_flight -= entry.requests_;
+  }
   forget(entry.principal_);
 }
 
@@ -169,7 +189,8 @@ Admission::Entry::Entry(Entry&& other) noexcept
       curator_(other.curator_),
       running_(other.running_),
       long_poll_(other.long_poll_),
-      bytes_(other.bytes_) {}
+      bytes_(other.bytes_),
+      requests_(other.requests_) {}
 
 Admission::Entry::~Entry() {
   if (admission_ != nullptr) admission_->leave(*this);

@@ -61,6 +61,10 @@ class Admission final {
     [[nodiscard]] std::optional<NotAdmitted> run();
     /// Takes so many bytes of what bodies may hold, until the entry ends; does not wait.
     [[nodiscard]] std::optional<NotAdmitted> hold(std::size_t bytes);
+    /// It is a batch of so many requests, and counts as that many: under way, and by how fast its principal
+    /// asks. One that is larger than what may be asked at once is let in where all of that is there, and is
+    /// paid off by waiting afterwards. Call it once at most.
+    [[nodiscard]] std::optional<NotAdmitted> count(std::size_t requests);
     /// Gives its place up, and counts as a long poll instead of as a request under way.
     [[nodiscard]] std::optional<NotAdmitted> wait_long();
 
@@ -74,6 +78,7 @@ class Admission final {
     bool running_ = false;
     bool long_poll_ = false;
     std::size_t bytes_ = 0;
+    std::size_t requests_ = 1;  // under way
   };
 
   [[nodiscard]] std::variant<Entry, NotAdmitted> enter(const std::string& principal, bool curator);
@@ -98,7 +103,8 @@ class Admission final {
   struct Principal {
     std::size_t in_flight = 0;
     std::size_t long_polls = 0;
-    double tokens = 0;  // of requests it may still make at once; no quantity of privacy
+    double tokens =
+        0;  // of requests it may still make at once, below 0 after a batch; no quantity of privacy
     Clock::time_point filled{};
     std::deque<Waiter*> waiting;
   };
@@ -107,7 +113,7 @@ class Admission final {
   void leave(Entry& entry) noexcept;
   void free_place(bool curator);
   void forget(const std::string& name);
-  [[nodiscard]] bool fill(Principal& principal);
+  void fill(Principal& principal);
 
   const std::function<Clock::time_point()> now_;
   mutable std::mutex mutex_;  // guards what follows

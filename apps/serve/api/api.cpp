@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -116,11 +117,13 @@ Response Api::refusal(int status, std::string_view code, std::string_view messag
   return problem(Refused(status, std::string(code), std::string(message)));
 }
 
-void Api::check_refusals(const Caller& caller) {
-  if (caller.keeper()) return;
+std::size_t Api::refusals_left(const Caller& caller) {
+  if (caller.keeper()) return std::numeric_limits<std::size_t>::max();
   const std::int64_t now = ledger::wall_clock_ms();
   parts_.refusals.catch_up(parts_.engine, now);
-  if (parts_.refusals.of(caller.who.name, now) < refusals_per_hour_) return;
+  const std::size_t allowed = refusals_per_hour_;
+  const std::size_t had = parts_.refusals.of(caller.who.name, now);
+  if (had < allowed) return allowed - had;
   throw Refused(429, "too_many_refusals", "you were refused as often in the last hour as anybody may be")
       .retry_in(60);
 }
@@ -138,11 +141,12 @@ Response Api::routed(const Route& route, const std::string& id, const RequestHea
   const std::string counted = route.who == Who::everybody ? caller->who.via : counted_as(*caller);
   auto admitted = parts_.admission.enter(counted, peer.curator);
   if (const auto* why = std::get_if<NotAdmitted>(&admitted)) throw not_admitted(*why);
+  std::size_t left = 0;
   if (route.who != Who::everybody) {
-    check_refusals(*caller);
+    left = refusals_left(*caller);
     check_access(route, *caller);
   }
-  Call call{parts_, head, body, *caller, std::get<Admission::Entry>(admitted), id};
+  Call call{parts_, head, body, *caller, std::get<Admission::Entry>(admitted), id, left};
   try {
     return route.answer(call);
   } catch (const Refused&) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "body_object.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "problem.hpp"
 
@@ -38,8 +37,7 @@ Rational on_grid(const Rational& value, std::string_view what) {
 }
 
 std::vector<Rational> alphas(const std::vector<std::string>& texts) {
-  constexpr std::size_t kMost = 16;
-  if (texts.size() > kMost) throw BadBody("alpha: at most " + std::to_string(kMost));
+  if (texts.size() > kAlphasMax) throw BadBody("alpha: at most " + std::to_string(kAlphasMax));
   std::vector<Rational> values;
   for (const std::string& text : texts) values.push_back(probability(text, "alpha"));
   if (values.empty()) values.emplace_back(1, 20);
@@ -59,9 +57,8 @@ void set_loss(BodyObject& body, Asking asking, engine::Request& request) {
 }
 
 /// The member `key` or the header, which must be one if both are there.
-std::string key_of(BodyObject& body, const RequestHead& head) {
+std::string key_of(BodyObject& body, const std::string* header) {
   std::string key = body.string("key").value_or("");
-  const std::string* header = head.header("idempotency-key");
   if (header == nullptr) return key;
   const bool visible =
       std::all_of(header->begin(), header->end(), [](char c) { return c > 0x20 && c < 0x7F; });
@@ -102,6 +99,10 @@ void set_goal(BodyObject& body, Asked& asked) {
 
 Asked asked(std::string_view text, const RequestHead& head, const Caller& caller, Asking asking) {
   BodyObject body(text);
+  return asked(body, head.header("idempotency-key"), caller, asking);
+}
+
+Asked asked(BodyObject& body, const std::string* header_key, const Caller& caller, Asking asking) {
   Asked result;
   engine::Request& request = result.request;
   request.dataset = body.required_string("dataset");
@@ -113,7 +114,7 @@ Asked asked(std::string_view text, const RequestHead& head, const Caller& caller
   request.via = caller.who.via;
   result.alphas = alphas(body.numbers("alpha"));
   const bool spends = asking == Asking::release || asking == Asking::reservation;
-  if (asking != Asking::forecast) request.key = key_of(body, head);
+  if (asking != Asking::forecast) request.key = key_of(body, header_key);
   if (spends && request.key.empty()) {
     throw Refused(400, "key_required",
                   "an Idempotency-Key, or the member 'key', is required where budget is spent");

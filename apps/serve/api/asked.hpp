@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "body_object.hpp"
 #include "caller.hpp"
 #include "epsilog/engine/request.hpp"
 #include "message.hpp"
@@ -14,6 +15,9 @@
 namespace epsilog::serve {
 
 enum class Asking { plan, forecast, release, reservation };
+
+/// At most so many of them are told of one request.
+inline constexpr std::size_t kAlphasMax = 16;
 
 struct Asked {
   engine::Request request;
@@ -26,6 +30,9 @@ struct Asked {
 /// is spent,
 ///         or is not the one of the header.
 [[nodiscard]] Asked asked(std::string_view body, const RequestHead& head, const Caller& caller,
+                          Asking asking);
+/// The same of a body that was read; `header_key` is the Idempotency-Key, nullptr without.
+[[nodiscard]] Asked asked(BodyObject& body, const std::string* header_key, const Caller& caller,
                           Asking asking);
 
 }  // namespace epsilog::serve

@@ -1,6 +1,7 @@
 // POST /v1/plans, /v1/forecasts, /v1/releases, /v1/reservations.
 #include "answer_json.hpp"
 #include "asked.hpp"
+#include "batch.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "forecast_output.hpp"
@@ -33,8 +34,17 @@ Response forecast(Call& call) {
       200, command::forecast_json(call.parts.ledger_id, asks.request, {asks.count, asks.accuracy}, found));
 }
 
+/// One request, or several under `requests`, which a larger body is for.
 Response release(Call& call) {
-  const Asked asks = read_question(call, Asking::release);
+  const std::string text = call.read_body(kBatchBody);
+  BodyObject body(text);
+  if (auto elements = body.taken_list("requests")) {
+    body.expect_no_more();
+    return release_batch(call, read_batch(call, std::move(*elements)));
+  }
+  if (text.size() > kBody) throw too_large(kBody);
+  const Asked asks = asked(body, call.head.header("idempotency-key"), call.caller, Asking::release);
+  call.about = asks.request.dataset;
   mechanisms::SystemBits bits;
   engine::Answer answer = call.engine().release(asks.request, bits, asks.alphas);
   call.parts.view.recorded();

@@ -12,6 +12,8 @@ using Kind = BodyValue::Kind;
 using Parser = nlohmann::json;
 
 constexpr std::size_t kDepthMax = 16;
+constexpr std::size_t kMembersMax = 256;
+constexpr std::size_t kValuesMax = 32'768;
 constexpr std::size_t kShownMax = 60;
 
 std::string shown(std::string_view name) {
@@ -38,9 +40,9 @@ class Builder final : public nlohmann::json_sax<Parser> {
   bool key(std::string& name) override {
     std::vector<std::string>& names = open_.back()->names;
     if (std::find(names.begin(), names.end(), name) != names.end()) {
-      fault_ = shown(name) + " stands there twice";
-      return false;
+      return faulty(shown(name) + " stands there twice");
     }
+    if (names.size() == kMembersMax) return faulty("it has an object of more members than any request");
     names.push_back(std::move(name));
     return true;
   }
@@ -51,7 +53,13 @@ class Builder final : public nlohmann::json_sax<Parser> {
 
  private:
   bool number(std::string text) { return add({Kind::number, std::move(text), {}, {}}); }
+  bool faulty(std::string fault) {
+    fault_ = std::move(fault);
+    return false;
+  }
+  bool counted() { return ++values_ <= kValuesMax || faulty("it has more values than any request"); }
   bool add(BodyValue value) {
+    if (!counted()) return false;
     place(std::move(value));
     return true;
   }
@@ -61,10 +69,8 @@ class Builder final : public nlohmann::json_sax<Parser> {
     return &open_.back()->items.back();
   }
   bool open(Kind kind) {
-    if (open_.size() >= kDepthMax) {
-      fault_ = "it has more levels than any request";
-      return false;
-    }
+    if (open_.size() >= kDepthMax) return faulty("it has more levels than any request");
+    if (!counted()) return false;
     // Items of what is open do not move until it closes: only the last of it grows.
     open_.push_back(place({kind, "", {}, {}}));
     return true;
@@ -76,6 +82,7 @@ class Builder final : public nlohmann::json_sax<Parser> {
 
   BodyValue& root_;
   std::vector<BodyValue*> open_;
+  std::size_t values_ = 0;
   std::string fault_;
 };
 
@@ -90,12 +97,10 @@ BodyValue parse_body(std::string_view text) {
   return root;
 }
 
-BodyObject::BodyObject(std::string_view text) {
-  if (text.empty()) {
-    object_.kind = Kind::object;
-    return;
-  }
-  object_ = parse_body(text);
+BodyObject::BodyObject(std::string_view text)
+    : BodyObject(text.empty() ? BodyValue{Kind::object, "", {}, {}} : parse_body(text)) {}
+
+BodyObject::BodyObject(BodyValue value) : object_(std::move(value)) {
   if (object_.kind != Kind::object) throw BadBody("the body: it is no JSON object");
 }
 
@@ -142,6 +147,13 @@ std::vector<std::string> BodyObject::numbers(std::string_view name) {
   }
   for (const BodyValue& item : value->items) texts.push_back(item.text);
   return texts;
+}
+
+std::optional<std::vector<BodyValue>> BodyObject::taken_list(std::string_view name) {
+  const BodyValue* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != Kind::array) throw BadBody(std::string(name) + ": a list is expected");
+  return std::move(object_.items[static_cast<std::size_t>(value - object_.items.data())].items);
 }
 
 std::string BodyObject::required_string(std::string_view name) {

@@ -27,7 +27,8 @@ struct BodyValue {
   std::vector<BodyValue> items;    ///< of an array and an object
 };
 
-/// Throws  BadBody unless it is one JSON value of at most 16 levels.
+/// Throws  BadBody unless it is one JSON value of at most 16 levels, 256 members in an object and 32,768
+/// values in all: what is read takes memory and time by those, not by its bytes.
 [[nodiscard]] BodyValue parse_body(std::string_view text);
 
 /// The members of an object, each of which is asked for by name.
@@ -35,6 +36,8 @@ class BodyObject final {
  public:
   /// Throws  BadBody unless `text` is an object; "" is one without members.
   explicit BodyObject(std::string_view text);
+  /// Throws  BadBody unless it is one.
+  explicit BodyObject(BodyValue value);
 
   // Nothing where it is absent or null. Each throws BadBody for a value of another kind.
   [[nodiscard]] std::optional<std::string> string(std::string_view name);
@@ -43,6 +46,8 @@ class BodyObject final {
   [[nodiscard]] std::optional<bool> truth(std::string_view name);
   /// A list of what number() takes.
   [[nodiscard]] std::vector<std::string> numbers(std::string_view name);
+  /// The items of a list, whatever they are; they are taken out of it.
+  [[nodiscard]] std::optional<std::vector<BodyValue>> taken_list(std::string_view name);
 
   /// Throws  BadBody if there is none.
   [[nodiscard]] std::string required_string(std::string_view name);

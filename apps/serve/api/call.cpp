@@ -33,8 +33,12 @@ Answer visible(const Call& call, Answer answer) {
   return std::move(*seen_of_it);
 }
 
-Response tagged(Response response, const Answer& answer) {
-  if (!answer.recorded.tag.empty()) response.headers.push_back({"etag", '"' + answer.recorded.tag + '"'});
+std::string etag_of(const Answer& answer) {
+  return answer.recorded.tag.empty() ? "" : '"' + answer.recorded.tag + '"';
+}
+
+Response tagged(Response response, const std::string& etag) {
+  if (!etag.empty()) response.headers.push_back({"etag", etag});
   return response;
 }
 
@@ -51,6 +55,35 @@ Json refusal(const Answer& answer, int status) {
 bool conflicts(const Answer& answer) {
   return !answer.recorded.reasons.empty() &&
          answer.recorded.reasons.front().code == engine::RefusalCode::key_conflict;
+}
+
+/// How a decision is told: the status of the answer, its object, and its ETag, "" without.
+struct Told {
+  int status = 200;
+  Json object;
+  std::string etag = {};
+};
+
+/// Throws  NotFound; Refused (503).
+Told told(const Call& call, Answer answer, int fresh) {
+  answer = visible(call, std::move(answer));
+  const auto with = [&](int status) {
+    return Told{status, command::answer_object(answer, AnswerKind::release), etag_of(answer)};
+  };
+  switch (answer.recorded.state) {
+    case RequestState::refused: {
+      const int status = conflicts(answer) ? 409 : 403;
+      return {status, refusal(answer, status)};
+    }
+    case RequestState::pending:
+      return with(202);
+    case RequestState::reserved:
+      if (answer.asked.holding == engine::Holding::none) return with(202);
+      break;
+    default:
+      break;
+  }
+  return with(answer.recorded.replayed ? 200 : fresh);
 }
 
 }  // namespace
@@ -77,10 +110,7 @@ NotFound none_of_yours() {
 
 std::string Call::read_body(std::size_t most) {
   const std::size_t size = static_cast<std::size_t>(head.content_length.value_or(0));
-  if (head.content_length.value_or(0) > most) {
-    throw Refused(413, "body_too_large",
-                  "the body: at most " + std::to_string(most) + " bytes are taken here");
-  }
+  if (head.content_length.value_or(0) > most) throw too_large(most);
   require(entry.hold(size));
   std::string text(size, '\0');
   std::size_t got = 0;
@@ -116,6 +146,10 @@ std::string Call::text(std::string_view parameter) const {
   return given == nullptr ? "" : *given;
 }
 
+Refused too_large(std::size_t most) {
+  return {413, "body_too_large", "the body: at most " + std::to_string(most) + " bytes are taken here"};
+}
+
 Refused not_admitted(NotAdmitted why) {
   switch (why) {
     case NotAdmitted::too_fast:
@@ -148,33 +182,27 @@ Response json(int status, const Json& object) {
   return json_text(status, command::one_object(object, -1));
 }
 
-Response decision(const Call& call, Answer answer, int fresh) {
-  answer = visible(call, std::move(answer));
-  switch (answer.recorded.state) {
-    case RequestState::refused: {
-      const int status = conflicts(answer) ? 409 : 403;
-      Response response = json(status, refusal(answer, status));
-      response.content_type = kProblem;
-      return response;
-    }
-    case RequestState::pending:
-      return tagged(json(202, command::answer_object(answer, AnswerKind::release)), answer);
-    case RequestState::reserved:
-      if (answer.asked.holding == engine::Holding::none) {
-        return tagged(json(202, command::answer_object(answer, AnswerKind::release)), answer);
-      }
-      break;
-    default:
-      break;
+Json told_among_others(const Call& call, Answer answer, int fresh) {
+  try {
+    const Told one = told(call, std::move(answer), fresh);
+    Json object{{"status", one.status}};
+    object.update(one.object);
+    return object;
+  } catch (const Refused& refused) {
+    return problem_object(refused);
   }
-  return tagged(
-      json(answer.recorded.replayed ? 200 : fresh, command::answer_object(answer, AnswerKind::release)),
-      answer);
+}
+
+Response decision(const Call& call, Answer answer, int fresh) {
+  const Told one = told(call, std::move(answer), fresh);
+  Response response = json(one.status, one.object);
+  if (one.status >= 400) response.content_type = kProblem;
+  return tagged(std::move(response), one.etag);
 }
 
 Response standing(const Call& call, Answer answer) {
   answer = visible(call, std::move(answer));
-  return tagged(json(200, command::answer_object(answer, AnswerKind::show)), answer);
+  return tagged(json(200, command::answer_object(answer, AnswerKind::show)), etag_of(answer));
 }
 
 }  // namespace epsilog::serve

@@ -34,8 +34,9 @@ struct Call {
   Body& body;
   const Caller& caller;
   Admission::Entry& entry;
-  std::string id;          ///< what stands for {id} in the path; "" without
-  std::string about = {};  ///< the dataset asked about, as far as is known: for problems
+  std::string id;                 ///< what stands for {id} in the path; "" without
+  std::size_t refusals_left = 0;  ///< so often the caller may still be refused in this hour
+  std::string about = {};         ///< the dataset asked about, as far as is known: for problems
 
   [[nodiscard]] engine::Engine& engine() const { return parts.engine; }
   /// The decision of {id}, or how its request stands, all of it: seen() says what may leave.
@@ -59,6 +60,8 @@ inline constexpr std::int64_t kWaitMost = 60;
 /// What is not there, and what the caller sees nothing of, in the same words.
 [[nodiscard]] NotFound none_of_yours();
 
+/// A body of more than `most` bytes.
+[[nodiscard]] Refused too_large(std::size_t most);
 /// Throws  Refused: why it is not admitted.
 void require(const std::optional<NotAdmitted>& none);
 [[nodiscard]] Refused not_admitted(NotAdmitted why);
@@ -66,6 +69,10 @@ void require(const std::optional<NotAdmitted>& none);
 [[nodiscard]] Response json(int status, const command::Json& object);
 /// A text that is one JSON object already.
 [[nodiscard]] Response json_text(int status, std::string text);
+
+/// A decision as the caller sees it, as one of several: the object that would be answered, with the status
+/// that it would have. What alone would be a problem is that problem.
+[[nodiscard]] command::Json told_among_others(const Call& call, engine::Answer answer, int fresh);
 
 /// A decision as the caller sees it. `fresh` is the status of one that was made now.
 /// Throws  NotFound where they see nothing; Refused (503) where it is on record and not told yet.

@@ -7,7 +7,6 @@
 #include "body_object.hpp"
 #include "epsilog/engine/changed_meanwhile.hpp"
 #include "failure.hpp"
-#include "json_parts.hpp"
 #include "without_paths.hpp"
 
 namespace epsilog::serve {
@@ -86,9 +85,12 @@ Refused Refused::retry_in(int seconds) && {
   return std::move(*this);
 }
 
+Json problem_object(const Refused& refused) {
+  return object(refused.status(), refused.code(), refused.what());
+}
+
 Response problem(const Refused& refused) {
-  Response response = written(refused.status(), object(refused.status(), refused.code(), refused.what()),
-                              refused.retry_after());
+  Response response = written(refused.status(), problem_object(refused), refused.retry_after());
   if (refused.status() == 401) response.headers.push_back({"www-authenticate", "Bearer realm=\"epsilog\""});
   return response;
 }

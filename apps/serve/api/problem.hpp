@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "json_parts.hpp"
 #include "message.hpp"
 
 namespace epsilog::serve {
@@ -36,6 +37,8 @@ class Refused final : public std::exception {
 };
 
 [[nodiscard]] Response problem(const Refused& refused);
+/// The same as an object of an answer that has several.
+[[nodiscard]] command::Json problem_object(const Refused& refused);
 /// What an exception of the engine is to somebody who asks over a socket: the texts that say what is wrong
 /// with a request stay, all others are ours. `dataset` is what was asked about, "" where nothing was.
 [[nodiscard]] Response problem(const std::exception& error, const std::string& dataset);

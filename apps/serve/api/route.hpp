@@ -25,6 +25,7 @@ enum class Who {
 /// The largest body in bytes; 0: none is taken. A body that is read by the route itself has no limit here.
 inline constexpr std::size_t kBody = 64 * 1024;
 inline constexpr std::size_t kPolicyBody = 512 * 1024;
+inline constexpr std::size_t kBatchBody = 1024 * 1024;
 
 struct Route {
   std::string_view method;

@@ -68,6 +68,42 @@ TEST_CASE("who asks faster than it may is told so until time has passed", "[admi
   CHECK(refused(admission, "alice") == NotAdmitted::too_fast);
 }
 
+TEST_CASE("a batch counts as so many requests, at once and under way", "[admission]") {
+  AdmissionLimits limits = few();
+  limits.burst = 10;
+  Admission::Clock::time_point now{};
+  Admission admission(limits, [&] { return now; });
+  {
+    Admission::Entry batch = entered(admission, "alice");
+    CHECK_FALSE(batch.count(6));
+    CHECK(refused(admission, "alice") == NotAdmitted::too_many);  // four may be under way
+  }
+  for (int i = 0; i < 3; ++i) entered(admission, "alice");  // who was told to wait asked too
+  CHECK(refused(admission, "alice") == NotAdmitted::too_fast);
+  // A larger one than may ever be asked at once needs all of that, and is paid off.
+  now += 9s;
+  CHECK(entered(admission, "alice").count(30) == NotAdmitted::too_fast);
+  now += 10s;
+  CHECK_FALSE(entered(admission, "alice").count(30));
+  now += 20s;
+  CHECK(refused(admission, "alice") == NotAdmitted::too_fast);
+  now += 1s;
+  CHECK_NOTHROW(entered(admission, "alice"));
+}
+
+TEST_CASE("of two batches at once one waits its turn", "[admission]") {
+  AdmissionLimits limits = few();
+  Admission admission(limits);
+  auto first = std::make_unique<Admission::Entry>(entered(admission, "alice"));
+  Admission::Entry second = entered(admission, "alice");
+  CHECK_FALSE(first->count(30));
+  CHECK(second.count(30) == NotAdmitted::too_many);
+  first.reset();
+  CHECK_FALSE(second.count(30));
+  // Who came over the curator socket is not counted.
+  CHECK_FALSE(entered(admission, "", true).count(1'000'000));
+}
+
 TEST_CASE("a place that becomes free goes to the principals in turn, and in the end to everybody",
           "[admission]") {
   AdmissionLimits limits = few();

@@ -17,14 +17,6 @@ std::string release(const std::string& key, const std::string& epsilon = "0.01")
   return R"({"dataset":"clinic","statistic":"count","epsilon":")" + epsilon + R"(","key":")" + key + "\"}";
 }
 
-std::string spent(ServedClinic& clinic) {
-  const json budgets = clinic.ask(kDora, "GET", "/v1/budgets").body;
-  for (const json& account : budgets.at("accounts")) {
-    if (account.at("scope") == "") return account.at("spent");
-  }
-  return "";
-}
-
 std::string reserved_value(ServedClinic& clinic) {
   return clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.5", "value:score")).id();
 }
@@ -52,7 +44,7 @@ TEST_CASE(
   CHECK(conflict.body.at("type") == "/docs/refusals#key_conflict");
   // Keys are of a principal.
   CHECK(clinic.ask(kAdam, "POST", "/v1/releases", release("a")).status == 201);
-  CHECK(spent(clinic) == "0.02");
+  CHECK(clinic.spent() == "0.02");
 }
 
 TEST_CASE("the same key from many connections at once is one decision, and all get its answer", "[api]") {
@@ -70,7 +62,7 @@ TEST_CASE("the same key from many connections at once is one decision, and all g
   for (std::thread& thread : threads) thread.join();
   CHECK(fresh == 1);
   CHECK(std::count(values.begin(), values.end(), values.front()) == 8);
-  CHECK(spent(clinic) == "0.01");
+  CHECK(clinic.spent() == "0.01");
 }
 
 TEST_CASE("whatever is posted as a value is committed and charged, and says nothing of what it was",
@@ -100,19 +92,19 @@ TEST_CASE("whatever is posted as a value is committed and charged, and says noth
   ServedClinic clinic;
   for (const Posted& posted : all) {
     CAPTURE(posted.what);
-    const std::string before = spent(clinic);
+    const std::string before = clinic.spent();
     const std::string id = reserved_value(clinic);
     const Reply reply = clinic.ask(kSam, "POST", "/v1/requests/" + id + "/commit", posted.text,
                                    {.breaks_off = posted.breaks_off, .declared = posted.declared});
     CHECK(reply.status == 201);
     CHECK(reply.body.at("state") == "granted");
     CHECK(reply.body.at("value").is_null());  // who supplies does not see the answer
-    CHECK(spent(clinic) != before);
+    CHECK(clinic.spent() != before);
     const Reply seen = clinic.ask(kAlice, "GET", "/v1/requests/" + id);
     CHECK_FALSE(seen.body.at("value").is_null());
     CHECK(seen.body.at("state") == "granted");
   }
-  CHECK(spent(clinic) == "7.5");
+  CHECK(clinic.spent() == "7.5");
 }
 
 TEST_CASE("a commit of a value ends with nothing before its first byte, and only there", "[api]") {
@@ -124,11 +116,11 @@ TEST_CASE("a commit of a value ends with nothing before its first byte, and only
         "body_incomplete");
   CHECK(clinic.ask(kAlice, "POST", commit, R"({"value":1})").status == 403);
   CHECK(clinic.ask(kAdam, "POST", commit, R"({"value":1})").status == 404);
-  CHECK(spent(clinic) == "0");
+  CHECK(clinic.spent() == "0");
   CHECK(clinic.ask(kSam, "POST", commit, R"({"value":1})").status == 201);
   const Reply again = clinic.ask(kSam, "POST", commit, R"({"value":9})");
   CHECK(again.status == 200);
-  CHECK(spent(clinic) == "0.5");
+  CHECK(clinic.spent() == "0.5");
 }
 
 TEST_CASE("a value is taken by no other route", "[api]") {
@@ -140,7 +132,7 @@ TEST_CASE("a value is taken by no other route", "[api]") {
   const std::string id = clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.1")).id();
   CHECK(clinic.ask(kAlice, "POST", "/v1/requests/" + id + "/commit", R"({"value":3})").body.at("code") ==
         "bad_body");
-  CHECK(spent(clinic) == "0");
+  CHECK(clinic.spent() == "0");
 }
 
 TEST_CASE("an approval is of the request as it was seen", "[api]") {

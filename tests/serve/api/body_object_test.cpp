@@ -35,6 +35,38 @@ TEST_CASE("a body that could be read in two ways, or not at all, is refused", "[
   }
 }
 
+TEST_CASE("a body has no more members and values than any request, however short it is", "[api]") {
+  const auto object = [](int members) {
+    std::string text = "{";
+    for (int i = 0; i < members; ++i) text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
+    return text + "}";
+  };
+  CHECK_NOTHROW(parse_body(object(256)));
+  CHECK_THROWS_AS(parse_body(object(257)), BadBody);
+  const auto list = [](std::size_t values) {
+    std::string text = "[";
+    for (std::size_t i = 1; i < values; ++i) text += i == 1 ? "0" : ",0";
+    return text + "]";
+  };
+  CHECK_NOTHROW(parse_body(list(32'768)));
+  CHECK_THROWS_AS(parse_body(list(32'769)), BadBody);
+  std::string objects = "[";
+  for (int i = 1; i < 32'769; ++i) objects += i == 1 ? "{}" : ",{}";
+  CHECK_THROWS_AS(parse_body(objects + "]"), BadBody);
+}
+
+TEST_CASE("a list is taken out of an object with what is in it", "[api]") {
+  BodyObject body(R"({"requests": [{"a": 1}, 2], "none": null})");
+  const auto items = body.taken_list("requests");
+  REQUIRE(items);
+  CHECK(items->size() == 2);
+  CHECK(BodyObject(items->front()).number("a") == "1");
+  CHECK_THROWS_AS(BodyObject(items->back()), BadBody);
+  CHECK_FALSE(body.taken_list("none"));
+  CHECK_FALSE(body.taken_list("absent"));
+  CHECK_THROWS_AS(BodyObject(R"({"a": {}})").taken_list("a"), BadBody);
+}
+
 TEST_CASE("a member of another kind, and one that is not known, is named", "[api]") {
   const auto message = [](const auto& work) -> std::string {
     try {

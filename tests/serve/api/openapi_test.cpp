@@ -121,6 +121,9 @@ TEST_CASE("what is answered has a documented status, the media type of it, and d
       {kAlice, "POST", "/v1/releases", "/v1/releases", clinic.asks("0.01", "count", R"(,"by":"ward")")},
       {kAlice, "POST", "/v1/releases", "/v1/releases", clinic.asks("1000")},
       {kAlice, "POST", "/v1/releases", "/v1/releases", clinic.asks("0.7")},
+      {kAlice, "POST", "/v1/releases", "/v1/releases",
+       R"({"requests":[)" + clinic.asks("0.01") + "," + clinic.asks("1000") + "," + clinic.asks("0.7") +
+           "]}"},
       {kAlice, "POST", "/v1/reservations", "/v1/reservations", clinic.asks("0.01")},
       {kNobody, "GET", "/healthz", "/healthz", ""},
       {kNobody, "GET", "/v1/me", "/v1/me", ""},
@@ -140,6 +143,14 @@ TEST_CASE("what is answered has a documented status, the media type of it, and d
     for (const auto& [name, value] : reply.body.items()) {
       CAPTURE(name);
       CHECK(names.contains(name));
+    }
+    std::set<std::string> of_several;
+    add_members(document().at(json::json_pointer("/components/schemas/BatchDecision")), of_several);
+    for (const json& decision : reply.body.value("decisions", json::array())) {
+      for (const auto& [name, value] : decision.items()) {
+        CAPTURE(name);
+        CHECK(of_several.contains(name));
+      }
     }
   }
 }

@@ -106,6 +106,12 @@ std::vector<Row> rows() {
        [](const Asked& asked) { return asked.send("POST", "/v1/releases", asked.clinic.asks("1000")); }},
       {"POST /v1/releases", "to approve",
        [](const Asked& asked) { return asked.send("POST", "/v1/releases", asked.clinic.asks("0.6")); }},
+      {"POST /v1/releases", "several",
+       [](const Asked& asked) {
+         return asked.send(
+             "POST", "/v1/releases",
+             R"({"requests":[)" + asked.clinic.asks("0.001") + "," + asked.clinic.asks("1000") + "]}");
+       }},
       asking("POST /v1/reservations", "0.001"),
   };
   for (const char* state :

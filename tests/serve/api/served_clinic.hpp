@@ -161,6 +161,15 @@ class ServedClinic final {
            R"(","key":"k)" + std::to_string(++keys_) + "\"" + more + "}";
   }
 
+  /// Of the dataset as a whole, as an auditor is told.
+  std::string spent() {
+    const nlohmann::json budgets = ask(kDora, "GET", "/v1/budgets").body;
+    for (const nlohmann::json& account : budgets.at("accounts")) {
+      if (account.at("scope") == "") return account.at("spent");
+    }
+    return "";
+  }
+
   TemporaryFolder folder;
   serve::RefusalCount refused;
   serve::Metrics metrics;

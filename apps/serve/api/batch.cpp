@@ -1,0 +1,149 @@
+#include "batch.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/mechanisms/bit_source.hpp"
+#include "problem.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using accounting::Rational;
+using command::Json;
+using engine::Answer;
+
+std::string place(std::size_t index) {
+  return "requests[" + std::to_string(index) + "]: ";
+}
+
+/// What is thrown about one of them names which it is.
+template <class Part>
+void naming(std::size_t index, const Part& part) {
+  try {
+    part();
+  } catch (const BadBody& error) {
+    throw BadBody(place(index) + error.what());
+  } catch (const Refused& refused) {
+    throw Refused(refused.status(), refused.code(), place(index) + refused.what());
+  } catch (const InvalidParameter& error) {
+    throw InvalidParameter(place(index) + error.what());
+  } catch (const NotFound& error) {
+    throw NotFound(place(index) + error.what());
+  } catch (const Underivable& error) {
+    throw Underivable(place(index) + error.what());
+  }
+}
+
+/// Each of them once. The engine tells the accuracy of all its answers at the same ones.
+std::vector<Rational> all_alphas(const Batch& batch) {
+  std::vector<Rational> all;
+  for (const std::vector<Rational>& of_one : batch.alphas) {
+    for (const Rational& alpha : of_one) {
+      if (std::find(all.begin(), all.end(), alpha) != all.end()) continue;
+      if (all.size() == kAlphasMax) {
+        throw BadBody("alpha: at most " + std::to_string(kAlphasMax) + " different ones in all requests");
+      }
+      all.push_back(alpha);
+    }
+  }
+  return all;
+}
+
+/// What that one asked for, in its order.
+void keep(std::vector<engine::Accuracy>& accuracy, const std::vector<Rational>& alphas) {
+  std::vector<engine::Accuracy> kept;
+  for (const Rational& alpha : alphas) {
+    const auto at = std::find_if(accuracy.begin(), accuracy.end(),
+                                 [&](const engine::Accuracy& one) { return one.alpha == alpha; });
+    if (at != accuracy.end()) kept.push_back(*at);
+  }
+  accuracy = std::move(kept);
+}
+
+/// The rules of the engine for a key and a purpose, which a plan does not look at. Throws  InvalidParameter.
+void check_name(const std::string& text, const char* what) {
+  constexpr std::size_t kBytesMax = 256;
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (text.size() > kBytesMax) throw InvalidParameter(std::string(what) + ": is longer than 256 bytes");
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    throw InvalidParameter(std::string(what) + ": contains a control character");
+  }
+}
+
+/// Of all that it was asked to decide the engine says what is wrong with the first, not which that is.
+void name_undecidable(const Call& call, const Batch& batch) {
+  for (std::size_t i = 0; i < batch.requests.size(); ++i) {
+    naming(i, [&] { static_cast<void>(call.engine().plan(batch.requests[i], {})); });
+  }
+}
+
+std::vector<Answer> decided(const Call& call, const Batch& batch, const std::vector<Rational>& alphas) {
+  mechanisms::SystemBits bits;
+  try {
+    return call.engine().release_many(batch.requests, bits, alphas);
+  } catch (const NotFound&) {
+    name_undecidable(call, batch);
+    throw;
+  } catch (const Underivable&) {
+    name_undecidable(call, batch);
+    throw;
+  } catch (const InvalidParameter&) {
+    name_undecidable(call, batch);
+    throw;
+  }
+}
+
+}  // namespace
+
+Batch read_batch(Call& call, std::vector<BodyValue> elements) {
+  if (elements.empty() || elements.size() > kBatchMost) {
+    throw BadBody("requests: from 1 to " + std::to_string(kBatchMost) + " of them are expected");
+  }
+  if (call.head.header("idempotency-key") != nullptr) {
+    throw Refused(400, "bad_key",
+                  "Idempotency-Key is of one request: each of several has the member 'key' of its own");
+  }
+  Batch batch;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    naming(i, [&] {
+      if (elements[i].kind != BodyValue::Kind::object) throw BadBody("an object is expected");
+      BodyObject body(std::move(elements[i]));
+      Asked one = asked(body, nullptr, call.caller, Asking::release);
+      check_name(one.request.key, "key");
+      check_name(one.request.purpose, "purpose");
+      batch.requests.push_back(std::move(one.request));
+      batch.alphas.push_back(std::move(one.alphas));
+    });
+  }
+  // Only what can be asked counts as so much.
+  require(call.entry.count(elements.size()));
+  if (elements.size() > call.refusals_left) {
+    throw Refused(429, "too_many_refusals",
+                  "were each of them refused, you would be so more often than anybody may be in an hour: " +
+                      std::to_string(call.refusals_left) + " may be asked now")
+        .retry_in(60);
+  }
+  return batch;
+}
+
+Response release_batch(Call& call, const Batch& batch) {
+  const std::string& first = batch.requests.front().dataset;
+  const bool one_dataset = std::all_of(batch.requests.begin(), batch.requests.end(),
+                                       [&](const engine::Request& one) { return one.dataset == first; });
+  if (one_dataset) call.about = first;
+  std::vector<Answer> answers = decided(call, batch, all_alphas(batch));
+  call.parts.view.recorded();
+  Json decisions = Json::array();
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    for (std::vector<engine::Accuracy>& accuracy : answers[i].planned.accuracy) {
+      keep(accuracy, batch.alphas[i]);
+    }
+    decisions.push_back(told_among_others(call, std::move(answers[i]), 201));
+  }
+  return json(200, {{"ledger_id", call.parts.ledger_id}, {"decisions", std::move(decisions)}});
+}
+
+}  // namespace epsilog::serve

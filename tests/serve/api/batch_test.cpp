@@ -1,0 +1,238 @@
+// Several requests in one body: as singly, or none of them.
+#include "batch.hpp"
+
+#include <chrono>
+
+#include "epsilog/ledger/ledger_time.hpp"
+#include "served_clinic.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using nlohmann::json;
+
+namespace {
+
+json one(const std::string& key, const std::string& epsilon = "0.01", const json& more = json::object()) {
+  json object{{"dataset", "clinic"}, {"statistic", "count"}, {"epsilon", epsilon}, {"key", key}};
+  object.update(more);
+  return object;
+}
+
+Reply send(ServedClinic& clinic, std::uint32_t uid, const json& requests, const Sent& sent = {}) {
+  return clinic.ask(uid, "POST", "/v1/releases", json{{"requests", requests}}.dump(), sent);
+}
+
+std::vector<int> statuses(const Reply& reply) {
+  std::vector<int> found;
+  for (const json& element : reply.body.at("decisions")) found.push_back(element.at("status"));
+  return found;
+}
+
+std::int64_t decisions(ServedClinic& clinic) {
+  return clinic.engine->newest_seq();
+}
+
+std::vector<std::string> alphas(const json& decision) {
+  std::vector<std::string> found;
+  for (const json& accuracy : decision.at("accuracy")) found.push_back(accuracy.at("alpha"));
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a batch has each decision in order, with the status and members that it would have alone",
+          "[api][batch]") {
+  ServedClinic clinic;
+  REQUIRE(clinic.ask(kAlice, "POST", "/v1/releases", one("before").dump()).status == 201);
+  const json requests = {one("granted"), one("over", "1000"), one("waits", "0.6"), one("before"),
+                         one("before", "0.02")};
+  const Reply reply = send(clinic, kAlice, requests);
+  INFO(reply.response.body);
+  REQUIRE(reply.status == 200);
+  CHECK(reply.body.at("ledger_id") == clinic.engine->ledger_id());
+  CHECK(statuses(reply) == std::vector<int>{201, 403, 202, 200, 409});
+  const json& list = reply.body.at("decisions");
+  CHECK(list[0].at("state") == "granted");
+  CHECK_FALSE(list[0].at("value").is_null());
+  CHECK(list[1].at("code") == "dataset_budget_exceeded");
+  CHECK(list[1].at("type") == "/docs/refusals#dataset_budget_exceeded");
+  CHECK(list[4].at("code") == "key_conflict");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    CAPTURE(i);
+    CHECK(list[i].at("principal") == "alice");
+    CHECK(list[i].at("via") == "unix:1001");
+    if (i == 4) continue;  // a conflict is recorded each time
+    const Reply alone = clinic.ask(kAlice, "POST", "/v1/releases", requests[i].dump());
+    CHECK(alone.body.at("decision_id") == list[i].at("decision_id"));
+    CHECK(alone.body.at("value") == list[i].at("value"));
+    CHECK((alone.status == list[i].at("status") || list[i].at("status") == 201));
+    for (const auto& [name, value] : alone.body.items()) CHECK(list[i].contains(name));
+  }
+  CHECK(clinic.spent() == "0.02");
+}
+
+TEST_CASE("a batch that is sent again is free and gives the same answers", "[api][batch]") {
+  ServedClinic clinic;
+  const json requests = {one("a"), one("b", "0.02", {{"by", "ward"}})};
+  const Reply first = send(clinic, kAlice, requests);
+  REQUIRE(statuses(first) == std::vector<int>{201, 201});
+  const Reply again = send(clinic, kAlice, requests);
+  REQUIRE(statuses(again) == std::vector<int>{200, 200});
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (const char* name : {"decision_id", "value", "cells"}) {
+      CHECK(again.body.at("decisions")[i].at(name) == first.body.at("decisions")[i].at(name));
+    }
+  }
+  CHECK(clinic.spent() == "0.03");
+  CHECK(decisions(clinic) == 2);
+  // Keys are of a principal here too.
+  CHECK(statuses(send(clinic, kAdam, requests)) == std::vector<int>{201, 201});
+}
+
+TEST_CASE("a key twice in one batch is one decision, and with another question a conflict", "[api][batch]") {
+  ServedClinic clinic;
+  const Reply same = send(clinic, kAlice, {one("a"), one("a")});
+  REQUIRE(statuses(same) == std::vector<int>{201, 200});
+  CHECK(same.body.at("decisions")[0].at("value") == same.body.at("decisions")[1].at("value"));
+  CHECK(same.body.at("decisions")[1].at("replayed") == true);
+  CHECK(clinic.spent() == "0.01");
+  const Reply other = send(clinic, kAlice, {one("b"), one("b", "0.02"), one("b")});
+  CHECK(statuses(other) == std::vector<int>{201, 409, 200});
+  CHECK(other.body.at("decisions")[1].at("value").is_null());
+  CHECK(clinic.spent() == "0.02");
+}
+
+TEST_CASE("each of a batch is told the accuracies that it asked for", "[api][batch]") {
+  ServedClinic clinic;
+  const Reply reply =
+      send(clinic, kAlice,
+           {one("a"), one("b", "0.01", {{"alpha", {0.2, 0.05}}}), one("c", "0.01", {{"alpha", {0.1}}})});
+  REQUIRE(reply.status == 200);
+  CHECK(alphas(reply.body.at("decisions")[0]) == std::vector<std::string>{"0.05"});
+  CHECK(alphas(reply.body.at("decisions")[1]) == std::vector<std::string>{"0.2", "0.05"});
+  CHECK(alphas(reply.body.at("decisions")[2]) == std::vector<std::string>{"0.1"});
+  json many = json::array();
+  for (int i = 1; i <= 17; ++i)
+    many.push_back(one("m" + std::to_string(i), "0.01", {{"alpha", {i / 100.0}}}));
+  CHECK(send(clinic, kAlice, many).body.at("code") == "bad_body");
+}
+
+TEST_CASE("what is wrong with one of a batch is said with its index, and nothing of it is decided",
+          "[api][batch]") {
+  ServedClinic clinic;
+  struct Wrong {
+    json element;
+    int status;
+    const char* code;
+  };
+  json no_key = one("x");
+  no_key.erase("key");
+  const std::vector<Wrong> all = {
+      {no_key, 400, "key_required"},
+      {one("x", "0"), 400, "bad_body"},
+      {one("x", "0.1", {{"epsilom", 1}}), 400, "bad_body"},
+      {7, 400, "bad_body"},
+      {json::array(), 400, "bad_body"},
+      {one("x", "0.1", {{"statistic", "median"}}), 400, "invalid_parameter"},
+      {one("x", "0.1", {{"statistic", "value:score"}}), 400, "value_not_here"},
+      {one("x", "0.1", {{"dataset", "hospital"}}), 404, "not_found"},
+      {one("x", "0.1", {{"statistic", "mean:height"}}), 404, "not_found"},
+      {one("x", "0.1", {{"statistic", "mean:ward"}}), 422, "underivable"},
+      {one("x", "0.1", {{"purpose", "a\nb"}}), 400, "invalid_parameter"},
+      {one(std::string(2000, 'x')), 400, "invalid_parameter"},
+  };
+  for (const Wrong& wrong : all) {
+    const Reply reply = send(clinic, kAlice, {one("first"), one("second"), wrong.element, one("fourth")});
+    CAPTURE(wrong.element.dump(), reply.response.body);
+    CHECK(reply.status == wrong.status);
+    CHECK(reply.body.at("code") == wrong.code);
+    CHECK(reply.body.at("detail").get<std::string>().starts_with("requests[2]: "));
+  }
+  CHECK(decisions(clinic) == 0);
+  CHECK(clinic.spent() == "0");
+}
+
+TEST_CASE("a batch has from 1 to 500 requests, a key for each, and nothing beside them", "[api][batch]") {
+  ServedClinic clinic;
+  const auto code = [&](const std::string& text, const Sent& sent = {}) {
+    return clinic.ask(kAlice, "POST", "/v1/releases", text, sent).body.value("code", "none");
+  };
+  CHECK(code(R"({"requests":[]})") == "bad_body");
+  CHECK(code(R"({"requests":{}})") == "bad_body");
+  CHECK(code(R"({"requests":"all"})") == "bad_body");
+  CHECK(code(json{{"requests", {one("a")}}, {"dataset", "clinic"}}.dump()) == "bad_body");
+  CHECK(code(json{{"requests", {one("a")}}}.dump(), {.headers = {{"idempotency-key", "a"}}}) == "bad_key");
+  json many = json::array();
+  for (std::size_t i = 0; i <= serve::kBatchMost; ++i) many.push_back(one(std::to_string(i), "0.0001"));
+  CHECK(code(json{{"requests", many}}.dump()) == "bad_body");
+  CHECK(decisions(clinic) == 0);
+  many.erase(many.begin());
+  const Reply most = send(clinic, kAlice, many);
+  CHECK(most.status == 200);
+  CHECK(most.body.at("decisions").size() == serve::kBatchMost);
+  CHECK(clinic.spent() == "0.05");
+}
+
+TEST_CASE("a body of several requests may have 1 MiB, one of one request 64 KiB as before", "[api][batch]") {
+  ServedClinic clinic;
+  // 100 KiB of blanks, which cost nothing but their length.
+  const std::string blanks(100 * 1024, ' ');
+  const std::string single = one("a").dump();
+  const Reply refused = clinic.ask(kAlice, "POST", "/v1/releases", single + blanks);
+  CHECK(refused.status == 413);
+  CHECK(refused.body.at("detail") == "the body: at most 65536 bytes are taken here");
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", R"({"requests":[)" + single + blanks + "]}").status ==
+        200);
+  const Reply larger = clinic.ask(kAlice, "POST", "/v1/releases", "{}", {.declared = serve::kBatchBody + 1});
+  CHECK(larger.status == 413);
+  CHECK(clinic.ask(kAlice, "POST", "/v1/reservations", single + blanks).status == 413);
+}
+
+TEST_CASE("who keeps the machine, and who is nobody, can send no batch", "[api][batch]") {
+  ServedClinic clinic;
+  CHECK(send(clinic, kRoot, {one("a")}, {.curator_socket = true}).body.at("code") == "cannot_ask");
+  CHECK(send(clinic, kNobody, {one("a")}).body.at("code") == "not_known");
+  CHECK(decisions(clinic) == 0);
+}
+
+TEST_CASE("a batch counts as so many requests a second, and is paid off afterwards", "[api][batch]") {
+  serve::AdmissionLimits limits;
+  limits.per_second = 1;
+  limits.burst = 3;
+  ServedClinic clinic(served_policy(), limits);
+  json five = json::array();
+  for (int i = 0; i < 5; ++i) five.push_back(one("k" + std::to_string(i)));
+  CHECK(send(clinic, kAlice, five).status == 200);
+  const Reply next = clinic.ask(kAlice, "GET", "/v1/me");
+  CHECK(next.status == 429);
+  CHECK(next.body.at("code") == "too_fast");
+  CHECK(clinic.ask(kAdam, "GET", "/v1/me").status == 200);
+  // Whoever has asked something already has to wait for the rest.
+  CHECK(send(clinic, kAdam, five).body.at("code") == "too_fast");
+  CHECK(decisions(clinic) == 5);
+}
+
+TEST_CASE("a batch has no more requests than its principal has refusals left", "[api][batch]") {
+  ServedClinic clinic(served_policy(), ServedClinic::generous(), 5);
+  json three = json::array();
+  for (int i = 0; i < 3; ++i) three.push_back(one("r" + std::to_string(i), "1000"));
+  CHECK(statuses(send(clinic, kAlice, three)) == std::vector<int>{403, 403, 403});
+  const Reply more = send(clinic, kAlice, three);
+  CHECK(more.status == 429);
+  CHECK(more.body.at("code") == "too_many_refusals");
+  CHECK_FALSE(more.header("retry-after").empty());
+  CHECK(statuses(send(clinic, kAlice, {one("a", "1000"), one("b", "1000")})) == std::vector<int>{403, 403});
+  CHECK(clinic.ask(kAlice, "GET", "/v1/me").body.at("code") == "too_many_refusals");
+  CHECK(decisions(clinic) == 5);
+}
+
+TEST_CASE("of a batch too no value is told that is not known to be durable", "[api][batch]") {
+  ServedClinic clinic;
+  REQUIRE(send(clinic, kAlice, {one("a"), one("b")}).status == 200);
+  clinic.folder.write("clinic.ledger.poisoned", "boot\nwhy\n");
+  const Reply reply = send(clinic, kAlice, {one("a"), one("b")});
+  INFO(reply.response.body);
+  CHECK((reply.status == 503 || statuses(reply) == std::vector<int>{503, 503}));
+  CHECK(reply.response.body.find("\"value\"") == std::string::npos);
+}
