@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "answer_tick.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/held_calendar.hpp"
 #include "expiry.hpp"
@@ -72,10 +73,21 @@ std::optional<Answer> Deciding::prepare(const Progress& progress) {
     const auto tell = [&](double fraction) {
       progress((static_cast<double>(i) + fraction) / static_cast<double>(steps_.size()));
     };
-    answered(steps_[i], state_.options.folders, progress ? Progress(tell) : Progress());
+    answer(steps_[i], progress ? Progress(tell) : Progress());
   }
   supply();
   return std::nullopt;
+}
+
+/// What of it depends on data, its faults among them, is told at a tick.
+void Deciding::answer(Prepared& step, const Progress& progress) {
+  try {
+    answered(step, state_.options.folders, progress);
+  } catch (...) {
+    if (state_.ticks() != nullptr) state_.ticks()->wait(arrived_);
+    throw;
+  }
+  read_data_ = read_data_ || (step.exact && reads_source(step));
 }
 
 void Deciding::supply() {
@@ -87,7 +99,9 @@ void Deciding::supply() {
 }
 
 std::unique_ptr<Member> Deciding::member() {
-  return std::make_unique<Member>(steps_, bits_, replays_);
+  auto member = std::make_unique<Member>(steps_, bits_, replays_);
+  if (read_data_ && state_.ticks() != nullptr) member->hold(state_.ticks()->due(arrived_), arrived_);
+  return member;
 }
 
 std::optional<std::vector<Answer>> Deciding::concluded(Member& member) {

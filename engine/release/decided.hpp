@@ -13,7 +13,7 @@
 
 namespace epsilog::engine {
 
-/// Thread-safety: one owner at a time.
+/// Thread-safety: one owner at a time. It arrives when it is made (answer_tick.hpp).
 class Deciding final {
  public:
   /// Requires  `requests`, `bits` and `alphas` outlive this; no bits if every request is a reservation.
@@ -39,6 +39,7 @@ class Deciding final {
 
  private:
   void supply();
+  void answer(Prepared& step, const Progress& progress);
   [[nodiscard]] std::vector<Answer> answers(Member& member);
 
   EngineState& state_;
@@ -47,6 +48,8 @@ class Deciding final {
   std::span<const Rational> alphas_;
   std::vector<Prepared> steps_;
   Replays replays_ = Replays::told;
+  const GroupLine::Deadline arrived_ = GroupLine::Clock::now();
+  bool read_data_ = false;
 };
 
 /// Goes the whole way, waiting for each turn.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "access.hpp"
+#include "answer_tick.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "checkpoint_keeper.hpp"
@@ -49,6 +50,7 @@ EngineState::EngineState(std::string path, const EngineOptions& engine_options)
       process_(::getpid()),
       ledger_(ledger::Ledger::open_on_demand(ledger_path, with_replica(options.ledger_options()))),
       line_(std::make_unique<GroupLine>()),
+      ticks_(options.answers ? std::make_unique<AnswerTicks>(*options.answers) : nullptr),
       checkpoints_(std::make_unique<CheckpointKeeper>(
           WatchedEngine{.ledger = ledger_,
                         .ledger_path = ledger_path,

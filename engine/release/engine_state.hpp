@@ -20,6 +20,7 @@
 
 namespace epsilog::engine {
 
+class AnswerTicks;
 class CheckpointKeeper;
 class GroupLine;
 
@@ -43,6 +44,8 @@ struct EngineState {
   void require_own_process() const;
   /// Who waits to be recorded.
   [[nodiscard]] GroupLine& line() noexcept { return *line_; }
+  /// When what was read from data may leave; nullptr: at once.
+  [[nodiscard]] AnswerTicks* ticks() noexcept { return ticks_.get(); }
   /// Told of each COMMIT, and when its answers left.
   [[nodiscard]] CheckpointKeeper& checkpoints() noexcept { return *checkpoints_; }
   /// Made when first asked for.
@@ -97,6 +100,7 @@ struct EngineState {
   const pid_t process_;
   ledger::Ledger ledger_;  // thread-safe
   std::unique_ptr<GroupLine> line_;
+  const std::unique_ptr<AnswerTicks> ticks_;
   std::mutex mutex_;  // guards what follows
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
   std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "answer_tick.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "expiry.hpp"
 
@@ -27,10 +28,16 @@ std::size_t movements_of(std::span<const Prepared> requests) {
   return movements;
 }
 
-GroupLine::Deadline deadline_after(std::chrono::milliseconds wait) {
-  const auto now = std::chrono::steady_clock::now();
-  const auto longest = std::chrono::floor<std::chrono::milliseconds>(GroupLine::Deadline::max() - now);
-  return now + std::min(wait, longest);
+/// How long it waits counts from when it is due.
+GroupLine::Deadline deadline_of(const GroupLine::Place& place, std::chrono::milliseconds wait) {
+  const auto from = std::max(GroupLine::Clock::now(), place.due());
+  const auto longest = std::chrono::floor<std::chrono::milliseconds>(GroupLine::Deadline::max() - from);
+  return from + std::min(wait, longest);
+}
+
+[[noreturn]] void throw_in_use(const EngineState& state) {
+  throw LedgerBusy("ledger " + state.ledger_path +
+                   " is in use by another thread; retry, or wait longer (--wait)");
 }
 
 /// The same fault for each member: an exception that several threads hold is nobody's to let go of.
@@ -192,7 +199,7 @@ void lead(EngineState& state, Member& own, Patience patience) noexcept {
 }
 
 void grouped(EngineState& state, Member& member, Patience patience) {
-  switch (state.line().await(member, deadline_after(patience_of(state, patience)))) {
+  switch (state.line().await(member, deadline_of(member, patience_of(state, patience)))) {
     case GroupLine::Turn::leads:
       lead(state, member, patience);
       return;
@@ -200,9 +207,22 @@ void grouped(EngineState& state, Member& member, Patience patience) {
       return;
     case GroupLine::Turn::late:
       if (patience == Patience::none) return;  // unmet
-      throw LedgerBusy("ledger " + state.ledger_path +
-                       " is in use by another thread; retry, or wait longer (--wait)");
+      throw_in_use(state);
   }
+}
+
+TickTurn::TickTurn(EngineState& state, const std::string& principal, GroupLine::Deadline arrived)
+    : line_(state.line()) {
+  if (state.ticks() == nullptr) return;
+  place_.emplace(principal, GroupLine::kMovementsMax + 1);  // of no group
+  taken_.push_back(&*place_);
+  place_->hold(state.ticks()->due(arrived), arrived);
+  const auto deadline = deadline_of(*place_, patience_of(state, Patience::turn));
+  if (line_.await(*place_, deadline) == GroupLine::Turn::late) throw_in_use(state);
+}
+
+TickTurn::~TickTurn() {
+  if (place_) line_.end(std::move(taken_));
 }
 
 }  // namespace epsilog::engine

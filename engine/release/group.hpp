@@ -15,6 +15,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,5 +60,21 @@ void grouped(EngineState& state, Member& member, Patience patience);
 /// Requires  the caller leads in state.line() with that member. Ensures  its fate, and those of the others it
 /// took; the lead is given up.
 void lead(EngineState& state, Member& own, Patience patience) noexcept;
+
+/// What data were read for, and is recorded in a transaction of its own: leads at its tick, with nobody
+/// beside it, until it is destroyed. Without ticks it is nothing.
+class TickTurn final {
+ public:
+  /// Throws  LedgerBusy if its turn did not come in time.
+  TickTurn(EngineState& state, const std::string& principal, GroupLine::Deadline arrived);
+  TickTurn(const TickTurn&) = delete;
+  TickTurn& operator=(const TickTurn&) = delete;
+  ~TickTurn();
+
+ private:
+  GroupLine& line_;
+  std::optional<GroupLine::Place> place_;
+  std::vector<GroupLine::Place*> taken_;
+};
 
 }  // namespace epsilog::engine

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <functional>
 
+#include "answer_tick.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/changed_meanwhile.hpp"
 #include "expiry.hpp"
+#include "group.hpp"
 #include "judgement.hpp"
 #include "later_policy.hpp"
 #include "open_source.hpp"
@@ -274,24 +276,32 @@ Attempt mark_read(EngineState& state, const Waiting& step, const Asker& by, bool
   });
 }
 
-ExactAnswer exact_answer(const Waiting& step, const Reading& reading,
-                         const std::optional<std::string>& supplied, const Progress& progress) {
-  const Question& question = step.request.question;
-  if (step.computed_here()) {
-    return compute_exact_answer(reading.dataset, question, reading.plan->derivation, reading.base_dir,
-                                progress);
-  }
-  return {{{parse_supplied_value(*supplied, *reading.dataset.query(question.statistic.subject))}}};
-}
-
 /// What is drawn, from what, and whether it came to it.
 struct Posting {
   const CommitOrder& order;
   SuppliedBits bits;  // the same for every attempt
   const Progress& progress;
+  const GroupLine::Deadline arrived = GroupLine::Clock::now();
   bool posted = false;
   bool decided = false;  ///< by this commit, as a last approval would have
 };
+
+/// What of it depends on data, its faults among them, is told at a tick (answer_tick.hpp).
+ExactAnswer exact_answer(EngineState& state, const Waiting& step, const Reading& reading,
+                         const Posting& posting) {
+  const Question& question = step.request.question;
+  if (!step.computed_here()) {
+    return {{{parse_supplied_value(*posting.order.supplied,
+                                   *reading.dataset.query(question.statistic.subject))}}};
+  }
+  try {
+    return compute_exact_answer(reading.dataset, question, reading.plan->derivation, reading.base_dir,
+                                posting.progress);
+  } catch (...) {
+    if (state.ticks() != nullptr) state.ticks()->wait(posting.arrived);
+    throw;
+  }
+}
 
 /// Posts, unless the source was relocated while it was read.
 /// Throws  MoreBits: nothing happened.
@@ -321,15 +331,18 @@ Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
     const Attempt marked = mark_read(state, step, posting.order.by, reserved);
     if (marked == Attempt::outdated || !reserved) return marked;
   }
-  const ExactAnswer exact = exact_answer(step, from, posting.order.supplied, posting.progress);
+  const ExactAnswer exact = exact_answer(state, step, from, posting);
   // Whoever began to read in time is not overdue for having read long, unless somebody ended it or the
   // period is over whose budget it holds.
   const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;
   posting.bits.supply(bytes_drawn(exact));  // nobody waits under the turn for a generator
   for (;;) {
+    std::optional<TickTurn> turn;
+    if (step.computed_here()) turn.emplace(state, step.request.principal, posting.arrived);
     try {
       return post_drawn(state, step, from, exact, overdue, posting);
     } catch (const MoreBits&) {
+      turn.reset();  // nobody waits for a generator
       posting.bits.supply_more();
     }
   }
@@ -355,7 +368,7 @@ Attempt decide_if_due(EngineState& state, const Waiting& step, Posting& posting)
 
 Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
                  std::span<const Rational> alphas, const Progress& progress) {
-  Posting posting{order, SuppliedBits(&bits), progress};
+  Posting posting{.order = order, .bits = SuppliedBits(&bits), .progress = progress};
   Answer answer = settled(state, order.id, order.by, alphas, [&](const Waiting& step) {
     // What became of her own request is told to who asked, whoever hands in the values by now.
     if (step.family.state() == RequestState::granted && order.by.name == step.request.principal) {

@@ -1,7 +1,9 @@
 // Who waits to be recorded, and who records what waits.
 #include "group_line.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <future>
 #include <list>
 #include <random>
 #include <thread>
@@ -133,6 +135,82 @@ TEST_CASE("line: who is not taken in time leaves, who was taken waits for what b
   line.end(taken);
   waits.join();
   CHECK(served);
+}
+
+TEST_CASE("line: a place that is held is neither taken nor leads before it is due", "[engine][groups]") {
+  GroupLine line;
+  Left left(line);
+  const auto due = in(std::chrono::milliseconds(60));
+  Place held("ada", 1);
+  held.hold(due, GroupLine::Clock::now());
+  std::atomic<bool> early = false;
+  std::thread waits([&] {
+    const Turn turn = line.await(held, kNever);
+    early = turn != Turn::leads || GroupLine::Clock::now() < due;
+    line.end({&held});
+  });
+  do {
+    Place own("zoe", 1);
+    if (line.await(own, kNever) != Turn::leads) break;
+    const auto taken = line.take(own);
+    if (taken.size() != 1 && GroupLine::Clock::now() < due) early = true;
+    line.end({&own});
+  } while (GroupLine::Clock::now() < due - std::chrono::milliseconds(20));
+  waits.join();
+  CHECK_FALSE(early);
+}
+
+TEST_CASE("line: places that are due at one time lead and are taken as they arrived", "[engine][groups]") {
+  // However they came into the line, and whichever thread wakes first.
+  std::vector<int> order{0, 1, 2, 3};
+  do {
+    GroupLine line;
+    const auto arrived = GroupLine::Clock::now();
+    const auto due = arrived + std::chrono::milliseconds(15);
+    std::list<Place> places;
+    std::mutex mutex;
+    std::vector<int> led;  // and taken, in order
+    std::map<const Place*, int> numbers;
+    std::vector<std::thread> threads;
+    for (const int number : order) {
+      Place& place = places.emplace_back(number % 2 == 0 ? "ada" : "bob", number == 3 ? 5'000U : 1U);
+      place.hold(due, arrived + std::chrono::nanoseconds(number));
+      numbers.emplace(&place, number);
+      std::promise<void> goes;
+      threads.emplace_back([&line, &place, &mutex, &led, &numbers, &goes] {
+        goes.set_value();
+        if (line.await(place, kNever) != Turn::leads) return;
+        std::vector<Place*> taken = line.take(place);
+        {
+          const std::lock_guard lock(mutex);
+          for (const Place* const one : taken) led.push_back(numbers.at(one));
+        }
+        line.end(std::move(taken));
+      });
+      goes.get_future().wait();
+    }
+    for (std::thread& thread : threads) thread.join();
+    // The first, then the principals' others by turns; the last is too large for a group.
+    CHECK(led == std::vector<int>{0, 2, 1, 3});
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("line: of those that are submitted too, who is due later is led with then", "[engine][groups]") {
+  GroupLine line;
+  Place later("ada", 1);
+  const auto due = in(std::chrono::milliseconds(30));
+  later.hold(due, GroupLine::Clock::now());
+  line.submit(later);
+  Place now("bob", 1);
+  line.submit(now);
+  GroupLine::Work work = line.next();
+  REQUIRE(work.leads == &now);
+  CHECK(line.take(now).size() == 1);
+  line.end({&now});
+  work = line.next();
+  CHECK(work.leads == &later);
+  CHECK(GroupLine::Clock::now() >= due);
+  line.end({&later});
 }
 
 TEST_CASE("line: of many threads one leads at a time, and each place is taken once or late",

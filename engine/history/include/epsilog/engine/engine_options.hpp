@@ -24,6 +24,18 @@ struct UnreadableDecision {
   std::string message;
 };
 
+/// When what was computed from data is recorded and told (docs/daemon.md): at the first tick, a multiple of
+/// `every_ms` of the wall clock, that is at least `after_ms` behind the call. Ledger time shows ticks only.
+struct TickedAnswers {
+  std::int64_t after_ms = 0;  ///< 0 to kTickedAfterMost
+  std::int64_t every_ms = 0;  ///< 10 to 1,000, and a whole part of a second
+
+  friend bool operator==(const TickedAnswers&, const TickedAnswers&) = default;
+};
+inline constexpr std::int64_t kTickedAfterMost = 10'000;
+/// Whether ticks may be so many milliseconds apart.
+[[nodiscard]] bool is_tick(std::int64_t every_ms) noexcept;
+
 class Policy;
 
 /// Where and how surely a policy has lines written a second time.
@@ -46,6 +58,10 @@ struct EngineOptions {
   /// source that is not is not read.
   std::optional<Folders> folders = {};
 
+  /// Nothing: at once.
+  std::optional<TickedAnswers> answers = {};
+
+  /// Throws  InvalidParameter for `answers` out of their ranges.
   [[nodiscard]] ledger::Options ledger_options() const;
 };
 
