@@ -96,6 +96,7 @@ engine::EngineOptions engine_options(const Configuration& configuration) {
   engine::EngineOptions options;
   options.wait_ms = 10'000;
   options.folders = folders_of(configuration);
+  if (configuration.answers) options.answers = {configuration.answers->after, configuration.answers->every};
   options.warn = [](const std::string& text) { say("warning: " + without_paths(text)); };
   options.unreadable = [](const engine::UnreadableDecision& one) {
     say("warning: decision " + (one.decision_id.empty() ? "of an id that cannot be read" : one.decision_id) +

@@ -1,11 +1,13 @@
 #include "configuration.hpp"
 
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/engine_options.hpp"
 #include "policy_faults.hpp"
 #include "policy_fields.hpp"
 #include "yaml_tree.hpp"
@@ -26,7 +28,9 @@ const KeyTable kKeys{"",
                       {"sources"},
                       {"replicas"},
                       {"checkpoints"},
-                      {"limits"}}};
+                      {"limits"},
+                      {"answers"}}};
+const KeyTable kAnswerKeys{"answers", {{"after", true, "after: 2s"}, {"every", true, "every: 250ms"}}};
 
 struct Limit {
   std::string_view name;
@@ -94,6 +98,40 @@ WorkLimits limits(const Node& node, const Mark& owner, Faults& faults) {
   return limits;
 }
 
+/// Milliseconds: a whole number, then `ms` or `s`.
+std::optional<std::int64_t> milliseconds_of(const Node& node, const std::string& what, Faults& faults) {
+  const auto text = engine::text_of(node, what, faults);
+  if (!text) return std::nullopt;
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text->data() + text->size() - end));
+  const bool shortest = text->front() != '-' && (text->front() != '0' || number == 0);
+  if (error == std::errc() && shortest && number <= 1'000'000 && (unit == "ms" || unit == "s")) {
+    return unit == "s" ? number * 1'000 : number;
+  }
+  faults.add(node.mark, what + ": " + engine::shown(*text) +
+                            " is no duration: write a whole number and ms or s, as in 250ms or 2s");
+  return std::nullopt;
+}
+
+std::optional<Ticks> ticks(const Node& node, const Mark& owner, Faults& faults) {
+  const Fields fields(node, kAnswerKeys, "answers", owner, faults);
+  const Node* const after = fields["after"];
+  const Node* const every = fields["every"];
+  if (after == nullptr || every == nullptr) return std::nullopt;
+  const auto waits = milliseconds_of(*after, fields.path("after"), faults);
+  const auto step = milliseconds_of(*every, fields.path("every"), faults);
+  if (waits && *waits > engine::kTickedAfterMost) {
+    faults.add(after->mark, fields.path("after") + ": at most 10s");
+  }
+  if (step && !engine::is_tick(*step)) {
+    faults.add(every->mark, fields.path("every") +
+                                ": from 10ms to 1s, and so many of them have to make a second, as of 250ms");
+  }
+  if (!waits || !step) return std::nullopt;
+  return Ticks{*waits, *step};
+}
+
 }  // namespace
 
 Configuration parse_configuration(const std::string& yaml, const std::string& file) {
@@ -108,6 +146,8 @@ Configuration parse_configuration(const std::string& yaml, const std::string& fi
                            folders(fields, "checkpoints", faults)};
   if (const Node* node = fields["limits"])
     configuration.limits = limits(*node, fields.mark_of("limits"), faults);
+  if (const Node* node = fields["answers"])
+    configuration.answers = ticks(*node, fields.mark_of("answers"), faults);
   if (!configuration.socket.empty() && configuration.socket == configuration.curator_socket) {
     faults.add(fields.mark_of("curator_socket"), "curator_socket: must not be the socket of those who ask");
   }
@@ -129,6 +169,7 @@ std::string needs_restart(const Configuration& running, const Configuration& nex
   if (running.socket != next.socket) return "socket";
   if (running.curator_socket != next.curator_socket) return "curator_socket";
   if (!(running.folders == next.folders)) return "sources, replicas or checkpoints";
+  if (running.answers != next.answers) return "answers";
   return "";
 }
 

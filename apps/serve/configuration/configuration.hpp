@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,21 @@ struct WorkLimits {
   friend bool operator==(const WorkLimits&, const WorkLimits&) = default;
 };
 
+/// Durations in milliseconds, as engine::TickedAnswers, which they become.
+struct Ticks {
+  std::int64_t after = 0;
+  std::int64_t every = 0;
+
+  friend bool operator==(const Ticks&, const Ticks&) = default;
+};
+
 struct Configuration {
   std::string ledger;          ///< absolute
   std::string socket;          ///< of those who ask; absolute
   std::string curator_socket;  ///< of the daemon's own user and root; absolute
   AllowedFolders folders;
   WorkLimits limits;
+  std::optional<Ticks> answers;  ///< nothing: what was read from data is told at once
 };
 
 /// The configuration that a text says: YAML, read as strictly as a policy. `file` is the name shown in

@@ -32,6 +32,7 @@ TEST_CASE("a configuration needs a ledger and two sockets, and says the rest its
   CHECK(configuration.curator_socket == "/run/epsilog/curator.socket");
   CHECK(configuration.folders == serve::AllowedFolders{});
   CHECK(configuration.limits == serve::WorkLimits{});
+  CHECK_FALSE(configuration.answers);
 }
 
 TEST_CASE("everything that can be configured is read", "[configuration]") {
@@ -40,6 +41,7 @@ TEST_CASE("everything that can be configured is read", "[configuration]") {
           "sources: [/srv/a, /srv/b]\n"
           "replicas: [/mnt/second]\n"
           "checkpoints: [/mnt/third]\n"
+          "answers: {after: 2s, every: 250ms}\n"
           "limits: {connections: 10, connections_per_user: 5, running: 3, waiting: 4, in_flight: 6,\n"
           "  long_polls: 7, per_second: 8, burst: 9, refusals_per_hour: 11, body_mebibytes: 12}\n",
       "serve.yaml");
@@ -47,6 +49,7 @@ TEST_CASE("everything that can be configured is read", "[configuration]") {
   CHECK(configuration.folders.replicas == std::vector<std::string>{"/mnt/second"});
   CHECK(configuration.folders.checkpoints == std::vector<std::string>{"/mnt/third"});
   CHECK(configuration.limits == serve::WorkLimits{10, 5, 3, 4, 6, 7, 8, 9, 11, 12});
+  CHECK(configuration.answers == serve::Ticks{2'000, 250});
 }
 
 TEST_CASE("what is wrong with a configuration is said with its place", "[configuration]") {
@@ -58,6 +61,17 @@ TEST_CASE("what is wrong with a configuration is said with its place", "[configu
   CHECK(fault(least + "limits: {running: 1025}\n").find("at most 1024") != std::string::npos);
   CHECK(fault(least + "sources: [data]\n").find("not an absolute path") != std::string::npos);
   CHECK(fault(least + "sources: [/srv/../etc]\n").find("not an absolute path") != std::string::npos);
+  CHECK(fault(least + "answers: {after: 2s}\n").find("every") != std::string::npos);
+  CHECK(fault(least + "answers: {after: 11s, every: 250ms}\n").find("answers.after: at most 10s") !=
+        std::string::npos);
+  for (const char* every : {"300ms", "0ms", "5ms", "2s", "1001ms"}) {
+    CHECK(fault(least + "answers: {after: 2s, every: " + every + "}\n").find("answers.every: from 10ms") !=
+          std::string::npos);
+  }
+  for (const char* after : {"2", "2m", "-2s", "02s", "2.5s", "s", "99999999999999999999s", "' 2s'"}) {
+    CHECK(fault(least + "answers: {after: " + after + ", every: 1s}\n").find("is no duration") !=
+          std::string::npos);
+  }
   CHECK(fault("ledger: a\nsocket: /a\ncurator_socket: /b\n").find("not an absolute path") !=
         std::string::npos);
   CHECK(fault("ledger: /l\nsocket: /a\ncurator_socket: /a\n").find("must not be the socket") !=
@@ -73,6 +87,9 @@ TEST_CASE("what a running daemon cannot change is named", "[configuration]") {
   CHECK(serve::needs_restart(running, next).empty());
   next.folders.sources = {"/srv"};
   CHECK_FALSE(serve::needs_restart(running, next).empty());
+  next = running;
+  next.answers = serve::Ticks{0, 10};
+  CHECK(serve::needs_restart(running, next) == "answers");
   next = running;
   next.ledger = "/other";
   CHECK(serve::needs_restart(running, next) == "ledger");
