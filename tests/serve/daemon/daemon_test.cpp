@@ -1,9 +1,12 @@
 // The daemon as a process: killed, told to end, told to read again, talked to over its sockets.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <set>
@@ -243,6 +246,53 @@ TEST_CASE("it says nothing of tokens, answers or where the data are, whatever it
     CAPTURE(hidden);
     CHECK(log.find(hidden) == std::string::npos);
   }
+}
+
+TEST_CASE(
+    "beyond a thousand idle connections it tells who comes so, answers its curator, and records nothing",
+    "[daemon]") {
+  constexpr std::size_t kPlaces = 1024, kMore = 50;
+  rlimit files{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &files) == 0);
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 4 * kPlaces);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &files) == 0);
+  REQUIRE(files.rlim_cur > kPlaces + kMore + 100);
+  DaemonProcess daemon;
+  daemon.configure("limits: {connections: 1024, connections_per_user: 4096}\n");
+  daemon.start();
+  {
+    std::vector<std::unique_ptr<Connection>> idle;
+    const auto of_curator = [&] {
+      Connection connection(daemon.curator_socket());
+      const auto heard = connection.ask("GET", "/v1/me");
+      return heard ? heard->status : 0;
+    };
+    for (std::size_t i = 0; i < kPlaces; ++i) {
+      idle.push_back(std::make_unique<Connection>(daemon.ask_socket()));
+      REQUIRE(idle.back()->open());
+    }
+    // Who says half a head keeps a place as who says nothing.
+    for (std::size_t i = 0; i < kPlaces; i += 2) idle[i]->send("GET /v1/me HTTP/1.1\r\nHo");
+    int refused = 0;
+    for (std::size_t i = 0; i < kMore; ++i) {
+      Connection one(daemon.ask_socket());
+      const auto heard =
+          one.ask("POST", "/v1/releases", release("more" + std::to_string(i)), as_alice(daemon));
+      refused += !heard || heard->status == 503 ? 1 : 0;
+    }
+    CHECK(refused == static_cast<int>(kMore));
+    CHECK(of_curator() == 200);
+  }
+  engine::Engine engine = engine::Engine::open(daemon.ledger());
+  CHECK(engine.newest_seq() == 0);
+  // Once they are gone there is room.
+  for (int i = 0; i < 5000; ++i) {
+    const auto heard =
+        Connection(daemon.ask_socket()).ask("POST", "/v1/releases", release("after"), as_alice(daemon));
+    if (heard && heard->status == 201) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(engine.newest_seq() == 1);
 }
 
 TEST_CASE("a policy without principals is not served", "[daemon]") {
