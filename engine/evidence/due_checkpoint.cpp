@@ -76,6 +76,14 @@ void require_cut_short(const NotesEnd& end, const KeyFile& key, const std::strin
                     " does not end with a checkpoint, nor with how the one that was signed last begins");
 }
 
+/// Signs what the ledger has, and puts it at the end of the file.
+Checkpoint appended(ledger::Snapshot& view, const NotesEnd& end, KeyFile& key, const std::string& file) {
+  if (!end.rest.empty()) require_cut_short(end, key, ledger_origin(view.ledger_id()), file);
+  Checkpoint checkpoint = sign_checkpoint(view, key);
+  append_note(file, end, checkpoint.note);
+  return checkpoint;
+}
+
 }  // namespace
 
 DueCheckpoint append_due_checkpoint(ledger::Ledger& ledger, const std::string& ledger_path,
@@ -99,11 +107,28 @@ DueCheckpoint append_due_checkpoint(ledger::Ledger& ledger, const std::string& l
   ledger::Snapshot view = ledger.snapshot();
   const Standing now = standing(view, rule);
   if (!now.due) return {.outcome = DueOutcome::not_yet, .next = now.next};
-  if (!now.end.rest.empty()) {
-    require_cut_short(now.end, key, ledger_origin(view.ledger_id()), rule.file);
-  }
-  append_note(rule.file, now.end, sign_checkpoint(view, key).note);
+  static_cast<void>(appended(view, now.end, key, rule.file));
   return {.outcome = DueOutcome::appended};
+}
+
+CheckpointNow append_checkpoint(ledger::Ledger& ledger, const std::string& ledger_path,
+                                const CheckpointRule& rule, std::chrono::milliseconds wait) {
+  require_no_file_of_ledger(ledger_path, rule);
+  KeyFile key(rule.key, wait);
+  ledger::Snapshot view = ledger.snapshot();
+  const NotesEnd end = notes_end(rule.file);
+  if (end.last) require_contained(view, *end.last);
+  if (end.last && end.last->tree == view.tree()) return {*end.last, key.key().verifier(), false};
+  return {appended(view, end, key, rule.file), key.key().verifier(), true};
+}
+
+std::optional<Checkpoint> last_checkpoint(ledger::Ledger& ledger, const CheckpointRule& rule) {
+  std::optional<Checkpoint> last = notes_end(rule.file).last;
+  if (!last) return last;
+  // After the file was read: an older view may lack what was signed meanwhile.
+  ledger::Snapshot view = ledger.snapshot();
+  require_contained(view, *last);
+  return last;
 }
 
 }  // namespace epsilog::engine

@@ -4,9 +4,12 @@
 // whoever writes to the ledger next sees it, in whatever process, and no clock but the ledger's is asked.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "epsilog/engine/checkpoint_now.hpp"
 #include "epsilog/ledger/ledger.hpp"
 
 namespace epsilog::engine {
@@ -47,5 +50,16 @@ struct DueCheckpoint {
 ///          not to be in the replica; as Ledger::snapshot().
 [[nodiscard]] DueCheckpoint append_due_checkpoint(ledger::Ledger& ledger, const std::string& ledger_path,
                                                   const CheckpointRule& rule);
+
+/// The same whether one is due or not, unless the last note of the file has every line of the ledger: then it
+/// is that one. Waits so long for others who sign.
+/// Throws   likewise; KeyHeld: another signs for longer than that.
+[[nodiscard]] CheckpointNow append_checkpoint(ledger::Ledger& ledger, const std::string& ledger_path,
+                                              const CheckpointRule& rule, std::chrono::milliseconds wait);
+
+/// The last checkpoint of the file; nothing where there is none.
+/// Throws  KeyIo: it cannot be read; NotVerified: it does not end with a checkpoint, or the ledger lacks a
+///         line of that, or has another.
+[[nodiscard]] std::optional<Checkpoint> last_checkpoint(ledger::Ledger& ledger, const CheckpointRule& rule);
 
 }  // namespace epsilog::engine

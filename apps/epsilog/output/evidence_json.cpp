@@ -39,6 +39,12 @@ std::string checkpoint_json(const engine::Checkpoint& checkpoint, const engine::
   return pretty(object);
 }
 
+std::string kept_checkpoint_json(const engine::Checkpoint& checkpoint) {
+  Json object = checkpoint_object(checkpoint);
+  object["note"] = engine::note_text(checkpoint.note);
+  return pretty(object);
+}
+
 std::string proved_line_json(const engine::ProvedLine& proved) {
   Json object = checkpoint_object(proved.proof.checkpoint);
   object["index"] = proved.proof.index;

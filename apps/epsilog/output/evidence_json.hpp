@@ -14,6 +14,8 @@ namespace epsilog::command {
 /// Of one that was signed or cosigned just now, by that key.
 [[nodiscard]] std::string checkpoint_json(const engine::Checkpoint& checkpoint,
                                           const engine::VerifierKey& by);
+/// Of one that was signed earlier: by whom, its note says to who has the key.
+[[nodiscard]] std::string kept_checkpoint_json(const engine::Checkpoint& checkpoint);
 [[nodiscard]] std::string proved_line_json(const engine::ProvedLine& proved);
 [[nodiscard]] std::string consistency_json(const engine::ConsistencyText& proof);
 [[nodiscard]] std::string checked_proof_json(const engine::ProvedLine& proved,

@@ -78,6 +78,9 @@ void check_access(const Route& route, const Caller& caller) {
                   "the duty 'curate' or 'audit' is required");
     case Who::operating:
       return need(caller.has(Duty::operate), "duty_required", "the duty 'operate' is required");
+    case Who::on_duty:
+      return need(caller.has(Duty::curate) || caller.has(Duty::audit) || caller.has(Duty::operate),
+                  "duty_required", "the duty 'curate', 'audit' or 'operate' is required");
   }
 }
 

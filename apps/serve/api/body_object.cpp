@@ -171,4 +171,8 @@ void BodyObject::expect_no_more() const {
   }
 }
 
+void expect_empty(std::string_view text) {
+  BodyObject(text).expect_no_more();
+}
+
 }  // namespace epsilog::serve

@@ -44,6 +44,8 @@ class LedgerView final {
 
   /// Throws  LedgerBusy, LedgerIo, LedgerCorrupt.
   [[nodiscard]] Looked current();
+  /// What is on record now, for who reads rows themselves. Throws  likewise.
+  [[nodiscard]] ledger::Snapshot snapshot() { return reader_.snapshot(); }
   /// How many decisions there are. Throws  likewise.
   [[nodiscard]] std::int64_t decisions();
 

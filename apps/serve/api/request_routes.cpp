@@ -53,11 +53,6 @@ Response act(Call& call, const Act& action) {
   return standing(call, std::move(answer));
 }
 
-/// Takes no member. Throws  BadBody.
-void expect_empty(const std::string& text) {
-  BodyObject(text).expect_no_more();
-}
-
 Response cancel(Call& call) {
   expect_empty(call.read_body(kBody));
   return act(call, [&] { return call.engine().cancel(call.id, call.caller.who); });

@@ -26,7 +26,8 @@ bool matches(std::string_view pattern, std::string_view path, std::string& id) {
 const std::vector<Route>& routes() {
   static const std::vector<Route> kRoutes = [] {
     std::vector<Route> all;
-    for (auto* part : {&asking_routes, &request_routes, &reading_routes, &policy_routes, &operating_routes}) {
+    for (auto* part : {&asking_routes, &request_routes, &reading_routes, &policy_routes, &evidence_routes,
+                       &operating_routes}) {
       for (Route& route : part()) all.push_back(std::move(route));
     }
     return all;

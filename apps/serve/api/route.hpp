@@ -20,6 +20,7 @@ enum class Who {
   auditor,         ///< duty audit
   overseer,        ///< duty curate or audit
   operating,       ///< duty operate
+  on_duty,         ///< any duty
 };
 
 /// The largest body in bytes; 0: none is taken. A body that is read by the route itself has no limit here.
@@ -41,6 +42,7 @@ struct Route {
 [[nodiscard]] std::vector<Route> request_routes();
 [[nodiscard]] std::vector<Route> reading_routes();
 [[nodiscard]] std::vector<Route> policy_routes();
+[[nodiscard]] std::vector<Route> evidence_routes();
 [[nodiscard]] std::vector<Route> operating_routes();
 
 /// All of them.

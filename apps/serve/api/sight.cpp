@@ -96,6 +96,19 @@ std::vector<engine::BudgetAccount> seen(const Caller& caller, std::vector<engine
   return accounts;
 }
 
+LineSight line_sight(const Caller& caller, const engine::Answer& answer, const ledger::StoredDecision& line) {
+  if (caller.has(Duty::audit)) return LineSight::whole;
+  const bool asked = asked_it(caller, answer);
+  const bool acted = !caller.keeper() && line.draft.principal == caller.who.name;
+  if (!asked && !acted && !caller.has(Duty::curate)) return LineSight::nothing;
+  // Of what was released a line says the values, which are for who asked.
+  if (line.release && line.draft.outcome == ledger::Outcome::granted && !asked) return LineSight::hidden;
+  std::vector<engine::BudgetAccount> accounts;
+  for (const ledger::AccountState& account : line.accounts) accounts.push_back({account});
+  const std::size_t named = accounts.size();
+  return seen(caller, std::move(accounts)).size() == named ? LineSight::whole : LineSight::hidden;
+}
+
 bool may_commit(const Caller& caller, const engine::Answer& answer) {
   const auto request = request_of(caller, answer);
   return request && engine::may_post(caller.view->policy, *request, caller.who.name);

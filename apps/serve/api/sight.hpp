@@ -26,6 +26,12 @@ enum class Sight { nothing, without_values, whole };
 [[nodiscard]] std::vector<engine::BudgetAccount> seen(const Caller& caller,
                                                       std::vector<engine::BudgetAccount> accounts);
 
+/// Whether they may be shown the line of a decision, which says all there is to it: one of their own, or of a
+/// request that they asked, with balances that they see; auditors any, curators any without a value.
+enum class LineSight { nothing, hidden, whole };
+[[nodiscard]] LineSight line_sight(const Caller& caller, const engine::Answer& answer,
+                                   const ledger::StoredDecision& line);
+
 /// Whether they may commit it: who asked, or of a value that others hand in one of those.
 [[nodiscard]] bool may_commit(const Caller& caller, const engine::Answer& answer);
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "epsilog/engine/checkpoint_now.hpp"
 #include "epsilog/engine/key_file.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/policy_diff.hpp"
@@ -171,6 +172,42 @@ TEST_CASE("checkpoint: what fails is warned of, and every answer is as it is wit
   }
   CHECK(clinic.warned.size() == 2);
   CHECK(clinic.sizes().back() == clinic.lines());
+}
+
+TEST_CASE("checkpoint: one is signed when it is asked for, and not again for the same lines",
+          "[engine][checkpoint]") {
+  SignedClinic clinic("100000");
+  Engine engine = clinic.open();
+  const auto first = engine.newest_checkpoint();
+  REQUIRE(first);
+  CHECK(first->tree.size == clinic.lines());
+  CHECK_FALSE(engine.checkpoint_now().value().fresh);
+  CHECK(clinic.sizes().size() == 1);
+  (void)release(engine, request("count", "0.1"));
+  CHECK(engine.newest_checkpoint() == first);
+  const auto made = engine.checkpoint_now();
+  REQUIRE(made);
+  CHECK(made->fresh);
+  CHECK(made->by == clinic.vkey);
+  CHECK(made->checkpoint.tree.size == clinic.lines());
+  CHECK(engine.newest_checkpoint() == made->checkpoint);
+  CHECK(clinic.sizes().size() == 2);
+  // The key is another's for a while: whoever asks is not kept waiting for longer.
+  (void)release(engine, request("count", "0.1"));
+  const engine::KeyFile held(clinic.key);
+  CHECK_THROWS_AS(engine.checkpoint_now(), engine::KeyHeld);
+  CHECK(engine.newest_checkpoint() == made->checkpoint);
+}
+
+TEST_CASE("checkpoint: under a policy that has none signed there is none, and none is signed",
+          "[engine][checkpoint]") {
+  const TemporaryFolder folder;
+  folder.write("visits.csv", kVisits);
+  const std::string policy = folder.write("policy.yaml", clinic_policy("epsilon: 1000", waiting_rules("")));
+  (void)Engine::init(policy, folder.path("clinic.ledger"), "curator");
+  Engine engine = Engine::open(folder.path("clinic.ledger"));
+  CHECK_FALSE(engine.newest_checkpoint());
+  CHECK_FALSE(engine.checkpoint_now());
 }
 
 TEST_CASE("checkpoint: a ledger that was put back is warned of with its next commit",

@@ -389,6 +389,30 @@ std::vector<Path> paths() {
                 const auto outcome = engine::append_due_checkpoint(opened, cell.path, rule).outcome;
                 return std::string(outcome == engine::DueOutcome::appended ? "tells" : "?");
               }),
+      library("checkpoint asked for", Leaves::nothing,
+              [](StateCell& cell) {
+                const TemporaryFolder folder;
+                ledger::Ledger opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
+                const engine::CheckpointRule rule{
+                    .key = folder.path("key"), .file = folder.path("notes"), .lines = 1'000'000};
+                (void)engine::generate_key(rule.key, engine::ledger_origin(opened.snapshot().ledger_id()));
+                const auto made = engine::append_checkpoint(opened, cell.path, rule, {});
+                return std::string(made.fresh ? "tells" : "?");
+              }),
+      library("newest checkpoint", Leaves::nothing,
+              [](StateCell& cell) {
+                const TemporaryFolder folder;
+                ledger::Ledger opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
+                ledger::Snapshot view = opened.snapshot();
+                const std::string origin = engine::ledger_origin(view.ledger_id());
+                engine::SignedNote note{.text = engine::checkpoint_text(origin, view.tree())};
+                const auto key = engine::SigningKey::generate(origin, engine::SignatureType::ed25519);
+                note.signatures.push_back(key.sign(note.text));
+                const engine::CheckpointRule rule{.key = folder.path("key"),
+                                                  .file = folder.write("notes", engine::note_text(note))};
+                const auto last = engine::last_checkpoint(opened, rule);
+                return std::string(last && last->note == note ? "tells" : "?");
+              }),
       library("audit prove", Leaves::nothing,
               [](StateCell& cell) {
                 auto view = ledger::Ledger::open_read_only(cell.path, cell.ledger_options()).snapshot();

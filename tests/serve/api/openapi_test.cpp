@@ -94,6 +94,7 @@ TEST_CASE("what is answered has a documented status, the media type of it, and d
   ServedClinic clinic;
   const std::string granted = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.01")).id();
   const std::string pending = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();
+  static_cast<void>(clinic.sign_checkpoints());
   struct Case {
     std::uint32_t uid;
     const char* method;
@@ -125,6 +126,15 @@ TEST_CASE("what is answered has a documented status, the media type of it, and d
        R"({"requests":[)" + clinic.asks("0.01") + "," + clinic.asks("1000") + "," + clinic.asks("0.7") +
            "]}"},
       {kAlice, "POST", "/v1/reservations", "/v1/reservations", clinic.asks("0.01")},
+      {kAlice, "GET", "/v1/proofs/{id}", "/v1/proofs/" + pending, ""},
+      {kAlice, "POST", "/v1/releases", "/v1/releases", clinic.asks("0.01")},
+      {kAlice, "POST", "/v1/checkpoints", "/v1/checkpoints", ""},
+      {kOtto, "POST", "/v1/checkpoints", "/v1/checkpoints", ""},
+      {kOtto, "POST", "/v1/checkpoints", "/v1/checkpoints", "{}"},
+      {kAlice, "GET", "/v1/checkpoints", "/v1/checkpoints", ""},
+      {kAlice, "GET", "/v1/proofs/{id}", "/v1/proofs/" + granted, ""},
+      {kCarol, "GET", "/v1/proofs/{id}", "/v1/proofs/" + granted, ""},
+      {kAdam, "GET", "/v1/proofs/{id}", "/v1/proofs/" + granted, ""},
       {kNobody, "GET", "/healthz", "/healthz", ""},
       {kNobody, "GET", "/v1/me", "/v1/me", ""},
       {kOtto, "GET", "/metrics", "/metrics", ""},

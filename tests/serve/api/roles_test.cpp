@@ -48,6 +48,7 @@ struct Row {
   const char* route;
   const char* state;  ///< of the request
   std::function<Reply(const Asked&)> ask;
+  const char* told = nullptr;  ///< in the table, where that is not the state
 };
 
 std::string made(ServedClinic& clinic, const std::string& state) {
@@ -155,6 +156,34 @@ std::vector<Row> rows() {
                    return asked.send("PUT", "/v1/policy", nlohmann::json{{"yaml", served_policy()}}.dump(),
                                      {{"if-match", tag}});
                  }});
+  all.push_back(plain("GET /v1/checkpoints", "GET", "/v1/checkpoints"));
+  all.back().state = "none";
+  all.push_back(plain("POST /v1/checkpoints", "POST", "/v1/checkpoints"));
+  all.back().state = "no key";
+  all.push_back({"GET /v1/checkpoints", "signed", [](const Asked& asked) {
+                   static_cast<void>(asked.clinic.sign_checkpoints());
+                   return asked.send("GET", "/v1/checkpoints");
+                 }});
+  all.push_back({"POST /v1/checkpoints", "something new", [](const Asked& asked) {
+                   static_cast<void>(made(asked.clinic, "granted"));
+                   return asked.send("POST", "/v1/checkpoints");
+                 }});
+  all.push_back({"POST /v1/checkpoints", "nothing new", [](const Asked& asked) {
+                   REQUIRE(asked.clinic.ask(kOtto, "POST", "/v1/checkpoints").status < 300);
+                   return asked.send("POST", "/v1/checkpoints");
+                 }});
+  all.push_back({"GET /v1/proofs/ID", "granted",
+                 [](const Asked& asked) { return asked.send("GET", "/v1/proofs/" + asked.id); }});
+  for (const char* state : {"granted", "refused", "reserved", "none"}) {
+    all.push_back({"GET /v1/proofs/ID", state, [](const Asked& asked) {
+                     REQUIRE(asked.clinic.ask(kOtto, "POST", "/v1/checkpoints").status < 300);
+                     return asked.send("GET", "/v1/proofs/" + asked.id);
+                   }});
+    static std::vector<std::string> told;
+    told.reserve(8);
+    told.push_back(std::string(state) == "none" ? "none" : std::string(state) + ", signed");
+    all.back().told = told.back().c_str();
+  }
   for (const char* route : {"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /metrics"}) {
     all.push_back(plain(route, "GET", route + 4));
   }
@@ -183,7 +212,7 @@ std::string table() {
   for (std::size_t i = 0; i < kColumns.size(); ++i) text << "---|";
   text << "\n";
   for (const Row& row : rows()) {
-    text << "| `" << row.route << "` | " << row.state << " |";
+    text << "| `" << row.route << "` | " << (row.told == nullptr ? row.state : row.told) << " |";
     for (const Column& column : kColumns) {
       const std::string state = row.state;
       const bool of_request = std::string(row.route).find("ID") != std::string::npos ||

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "api.hpp"
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/signed_note.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -170,6 +172,10 @@ class ServedClinic final {
     return "";
   }
 
+  /// From now on the policy has checkpoints signed, and the first of them is. Returns the verifier key.
+  engine::VerifierKey sign_checkpoints(const std::string& policy = served_policy());
+  [[nodiscard]] std::string notes() const { return folder.path("checkpoints"); }
+
   TemporaryFolder folder;
   serve::RefusalCount refused;
   serve::Metrics metrics;
@@ -198,6 +204,7 @@ class ServedClinic final {
   void map_uids();
 
   int keys_ = 0;
+  std::optional<engine::VerifierKey> vkey_;
 };
 
 }  // namespace epsilog::test

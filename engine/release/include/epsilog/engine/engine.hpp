@@ -24,11 +24,13 @@
 
 namespace epsilog::engine {
 
-struct Forecast;      // forecast.hpp
-class Policy;         // policy.hpp
-struct PolicyChange;  // policy_diff.hpp
-class PlanSequence;   // forecast.hpp
-struct EngineState;   // internal to the engine
+struct Checkpoint;     // checkpoint.hpp
+struct CheckpointNow;  // checkpoint_now.hpp
+struct Forecast;       // forecast.hpp
+class Policy;          // policy.hpp
+struct PolicyChange;   // policy_diff.hpp
+class PlanSequence;    // forecast.hpp
+struct EngineState;    // internal to the engine
 
 struct InitReport {
   std::string ledger;
@@ -236,6 +238,16 @@ class Engine final {
   [[nodiscard]] std::optional<std::string> poisoned() const;
   /// Since when no budget renews, because the clock jumped; nothing while the calendar goes on.
   [[nodiscard]] std::optional<std::string> calendar_held_at() const;
+
+  // Checkpoints of the file to which the active policy has them appended (docs/evidence.md), beside those
+  // that come by themselves. Each throws KeyIo, KeyUnusable (key_file.hpp), NotVerified (not_verified.hpp) as
+  // those would be warned of; reading.
+
+  /// The newest; nothing where the policy has none signed, or none was.
+  [[nodiscard]] std::optional<Checkpoint> newest_checkpoint() const;
+  /// Signs one now, unless the newest has every line already; nothing where the policy has none signed. Waits
+  /// at most two seconds for another who signs.
+  std::optional<CheckpointNow> checkpoint_now();
 
   /// A source that is written as in the active version stays where it is found (docs/policy_lifecycle.md).
   /// Throws  PolicyError when the policy itself or the change is not acceptable; InvalidParameter for one

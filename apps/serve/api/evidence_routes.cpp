@@ -1,0 +1,84 @@
+// /v1/checkpoints, /v1/proofs/{id}: what somebody keeps to hold the ledger to later.
+#include "ascii.hpp"
+#include "body_object.hpp"
+#include "epsilog/engine/checkpoint_now.hpp"
+#include "epsilog/engine/ledger_evidence.hpp"
+#include "evidence_json.hpp"
+#include "problem.hpp"
+#include "route.hpp"
+#include "sight.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+/// Asked for as the text that others read: C2SP has one for each, and JSON holds it as a member.
+bool wants_text(const Call& call) {
+  const std::string* accept = call.head.header("accept");
+  return accept != nullptr && is_word(*accept, "text/plain");
+}
+
+Response as_text(std::string text) {
+  Response response;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::move(text);
+  return response;
+}
+
+engine::Checkpoint newest(const Call& call) {
+  auto checkpoint = call.engine().newest_checkpoint();
+  if (!checkpoint)
+    throw Refused(404, "no_checkpoint", "no checkpoint of this ledger was signed for its file");
+  return std::move(*checkpoint);
+}
+
+Response read_checkpoint(Call& call) {
+  call.run();
+  const engine::Checkpoint checkpoint = newest(call);
+  if (wants_text(call)) return as_text(engine::note_text(checkpoint.note));
+  return json_text(200, command::kept_checkpoint_json(checkpoint));
+}
+
+Response make_checkpoint(Call& call) {
+  expect_empty(call.read_body(kBody));
+  const auto made = call.engine().checkpoint_now();
+  if (!made) {
+    throw Refused(409, "no_checkpoint_key", "the active policy names no key that signs checkpoints");
+  }
+  return json_text(made->fresh ? 201 : 200, command::checkpoint_json(made->checkpoint, made->by));
+}
+
+/// The line of a decision, and that the newest checkpoint has it.
+Response prove(Call& call) {
+  call.run();
+  const engine::Answer answer = call.shown();
+  // Before the view, which then has every line of it.
+  const auto checkpoint = call.engine().newest_checkpoint();
+  ledger::Snapshot view = call.parts.view.snapshot();
+  const auto line = view.find_id(call.id);
+  if (!line) throw none_of_yours();
+  switch (line_sight(call.caller, answer, *line)) {
+    case LineSight::nothing:
+      throw none_of_yours();
+    case LineSight::hidden:
+      throw Refused(403, "not_permitted", "its line says a value or a balance that you do not see");
+    case LineSight::whole:
+      break;
+  }
+  const auto index = static_cast<std::uint64_t>(line->line);
+  if (!checkpoint || index >= checkpoint->tree.size) {
+    throw Refused(409, "not_signed_yet", "no checkpoint has it yet: ask again once one was signed");
+  }
+  const engine::ProvedLine proved = engine::prove_line(view, index, *checkpoint);
+  if (wants_text(call)) return as_text(proved.line + '\n' + engine::inclusion_text(proved.proof));
+  return json_text(200, command::proved_line_json(proved));
+}
+
+}  // namespace
+
+std::vector<Route> evidence_routes() {
+  return {{"GET", "/v1/checkpoints", Who::known, false, {}, &read_checkpoint},
+          {"POST", "/v1/checkpoints", Who::on_duty, true, {}, &make_checkpoint},
+          {"GET", "/v1/proofs/{id}", Who::known, false, {}, &prove}};
+}
+
+}  // namespace epsilog::serve
