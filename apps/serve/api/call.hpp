@@ -6,6 +6,7 @@
 #include <string>
 
 #include "admission.hpp"
+#include "audits.hpp"
 #include "caller.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "json_parts.hpp"
@@ -24,7 +25,9 @@ struct Parts {
   Admission& admission;
   RefusalCount& refusals;
   Metrics& metrics;
+  Audits& audits;
   std::string ledger_id;
+  std::string ledger_path;
   std::uint32_t own_uid = 0;
 };
 

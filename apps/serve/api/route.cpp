@@ -27,7 +27,7 @@ const std::vector<Route>& routes() {
   static const std::vector<Route> kRoutes = [] {
     std::vector<Route> all;
     for (auto* part : {&asking_routes, &request_routes, &reading_routes, &policy_routes, &evidence_routes,
-                       &operating_routes}) {
+                       &audit_routes, &operating_routes}) {
       for (Route& route : part()) all.push_back(std::move(route));
     }
     return all;

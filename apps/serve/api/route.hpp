@@ -43,6 +43,7 @@ struct Route {
 [[nodiscard]] std::vector<Route> reading_routes();
 [[nodiscard]] std::vector<Route> policy_routes();
 [[nodiscard]] std::vector<Route> evidence_routes();
+[[nodiscard]] std::vector<Route> audit_routes();
 [[nodiscard]] std::vector<Route> operating_routes();
 
 /// All of them.

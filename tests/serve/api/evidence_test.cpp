@@ -19,7 +19,7 @@ std::uint64_t lines(ServedClinic& clinic) {
   return clinic.view->snapshot().tree().size;
 }
 
-std::string made(ServedClinic& clinic, std::uint32_t uid, const std::string& epsilon = "0.01") {
+std::string released(ServedClinic& clinic, std::uint32_t uid, const std::string& epsilon = "0.01") {
   return clinic.ask(uid, "POST", "/v1/releases", clinic.asks(epsilon)).id();
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("a checkpoint that is asked for is signed for its file, once for the s
   CHECK(code(clinic.ask(kCarol, "POST", "/v1/checkpoints")) == "no_checkpoint_key");
   const engine::VerifierKey vkey = clinic.sign_checkpoints();
   const std::string before = content(clinic.notes());
-  made(clinic, kAlice);
+  released(clinic, kAlice);
   for (const std::uint32_t uid : {kCarol, kDora, kOtto}) {
     const Reply reply = clinic.ask(uid, "POST", "/v1/checkpoints");
     CAPTURE(uid, reply.response.body);
@@ -94,7 +94,7 @@ TEST_CASE("a ledger that lacks what was signed signs nothing over the API either
   }
   clinic.folder.write("checkpoints", good);
   std::filesystem::remove(clinic.folder.path("log.key.state"));
-  made(clinic, kAlice);
+  released(clinic, kAlice);
   const Reply reply = clinic.ask(kDora, "POST", "/v1/checkpoints");
   CHECK(code(reply) == "key_unusable");
   CHECK(reply.status == 503);
@@ -104,7 +104,7 @@ TEST_CASE("a ledger that lacks what was signed signs nothing over the API either
 TEST_CASE("a proof shows without the ledger that its line is in the checkpoint", "[api][evidence]") {
   ServedClinic clinic;
   const engine::VerifierKey vkey = clinic.sign_checkpoints();
-  const std::string id = made(clinic, kAlice);
+  const std::string id = released(clinic, kAlice);
   const std::string route = "/v1/proofs/" + id;
   const Reply early = clinic.ask(kAlice, "GET", route);
   CHECK(early.status == 409);
@@ -127,9 +127,9 @@ TEST_CASE("a proof is of what one may see: of one's own, without values for a cu
           "[api][evidence]") {
   ServedClinic clinic;
   clinic.sign_checkpoints();
-  const std::string granted = made(clinic, kAlice);
-  const std::string refused = made(clinic, kAlice, "1000");
-  const std::string limited = made(clinic, kAdam);
+  const std::string granted = released(clinic, kAlice);
+  const std::string refused = released(clinic, kAlice, "1000");
+  const std::string limited = released(clinic, kAdam);
   const std::string reserved =
       clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.01", "value:score")).id();
   const Reply committed = clinic.ask(kSam, "POST", "/v1/requests/" + reserved + "/commit", R"({"value":3})");
@@ -165,7 +165,7 @@ TEST_CASE("a proof is of what one may see: of one's own, without values for a cu
 TEST_CASE("a line with balances that one does not see any more is not proved to them", "[api][evidence]") {
   ServedClinic clinic;
   clinic.sign_checkpoints();
-  const std::string id = made(clinic, kAdam);
+  const std::string id = released(clinic, kAdam);
   REQUIRE(clinic.ask(kDora, "POST", "/v1/checkpoints").status == 201);
   CHECK(clinic.ask(kAdam, "GET", "/v1/proofs/" + id).status == 200);
   std::string policy = served_policy();

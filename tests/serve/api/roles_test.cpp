@@ -1,5 +1,6 @@
 // Who gets what by which route: the table of docs/api.md, every cell of which is asked for here.
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -52,7 +53,7 @@ struct Row {
 };
 
 std::string made(ServedClinic& clinic, const std::string& state) {
-  if (state.empty()) return "";
+  if (state.empty() || state == "begun") return "";
   const auto ask = [&](const char* route, const std::string& text) {
     const Reply reply = clinic.ask(kAlice, "POST", route, text);
     INFO(reply.response.body);
@@ -184,6 +185,27 @@ std::vector<Row> rows() {
     told.push_back(std::string(state) == "none" ? "none" : std::string(state) + ", signed");
     all.back().told = told.back().c_str();
   }
+  const auto verification = [](const char* route, const char* method, const char* verb) {
+    return Row{route, "begun", [=](const Asked& asked) {
+                 const Reply begun = asked.clinic.ask(kDora, "POST", "/v1/verifications");
+                 const std::string id = begun.body.at("id");
+                 Reply reply = asked.send(method, "/v1/verifications/" + id + verb);
+                 static_cast<void>(asked.clinic.ask(kDora, "GET", "/v1/verifications/" + id + "?wait=60"));
+                 return reply;
+               }};
+  };
+  all.push_back({"POST /v1/verifications", "", [](const Asked& asked) {
+                   Reply reply = asked.send("POST", "/v1/verifications");
+                   while (!asked.clinic.audits.idle(std::chrono::steady_clock::now())) {
+                   }
+                   return reply;
+                 }});
+  all.push_back(verification("GET /v1/verifications/ID", "GET", ""));
+  all.push_back(verification("POST /v1/verifications/ID/cancel", "POST", "/cancel"));
+  all.push_back(
+      plain("GET /v1/verifications/ID", "GET", "/v1/verifications/0123456789abcdef0123456789abcdef"));
+  all.back().state = "none";
+  all.push_back(plain("POST /v1/reaccounts", "POST", "/v1/reaccounts"));
   for (const char* route : {"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /metrics"}) {
     all.push_back(plain(route, "GET", route + 4));
   }

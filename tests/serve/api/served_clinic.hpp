@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api.hpp"
+#include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/signed_note.hpp"
@@ -126,8 +127,9 @@ class ServedClinic final {
     engine = std::make_unique<engine::Engine>(engine::Engine::open(ledger()));
     view = std::make_unique<serve::LedgerView>(ledger());
     admission = std::make_unique<serve::Admission>(limits);
-    api = std::make_unique<serve::Api>(
-        serve::Parts{*engine, *view, *admission, refused, metrics, engine->ledger_id(), 1999}, refusals);
+    api = std::make_unique<serve::Api>(serve::Parts{*engine, *view, *admission, refused, metrics, audits,
+                                                    engine->ledger_id(), ledger(), 1999},
+                                       refusals);
   }
 
   [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
@@ -179,6 +181,13 @@ class ServedClinic final {
   TemporaryFolder folder;
   serve::RefusalCount refused;
   serve::Metrics metrics;
+  /// In place of the verification of the ledger.
+  serve::Audits::Verify verify = [this](const engine::Progress& progress, engine::StorageCheck storage) {
+    return engine::audit_verify(ledger(), progress, storage);
+  };
+  serve::Audits audits{[this](const engine::Progress& progress, engine::StorageCheck storage) {
+    return verify(progress, storage);
+  }};
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<serve::LedgerView> view;
   std::unique_ptr<serve::Admission> admission;

@@ -1,0 +1,208 @@
+// /v1/verifications, /v1/reaccounts: what auditors have computed over the whole ledger.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "audits.hpp"
+#include "body_object.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/audit.hpp"
+#include "epsilog/engine/reaccount.hpp"
+#include "problem.hpp"
+#include "reaccount_output.hpp"
+#include "route.hpp"
+#include "without_paths.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+using accounting::Accountant;
+using command::Json;
+using engine::StorageCheck;
+using State = Verification::State;
+
+/// So many faults of a ledger are told; who wants all of them has the command.
+constexpr std::size_t kFaultsTold = 100;
+/// How long composing may take. Whoever needs longer has the command.
+constexpr std::chrono::seconds kComposing(60);
+
+constexpr std::pair<std::string_view, StorageCheck> kStorage[] = {
+    {"full", StorageCheck::full}, {"quick", StorageCheck::quick}, {"none", StorageCheck::none}};
+
+StorageCheck storage_of(const std::string& name) {
+  for (const auto& [known, storage] : kStorage) {
+    if (name == known) return storage;
+  }
+  throw BadBody("storage: full, quick or none is expected");
+}
+
+std::string_view name_of(StorageCheck storage) {
+  return std::find_if(std::begin(kStorage), std::end(kStorage),
+                      [&](const auto& one) { return one.second == storage; })
+      ->first;
+}
+
+std::string_view name_of(State state) {
+  switch (state) {
+    case State::running:
+      return "running";
+    case State::cancelling:
+      return "cancelling";
+    case State::done:
+      return "done";
+    case State::cancelled:
+      return "cancelled";
+    case State::failed:
+      return "failed";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+/// Without what a library says of a damaged file, and without the places of files.
+std::string message_of(const engine::AuditFault& fault) {
+  if (fault.code == "storage_damaged" || fault.code == "ledger_corrupt") {
+    return "the file is damaged; `epsilog audit verify` says where";
+  }
+  if (fault.code == engine::kPoisoned) return "nobody can write to the ledger until it is recovered";
+  return without_paths(fault.message);
+}
+
+Json faults_of(const std::vector<engine::AuditFault>& faults) {
+  Json list = Json::array();
+  for (const engine::AuditFault& fault : faults) {
+    if (list.size() == kFaultsTold) break;
+    list.push_back({{"record", fault.record}, {"code", fault.code}, {"message", message_of(fault)}});
+  }
+  return list;
+}
+
+Json failure_of(const Verification& verification) {
+  if (!verification.failure) return nullptr;
+  try {
+    std::rethrow_exception(verification.failure);
+  } catch (const std::exception& error) {
+    return Json::parse(problem(error, "").body);
+  } catch (...) {
+    return problem_object(Refused(500, "internal", "the daemon failed"));
+  }
+}
+
+Response standing_of(const Call& call, int status, const Verification& verification) {
+  Json object{{"ledger_id", call.parts.ledger_id},
+              {"id", verification.id},
+              {"state", name_of(verification.state)},
+              {"percent", verification.percent},
+              {"by", verification.by},
+              {"storage", name_of(verification.storage)},
+              {"started_at", verification.started_at},
+              {"ended_at", command::or_null(verification.ended_at)},
+              {"problem", failure_of(verification)}};
+  if (const auto& report = verification.report) {
+    object["ok"] = report->ok;
+    object["records"] = report->records;
+    object["faults_count"] = report->faults.size();
+    object["faults"] = faults_of(report->faults);
+    object["notes"] = faults_of(report->notes);
+    object["claimed_approvals"] = command::claimed_approvals_json(*report);
+  }
+  return json(status, object);
+}
+
+/// Throws  NotFound.
+Verification of_call(const std::optional<Verification>& found) {
+  if (!found) throw NotFound("no verification of that id was begun, or it is long over");
+  return *found;
+}
+
+Response verify(Call& call) {
+  BodyObject body(call.read_body(kBody));
+  const StorageCheck storage = storage_of(body.string("storage").value_or("full"));
+  body.expect_no_more();
+  const Audits::Begun begun = call.parts.audits.begin(call.caller.who.name, storage);
+  if (!begun.fresh) {
+    throw Refused(409, "verification_running",
+                  "verification " + begun.verification.id + " runs: wait until it ends, or cancel it");
+  }
+  Response response = standing_of(call, 201, begun.verification);
+  response.headers.push_back({"location", "/v1/verifications/" + begun.verification.id});
+  return response;
+}
+
+Response read_verification(Call& call) {
+  call.run();
+  Verification found = of_call(call.parts.audits.find(call.id));
+  const std::int64_t seconds = call.number("wait", kWaitMost, 0);
+  if (seconds > 0 && !found.ended()) {
+    require(call.entry.wait_long());
+    call.parts.view.wait(
+        [&] {
+          found = of_call(call.parts.audits.find(call.id));
+          return found.ended();
+        },
+        std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
+  }
+  return standing_of(call, 200, found);
+}
+
+Response cancel_verification(Call& call) {
+  expect_empty(call.read_body(kBody));
+  return standing_of(call, 200, of_call(call.parts.audits.cancel(call.id)));
+}
+
+std::vector<Accountant> accountants_of(const std::string& name) {
+  const auto& all = accounting::kAccountants;
+  if (name == "all") return {all.begin(), all.end()};
+  std::string names;
+  for (const Accountant accountant : all) {
+    if (accounting::name(accountant) == name) return {accountant};
+    names += std::string(accounting::name(accountant)) + ", ";
+  }
+  throw BadBody("accountant: " + names + "or all is expected");
+}
+
+engine::ReaccountQuestion question_of(BodyObject& body) {
+  engine::ReaccountQuestion question;
+  question.dataset = body.string("dataset").value_or("");
+  question.accountants = accountants_of(body.string("accountant").value_or("all"));
+  question.scopes = body.truth("scopes").value_or(false);
+  const auto delta = body.number("delta");
+  const auto epsilon = body.number("epsilon");
+  if (delta && epsilon) throw BadBody("delta and epsilon: give either, the other is what is asked");
+  if (delta) question.delta = accounting::parse_rational(*delta, "delta");
+  if (epsilon) question.epsilon = accounting::parse_rational(*epsilon, "epsilon");
+  body.expect_no_more();
+  return question;
+}
+
+Response reaccount(Call& call) {
+  BodyObject body(call.read_body(kBody));
+  const engine::ReaccountQuestion question = question_of(body);
+  const Audits::Composing composing = call.parts.audits.compose();
+  if (!composing) throw Refused(503, "overloaded", "another reaccount is being composed").retry_in(5);
+  const auto until = std::chrono::steady_clock::now() + kComposing;
+  const auto look = [&](double) {
+    if (call.parts.audits.stopping()) throw not_admitted(NotAdmitted::stopping);
+    if (std::chrono::steady_clock::now() < until) return;
+    throw Refused(503, "took_too_long",
+                  "to compose what is on record takes longer than the daemon does; the command goes on");
+  };
+  Json datasets = Json::array();
+  for (const engine::Reaccount& answer :
+       engine::reaccount(call.parts.ledger_path, question, engine::Progress(look))) {
+    datasets.push_back(command::object_json(command::reaccount_figures(answer)));
+  }
+  return json(200, {{"ledger_id", call.parts.ledger_id},
+                    {"label", engine::kReaccountLabel},
+                    {"datasets", std::move(datasets)}});
+}
+
+}  // namespace
+
+std::vector<Route> audit_routes() {
+  return {{"POST", "/v1/verifications", Who::auditor, true, {}, &verify},
+          {"GET", "/v1/verifications/{id}", Who::auditor, false, {"wait"}, &read_verification},
+          {"POST", "/v1/verifications/{id}/cancel", Who::auditor, true, {}, &cancel_verification},
+          {"POST", "/v1/reaccounts", Who::auditor, true, {}, &reaccount}};
+}
+
+}  // namespace epsilog::serve
