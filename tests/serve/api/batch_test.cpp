@@ -1,7 +1,9 @@
 // Several requests in one body: as singly, or none of them.
 #include "batch.hpp"
 
-#include <chrono>
+#include <atomic>
+#include <map>
+#include <thread>
 
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
@@ -101,6 +103,36 @@ TEST_CASE("a key twice in one batch is one decision, and with another question a
   CHECK(statuses(other) == std::vector<int>{201, 409, 200});
   CHECK(other.body.at("decisions")[1].at("value").is_null());
   CHECK(clinic.spent() == "0.02");
+}
+
+TEST_CASE("the same batch from many connections at once, beside its requests singly, is decided once",
+          "[api][batch]") {
+  ServedClinic clinic;
+  const json requests = {one("a"), one("b", "0.02"), one("c", "0.03")};
+  std::vector<std::map<std::string, std::string>> values(8);
+  std::atomic<int> fresh = 0;
+  const auto note = [&](std::size_t i, const json& decision) {
+    fresh += decision.at("replayed") ? 0 : 1;
+    values[i][decision.at("key")] = decision.at("value");
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    threads.emplace_back([&, i] {
+      if (i % 2 == 0) {
+        const Reply reply = send(clinic, kAlice, requests);
+        for (const json& decision : reply.body.at("decisions")) note(i, decision);
+        return;
+      }
+      for (const json& request : requests) {
+        note(i, clinic.ask(kAlice, "POST", "/v1/releases", request.dump()).body);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(fresh == 3);
+  for (const auto& found : values) CHECK(found == values.front());
+  CHECK(values.front().size() == 3);
+  CHECK(clinic.spent() == "0.06");
 }
 
 TEST_CASE("each of a batch is told the accuracies that it asked for", "[api][batch]") {
