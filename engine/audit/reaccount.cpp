@@ -258,6 +258,10 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
       },
       leave_out);
   view.reset();  // composing may take long, and an open view keeps the log from being recycled
+  if (question.laws_max > 0 && history.laws().size() > question.laws_max) {
+    throw TooManyLaws(std::to_string(history.laws().size()) + " different laws are on record, and " +
+                      std::to_string(question.laws_max) + " are composed at most");
+  }
 
   std::vector<Reaccount> answers;
   ScheduleFigures figures(history.laws());

@@ -56,6 +56,8 @@ class Laws final {
     return numbers_.emplace(key, losses_.size() - 1).first->second;
   }
   [[nodiscard]] std::vector<accounting::KnownLoss> losses(const LawCounts& counts) const;
+  /// How many there are.
+  [[nodiscard]] std::size_t size() const { return losses_.size(); }
 
  private:
   std::unordered_map<std::string, std::size_t> numbers_;

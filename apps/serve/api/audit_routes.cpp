@@ -25,6 +25,8 @@ using State = Verification::State;
 constexpr std::size_t kFaultsTold = 100;
 /// How long composing may take. Whoever needs longer has the command.
 constexpr std::chrono::seconds kComposing(60);
+/// One figure of them is not broken off.
+constexpr std::size_t kLawsMost = 10'000;
 
 constexpr std::pair<std::string_view, StorageCheck> kStorage[] = {
     {"full", StorageCheck::full}, {"quick", StorageCheck::quick}, {"none", StorageCheck::none}};
@@ -165,6 +167,7 @@ engine::ReaccountQuestion question_of(BodyObject& body) {
   question.dataset = body.string("dataset").value_or("");
   question.accountants = accountants_of(body.string("accountant").value_or("all"));
   question.scopes = body.truth("scopes").value_or(false);
+  question.laws_max = kLawsMost;
   const auto delta = body.number("delta");
   const auto epsilon = body.number("epsilon");
   if (delta && epsilon) throw BadBody("delta and epsilon: give either, the other is what is asked");
@@ -180,16 +183,22 @@ Response reaccount(Call& call) {
   const Audits::Composing composing = call.parts.audits.compose();
   if (!composing) throw Refused(503, "overloaded", "another reaccount is being composed").retry_in(5);
   const auto until = std::chrono::steady_clock::now() + kComposing;
+  const auto too_long = [] {
+    return Refused(503, "took_too_long",
+                   "to compose what is on record takes longer than the daemon does; the command goes on");
+  };
   const auto look = [&](double) {
     if (call.parts.audits.stopping()) throw not_admitted(NotAdmitted::stopping);
-    if (std::chrono::steady_clock::now() < until) return;
-    throw Refused(503, "took_too_long",
-                  "to compose what is on record takes longer than the daemon does; the command goes on");
+    if (std::chrono::steady_clock::now() >= until) throw too_long();
   };
   Json datasets = Json::array();
-  for (const engine::Reaccount& answer :
-       engine::reaccount(call.parts.ledger_path, question, engine::Progress(look))) {
-    datasets.push_back(command::object_json(command::reaccount_figures(answer)));
+  try {
+    for (const engine::Reaccount& answer :
+         engine::reaccount(call.parts.ledger_path, question, engine::Progress(look))) {
+      datasets.push_back(command::object_json(command::reaccount_figures(answer)));
+    }
+  } catch (const engine::TooManyLaws&) {
+    throw too_long();
   }
   return json(200, {{"ledger_id", call.parts.ledger_id},
                     {"label", engine::kReaccountLabel},

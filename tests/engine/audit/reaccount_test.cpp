@@ -217,6 +217,17 @@ TEST_CASE("reaccount: nothing is written, and progress only grows", "[engine][re
   CHECK(content(clinic.ledger()) == before);
 }
 
+TEST_CASE("reaccount: no more different laws are composed than were asked for", "[engine][reaccount]") {
+  const Clinic clinic("epsilon: 10");
+  Engine engine = clinic.open();
+  for (const char* epsilon : {"0.1", "0.2", "0.3", "0.3"}) (void)release(engine, request("count", epsilon));
+  ReaccountQuestion question = everything();
+  question.laws_max = 3;
+  CHECK(only(clinic, question).laws == 3);
+  question.laws_max = 2;
+  CHECK_THROWS_AS(reaccount(clinic.ledger(), question), TooManyLaws);
+}
+
 TEST_CASE("reaccount: what is asked wrongly is refused", "[engine][reaccount][negative]") {
   const Clinic clinic("epsilon: 1");
   ReaccountQuestion question = everything();

@@ -162,6 +162,31 @@ TEST_CASE("a proof is of what one may see: of one's own, without values for a cu
   CHECK(status(kSam, reserved) == 404);
 }
 
+TEST_CASE("who did something about a request gets the proof of that, and of nothing else about it",
+          "[api][evidence]") {
+  ServedClinic clinic;
+  clinic.sign_checkpoints();
+  const std::string pending = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();
+  const std::string route = "/v1/requests/" + pending;
+  REQUIRE(clinic.ask(kBob, "POST", route + "/reject", R"({"why":"not now"})").status == 200);
+  REQUIRE(clinic.ask(kDora, "POST", "/v1/checkpoints").status == 201);
+  std::string rejected;
+  const Reply events = clinic.ask(kDora, "GET", "/v1/events");
+  for (const json& event : events.body.at("events")) {
+    if (event.at("principal") == "bob") rejected = event.at("decision_id");
+  }
+  REQUIRE_FALSE(rejected.empty());
+  const auto status = [&](std::uint32_t uid, const std::string& id) {
+    return clinic.ask(uid, "GET", "/v1/proofs/" + id).status;
+  };
+  CHECK(status(kBob, rejected) == 200);
+  CHECK(status(kBob, pending) == 404);
+  CHECK(status(kAlice, rejected) == 200);
+  CHECK(status(kAlice, pending) == 200);
+  CHECK(status(kAdam, rejected) == 404);
+  CHECK(status(kCarol, rejected) == 200);
+}
+
 TEST_CASE("a line with balances that one does not see any more is not proved to them", "[api][evidence]") {
   ServedClinic clinic;
   clinic.sign_checkpoints();

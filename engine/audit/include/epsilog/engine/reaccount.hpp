@@ -7,6 +7,7 @@
 // Rounds    Up.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "epsilog/accounting/accountant.hpp"
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/exact.hpp"
 #include "epsilog/engine/engine_options.hpp"
 #include "epsilog/engine/progress.hpp"
@@ -34,6 +36,14 @@ struct ReaccountQuestion {
   std::optional<accounting::Exact> epsilon;
   /// Also each account's scope by itself: the releases that were charged to it.
   bool scopes = false;
+  /// So many different laws are composed at most, for the work goes with them; 0: however many there are.
+  std::size_t laws_max = 0;
+};
+
+/// More different laws are on record than were to be composed.
+class TooManyLaws final : public Error {
+ public:
+  using Error::Error;
 };
 
 /// A dataset, or one scope of its accounts.
@@ -64,7 +74,8 @@ struct Reaccount {
 /// laws, not of releases. A decision that cannot be read is told to `unreadable` and takes the figures of its
 /// dataset, of all datasets where not even that can be read.
 /// Requires  question.epsilon or question.delta absent.
-/// Throws    NotFound for an unknown dataset; InvalidParameter; LedgerUnusable, LedgerCorrupt, LedgerIo.
+/// Throws    NotFound for an unknown dataset; InvalidParameter; TooManyLaws; LedgerUnusable, LedgerCorrupt,
+/// LedgerIo.
 [[nodiscard]] std::vector<Reaccount> reaccount(
     const std::string& ledger_path, const ReaccountQuestion& question, const Progress& progress = {},
     accounting::CallbackRef<void(const UnreadableDecision&)> unreadable = {});
