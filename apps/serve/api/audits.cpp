@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 #include <utility>
 
 #include "epsilog/ledger/digest.hpp"
@@ -56,9 +57,9 @@ Audits::Begun Audits::begin(const std::string& by, engine::StorageCheck storage)
   last_.push_back({.id = std::move(id), .by = by, .storage = storage, .started_at = now()});
   try {
     thread_ = std::thread([this, storage] { work(storage); });
-  } catch (...) {
+  } catch (const std::system_error&) {
     last_.pop_back();
-    throw;
+    throw Refused(503, "overloaded", "no thread can be had for it now").retry_in(5);
   }
   if (last_.size() > kKept) last_.pop_front();
   return {last_.back(), true};

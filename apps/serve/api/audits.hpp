@@ -61,7 +61,7 @@ class Audits final {
     Verification verification;
     bool fresh = false;  ///< false: it runs already, and none was started
   };
-  /// Throws  Refused (503) once the daemon ends; EntropyUnavailable; std::system_error.
+  /// Throws  Refused (503) once the daemon ends, and where there can be no thread; EntropyUnavailable.
   [[nodiscard]] Begun begin(const std::string& by, engine::StorageCheck storage);
   /// How it stands; nothing where there is none of that id among the last ones.
   [[nodiscard]] std::optional<Verification> find(const std::string& id) const;
