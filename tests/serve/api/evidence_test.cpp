@@ -187,6 +187,27 @@ TEST_CASE("who did something about a request gets the proof of that, and of noth
   CHECK(status(kCarol, rejected) == 200);
 }
 
+TEST_CASE("of a poisoned ledger no line is proved and nothing is signed, and what was signed stays",
+          "[api][evidence]") {
+  ServedClinic clinic;
+  clinic.sign_checkpoints();
+  const std::string id = released(clinic, kAlice);
+  const Reply before = clinic.ask(kDora, "POST", "/v1/checkpoints");
+  REQUIRE(before.status == 201);
+  REQUIRE(clinic.ask(kAlice, "GET", "/v1/proofs/" + id).status == 200);
+  clinic.folder.write("clinic.ledger.poisoned", "boot\nwhy\n");
+  for (const std::uint32_t uid : {kAlice, kDora}) {
+    const Reply reply = clinic.ask(uid, "GET", "/v1/proofs/" + id);
+    CHECK(reply.status == 503);
+    CHECK(reply.response.body.find("line") == std::string::npos);
+  }
+  CHECK(clinic.ask(kAdam, "GET", "/v1/proofs/" + id).status == 404);
+  CHECK(clinic.ask(kAlice, "GET", "/v1/checkpoints").body.at("note") == before.body.at("note"));
+  const std::string notes = content(clinic.notes());
+  static_cast<void>(clinic.ask(kDora, "POST", "/v1/checkpoints"));
+  CHECK(content(clinic.notes()) == notes);
+}
+
 TEST_CASE("a line with balances that one does not see any more is not proved to them", "[api][evidence]") {
   ServedClinic clinic;
   clinic.sign_checkpoints();
