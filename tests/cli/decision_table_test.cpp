@@ -30,9 +30,10 @@ std::string field(const json& object, const char* name, const char* part = nullp
 }
 
 const std::vector<std::string> kAsTheyStand = {
-    "seq",   "decision_id",    "created_at", "state",         "decision",  "durable",   "principal",
-    "key",   "policy_version", "rules",      "dataset",       "statistic", "by",        "purpose",
-    "value", "parent",         "where",      "decided_under", "why",       "mechanism", "deadline"};
+    "seq",       "decision_id", "created_at",     "state",  "decision", "durable",
+    "principal", "key",         "policy_version", "rules",  "dataset",  "statistic",
+    "by",        "purpose",     "value",          "parent", "where",    "decided_under",
+    "why",       "mechanism",   "deadline",       "via"};
 
 Workbench& with_history(Workbench& bench) {
   bench.init(kClinicPolicy);
@@ -83,7 +84,7 @@ TEST_CASE("audit export: as CSV it says of every decision what history --json sa
   }
   CHECK(table.rows.back().at("reasons") == "dataset_budget_exceeded epsilon");
   CHECK(table.header.front() == "seq");
-  CHECK(table.header.back() == "why");
+  CHECK(table.header.back() == "via");
 }
 
 TEST_CASE("audit export: a text of an asker is no formula, no second line and steers no terminal",

@@ -47,6 +47,7 @@ constexpr Column kDecisionColumns[] = {
     {"parent", "parent"},
     {"deadline", "deadline"},
     {"why", "why", nullptr, Holds::text},
+    {"via", "via"},
 };
 
 /// JSON of ASCII alone, which no spreadsheet and no terminal takes for anything else.
