@@ -10,6 +10,7 @@
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/changed_meanwhile.hpp"
 #include "epsilog/engine/not_verified.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
@@ -257,6 +258,8 @@ class CopiedLedger {
     if (is(std::type_identity<PolicyError>())) return "closed";
     if (is(std::type_identity<InvalidParameter>())) return "invalid";
     if (is(std::type_identity<NotFound>())) return "unknown";
+    if (is(std::type_identity<engine::ChangedSinceSeen>())) return "moved";
+    if (is(std::type_identity<engine::PolicyMoved>())) return "moved";
     return std::string("throws ") + error.what();
   }
 

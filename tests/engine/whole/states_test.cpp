@@ -1,6 +1,7 @@
 // Every path by which a value, a balance, an error or a debit can come about, in every state of a ledger,
 // cell by cell of docs/states.md.
 #include <algorithm>
+#include <fstream>
 
 #include "due_checkpoint.hpp"
 #include "epsilog/engine/credentials.hpp"
@@ -94,6 +95,26 @@ Path applying(const char* name, const std::string& policy) {
                                                                                               : "?");
   });
 }
+/// As the API does it: a text, in place of the version that was read.
+Path offering(const char* name, const std::string& policy, bool read_before,
+              std::optional<std::string> acting = {}) {
+  return writes(name, [=](StateCell& cell, Engine& engine) {
+    std::ifstream file(cell.policies + policy);
+    engine::OfferedPolicy offered{.yaml = std::string(std::istreambuf_iterator<char>(file), {}),
+                                  .acting = acting};
+    offered.expected_sha256 = read_before ? engine.active_policy_version().sha256 : std::string(64, '0');
+    return std::string(engine.apply_policy(offered, "curator", "test").changed ? "applies" : "?");
+  });
+}
+/// As a daemon does that tells what was read on a tick.
+Path at_tick(const char* name, const Words& words) {
+  return {name, Leaves::anything, [words](StateCell& cell) {
+            engine::EngineOptions options = cell.options();
+            options.answers = engine::TickedAnswers{.after_ms = 0, .every_ms = 10};
+            Engine engine = Engine::open(cell.path, options);
+            return words(cell, engine);
+          }};
+}
 Path relocating(const char* name, const std::string& file) {
   return writes(name, [file](StateCell& cell, Engine& engine) {
     return std::string(engine.relocate("clinic", cell.policies + file, "curator", "test").changed ? "moves"
@@ -128,6 +149,12 @@ std::string after_deadlines(StateCell& cell, Engine& engine) {
 
 Answer approve(Engine& engine, const std::string& id, const engine::Asker& by) {
   return engine.approve(id, by);
+}
+Answer approve_as_seen(Engine& engine, const std::string& id, const engine::Asker& by) {
+  return engine.approve(id, by, engine.show(id, {}).recorded.tag);
+}
+Answer approve_unseen(Engine& engine, const std::string& id, const engine::Asker& by) {
+  return engine.approve(id, by, "another");
 }
 
 std::vector<Path> paths() {
@@ -229,6 +256,10 @@ std::vector<Path> paths() {
               }),
       asking("release", request("count", "0.1")),
       asking("release, computed elsewhere", supplied("3", "0.1")),
+      at_tick("release, at its tick",
+              [](StateCell& cell, Engine& engine) {
+                return cell.word(release(engine, request("count", "0.1")));
+              }),
       asking("release, beyond the budget", request("count", "2.5")),
       asking("release, to be approved", request("count", "1.2")),
       asking("release, by nobody declared", mallory),
@@ -254,6 +285,11 @@ std::vector<Path> paths() {
       asking("reserve, against a token",
              holding(request("value:score", "0.1"), Holding::reserved_against_token)),
       committing("commit", "reserved"),
+      at_tick("commit, at its tick",
+              [](StateCell& cell, Engine& engine) {
+                mechanisms::SystemBits bits;
+                return cell.word(engine.commit(cell.ids.at("reserved"), "alice", {}, bits, {}));
+              }),
       committing("commit, computed elsewhere", "value", "3"),
       committing("commit, token issued", "token issued", "3"),
       committing("commit, token not issued", "guarded", "3"),
@@ -278,6 +314,8 @@ std::vector<Path> paths() {
       acting("approve", "pending", approve, "carol"),
       acting("approve, last", "approved once", approve, "dave"),
       acting("approve, by who asked", "pending", approve, "alice"),
+      acting("approve, as it was seen", "pending", approve_as_seen, "carol"),
+      acting("approve, not as it was seen", "pending", approve_unseen, "carol"),
       writes("reject",
              [](StateCell& cell, Engine& engine) {
                return cell.word(engine.reject(cell.ids.at("pending"), "carol", "no"));
@@ -286,6 +324,9 @@ std::vector<Path> paths() {
       applying("policy apply", "again.yaml"),
       applying("policy apply, a larger budget", "larger.yaml"),
       applying("policy apply, less than is spent", "less.yaml"),
+      offering("policy apply, a text", "again.yaml", true),
+      offering("policy apply, a text for another version", "again.yaml", false),
+      offering("policy apply, a text that locks out", "again.yaml", true, "curator"),
       relocating("relocate", "elsewhere.csv"),
       relocating("relocate, to what is not there", "absent.csv"),
       library("key add", Leaves::anything,
@@ -498,9 +539,9 @@ std::string walked_by_another(const Path& path, StateCell& cell) {
 }
 
 bool is_failure(const std::string& word) {
-  static const std::set<std::string> kFailures{"busy",    "io",          "corrupt",     "unusable",
-                                               "forbids", "fails",       "invalid",     "closed",
-                                               "unknown", "contradicts", "unavailable", "rolled back"};
+  static const std::set<std::string> kFailures{
+      "busy",   "io",    "corrupt", "unusable",    "forbids",     "fails",      "invalid",
+      "closed", "moved", "unknown", "contradicts", "unavailable", "rolled back"};
   return kFailures.contains(word);
 }
 
