@@ -231,9 +231,18 @@ TEST_CASE("it says nothing of tokens, answers or where the data are, whatever it
   DaemonProcess daemon;
   daemon.start();
   Connection connection(daemon.ask_socket());
-  const auto granted = connection.ask("POST", "/v1/releases", release("a", "0.1"), as_alice(daemon));
-  REQUIRE(granted);
-  CHECK(granted->status == 201);
+  // A value that nothing else looks like: each is clamped to 0 about every other time.
+  std::string value;
+  for (int i = 0; i < 200 && value.size() < 5; ++i) {
+    const auto granted = connection.ask(
+        "POST", "/v1/releases",
+        R"({"dataset":"clinic","statistic":"sum:cost","epsilon":"0.1","key":")" + std::to_string(i) + "\"}",
+        as_alice(daemon));
+    REQUIRE(granted);
+    CHECK(granted->status == 201);
+    value = granted->body.at("value").get<std::string>();
+  }
+  REQUIRE(value.size() >= 5);
   std::filesystem::remove(daemon.folder.path("visits.csv"));
   static_cast<void>(connection.ask("POST", "/v1/releases", release("b"), as_alice(daemon)));
   static_cast<void>(connection.ask("GET", "/v1/me", "", {{"Authorization", "Bearer eps_forged"}}));
@@ -241,8 +250,7 @@ TEST_CASE("it says nothing of tokens, answers or where the data are, whatever it
   CHECK(daemon.ended() == 0);
   const std::string log = daemon.log();
   for (const std::string& hidden :
-       {daemon.token, std::string("eps_"), daemon.folder.path(""), std::string("visits"),
-        granted->body.at("value").get<std::string>() + "\n"}) {
+       {daemon.token, std::string("eps_"), daemon.folder.path(""), std::string("visits"), value}) {
     CAPTURE(hidden);
     CHECK(log.find(hidden) == std::string::npos);
   }
