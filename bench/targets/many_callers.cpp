@@ -6,12 +6,10 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 
-#include "bare_ledger.hpp"
+#include "bare_groups.hpp"
 #include "ledgers.hpp"
 #include "targets.hpp"
 
@@ -20,41 +18,6 @@ namespace {
 
 constexpr std::int64_t kReleases = 2'048;  // of all together
 constexpr int kRounds = 5;
-
-/// What callers wait for each other for: who finds nobody at work takes all that wait into one transaction.
-class BareGroups final {
- public:
-  BareGroups(const std::string& path, const std::string& line) : rows_(path, line) {}
-
-  void release() {
-    Place mine;
-    std::unique_lock guard(mutex_);
-    waiting_.push_back(&mine);
-    mine.changed.wait(guard, [&] { return mine.served || !leading_; });
-    if (mine.served) return;
-    leading_ = true;
-    const std::vector<Place*> group = std::exchange(waiting_, {});
-    guard.unlock();
-    rows_.release(static_cast<std::int64_t>(group.size()));
-    guard.lock();
-    leading_ = false;
-    for (Place* const place : group) {
-      place->served = true;
-      if (place != &mine) place->changed.notify_one();
-    }
-    if (!waiting_.empty()) waiting_.front()->changed.notify_one();
-  }
-
- private:
-  struct Place {
-    std::condition_variable changed;
-    bool served = false;
-  };
-  std::mutex mutex_;  // guards what follows, and every Place
-  std::vector<Place*> waiting_;
-  bool leading_ = false;
-  BareLedger rows_;  // of who leads
-};
 
 /// Releases a second of so many threads, of which `step` is one release of one.
 double rate_of_threads(std::int64_t threads, const std::function<void(std::int64_t, std::int64_t)>& step) {

@@ -1,6 +1,7 @@
 #include "processes.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -61,6 +62,22 @@ OneCore::OneCore() {
 
 OneCore::~OneCore() {
   ::sched_setaffinity(0, sizeof before_, &before_);
+}
+
+ProcessBeside::ProcessBeside(const std::function<void()>& work) : process_(::fork()) {
+  if (process_ < 0) throw std::runtime_error("cannot fork");
+  if (process_ > 0) return;
+  try {
+    work();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "epsilog_ledger_targets: %s\n", error.what());
+  }
+  ::_exit(1);
+}
+
+ProcessBeside::~ProcessBeside() {
+  ::kill(process_, SIGTERM);
+  static_cast<void>(::waitpid(process_, nullptr, 0));
 }
 
 void in_own_process(const std::function<void()>& work) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/types.h>
 
 #include <functional>
 #include <string>
@@ -31,6 +32,19 @@ class OneCore final {
 
  private:
   cpu_set_t before_{};
+};
+
+/// A server that is there as long as this is: a fork that does the work, which does not return.
+/// Requires  no other thread runs.
+class ProcessBeside final {
+ public:
+  explicit ProcessBeside(const std::function<void()>& work);
+  ProcessBeside(const ProcessBeside&) = delete;
+  ProcessBeside& operator=(const ProcessBeside&) = delete;
+  ~ProcessBeside();
+
+ private:
+  pid_t process_ = -1;
 };
 
 /// Whatever memory it takes is gone after it: the peak of a command counts that of who starts it.

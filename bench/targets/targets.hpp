@@ -30,6 +30,9 @@ struct Row {
 [[nodiscard]] std::vector<Row> rows_of_blocks();
 /// What a replica adds to a release.
 [[nodiscard]] std::vector<Row> rows_of_replica();
+/// The daemon: keyed releases of one connection and of 64, against the library and against a stub that
+/// parses, queues, syncs and answers; reads, by h2load.
+[[nodiscard]] std::vector<Row> rows_of_http();
 /// A ledger of so many decisions made again from its replica, and the verifier on that.
 [[nodiscard]] std::vector<Row> rows_of_history(std::int64_t decisions);
 /// Processor time of whole commands.
