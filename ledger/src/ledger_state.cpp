@@ -18,7 +18,7 @@ namespace epsilog::ledger {
 namespace {
 
 constexpr int kCheckpointFrames = 1'000;  // 4 MiB of WAL; SQLite's own default
-constexpr std::size_t kIdleReaders = 4;
+constexpr std::size_t kIdleReaders = 16;  // to open one costs more than most of what is read
 
 }  // namespace
 

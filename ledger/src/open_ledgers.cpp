@@ -34,8 +34,13 @@ bool is_one_of(const struct stat& file, const LedgerFiles& files) {
 bool belongs_to_open_ledger(const struct stat& file) {
   OpenLedgers& ledgers = open_ledgers();
   const std::lock_guard guard(ledgers.mutex);
-  return std::any_of(ledgers.files.begin(), ledgers.files.end(),
-                     [&file](const LedgerFiles& files) { return is_one_of(file, files); });
+  // Six names to look at for each ledger, however often it is open.
+  for (auto at = ledgers.files.begin(); at != ledgers.files.end(); ++at) {
+    const auto same = [&at](const LedgerFiles& other) { return other.database == at->database; };
+    if (std::any_of(ledgers.files.begin(), at, same)) continue;
+    if (is_one_of(file, *at)) return true;
+  }
+  return false;
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ bool Caller::has(engine::Duty duty) const {
 }
 
 Caller who_asks(const RequestHead& head, const Peer& peer, Looked looked, std::uint32_t own_uid) {
-  auto& [view, now] = looked;
+  std::shared_ptr<const View>& view = looked.view;
+  const std::string& now = looked.now;
   if (const std::string* authorization = head.header("authorization")) {
     const auto found = view->credentials.by_token(bearer(*authorization), now);
     // One text for what is malformed, unknown, expired and revoked: which of them it is helps who guesses.

@@ -18,12 +18,13 @@ LedgerView::LedgerView(const std::string& ledger_path)
 Looked LedgerView::current() {
   ledger::Snapshot snapshot = reader_.snapshot();
   std::string now = snapshot.now();
+  const std::int64_t decisions = snapshot.decisions();
   const std::int64_t version = snapshot.active_policy_version();
   const std::int64_t events = snapshot.credential_events();
   {
     const std::scoped_lock lock(mutex_);
     if (view_ && view_->policy_version == version && view_->credential_events == events) {
-      return {view_, std::move(now)};
+      return {view_, std::move(now), decisions};
     }
   }
   const ledger::PolicyVersion active = snapshot.active_policy();
@@ -35,7 +36,7 @@ Looked LedgerView::current() {
   // Another thread may have read a later one meanwhile.
   const bool newer = !view_ || view_->policy_version < version || view_->credential_events < events;
   if (newer) view_ = view;
-  return {std::move(view), std::move(now)};
+  return {std::move(view), std::move(now), decisions};
 }
 
 std::int64_t LedgerView::decisions() {

@@ -33,8 +33,9 @@ struct View {
 /// What a request finds when it comes.
 struct Looked {
   std::shared_ptr<const View> view;
-  std::string
-      now;  ///< ledger time, which never runs back: what ended stays ended whatever the wall clock says
+  /// Ledger time, which never runs back: what ended stays ended whatever the wall clock says.
+  std::string now;
+  std::int64_t decisions = 0;  ///< so many are on record
 };
 
 class LedgerView final {

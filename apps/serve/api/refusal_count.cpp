@@ -9,16 +9,17 @@ constexpr std::int64_t kHourMs = 3'600'000;
 
 }  // namespace
 
-void RefusalCount::catch_up(const engine::Engine& engine, std::int64_t now_ms) {
+void RefusalCount::catch_up(const engine::Engine& engine, std::int64_t decisions, std::int64_t now_ms) {
   const std::scoped_lock lock(mutex_);
+  if (decisions <= counted_) return;
   if (seen_ < 0) seen_ = engine.last_before(ledger::time_text(now_ms - kHourMs));
-  if (engine.newest_seq() == seen_) return;
   engine.outcomes_after(seen_, [&](const ledger::DecisionOutcome& decision) {
     seen_ = decision.seq;
     if (decision.outcome == ledger::Outcome::refused) {
       times_[decision.principal].push_back(ledger::parse_time(decision.time));
     }
   });
+  counted_ = decisions;
   forget_before(now_ms - kHourMs);
 }
 

@@ -297,7 +297,7 @@ TEST_CASE("who was refused as often as anybody may be in an hour is told to wait
   // A daemon that starts now finds the same on record.
   serve::RefusalCount fresh;
   const std::int64_t now = ledger::wall_clock_ms();
-  fresh.catch_up(*clinic.engine, now);
+  fresh.catch_up(*clinic.engine, clinic.engine->newest_seq(), now);
   CHECK(fresh.of("alice", now) == 3);
   CHECK(fresh.of("alice", now + 3'600'000 + 60'000) == 0);
 }
