@@ -14,7 +14,8 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr int kBusyTimeoutMs = 1'000;  // only a foreign program can hold SQLite's lock while we hold ours
+/// A log that grew beyond that, because of a reader that stayed, is cut down to it when it begins anew.
+constexpr const char* kLogStays = "16777216";
 
 std::string percent_encoded(const std::string& path) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -96,7 +97,8 @@ void require_no_rollback_journal(const LedgerFiles& files, Connection::Role role
 SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) {
   require_no_rollback_journal(files, role);
   try {
-    return SQLite::Database(uri_of(files, role), flags_of(role), kBusyTimeoutMs);
+    return SQLite::Database(uri_of(files, role), flags_of(role),
+                            static_cast<int>(Connection::kUsualWait.count()));
   } catch (const SQLite::Exception& error) {
     // A database that could not be opened has no handle that could be asked for the reason.
     const int wanted = writes(role) ? R_OK | W_OK : R_OK;
@@ -328,6 +330,7 @@ void Connection::make_settings(Role role) {
 void Connection::make_settings_of_writer() {
   require_pragma("wal_autocheckpoint", "0");  // its errors would be swallowed: we checkpoint ourselves
   require_pragma("journal_mode", "wal");
+  require_pragma("journal_size_limit", kLogStays);
   // What a SAVEPOINT keeps of the pages before it: a file elsewhere could fail on its own, and hold answers.
   require_pragma("temp_store", "2");
 }
@@ -401,6 +404,10 @@ void Connection::move_log_into_file(const LedgerFiles& files) {
   if (rc != SQLITE_OK) throw last_failure();
   if (size_of(files.wal()) != 0)
     throw LedgerIo("ledger " + files.database + ": its WAL could not be emptied");
+}
+
+void Connection::wait_for_others(std::chrono::milliseconds wait) noexcept {
+  sqlite3_busy_timeout(handle(), static_cast<int>(wait.count()));
 }
 
 StorageFailure Connection::last_failure() {

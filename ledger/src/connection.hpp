@@ -7,6 +7,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -146,6 +147,11 @@ class Connection final {
   /// Of a file that nobody else knows: all that was committed stands in it, and nothing in its log.
   /// Throws  StorageFailure, LedgerIo.
   void move_log_into_file(const LedgerFiles& files);
+
+  /// How long SQLite waits for its own locks, from now on.
+  void wait_for_others(std::chrono::milliseconds wait) noexcept;
+  /// Only a foreign program can hold them while we hold ours.
+  static constexpr std::chrono::milliseconds kUsualWait{1'000};
 
   [[nodiscard]] sqlite3* handle() { return database_.getHandle(); }
   /// The file's schema version.

@@ -19,12 +19,20 @@ namespace {
 
 constexpr int kCheckpointFrames = 1'000;  // 4 MiB of WAL; SQLite's own default
 constexpr std::size_t kIdleReaders = 16;  // to open one costs more than most of what is read
+constexpr std::int64_t kFrameHeaderBytes = 24;  // and a page: sqlite.org/fileformat2.html#walformat
+
+/// Of the time for which the gate may be closed; the rest is for what those that leave kept from being moved.
+constexpr std::chrono::milliseconds kForReadersToLeave(16);
+/// A reader that stays costs writers one part in so many of their time, once a few attempts have shown that
+/// it does: after each that fails the pause is twice as long, in units of what the attempt took.
+constexpr int kLongestRestartPause = 32;
 
 }  // namespace
 
 LedgerState::LedgerState(const std::string& path, Access access, const Options& options)
     : files_(locate(path)),
       identity_(require_single_regular_file(files_)),
+      gate_(ReadingGate::of(identity_)),
       registered_(files_),
       process_(::getpid()),
       options_(options),
@@ -77,6 +85,9 @@ void LedgerState::open_writer() {
         return SQLITE_OK;
       },
       &wal_frames_);
+  Query page_size = writer->query("PRAGMA page_size");
+  EPSILOG_INVARIANT(page_size.step());
+  frame_bytes_ = page_size.integer(0) + kFrameHeaderBytes;
   writer_ = std::move(writer);
 }
 
@@ -323,9 +334,9 @@ void LedgerState::warn(const std::string& message) const noexcept {
 
 /// One that fails loses nothing: what it moves is durable in the log, stays there, and is moved again as a
 /// whole by a later one.
-void LedgerState::checkpoint(int mode) noexcept {
+bool LedgerState::checkpoint(int mode) noexcept {
   const int rc = sqlite3_wal_checkpoint_v2(writer_->handle(), "main", mode, nullptr, nullptr);
-  if (rc == SQLITE_OK) return;
+  if (rc == SQLITE_OK) return true;
   const StorageFailure failure = writer_->last_failure();
   const std::string reason =
       std::string("checkpoint: ") + failure.what() + " (SQLite " + std::to_string(failure.code()) + ")";
@@ -335,10 +346,40 @@ void LedgerState::checkpoint(int mode) noexcept {
   } else if (primary == SQLITE_IOERR || primary == SQLITE_FULL) {
     warn(reason + "; everything that was recorded is durable in " + files_.wal() + " and stays there");
   }
+  return false;
 }
 
 void LedgerState::checkpoint_if_due() noexcept {
-  if (wal_frames_ >= kCheckpointFrames) checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+  if (wal_frames_ < moved_frames_) moved_frames_ = 0;  // it began anew
+  if (log_is_long() && std::chrono::steady_clock::now() >= next_restart_) {
+    restart_log();
+  } else if (wal_frames_ - moved_frames_ >= kCheckpointFrames) {
+    if (checkpoint(SQLITE_CHECKPOINT_PASSIVE)) moved_frames_ = wal_frames_;
+  }
+}
+
+bool LedgerState::log_is_long() const noexcept {
+  return wal_frames_ * frame_bytes_ >= options_.log_limit;
+}
+
+/// What can be moved is moved before the gate is closed: syncing the database takes its time. Who writes next
+/// then writes to the beginning of the log.
+void LedgerState::restart_log() noexcept {
+  const auto begun = std::chrono::steady_clock::now();
+  bool begins_anew = false;
+  if (checkpoint(SQLITE_CHECKPOINT_PASSIVE)) {
+    moved_frames_ = wal_frames_;
+    ReadingGate::Closed gate(gate_);
+    gate.await_readers(kForReadersToLeave);
+    // Some readers of this process may stay, and be in nobody's way: they began when all was moved. Of other
+    // processes nothing is known here.
+    writer_->wait_for_others(gate.left());
+    begins_anew = checkpoint(SQLITE_CHECKPOINT_RESTART);
+    writer_->wait_for_others(Connection::kUsualWait);
+  }
+  const auto ended = std::chrono::steady_clock::now();
+  next_restart_ = begins_anew ? ended : ended + restart_pause_ * (ended - begun);
+  restart_pause_ = begins_anew ? 1 : std::min(restart_pause_ * 2, kLongestRestartPause);
 }
 
 /// Whoever copies an idle ledger should not lose what still lies in its WAL, and a read-only medium
@@ -350,7 +391,7 @@ void LedgerState::leave_main_file_complete() noexcept {
     turn_ = process_lock_.file();
     require_usable_for_writing();
     settle_what_was_left();
-    sqlite3_busy_timeout(writer_->handle(), 0);
+    writer_->wait_for_others(std::chrono::milliseconds(0));
     checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
   } catch (const std::exception&) {
   }

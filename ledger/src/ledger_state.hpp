@@ -19,6 +19,7 @@
 #include "last_standing.hpp"
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
+#include "reading_gate.hpp"
 #include "replication.hpp"
 #include "schema_comparison.hpp"
 #include "turnstile.hpp"
@@ -45,6 +46,9 @@ class LedgerState final {
   [[nodiscard]] const Clock& clock() const noexcept { return options_.clock; }
   /// Requires  the turn is held.
   [[nodiscard]] Connection& writer() noexcept { return *writer_; }
+
+  /// Where every reader of the file passes by.
+  [[nodiscard]] ReadingGate& gate() const noexcept { return gate_; }
 
   /// Requires  the turn is held.
   [[nodiscard]] SchemaWatch& schema_watch() noexcept { return schema_watch_; }
@@ -106,7 +110,9 @@ class LedgerState final {
   [[noreturn]] void fail(const StorageFailure& failure, const std::string& doing);
   /// Ends the open SQLite transaction, if it is still there. True if nothing is left of it.
   bool roll_back() noexcept;
-  /// Copies the WAL into the database when it has grown, under the turn.
+  /// After a COMMIT: copies the WAL into the database when it has grown, and has it begin anew where it has
+  /// grown beyond Options::log_limit (reading_gate.hpp).
+  /// Requires  the turn is held.
   void checkpoint_if_due() noexcept;
 
   /// Tells Options::warn.
@@ -132,12 +138,16 @@ class LedgerState final {
   void try_to_replicate() const noexcept;
   void leave_nothing_of_the_commit() noexcept;
   void poison(const std::string& reason) noexcept;
-  void checkpoint(int mode) noexcept;
+  /// Whether it did all that it was to do.
+  bool checkpoint(int mode) noexcept;
+  [[nodiscard]] bool log_is_long() const noexcept;
+  void restart_log() noexcept;
   void leave_main_file_complete() noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_reader() const;
 
   const LedgerFiles files_;
   const FileIdentity identity_;
+  ReadingGate& gate_;
   const OpenLedger registered_;  // also while no connection is open
   const pid_t process_;
   const Options options_;
@@ -151,10 +161,14 @@ class LedgerState final {
   LastStanding last_standing_;          // likewise
   Replication replication_{files_, ledger_id_};
   std::optional<std::pair<std::int64_t, std::optional<Replica>>> active_replica_;  // (version, its replica)
-  int wal_frames_ = 0;        // of the WAL after our last commit
-  int turn_ = -1;             // L.lock, while this ledger has the turn
-  bool marked_ = false;       // a COMMIT of this turn has not returned
-  mutable std::mutex mutex_;  // guards what follows
+  std::int64_t frame_bytes_ = 0;                                                   // of one frame of the WAL
+  int wal_frames_ = 0;    // of the WAL after our last commit
+  int moved_frames_ = 0;  // of these, when they were last copied into the database
+  std::chrono::steady_clock::time_point next_restart_{};  // of the log, not before
+  int restart_pause_ = 1;                                 // after the next attempt, in units of what it takes
+  int turn_ = -1;                                         // L.lock, while this ledger has the turn
+  bool marked_ = false;                                   // a COMMIT of this turn has not returned
+  mutable std::mutex mutex_;                              // guards what follows
   std::vector<std::unique_ptr<Connection>> idle_readers_;
   std::string poisoned_here_;  // why this process gave up; "" = it did not
 };

@@ -20,6 +20,7 @@ namespace epsilog::ledger {
 
 SnapshotState::SnapshotState(std::shared_ptr<LedgerState> shared)
     : ledger(std::move(shared)), connection(ledger->take_reader()) {
+  reader = std::make_unique<ReadingGate::Reader>(ledger->gate());
   try {
     connection->query("BEGIN").run();
     // A deferred transaction begins with its first read. What the row says is for who needs it.
@@ -37,6 +38,8 @@ SnapshotState::~SnapshotState() {
     } catch (const StorageFailure&) {
       return;  // not fit for another snapshot
     }
+  } else {
+    static_cast<void>(reader.release());  // counted in the parent
   }
   ledger->give_back_reader(std::move(connection));
 }

@@ -43,6 +43,7 @@ class SnapshotState final {
   [[nodiscard]] std::int64_t durable_lines();
 
   std::shared_ptr<LedgerState> ledger;
+  std::unique_ptr<ReadingGate::Reader> reader;  // before the transaction begins, until it has ended
   std::unique_ptr<Connection> connection;
   std::int64_t durable_below = 0;  ///< as found so far
   bool gave_up = false;            ///< on what is not below: waited for once

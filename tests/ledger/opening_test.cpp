@@ -134,6 +134,7 @@ void check_settings_of(ledger::Connection& writer) {
   CHECK(value("cell_size_check") == "1");
   CHECK(value("trusted_schema") == "0");
   CHECK(value("wal_autocheckpoint") == "0");
+  CHECK(value("journal_size_limit") == "16777216");
   CHECK(value("temp_store") == "2");
   CHECK(value("query_only") == "0");
   int flag = -1;

@@ -29,9 +29,10 @@
 //   (7)  Rows never change, but for accounts, meta and the list of what is open. Each event is one line of
 //        canonical JSON that follows from rows, with its index, gapless from 0; SHA-256 of the line is the
 //        leaf of that number in one RFC 6962 tree. Row, line, leaf and nodes are written in one transaction.
-//   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn. While a COMMIT is
-//        under way L.lock says from which decision on; whoever finds that there, settles it before any other
-//        write: what can be read is durable then, and nothing else is left in the log.
+//   (8)  All writes and all checkpoints happen on one connection of whoever holds the turn; a checkpoint that
+//        has the log begin anew comes after a COMMIT returned and its lines are in the replica. While a
+//        COMMIT is under way L.lock says from which decision on; whoever finds that there, settles it before
+//        any other write: what can be read is durable then, and nothing else is left in the log.
 //   (9)  Every connection has journal_mode WAL, synchronous FULL, power-safe overwrite off, foreign
 //        keys on, and was refused otherwise: the settings were read back. One that writes keeps what it may
 //        have to undo in memory, not in a file elsewhere.

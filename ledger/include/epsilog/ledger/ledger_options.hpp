@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,10 @@ namespace epsilog::ledger {
 struct Options {
   std::chrono::milliseconds wait{30'000};  ///< for the turn, then LedgerBusy; 0: do not wait
   Clock clock = system_clock_reading;      ///< another one only in tests
+  /// From that many bytes on the write-ahead log begins anew as soon as readers let it: who writes closes
+  /// this process to new snapshots for that, between two COMMITs and for at most 20 ms. Another one only in
+  /// tests.
+  std::int64_t log_limit = std::int64_t{16} << 20U;
   /// Called under the turn right before each COMMIT. Must not throw, nor use the ledger.
   accounting::Callback<void()> before_commit = {};
   /// Told in one sentence of what failed without harm to what was recorded: that the log could not be moved

@@ -51,7 +51,8 @@ struct RangeEnd {
 inline constexpr std::int64_t kSameRequestWindow = 1'000;
 
 /// A consistent read-only view. Takes no lock, and does not see what is committed after it was made.
-/// Keep it short: while one is open the write-ahead log cannot be recycled.
+/// Keep it short: while one is open the write-ahead log cannot begin anew. Making one may wait for up to 20
+/// ms, once in a while, for a writer of this process that sees to that (Options::log_limit).
 ///
 /// A decision that is not known to be durable comes without its values, StoredDecision::durable false: all of
 /// a poisoned ledger, and what a process that was killed in COMMIT left. The latter is made durable, which
