@@ -2,19 +2,22 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <new>
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "audit_beginning.hpp"
 #include "audit_fold.hpp"
 #include "audit_threads.hpp"
 #include "decisions_ahead.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/audit.hpp"
-#include "epsilog/engine/credentials.hpp"
-#include "epsilog/engine/named_keys.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
@@ -138,6 +141,8 @@ ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
 /// What the decisions are read from: by whoever judges them, or ahead of it.
 struct DecisionSource {
   ledger::Inspection& inspection;
+  const ledger::HistoryEnd& end;
+  std::chrono::milliseconds slice;
   std::optional<DecisionsAhead> ahead;
 
   template <class... Visitors>
@@ -145,7 +150,7 @@ struct DecisionSource {
     if (ahead) {
       ahead->each(visitors...);
     } else {
-      inspection.each_decision(visitors...);
+      inspection.each_decision(end, slice, visitors...);
     }
   }
 };
@@ -161,16 +166,6 @@ void note_claimed_approval(const ledger::StoredDecision& stored, const std::stri
   if (report.claimed.size() < kClaimedApprovalsTold) {
     report.claimed.push_back({stored.id, stored.draft.principal, stored.created_at});
   }
-}
-
-/// When the first credential was added, "" in a ledger without one.
-std::string first_credential_at(ledger::Snapshot& view) {
-  if (view.credential_events() == 0) return "";
-  std::string first;
-  view.each_credential_event([&first](const ledger::CredentialEvent& event) {
-    if (first.empty()) first = event.at;
-  });
-  return first;
 }
 
 /// `begun` is the share of the time that is over already.
@@ -198,63 +193,60 @@ void check_decisions(DecisionSource& source, AuditFold& fold, AuditReport& repor
       [&faults](const ledger::StoredFault& fault) { faults.push_back(fault_of(fault)); });
 }
 
-void check_history(ledger::Snapshot& view, DecisionSource& source, AuditReport& report,
+void check_history(const Beginning& beginning, DecisionSource& source, AuditReport& report,
                    std::vector<AuditFault>& faults, const Visit& visit, const Progress& progress,
                    double begun) {
-  ledger::Inspection& inspection = source.inspection;
-  AuditFold fold(inspection, faults, report.notes);
+  AuditFold fold(source.inspection, faults, report.notes);
   attempt("schema migrations", faults, [&] {
-    for (const ledger::SchemaMigration& migration : view.schema_migrations()) {
-      fold.schema_migration(migration);
-    }
+    beginning.migrations.tell([&](const ledger::SchemaMigration& row) { fold.schema_migration(row); });
   });
   attempt("clock events", faults, [&] {
-    view.each_clock_event([&fold](const ledger::ClockEvent& event) { fold.clock_event(event); });
+    beginning.clock_events.tell([&](const ledger::ClockEvent& row) { fold.clock_event(row); });
   });
   attempt("policy versions", faults, [&] {
-    view.each_policy_version([&](const ledger::PolicyVersion& version) {
+    beginning.versions.tell([&](const ledger::PolicyVersion& version) {
       attempt("policy versions", faults, [&] { fold.policy_version(version); });
     });
   });
   attempt("relocations", faults, [&] {
-    view.each_relocation([&](const ledger::Relocation& relocation) {
+    beginning.relocations.tell([&](const ledger::Relocation& relocation) {
       fold.relocation(relocation);
       report.relocations.push_back(relocation);
     });
   });
   attempt("key events", faults, [&] {
-    each_unfounded_key(view, [&faults](std::int64_t seq, const std::string& why) {
-      faults.push_back({"key event " + std::to_string(seq), "key_unfounded", why});
+    beginning.unfounded_keys.tell([&](const Beginning::Unfounded& key) {
+      faults.push_back({"key event " + std::to_string(key.first), "key_unfounded", key.second});
     });
   });
   std::string since;
   attempt("credential events", faults, [&] {
-    since = first_credential_at(view);
+    beginning.credentials.tell([&](const std::string& first) { since = first; });
     if (!since.empty()) report.claimed_approvals = 0;
-    each_unfounded_credential(view, [&faults](std::int64_t seq, const std::string& why) {
-      faults.push_back({"credential event " + std::to_string(seq), "credential_unfounded", why});
+    beginning.unfounded_credentials.tell([&](const Beginning::Unfounded& credential) {
+      faults.push_back({"credential event " + std::to_string(credential.first), "credential_unfounded",
+                        credential.second});
     });
   });
   attempt("limit changes", faults, [&] {
-    view.each_limit_change([&fold](const ledger::LimitChange& change) { fold.limit_change(change); });
+    beginning.limit_changes.tell([&](const ledger::LimitChange& change) { fold.limit_change(change); });
   });
   attempt("limit removals", faults, [&] {
-    view.each_limit_removal([&fold](const ledger::LimitRemoval& removal) { fold.limit_removal(removal); });
+    beginning.limit_removals.tell([&](const ledger::LimitRemoval& removal) { fold.limit_removal(removal); });
   });
-  std::vector<ledger::AccountState> accounts;
   attempt("accounts", faults, [&] {
-    inspection.each_account(
-        [&accounts](const ledger::AccountState& account) { accounts.push_back(account); },
-        [&faults](const ledger::StoredFault& fault) { faults.push_back(fault_of(fault)); });
+    for (const ledger::StoredFault& fault : beginning.of_accounts) faults.push_back(fault_of(fault));
+    beginning.accounts.tell([](const ledger::AccountState&) {});
   });
-  fold.accounts(accounts);
+  fold.accounts(beginning.accounts.rows);
   std::int64_t total = 1;
-  attempt("meta", faults, [&] { total = std::max<std::int64_t>(1, view.decisions()); });
+  attempt("meta", faults, [&] {
+    beginning.decisions.tell([&](std::int64_t count) { total = std::max<std::int64_t>(1, count); });
+  });
   attempt("decisions", faults,
           [&] { check_decisions(source, fold, report, faults, total, visit, progress, begun, since); });
-  attempt("open decisions", faults, [&] {
-    for (const std::string& id : inspection.open_ids()) fold.listed_open(id);
-  });
+  attempt("open decisions", faults,
+          [&] { beginning.open.tell([&](const std::string& id) { fold.listed_open(id); }); });
   attempt("accounts", faults, [&] { fold.finish(); });
 }
 
@@ -273,48 +265,43 @@ bool pays(Threads threads, ledger::Snapshot& view) {
   return processors() > 1 && view.decisions() >= kLongHistory;
 }
 
-/// Views of one history, the first for whoever judges: three where that pays, else one. A ledger that is
-/// written to all the time is left to one thread.
+/// Views of one history, the first for whoever judges: three where that pays, else one.
 std::vector<ledger::Snapshot> views(const ledger::Ledger& ledger, Threads threads) {
-  constexpr int kAttempts = 8;
   std::vector<ledger::Snapshot> found;
   found.push_back(ledger.snapshot());
   try {
-    for (int i = 0; i < kAttempts && pays(threads, found.front()); ++i) {
-      found.push_back(ledger.snapshot());
-      if (found.back().decisions() == found.front().decisions()) {
-        found.push_back(ledger.snapshot());  // for the checks of the file, which stand for themselves
-        return found;
-      }
-      found.clear();
-      found.push_back(ledger.snapshot());
+    if (pays(threads, found.front())) {
+      while (found.size() < 3) found.push_back(ledger.snapshot());
     }
   } catch (const Error&) {  // which is said where the first view is read
     while (found.size() > 1) found.pop_back();
-    if (found.empty()) throw;
   }
   return found;
 }
 
 /// One after the other.
-void check_in_order(ledger::Snapshot& view, AuditReport& report, const Visit& visit,
-                    const Progress& progress) {
+void check_in_order(ledger::Snapshot& view, AuditReport& report, const Visit& visit, const Progress& progress,
+                    std::chrono::milliseconds slice) {
   ledger::Inspection inspection(view);
+  view.let_go();
   check_file(inspection, report.storage, report.faults);
-  DecisionSource source{inspection, {}};
-  check_history(view, source, report, report.faults, visit, progress, share_of_file(report.storage));
+  const Beginning beginning = Beginning::of(view);
+  DecisionSource source{inspection, beginning.end, slice, {}};
+  check_history(beginning, source, report, report.faults, visit, progress, share_of_file(report.storage));
 }
 
 /// The file, the reading and the judging beside each other. Who is told of each decision is told once the
 /// file was checked, as by one thread.
 /// Returns  false if there can be no threads; nothing was done then.
 bool check_side_by_side(std::vector<ledger::Snapshot>& views, AuditReport& report, const Visit& visit,
-                        const Progress& progress) {
+                        const Progress& progress, std::chrono::milliseconds slice) {
   ledger::Inspection inspection(views.at(0));
-  DecisionSource source{inspection, {}};
+  const Beginning beginning = Beginning::of(views.at(0));
+  for (ledger::Snapshot& view : views) view.let_go();
+  DecisionSource source{inspection, beginning.end, slice, {}};
   std::optional<WorkerThread> file;
   try {
-    source.ahead.emplace(views.at(1));
+    source.ahead.emplace(views.at(1), beginning.end, slice);
     file.emplace([&report, &view = views.at(2)] {
       ledger::Inspection of_file(view);
       check_file(of_file, report.storage, report.faults);
@@ -329,7 +316,7 @@ bool check_side_by_side(std::vector<ledger::Snapshot>& views, AuditReport& repor
     report.faults.insert(report.faults.end(), faults.begin(), faults.end());
   };
   try {
-    check_history(views.at(0), source, report, faults, visit, progress,
+    check_history(beginning, source, report, faults, visit, progress,
                   visit ? share_of_file(report.storage) : 0);
   } catch (...) {
     after_those_of_the_file();
@@ -342,14 +329,15 @@ bool check_side_by_side(std::vector<ledger::Snapshot>& views, AuditReport& repor
 }  // namespace
 
 AuditReport audit_replay_by(Threads threads, const std::string& ledger_path, Visit visit,
-                            const Progress& progress, StorageCheck storage, Poison poison) {
+                            const Progress& progress, StorageCheck storage, Poison poison,
+                            std::chrono::milliseconds slice) {
   AuditReport report;
   report.storage = storage;
   try {
     const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
     std::vector<ledger::Snapshot> found = views(ledger, threads);
-    if (found.size() == 1 || !check_side_by_side(found, report, visit, progress))
-      check_in_order(found.front(), report, visit, progress);
+    if (found.size() == 1 || !check_side_by_side(found, report, visit, progress, slice))
+      check_in_order(found.front(), report, visit, progress, slice);
     const auto reason = poison == Poison::is_fault ? ledger.poisoned() : std::nullopt;
     if (reason) {
       report.faults.push_back(

@@ -1,6 +1,7 @@
 // How an audit is spread over threads. What it says is the same for any number of them.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "epsilog/accounting/callback.hpp"
@@ -18,10 +19,15 @@ enum class Threads {
 /// Whether it is a fault that the ledger is poisoned.
 enum class Poison { is_no_fault, is_fault };
 
-/// audit_replay() by as many threads. `visit` and `progress` are called on the one that calls.
+/// How long a history is read at a time, so that a writer's log can begin anew in between. Beginning a slice
+/// takes some ten microseconds, and those who wait for it to end wait for 20 ms at most.
+inline constexpr std::chrono::milliseconds kSlice{5};
+
+/// audit_replay() by as many threads, in such slices. `visit` and `progress` are called on the one that
+/// calls.
 AuditReport audit_replay_by(Threads threads, const std::string& ledger_path,
                             accounting::CallbackRef<void(const ReplayedDecision&)> visit,
                             const Progress& progress, StorageCheck storage,
-                            Poison poison = Poison::is_no_fault);
+                            Poison poison = Poison::is_no_fault, std::chrono::milliseconds slice = kSlice);
 
 }  // namespace epsilog::engine

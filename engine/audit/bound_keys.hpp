@@ -2,8 +2,9 @@
 //
 // Keys are looked for in the file's own index, which is not trusted for it: while the file stands still the
 // look-up of a key finds the same rows whenever it is made, and each decision that binds one has to be among
-// them. Where all so far were, no earlier decision with the key can be missing. From the first that is not,
-// or without that index, the keys are kept in memory: of a file that is damaged, and named as such.
+// them. Where all so far were, no earlier decision with the key can be missing; who writes meanwhile only
+// adds later ones. From the first that is not, or without that index, the keys are kept in memory: of a file
+// that is damaged, and named as such.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,9 @@ struct Unwanted {};
 
 }  // namespace
 
-DecisionsAhead::DecisionsAhead(ledger::Snapshot& view) : reader_([this, &view] { read(view); }) {}
+DecisionsAhead::DecisionsAhead(ledger::Snapshot& view, ledger::HistoryEnd end,
+                               std::chrono::milliseconds slice)
+    : reader_([this, &view, end = std::move(end), slice] { read(view, end, slice); }) {}
 
 DecisionsAhead::~DecisionsAhead() {
   const std::lock_guard guard(mutex_);
@@ -29,7 +31,8 @@ void DecisionsAhead::say(const Kind& said) {
   if (++filling_.used == kBatch) hand_over();
 }
 
-void DecisionsAhead::read(ledger::Snapshot& view) {
+void DecisionsAhead::read(ledger::Snapshot& view, const ledger::HistoryEnd& end,
+                          std::chrono::milliseconds slice) {
   struct AtEnd {
     explicit AtEnd(DecisionsAhead& decisions) : ahead(decisions) {}
     AtEnd(const AtEnd&) = delete;
@@ -39,9 +42,10 @@ void DecisionsAhead::read(ledger::Snapshot& view) {
   };
   const AtEnd whatever_happens(*this);
   try {
-    ledger::Inspection(view).each_decision([this](const ledger::StoredDecision& stored) { say(stored); },
-                                           [this](const ledger::MalformedRecord& record) { say(record); },
-                                           [this](const ledger::StoredFault& fault) { say(fault); });
+    ledger::Inspection(view).each_decision(
+        end, slice, [this](const ledger::StoredDecision& stored) { say(stored); },
+        [this](const ledger::MalformedRecord& record) { say(record); },
+        [this](const ledger::StoredFault& fault) { say(fault); });
   } catch (const Unwanted&) {
     return;
   } catch (...) {

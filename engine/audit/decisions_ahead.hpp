@@ -8,6 +8,7 @@
 // again: to free what another thread allocated takes longer than to read it.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -23,10 +24,10 @@ namespace epsilog::engine {
 
 class DecisionsAhead final {
  public:
-  /// Starts to read.
+  /// Starts to read, up to that end and in such slices.
   /// Requires  nobody else uses `view` as long as this lives.
   /// Throws    std::system_error if there can be no thread.
-  explicit DecisionsAhead(ledger::Snapshot& view);
+  DecisionsAhead(ledger::Snapshot& view, ledger::HistoryEnd end, std::chrono::milliseconds slice);
   DecisionsAhead(const DecisionsAhead&) = delete;
   DecisionsAhead& operator=(const DecisionsAhead&) = delete;
   /// Ends the reading where it is.
@@ -46,7 +47,7 @@ class DecisionsAhead final {
   static constexpr std::size_t kBatch = 32;
   static constexpr std::size_t kBatches = 4;
 
-  void read(ledger::Snapshot& view);
+  void read(ledger::Snapshot& view, const ledger::HistoryEnd& end, std::chrono::milliseconds slice);
   void end();
   template <class Kind>
   void say(const Kind& said);

@@ -2,9 +2,12 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "history_end.hpp"
 #include "queries.hpp"
 #include "schema_comparison.hpp"
 #include "snapshot_state.hpp"
@@ -30,13 +33,52 @@ std::vector<std::string> texts(Connection& connection, const std::string& sql) {
   return found;
 }
 
-Counts counts(Connection& connection, const std::string& number, const std::string& table,
-              std::int64_t claimed) {
-  SQLite::Statement statement = connection.prepare("SELECT count(*), coalesce(min(" + number +
-                                                   "), 0), coalesce(max(" + number + "), 0) FROM " + table);
+/// All but how many there are.
+Counts numbers(Connection& connection, const char* number, const std::string& table, std::int64_t claimed) {
+  // Each a look-up of its own: SQLite goes through all rows for both at once.
+  SQLite::Statement statement =
+      connection.prepare(std::string("SELECT coalesce((SELECT min(") + number + ") FROM " + table +
+                         "), 0), coalesce((SELECT max(" + number + ") FROM " + table + "), 0)");
   Query row(statement, connection.handle());
   EPSILOG_INVARIANT(row.step());
-  return {.claimed = claimed, .rows = row.integer(0), .first = row.integer(1), .last = row.integer(2)};
+  return {.claimed = claimed, .rows = 0, .first = row.integer(0), .last = row.integer(1)};
+}
+
+const NumberedTable& table_of(RecordKind kind) {
+  return *std::find_if(kNumberedTables.begin(), kNumberedTables.end(),
+                       [kind](const NumberedTable& table) { return table.kind == kind; });
+}
+
+/// What facts() says, and of which tables it is counted.
+struct CountedFacts {
+  LedgerFacts facts;
+  std::vector<std::pair<RecordKind, Counts LedgerFacts::*>> counts;
+};
+
+CountedFacts facts_but_counts(Connection& connection) {
+  const Meta meta = read_meta(connection);
+  CountedFacts found;
+  found.facts.ledger_id = meta.ledger_id;
+  found.facts.created_at = meta.created_at;
+  found.facts.last_time = meta.last_time;
+  const auto add = [&](Counts LedgerFacts::*counts, RecordKind kind, std::int64_t claimed) {
+    const NumberedTable& table = table_of(kind);
+    found.facts.*counts = numbers(connection, table.number, table.name, claimed);
+    found.counts.emplace_back(kind, counts);
+  };
+  add(&LedgerFacts::decisions, RecordKind::decision, meta.decisions);
+  add(&LedgerFacts::policy_versions, RecordKind::policy, meta.policy_versions);
+  add(&LedgerFacts::limit_changes, RecordKind::limit_change, meta.limit_changes);
+  add(&LedgerFacts::clock_events, RecordKind::clock_event, meta.clock_events);
+  add(&LedgerFacts::accounts, RecordKind::account, meta.accounts);
+  add(&LedgerFacts::limit_removals, RecordKind::limit_removal, meta.limit_removals);
+  add(&LedgerFacts::relocations, RecordKind::relocation, meta.relocations);
+  Query migrations = connection.query("SELECT count(*) FROM schema_migration");
+  EPSILOG_INVARIANT(migrations.step());
+  const std::int64_t places = migrations.integer(0);  // by position
+  found.facts.schema_migrations = {
+      .claimed = meta.schema_migrations, .rows = places, .first = places > 0 ? 1 : 0, .last = places};
+  return found;
 }
 
 std::vector<OrderFault> faults(Connection& connection, const std::string& sql) {
@@ -102,23 +144,15 @@ std::vector<std::string> Inspection::reference_faults() {
 }
 
 LedgerFacts Inspection::facts() {
-  return snapshot_->state_->reading([](Connection& connection) {
-    const Meta meta = read_meta(connection);
-    return LedgerFacts{
-        .ledger_id = meta.ledger_id,
-        .created_at = meta.created_at,
-        .last_time = meta.last_time,
-        .decisions = counts(connection, "seq", "decision", meta.decisions),
-        .policy_versions = counts(connection, "version", "policy_version", meta.policy_versions),
-        .limit_changes = counts(connection, "seq", "limit_change", meta.limit_changes),
-        .clock_events = counts(connection, "seq", "clock_event", meta.clock_events),
-        .schema_migrations =
-            counts(connection, "place",
-                   "(SELECT row_number() OVER (ORDER BY version) AS place FROM schema_migration)",
-                   meta.schema_migrations),
-        .accounts = counts(connection, "id", "account", meta.accounts),
-        .limit_removals = counts(connection, "seq", "limit_removal", meta.limit_removals),
-        .relocations = counts(connection, "seq", "relocation", meta.relocations)};
+  SnapshotState& state = *snapshot_->state_;
+  return state.reading([&state](Connection& connection) {
+    CountedFacts found = facts_but_counts(connection);
+    const std::function<void()> breathe = [&state] { state.between_slices([] {}); };
+    for (const auto& [kind, counts] : found.counts) {
+      Counts& counted = found.facts.*counts;
+      counted.rows = rows_up_to(connection, table_of(kind), counted.last, breathe);
+    }
+    return found.facts;
   });
 }
 

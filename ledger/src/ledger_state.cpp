@@ -17,8 +17,8 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr int kCheckpointFrames = 1'000;  // 4 MiB of WAL; SQLite's own default
-constexpr std::size_t kIdleReaders = 16;  // to open one costs more than most of what is read
+constexpr int kCheckpointFrames = 1'000;        // 4 MiB of WAL; SQLite's own default
+constexpr std::size_t kIdleReaders = 16;        // to open one costs more than most of what is read
 constexpr std::int64_t kFrameHeaderBytes = 24;  // and a page: sqlite.org/fileformat2.html#walformat
 
 /// Of the time for which the gate may be closed; the rest is for what those that leave kept from being moved.
@@ -365,10 +365,11 @@ bool LedgerState::log_is_long() const noexcept {
 /// What can be moved is moved before the gate is closed: syncing the database takes its time. Who writes next
 /// then writes to the beginning of the log.
 void LedgerState::restart_log() noexcept {
+  if (!checkpoint(SQLITE_CHECKPOINT_PASSIVE)) return;
+  moved_frames_ = wal_frames_;
   const auto begun = std::chrono::steady_clock::now();
   bool begins_anew = false;
-  if (checkpoint(SQLITE_CHECKPOINT_PASSIVE)) {
-    moved_frames_ = wal_frames_;
+  {
     ReadingGate::Closed gate(gate_);
     gate.await_readers(kForReadersToLeave);
     // Some readers of this process may stay, and be in nobody's way: they began when all was moved. Of other

@@ -1,8 +1,10 @@
 #include "log_check.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "history_end.hpp"
 #include "record_log.hpp"
 #include "record_rows.hpp"
 #include "stored_bytes.hpp"
@@ -12,27 +14,6 @@ namespace {
 
 constexpr std::int64_t kDecision = static_cast<std::int64_t>(RecordKind::decision);
 
-/// By RecordKind: how many rows there are of each, in SQL; "" for one.
-struct Table {
-  RecordKind kind;
-  const char* count;
-};
-constexpr std::array kTables{
-    Table{RecordKind::policy, "SELECT count(*) FROM policy_version"},
-    Table{RecordKind::policy_place, "SELECT count(*) FROM policy_version"},
-    Table{RecordKind::relocation, "SELECT count(*) FROM relocation"},
-    Table{RecordKind::account, "SELECT count(*) FROM account"},
-    Table{RecordKind::limit_change, "SELECT count(*) FROM limit_change"},
-    Table{RecordKind::limit_removal, "SELECT count(*) FROM limit_removal"},
-    Table{RecordKind::plan, "SELECT count(*) FROM plan"},
-    Table{RecordKind::decision, "SELECT count(*) FROM decision"},
-    Table{RecordKind::clock_event, "SELECT count(*) FROM clock_event"},
-    Table{RecordKind::migration, "SELECT count(*) FROM schema_migration"},
-    Table{RecordKind::credential, "SELECT count(*) FROM credential_event"},
-    Table{RecordKind::key, "SELECT count(*) FROM key_event"},
-    Table{RecordKind::recovery, "SELECT count(*) FROM recovery"},
-};
-
 std::int64_t number(Connection& connection, const char* sql) {
   Query row = connection.query(sql);
   return row.step() ? row.integer(0) : 0;
@@ -40,12 +21,19 @@ std::int64_t number(Connection& connection, const char* sql) {
 
 }  // namespace
 
-LogCheck::LogCheck(Connection& connection, const std::function<void(const StoredFault&)>& fault)
+LogCheck::LogCheck(Connection& connection, const HistoryEnd& end,
+                   const std::function<void(const StoredFault&)>& fault, const std::function<void()>& breathe)
     : connection_(connection),
+      end_(end),
       fault_(fault),
-      statement_(connection.prepare("SELECT idx, kind, row, blind, leaf FROM log ORDER BY idx")),
-      rows_(statement_, connection.handle()),
+      breathe_(breathe),
+      statement_(connection.prepare(
+          "SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 AND idx <= ?2 ORDER BY idx")),
       accounts_(number(connection, "SELECT coalesce(max(id), 0) FROM account")) {}
+
+void LogCheck::pause() {
+  rows_.reset();
+}
 
 void LogCheck::fault(const std::string& record, const char* code, std::string message) {
   fault_({record, code, std::move(message)});
@@ -58,15 +46,21 @@ std::string LogCheck::line_name() const {
 bool LogCheck::next() {
   if (there_) return true;
   for (;;) {
-    over_ = over_ || !rows_.step();  // a statement that has ended is not stepped again
+    if (!over_ && !rows_) {
+      rows_.emplace(statement_, connection_.handle());
+      rows_->with(from_, end_.line);
+    }
+    over_ = over_ || !rows_->step();  // a statement that has ended is not stepped again
     if (over_) return false;
-    const std::int64_t index = rows_.integer(0);
+    const std::int64_t index = rows_->integer(0);
+    if (index == INT64_MAX) over_ = true;  // nothing can follow
+    from_ = std::max(from_, over_ ? index : index + 1);
     try {
       row_ = {.index = index,
-              .kind = rows_.integer(1),
-              .row = rows_.integer(2),
-              .blind = sized_bytes<16>(rows_.bytes(3), "column blind"),
-              .leaf = sized_bytes<32>(rows_.bytes(4), "column leaf")};
+              .kind = rows_->integer(1),
+              .row = rows_->integer(2),
+              .blind = sized_bytes<16>(rows_->bytes(3), "column blind"),
+              .leaf = sized_bytes<32>(rows_->bytes(4), "column leaf")};
       if (row_.kind < 0 || row_.kind >= static_cast<std::int64_t>(kKinds)) {
         throw LedgerCorrupt("column kind is " + std::to_string(row_.kind));
       }
@@ -185,32 +179,51 @@ void LogCheck::decision(RecordedDecision& recorded) {
 }
 
 void LogCheck::finish() {
-  while (next()) check_other();
+  while (next()) {
+    check_other();
+    breathe_();
+  }
+  pause();
   check_counts();
 }
 
 void LogCheck::check_counts() {
-  const Meta meta = read_meta(connection_);
-  if (meta.log_size != expected_) {
-    fault(
-        "meta", "count_differs",
-        std::to_string(meta.log_size) + " lines were recorded, " + std::to_string(expected_) + " are there");
+  if (!end_.lines) static_cast<void>(read_meta(connection_));  // throws what is wrong with it
+  const std::int64_t lines = end_.lines.value_or(expected_);
+  if (lines != expected_) {
+    fault("meta", "count_differs",
+          std::to_string(lines) + " lines were recorded, " + std::to_string(expected_) + " are there");
   }
-  for (const Table& table : kTables) {
-    const std::int64_t rows = number(connection_, table.count);
-    const std::int64_t lines = count_.at(static_cast<std::size_t>(table.kind));
-    if (rows == lines) continue;
-    fault("log", "count_differs",
-          std::to_string(rows) + " rows are there of kind " +
-              std::to_string(static_cast<std::int64_t>(table.kind)) + ", and " + std::to_string(lines) +
-              " lines");
-  }
+  count_lines();
   if (count_.front() != 1) fault("log", "log_order", "has not one line of how the ledger began");
-  const std::int64_t nodes = number(connection_, "SELECT count(*) FROM node");
-  if (nodes != nodes_) {
-    fault("log", "count_differs",
-          std::to_string(nodes) + " nodes are stored of a tree that has " + std::to_string(nodes_));
+  count_nodes();
+}
+
+void LogCheck::count_lines() {
+  for (std::size_t i = 0; i < kNumberedTables.size(); ++i) {
+    const NumberedTable& table = kNumberedTables.at(i);
+    const std::int64_t rows = rows_up_to(connection_, table, end_.rows.at(i), breathe_);
+    const std::int64_t lines = count_.at(static_cast<std::size_t>(table.kind));
+    const auto differ = [&](RecordKind kind, std::int64_t found) {
+      if (rows == found) return;
+      fault("log", "count_differs",
+            std::to_string(rows) + " rows are there of kind " +
+                std::to_string(static_cast<std::int64_t>(kind)) + ", and " + std::to_string(found) +
+                " lines");
+    };
+    differ(table.kind, lines);
+    if (table.kind != RecordKind::policy) continue;
+    differ(RecordKind::policy_place, count_.at(static_cast<std::size_t>(RecordKind::policy_place)));
   }
+}
+
+void LogCheck::count_nodes() {
+  std::int64_t nodes = 0;
+  for (const auto& [level, last] : end_.nodes ? *end_.nodes : last_nodes(connection_))
+    nodes += nodes_up_to(connection_, level, last, breathe_);
+  if (nodes == nodes_) return;
+  fault("log", "count_differs",
+        std::to_string(nodes) + " nodes are stored of a tree that has " + std::to_string(nodes_));
 }
 
 }  // namespace epsilog::ledger

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,18 @@ namespace epsilog::ledger {
 
 class LogCheck final {
  public:
-  /// Requires  both outlive this.
-  LogCheck(Connection& connection, const std::function<void(const StoredFault&)>& fault);
+  /// Up to that end. `breathe` is called where nothing is in use, now and then: what is left to read may be
+  /// read by another transaction. Requires  all of them outlive this.
+  LogCheck(Connection& connection, const HistoryEnd& end,
+           const std::function<void(const StoredFault&)>& fault, const std::function<void()>& breathe);
 
   /// The decision that follows. Those that cannot be read are left out: their lines are passed by.
   /// Ensures  it is what it was; no copy is made of it.
   void decision(RecordedDecision& recorded);
   /// What comes after the last decision, and the whole.
   void finish();
+  /// No statement of it is in use then, until it goes on.
+  void pause();
 
  private:
   static constexpr std::size_t kKinds = std::variant_size_v<Record>;
@@ -51,10 +56,17 @@ class LogCheck final {
   void fault(const std::string& record, const char* code, std::string message);
   [[nodiscard]] std::string line_name() const;
 
+  void count_lines();
+  void count_nodes();
+
   Connection& connection_;
+  const HistoryEnd& end_;
   const std::function<void(const StoredFault&)>& fault_;
+  const std::function<void()>& breathe_;
   SQLite::Statement statement_;
-  Query rows_;
+  std::optional<Query> rows_;  // none: paused
+  std::int64_t from_ = INT64_MIN;
+  bool at_end_ = false;  // of all numbers
   Row row_;
   bool there_ = false;  // row_ is to be looked at
   bool over_ = false;   // and no row follows

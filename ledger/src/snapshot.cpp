@@ -20,12 +20,8 @@ namespace epsilog::ledger {
 
 SnapshotState::SnapshotState(std::shared_ptr<LedgerState> shared)
     : ledger(std::move(shared)), connection(ledger->take_reader()) {
-  reader = std::make_unique<ReadingGate::Reader>(ledger->gate());
   try {
-    connection->query("BEGIN").run();
-    // A deferred transaction begins with its first read. What the row says is for who needs it.
-    static_cast<void>(connection->query("SELECT one FROM meta").step());
-    connection->shared().forget_if_changed(*connection);
+    begin();
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + ledger->files().database);
   }
@@ -33,15 +29,52 @@ SnapshotState::SnapshotState(std::shared_ptr<LedgerState> shared)
 
 SnapshotState::~SnapshotState() {
   if (ledger->own_process()) {
-    try {
-      connection->query("ROLLBACK").run();
-    } catch (const StorageFailure&) {
-      return;  // not fit for another snapshot
-    }
+    end();
+    if (!fit) return;
   } else {
     static_cast<void>(reader.release());  // counted in the parent
   }
   ledger->give_back_reader(std::move(connection));
+}
+
+void SnapshotState::begin() {
+  EPSILOG_INVARIANT(reader == nullptr);
+  reader = std::make_unique<ReadingGate::Reader>(ledger->gate());
+  try {
+    connection->query("BEGIN").run();
+    // A deferred transaction begins with its first read. What the row says is for who needs it.
+    static_cast<void>(connection->query("SELECT one FROM meta").step());
+    connection->shared().forget_if_changed(*connection);
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+void SnapshotState::end() noexcept {
+  if (reader == nullptr) return;
+  try {
+    if (connection->in_transaction()) connection->query("ROLLBACK").run();
+  } catch (const std::exception&) {
+    fit = false;
+  }
+  reader.reset();
+}
+
+void SnapshotState::hold() {
+  ledger->require_own_process();
+  end();
+  held = true;
+  try {
+    begin();
+  } catch (const StorageFailure& failure) {
+    throw_translated(failure, "ledger " + ledger->files().database);
+  }
+}
+
+void SnapshotState::let_go() noexcept {
+  held = false;
+  if (ledger->own_process()) end();
 }
 
 bool SnapshotState::in_replica(std::int64_t line) {
@@ -105,6 +138,14 @@ std::int64_t SnapshotState::durable_lines() {
 Snapshot::Snapshot(std::unique_ptr<SnapshotState> state) : state_(std::move(state)) {}
 Snapshot::Snapshot(Snapshot&&) noexcept = default;
 Snapshot::~Snapshot() = default;
+
+void Snapshot::hold() {
+  state_->hold();
+}
+
+void Snapshot::let_go() noexcept {
+  state_->let_go();
+}
 
 std::string Snapshot::ledger_id() {
   return state_->ledger->ledger_id();

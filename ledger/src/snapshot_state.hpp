@@ -11,7 +11,8 @@
 
 namespace epsilog::ledger {
 
-/// A pooled reader connection inside a deferred transaction that has read once.
+/// A pooled reader connection inside a deferred transaction that has read once; where it was let go, only
+/// while something is read.
 class SnapshotState final {
  public:
   explicit SnapshotState(std::shared_ptr<LedgerState> ledger);
@@ -19,11 +20,43 @@ class SnapshotState final {
   SnapshotState(const SnapshotState&) = delete;
   SnapshotState& operator=(const SnapshotState&) = delete;
 
+  /// Begins the transaction. Requires  it has not begun.
+  void begin();
+  /// Requires  no statement is in use.
+  void end() noexcept;
+  /// As Snapshot::hold() and let_go().
+  void hold();
+  void let_go() noexcept;
+  /// Ends the slice that is being read, does something, and begins the next one. Where the snapshot is held
+  /// there is but one.
+  /// Requires  within reading(), no statement in use.
+  template <class Step>
+  void between_slices(Step step) {
+    if (!held) end();
+    step();
+    if (!held) begin();
+  }
+
   /// Runs a read and translates what goes wrong.
   template <class Read>
   auto reading(Read read) {
     ledger->require_own_process();
     try {
+      const Reading opened(*this);
+      return read(*connection);
+    } catch (const StorageFailure& failure) {
+      throw_translated(failure, "ledger " + ledger->files().database);
+    }
+  }
+
+  /// The same of one that is over at once and looks at nothing that changes: where the snapshot was let go,
+  /// each statement of it is a transaction of its own, which is all that such a read needs.
+  template <class Read>
+  auto looking_up(Read read) {
+    ledger->require_own_process();
+    try {
+      std::optional<ReadingGate::Reader> passes;
+      if (reader == nullptr) passes.emplace(ledger->gate());
       return read(*connection);
     } catch (const StorageFailure& failure) {
       throw_translated(failure, "ledger " + ledger->files().database);
@@ -45,11 +78,31 @@ class SnapshotState final {
   std::shared_ptr<LedgerState> ledger;
   std::unique_ptr<ReadingGate::Reader> reader;  // before the transaction begins, until it has ended
   std::unique_ptr<Connection> connection;
+  bool held = true;                ///< also while nothing is read
+  bool fit = true;                 ///< for another snapshot
   std::int64_t durable_below = 0;  ///< as found so far
   bool gave_up = false;            ///< on what is not below: waited for once
   std::int64_t replica_size = -1;  ///< as meta has it; -1: not read yet
   std::int64_t replicated = 0;     ///< lines that the replica holds, as found so far
   bool replica_gave_up = false;    ///< likewise
+
+ private:
+  /// The transaction, for a read that finds none.
+  class Reading final {
+   public:
+    explicit Reading(SnapshotState& state) : state_(state), begins_(state.reader == nullptr) {
+      if (begins_) state.begin();
+    }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+    ~Reading() {
+      if (begins_) state_.end();
+    }
+
+   private:
+    SnapshotState& state_;
+    const bool begins_;
+  };
 };
 
 }  // namespace epsilog::ledger

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger_files.hpp"
 #include "reading_gate.hpp"
@@ -87,22 +87,24 @@ class Readers final {
 struct Load {
   std::int64_t longest = 0;  ///< bytes that the log had
   std::int64_t written = 0;  ///< bytes, as far as one COMMIT is like the next
+  std::int64_t each = 0;     ///< bytes of one COMMIT
   int commits = 0;
 };
 
 /// Writes until so many bytes went through the log, and looks at it after each COMMIT.
-Load write_through(const LedgerFixture& fixture, ledger::Ledger& ledger, std::int64_t bytes) {
+Load write_through(const LedgerFixture& fixture, ledger::Ledger& ledger, std::int64_t bytes,
+                   std::int64_t each = 0) {
   constexpr int kDecisions = 32;
   constexpr int kFirst = 8;
   Load load;
+  load.each = each;
   const std::int64_t before = size_of_log(fixture);
-  std::int64_t each = 0;
-  for (const auto end = Clock::now() + 300s; load.written < bytes && Clock::now() < end; ++load.commits) {
+  for (const auto end = Clock::now() + 100s; load.written < bytes && Clock::now() < end; ++load.commits) {
     write(ledger, kDecisions);
     const std::int64_t now = size_of_log(fixture);
     load.longest = std::max(load.longest, now);
-    if (load.commits < kFirst) each = (now - before) / (load.commits + 1);
-    load.written += each;
+    if (each == 0 && load.commits < kFirst) load.each = (now - before) / (load.commits + 1);
+    load.written += load.each;
   }
   return load;
 }
@@ -121,6 +123,65 @@ TEST_CASE("log: readers that overlap one another do not let it grow with what is
   CHECK_FALSE(readers.changed());
   CHECK(load.written >= 8 * kMiB);
   CHECK(load.longest < load.written / 2);
+}
+
+namespace {
+
+/// Reads the whole history again and again, as an audit does, and is slow to look at what it is told.
+class SlowAudit final {
+ public:
+  enum class Reads { in_slices, at_once };
+  SlowAudit(const LedgerFixture& fixture, Reads reads)
+      : thread_([this, &fixture, reads] {
+          const auto ledger = ledger::Ledger::open_read_only(fixture.path);
+          while (!over_) {
+            auto view = ledger.snapshot();
+            ledger::Inspection inspection(view);
+            const ledger::HistoryEnd end = inspection.end();
+            if (reads == Reads::in_slices) view.let_go();
+            std::int64_t seen = 0;
+            inspection.each_decision(
+                end, 1ms,
+                [&](const ledger::StoredDecision& stored) {
+                  if (stored.seq != ++seen) ++wrong_;
+                  if (!over_) std::this_thread::sleep_for(2ms);
+                },
+                [&](const ledger::MalformedRecord&) { ++wrong_; },
+                [&](const ledger::StoredFault&) { ++wrong_; });
+            if (seen != end.decision) ++wrong_;
+          }
+        }) {}
+  SlowAudit(const SlowAudit&) = delete;
+  SlowAudit& operator=(const SlowAudit&) = delete;
+  ~SlowAudit() { static_cast<void>(wrong()); }
+  /// Ends it. How much it was told that is not so.
+  [[nodiscard]] int wrong() {
+    over_ = true;
+    if (thread_.joinable()) thread_.join();
+    return wrong_;
+  }
+
+ private:
+  std::atomic<bool> over_ = false;
+  std::atomic<int> wrong_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("log: a reader of the whole history in slices does not let it grow, one that reads at once does",
+          "[ledger][log][threads]") {
+  for (const auto reads : {SlowAudit::Reads::in_slices, SlowAudit::Reads::at_once}) {
+    const LedgerFixture fixture;
+    ledger::Ledger ledger = with_limit(fixture, 256 * kKiB);
+    const std::int64_t each = write_through(fixture, ledger, 512 * kKiB).each;
+    SlowAudit audit(fixture, reads);
+    Readers readers(fixture, 2, 2ms);
+    const Load load = write_through(fixture, ledger, 3 * kMiB, each);
+    readers.end();
+    CHECK(audit.wrong() == 0);
+    CHECK((load.longest < load.written / 2) == (reads == SlowAudit::Reads::in_slices));
+  }
 }
 
 TEST_CASE("log: beside sixteen readers, through half a gibibyte of groups, it stays below 64 MiB",

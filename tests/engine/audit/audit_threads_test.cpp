@@ -1,4 +1,4 @@
-// An audit says the same for any number of threads, of a sound ledger and of a damaged one.
+// An audit says the same for any number of threads and any slices, of a sound ledger and of a damaged one.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +8,7 @@
 #include "audit_threads.hpp"
 #include "clinic.hpp"
 #include "decisions_ahead.hpp"
+#include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -15,6 +16,7 @@
 using namespace epsilog;
 using namespace epsilog::test;
 using engine::Threads;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -28,7 +30,8 @@ std::vector<std::string> lines(const std::vector<engine::AuditFault>& faults) {
 }
 
 /// What is told of each decision, and then the report.
-std::vector<std::string> told(Threads threads, const std::string& ledger, bool of_each) {
+std::vector<std::string> told(Threads threads, const std::string& ledger, bool of_each,
+                              std::chrono::milliseconds slice = engine::kSlice) {
   std::vector<std::string> found;
   const auto visit = [&found](const engine::ReplayedDecision& decision) {
     found.push_back(std::to_string(decision.seq) + " " + decision.decision_id + " " + decision.outcome);
@@ -36,7 +39,8 @@ std::vector<std::string> told(Threads threads, const std::string& ledger, bool o
   };
   accounting::CallbackRef<void(const engine::ReplayedDecision&)> told_of_each;
   if (of_each) told_of_each = visit;
-  const auto report = engine::audit_replay_by(threads, ledger, told_of_each, {}, engine::StorageCheck::full);
+  const auto report = engine::audit_replay_by(threads, ledger, told_of_each, {}, engine::StorageCheck::full,
+                                              engine::Poison::is_no_fault, slice);
   found.push_back(std::to_string(report.records) + (report.ok ? " sound" : " not sound"));
   for (const auto& part : {lines(report.faults), lines(report.notes)})
     found.insert(found.end(), part.begin(), part.end());
@@ -61,18 +65,20 @@ void live(const Clinic& clinic) {
   static_cast<void>(engine.release_many(requests, bits, {}));
 }
 
-void damage_by_turns(const Clinic& clinic, const std::vector<std::string>& damages) {
+void damage_by_turns(const Clinic& clinic, const std::vector<std::string>& damages, bool of_each) {
   const std::string sound = clinic.folder.path("sound");
   std::filesystem::copy_file(clinic.ledger(), sound);
   for (const std::string& damage : damages) {
     CAPTURE(damage);
     std::filesystem::copy_file(sound, clinic.ledger(), std::filesystem::copy_options::overwrite_existing);
     if (!damage.empty()) tamper(clinic.ledger(), damage);
-    for (const bool of_each : {false, true}) {
-      const auto by_one = told(Threads::one, clinic.ledger(), of_each);
-      CHECK(by_one.size() > (damage.empty() ? 0U : 1U));
-      CHECK(told(Threads::several, clinic.ledger(), of_each) == by_one);
-    }
+    const auto by_one = told(Threads::one, clinic.ledger(), false, ledger::kWhole);
+    CHECK(by_one.size() > (damage.empty() ? 0U : 1U));
+    CHECK(told(Threads::one, clinic.ledger(), false, 0ms) == by_one);
+    CHECK(told(Threads::several, clinic.ledger(), false) == by_one);
+    if (!of_each) continue;
+    CHECK(told(Threads::several, clinic.ledger(), true, 0ms) ==
+          told(Threads::one, clinic.ledger(), true, ledger::kWhole));
   }
 }
 
@@ -96,7 +102,25 @@ TEST_CASE("audit: it says the same by several threads as by one, faults in the s
        "UPDATE account SET spent = spent + 1; DELETE FROM open_decision",
        "UPDATE meta SET decisions = decisions + 5, events = events + 1",
        "DROP INDEX decision_by_key; UPDATE decision SET key = 'key 3' WHERE seq > 290",
-       "UPDATE log SET leaf = zeroblob(32) WHERE idx % 50 = 3; DELETE FROM log WHERE idx = 100"});
+       "UPDATE log SET leaf = zeroblob(32) WHERE idx % 50 = 3; DELETE FROM log WHERE idx = 100"},
+      true);
+}
+
+TEST_CASE("audit: it says the same in slices of one row as of one slice, whatever numbers rows have",
+          "[engine][audit][slices][negative]") {
+  const Clinic clinic("epsilon: 3");
+  live(clinic);
+  damage_by_turns(
+      clinic,
+      {"UPDATE log SET idx = idx + 4611686018427387904 WHERE idx > 200",
+       "UPDATE log SET idx = 9223372036854775807 WHERE idx = 250", "DELETE FROM log", "DELETE FROM node",
+       "INSERT INTO node VALUES(16, 7, zeroblob(32))",
+       "UPDATE decision SET seq = 9223372036854775807 WHERE seq = 300",
+       "UPDATE decision SET seq = 4611686018427387904 WHERE seq = 20", "DELETE FROM decision",
+       "DELETE FROM name", "DROP TABLE recovery; UPDATE meta SET one = one",
+       "DROP TABLE node; UPDATE meta SET one = one", "DROP TABLE open_decision; UPDATE meta SET one = one",
+       "INSERT INTO relocation VALUES(900, 1, 1, 'clinic', '/nowhere', 1, 'eve', '')"},
+      false);
 }
 
 TEST_CASE("audit: a page that cannot be read ends the decisions where one thread ends them",
@@ -113,8 +137,9 @@ TEST_CASE("audit: a page that cannot be read ends the decisions where one thread
     std::filesystem::copy_file(sound, clinic.ledger(), std::filesystem::copy_options::overwrite_existing);
     std::fstream(clinic.ledger(), std::ios::in | std::ios::out | std::ios::binary).seekp(page)
         << std::string(kPage, '\xff');
-    const auto by_one = told(Threads::one, clinic.ledger(), false);
+    const auto by_one = told(Threads::one, clinic.ledger(), false, ledger::kWhole);
     CHECK(told(Threads::several, clinic.ledger(), false) == by_one);
+    CHECK(told(Threads::one, clinic.ledger(), false, 0ms) == by_one);
     ended += std::any_of(by_one.begin(), by_one.end(), [](const std::string& line) {
       return line.starts_with("decisions | storage_damaged");
     });
@@ -143,7 +168,7 @@ TEST_CASE("audit: no more is read ahead than fits into the memory set aside", "[
   live(clinic);
   const ledger::Ledger ledger = ledger::Ledger::open_read_only(clinic.ledger());
   ledger::Snapshot view = ledger.snapshot();
-  engine::DecisionsAhead ahead(view);
+  engine::DecisionsAhead ahead(view, ledger::Inspection(view).end(), ledger::kWhole);
   std::vector<const ledger::StoredDecision*> places;
   std::int64_t last = 0;
   ahead.each(

@@ -6,10 +6,12 @@
 // Thread-safety: as the snapshot it looks at.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "epsilog/accounting/rational.hpp"
@@ -75,6 +77,26 @@ struct IdRange {
   std::string first;  ///< "" when there are none
 };
 
+/// Where a history ends at one instant. Nothing before its end changes any more, and nothing is added there:
+/// what of a ledger is up to that end can be read in slices, beside a writer, and is what it was at that
+/// instant.
+struct HistoryEnd {
+  /// The highest number of any row, where it can be read, else INT64_MAX.
+  std::int64_t decision = INT64_MAX;
+  std::int64_t line = INT64_MAX;
+  /// The leaf of that line, as it is stored; "" if there is none that can be read. Where it is another one,
+  /// so is the history.
+  std::string leaf = {};
+  /// As meta counts them; nothing if it cannot be read.
+  std::optional<std::int64_t> lines = {};
+  std::vector<std::int64_t> rows = {};  ///< the highest number in each table that has lines
+  /// The levels of nodes, with the highest number in each; nothing if they cannot be read.
+  std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>> nodes = {};
+};
+
+/// A slice that is not to end.
+inline constexpr std::chrono::milliseconds kWhole = std::chrono::hours(24 * 365);
+
 class Inspection final {
  public:
   /// Requires  the snapshot outlives this.
@@ -128,6 +150,16 @@ class Inspection final {
   /// was decided under, the accounts it lists, the parameters that stand beside its components, texts that
   /// are not written as they would be.
   void each_decision(const std::function<void(const StoredDecision&)>& visit,
+                     const std::function<void(const MalformedRecord&)>& malformed,
+                     const std::function<void(const StoredFault&)>& fault);
+  /// Where the history ends that the snapshot shows.
+  [[nodiscard]] HistoryEnd end();
+  /// The same of the decisions, lines and nodes up to that end. Of a snapshot that was let go no slice is
+  /// longer than that by more than one row, and what is read is told between two of them: whoever is told may
+  /// take his time, and use the snapshot. Throws  LedgerBusy if another history was put in the place of that
+  /// one meanwhile.
+  void each_decision(const HistoryEnd& end, std::chrono::milliseconds slice,
+                     const std::function<void(const StoredDecision&)>& visit,
                      const std::function<void(const MalformedRecord&)>& malformed,
                      const std::function<void(const StoredFault&)>& fault);
   /// Ordered by account.

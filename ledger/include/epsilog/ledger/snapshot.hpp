@@ -66,6 +66,12 @@ class Snapshot final {
   Snapshot(Snapshot&&) noexcept;
   Snapshot& operator=(Snapshot&&) = delete;
   ~Snapshot();
+  /// From here on it is open only while one of its functions reads, and each shows what is committed by then:
+  /// for what stays as it is once it is there (ledger.hpp, 7), which can so be read in slices. No function
+  /// may be under way.
+  void let_go() noexcept;
+  /// Held again, as one that is made now.
+  void hold();
   [[nodiscard]] std::string ledger_id();
   [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
   [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
