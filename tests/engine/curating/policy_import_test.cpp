@@ -4,10 +4,12 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_draft.hpp"
+#include "replaced_text.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::engine;
+using epsilog::test::replaced;
 
 namespace {
 
@@ -57,12 +59,6 @@ bool mentions(const std::vector<PolicyDraft::Remark>& remarks, const std::string
   return std::any_of(remarks.begin(), remarks.end(), [&](const PolicyDraft::Remark& remark) {
     return remark.message.find(part) != std::string::npos;
   });
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
 }
 
 /// "LINE:COLUMN: message" of the one fault.

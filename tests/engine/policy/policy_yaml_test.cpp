@@ -28,7 +28,7 @@ bool refused_quickly(const std::string& yaml) {
   return refused && std::clock() - start < 5 * CLOCKS_PER_SEC;
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
+std::string all_replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
     text.replace(at, from.size(), to);
   }
@@ -39,17 +39,17 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 TEST_CASE("policy: CR LF lines, a byte order mark and comments change nothing", "[engine][policy][yaml]") {
   const std::string plain = PolicyText{}.yaml();
-  CHECK(faults_of(replaced(plain, "\n", "\r\n")).empty());
+  CHECK(faults_of(all_replaced(plain, "\n", "\r\n")).empty());
   CHECK(faults_of("\xEF\xBB\xBF" + plain).empty());
   CHECK(faults_of("# first\n\n" + plain + "\t# last, after a tab\n").empty());
   CHECK(faults_of("---\n" + plain + "...\n").empty());
 
-  const Texts with_lf = faults_of(replaced(plain, "epsilon: 3", "epsilon: 0"));
+  const Texts with_lf = faults_of(all_replaced(plain, "epsilon: 3", "epsilon: 0"));
   REQUIRE(with_lf.size() == 1);
   CHECK(with_lf[0].starts_with("8:23: "));
-  CHECK(faults_of("\xEF\xBB\xBF" + replaced(replaced(plain, "epsilon: 3", "epsilon: 0"), "\n", "\r\n")) ==
-        with_lf);
-  CHECK(faults_of(replaced(plain, "\n", "\r")) ==
+  CHECK(faults_of("\xEF\xBB\xBF" +
+                  all_replaced(all_replaced(plain, "epsilon: 3", "epsilon: 0"), "\n", "\r\n")) == with_lf);
+  CHECK(faults_of(all_replaced(plain, "\n", "\r")) ==
         Texts{"1:11: a carriage return inside a line: end lines with LF or CR LF"});
 }
 
@@ -173,9 +173,9 @@ TEST_CASE("policy: deep nesting, alias bombs and very long texts are refused qui
   const std::size_t most = std::size_t{250} * 1024;
   CHECK(refused_quickly(std::string(most, '[')));
   CHECK(refused_quickly(std::string(most, '{')));
-  CHECK(refused_quickly(replaced(std::string(most / 4, '-'), "-", "- ")));
-  CHECK(refused_quickly(replaced(std::string(most / 4, '?'), "?", "? ")));
-  CHECK(refused_quickly("[" + replaced(std::string(most / 4, 'x'), "x", "x,") + "]"));
+  CHECK(refused_quickly(all_replaced(std::string(most / 4, '-'), "-", "- ")));
+  CHECK(refused_quickly(all_replaced(std::string(most / 4, '?'), "?", "? ")));
+  CHECK(refused_quickly("[" + all_replaced(std::string(most / 4, 'x'), "x", "x,") + "]"));
   CHECK(refused_quickly("a: " + std::string(most, 'x')));
   CHECK(refused_quickly("a: '" + std::string(most, '\'')));
   CHECK(refused_quickly(std::string(most, '\n')));
@@ -206,7 +206,7 @@ TEST_CASE("policy: the limits on nesting and on the number of values are sharp",
 
   // A map, a key and a list are three values of the 50,000.
   const auto listed = [](std::size_t count) {
-    return faults_of("a: [" + replaced(std::string(count, 'x'), "x", "x,") + "]\n");
+    return faults_of("a: [" + all_replaced(std::string(count, 'x'), "x", "x,") + "]\n");
   };
   CHECK(listed(49'997).back().find("more than 50000 values") == std::string::npos);
   CHECK(listed(49'998) == Texts{"1:99999: more than 50000 values in one policy"});

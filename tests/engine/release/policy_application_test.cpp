@@ -1,21 +1,12 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "replaced_text.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
 using engine::Engine;
-
-namespace {
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
-
-}  // namespace
 
 TEST_CASE("policy apply: a charged dataset keeps its unit, neighbours, measure and source",
           "[engine][policy][negative]") {

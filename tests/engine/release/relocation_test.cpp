@@ -7,6 +7,7 @@
 #include "copied_ledger.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "replaced_text.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -17,12 +18,6 @@ using engine::Engine;
 using engine::RequestState;
 
 namespace {
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
 
 std::string faults_of(const std::string& ledger) {
   std::string faults;
