@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
-#include "history_end.hpp"
+#include "history_rows.hpp"
 #include "queries.hpp"
 #include "schema_comparison.hpp"
 #include "snapshot_state.hpp"

@@ -11,7 +11,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
-#include "history_end.hpp"
+#include "history_rows.hpp"
 #include "log_check.hpp"
 #include "request_text.hpp"
 #include "snapshot_state.hpp"

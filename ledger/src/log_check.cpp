@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
-#include "history_end.hpp"
+#include "history_rows.hpp"
 #include "record_log.hpp"
 #include "record_rows.hpp"
 #include "stored_bytes.hpp"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <future>
 #include <list>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -27,8 +27,14 @@ GroupLine::Deadline in(std::chrono::milliseconds time) {
 class Left {
  public:
   explicit Left(GroupLine& line) : line_(line) {}
-  void add(const std::string& name, const std::string& principal, std::size_t movements = 1) {
+  struct Held {
+    GroupLine::Deadline due, arrived;
+    int later = 0;  ///< by so many nanoseconds
+  };
+  void add(const std::string& name, const std::string& principal, std::size_t movements = 1,
+           const std::optional<Held>& held = {}) {
     Place& place = places_.emplace_back(principal, movements);
+    if (held) place.hold(held->due, held->arrived + std::chrono::nanoseconds(held->later));
     names_.emplace(&place, name);
     line_.submit(place);
   }
@@ -160,39 +166,58 @@ TEST_CASE("line: a place that is held is neither taken nor leads before it is du
   CHECK_FALSE(early);
 }
 
-TEST_CASE("line: places that are due at one time lead and are taken as they arrived", "[engine][groups]") {
-  // However they came into the line, and whichever thread wakes first.
+TEST_CASE("line: places that are due at one time are taken as they arrived", "[engine][groups]") {
+  // However they came into the line.
   std::vector<int> order{0, 1, 2, 3};
   do {
     GroupLine line;
+    Left left(line);
+    Place own("zoe", 1);
+    REQUIRE(line.await(own, kNever) == Turn::leads);
     const auto arrived = GroupLine::Clock::now();
-    const auto due = arrived + std::chrono::milliseconds(15);
-    std::list<Place> places;
-    std::mutex mutex;
-    std::vector<int> led;  // and taken, in order
-    std::map<const Place*, int> numbers;
-    std::vector<std::thread> threads;
+    const auto due = arrived + std::chrono::milliseconds(1);
     for (const int number : order) {
-      Place& place = places.emplace_back(number % 2 == 0 ? "ada" : "bob", number == 3 ? 5'000U : 1U);
-      place.hold(due, arrived + std::chrono::nanoseconds(number));
-      numbers.emplace(&place, number);
-      std::promise<void> goes;
-      threads.emplace_back([&line, &place, &mutex, &led, &numbers, &goes] {
-        goes.set_value();
-        if (line.await(place, kNever) != Turn::leads) return;
-        std::vector<Place*> taken = line.take(place);
-        {
-          const std::lock_guard lock(mutex);
-          for (const Place* const one : taken) led.push_back(numbers.at(one));
-        }
-        line.end(std::move(taken));
-      });
-      goes.get_future().wait();
+      left.add(std::to_string(number), number % 2 == 0 ? "ada" : "bob",
+               number == 3 ? GroupLine::kMovementsMax + 1 : 1, Left::Held{due, arrived, number});
     }
-    for (std::thread& thread : threads) thread.join();
-    // The first, then the principals' others by turns; the last is too large for a group.
-    CHECK(led == std::vector<int>{0, 2, 1, 3});
+    std::this_thread::sleep_until(due);
+    // By turns, but for the last, which is too large for a group.
+    CHECK(left.names(line.take(own)) == "0 1 2 ");
+    line.end({&own});
+    const GroupLine::Work work = line.next();
+    REQUIRE(work.leads != nullptr);
+    CHECK(left.name(work.leads) == "3");
   } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("line: of places that are due at one time the first that arrived leads, whoever wakes",
+          "[engine][groups][threads]") {
+  // Where the machine stalls one may come into the line after it is due: not in most rounds.
+  constexpr int kRounds = 10;
+  int otherwise = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    GroupLine line;
+    const auto arrived = GroupLine::Clock::now();
+    const auto due = arrived + std::chrono::milliseconds(40);
+    Place first("ada", GroupLine::kMovementsMax + 1), second("bob", GroupLine::kMovementsMax + 1);
+    first.hold(due, arrived);
+    second.hold(due, arrived + std::chrono::nanoseconds(1));
+    std::atomic<int> next = 0;
+    int of_first = 0;
+    const auto lead = [&](Place& place) {
+      static_cast<void>(line.await(place, kNever));
+      const int turn = ++next;
+      line.end({&place});
+      return turn;
+    };
+    // The second is in the line, and waits for its time, long before the first.
+    std::thread later([&] { static_cast<void>(lead(second)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    of_first = lead(first);
+    later.join();
+    otherwise += of_first == 1 ? 0 : 1;
+  }
+  CHECK(otherwise <= kRounds / 3);
 }
 
 TEST_CASE("line: of those that are submitted too, who is due later is led with then", "[engine][groups]") {

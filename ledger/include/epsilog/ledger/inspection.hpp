@@ -11,10 +11,10 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/ledger/history_end.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/ledger/snapshot.hpp"
 
@@ -75,23 +75,6 @@ struct DecisionKey {
 struct IdRange {
   std::int64_t count = 0;
   std::string first;  ///< "" when there are none
-};
-
-/// Where a history ends at one instant. Nothing before its end changes any more, and nothing is added there:
-/// what of a ledger is up to that end can be read in slices, beside a writer, and is what it was at that
-/// instant.
-struct HistoryEnd {
-  /// The highest number of any row, where it can be read, else INT64_MAX.
-  std::int64_t decision = INT64_MAX;
-  std::int64_t line = INT64_MAX;
-  /// The leaf of that line, as it is stored; "" if there is none that can be read. Where it is another one,
-  /// so is the history.
-  std::string leaf = {};
-  /// As meta counts them; nothing if it cannot be read.
-  std::optional<std::int64_t> lines = {};
-  std::vector<std::int64_t> rows = {};  ///< the highest number in each table that has lines
-  /// The levels of nodes, with the highest number in each; nothing if they cannot be read.
-  std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>> nodes = {};
 };
 
 /// A slice that is not to end.

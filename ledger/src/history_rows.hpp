@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "connection.hpp"
-#include "epsilog/ledger/inspection.hpp"
+#include "epsilog/ledger/history_end.hpp"
 #include "records.hpp"
 
 namespace epsilog::ledger {

@@ -1,4 +1,4 @@
-#include "history_end.hpp"
+#include "history_rows.hpp"
 
 #include <sqlite3.h>
 
