@@ -15,6 +15,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "judgement.hpp"
+#include "recorded_names.hpp"
 #include "release_path.hpp"
 #include "request_path.hpp"
 #include "submissions.hpp"

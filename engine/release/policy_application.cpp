@@ -21,6 +21,7 @@
 #include "later_policy.hpp"
 #include "policy_charged.hpp"
 #include "policy_values.hpp"
+#include "recorded_names.hpp"
 #include "release_path.hpp"
 #include "scopes.hpp"
 #include "source_location.hpp"

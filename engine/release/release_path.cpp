@@ -8,12 +8,12 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/held_calendar.hpp"
-#include "epsilog/engine/utf8.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "idempotency.hpp"
 #include "judgement.hpp"
 #include "recordable.hpp"
+#include "recorded_names.hpp"
 #include "request_rules.hpp"
 #include "source_location.hpp"
 #include "whole_answers.hpp"
@@ -125,40 +125,6 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
 }
 
 }  // namespace
-
-void check_name(const std::string& text, const char* what) {
-  constexpr std::size_t kBytesMax = 256;
-  if (text.size() > kBytesMax) throw InvalidParameter(std::string(what) + ": is longer than 256 bytes");
-  check_text(text, what);
-}
-
-void check_via(const std::string& via) {
-  check_name(via, "via");
-  if (!ledger::is_way_in(via)) {
-    throw InvalidParameter("via: say claimed, or unix:, token: or cert: and which, not '" + via + "'");
-  }
-}
-
-void check_asker(const Asker& by) {
-  check_name(by.name, "by");
-  check_via(by.via);
-}
-
-void check_reason(const std::string& why) {
-  check_name(why, "why");
-  if (!why.empty() && why.find_first_not_of(' ') == std::string::npos) {
-    throw InvalidParameter("why: has blanks only");
-  }
-}
-
-void check_text(const std::string& text, const char* what) {
-  if (!is_utf8(text)) throw InvalidParameter(std::string(what) + ": is not UTF-8");
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      throw InvalidParameter(std::string(what) + ": contains a control character");
-    }
-  }
-}
 
 std::vector<std::int64_t> touched(const std::vector<Debit>& debits) {
   std::vector<std::int64_t> ids;

@@ -17,7 +17,6 @@
 
 #include "decide.hpp"
 #include "engine_state.hpp"
-#include "epsilog/engine/asker.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
 
@@ -69,18 +68,6 @@ struct Recorded {
 /// Throws    as ledger::Transaction, and what `bits` throws: what was recorded of it has to be undone then.
 [[nodiscard]] std::optional<Recorded> record(ledger::Transaction& transaction, const Prepared& prepared,
                                              mechanisms::BitSource* bits);
-
-/// Names and reasons are stored and shown as they are.
-/// Throws  InvalidParameter for more than 256 bytes, a control character, or what is not UTF-8.
-void check_name(const std::string& text, const char* what);
-/// Throws  InvalidParameter for a text that does not say how somebody is known.
-void check_via(const std::string& via);
-/// Throws  InvalidParameter for either.
-void check_asker(const Asker& by);
-/// A `why`: the same, and not of blanks alone.
-void check_reason(const std::string& why);
-/// The same of any length.
-void check_text(const std::string& text, const char* what);
 
 // What the release path and the commit of a reservation share.
 

@@ -9,6 +9,7 @@
 #include "folder_faults.hpp"
 #include "open_source.hpp"
 #include "policy_values.hpp"
+#include "recorded_names.hpp"
 #include "release_path.hpp"
 #include "row_source.hpp"
 #include "source_location.hpp"

@@ -7,6 +7,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "problem.hpp"
+#include "recorded_names.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -63,16 +64,6 @@ void keep(std::vector<engine::Accuracy>& accuracy, const std::vector<Rational>& 
   accuracy = std::move(kept);
 }
 
-/// The rules of the engine for a key and a purpose, which a plan does not look at. Throws  InvalidParameter.
-void check_name(const std::string& text, const char* what) {
-  constexpr std::size_t kBytesMax = 256;
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (text.size() > kBytesMax) throw InvalidParameter(std::string(what) + ": is longer than 256 bytes");
-  if (std::any_of(text.begin(), text.end(), is_control)) {
-    throw InvalidParameter(std::string(what) + ": contains a control character");
-  }
-}
-
 /// Of all that it was asked to decide the engine says what is wrong with the first, not which that is.
 void name_undecidable(const Call& call, const Batch& batch) {
   for (std::size_t i = 0; i < batch.requests.size(); ++i) {
@@ -112,8 +103,9 @@ Batch read_batch(Call& call, std::vector<BodyValue> elements) {
       if (elements[i].kind != BodyValue::Kind::object) throw BadBody("an object is expected");
       BodyObject body(std::move(elements[i]));
       Asked one = asked(body, nullptr, call.caller, Asking::release);
-      check_name(one.request.key, "key");
-      check_name(one.request.purpose, "purpose");
+      // Which a plan does not look at.
+      engine::check_name(one.request.key, "key");
+      engine::check_name(one.request.purpose, "purpose");
       batch.requests.push_back(std::move(one.request));
       batch.alphas.push_back(std::move(one.alphas));
     });
