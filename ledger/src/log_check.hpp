@@ -66,7 +66,6 @@ class LogCheck final {
   SQLite::Statement statement_;
   std::optional<Query> rows_;  // none: paused
   std::int64_t from_ = INT64_MIN;
-  bool at_end_ = false;  // of all numbers
   Row row_;
   bool there_ = false;  // row_ is to be looked at
   bool over_ = false;   // and no row follows

@@ -24,7 +24,7 @@ namespace epsilog::ledger {
 class ReadingGate final {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  /// No reader waits longer.
+  /// No reader waits longer, but for what the machine takes to let it run again.
   static constexpr std::chrono::milliseconds kClosedAtMost{20};
 
   /// The one gate of this process for that file, for ever; a forked child has its own.
