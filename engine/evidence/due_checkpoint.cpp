@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
@@ -33,32 +34,45 @@ std::int64_t time_of_line(ledger::Snapshot& view, std::uint64_t index) {
   return time;
 }
 
-/// The last note where there is one, and what is due by it.
-struct Standing {
+/// How the file ends, and a view of the ledger that was opened after that was read: an older one may lack
+/// what another signed meanwhile, and would look as if it had been put back.
+struct Noted {
   NotesEnd end;
+  ledger::Snapshot view;
+};
+
+/// Throws  NotVerified unless the ledger has the lines of the last note.
+Noted noted(const ledger::Ledger& ledger, const std::string& file) {
+  NotesEnd end = notes_end(file);
+  Noted found{std::move(end), ledger.snapshot()};
+  // Due or not: whoever looks sees whether the ledger still has what was signed.
+  if (found.end.last) require_contained(found.view, *found.end.last);
+  return found;
+}
+
+/// What is due by the last note, where there is one.
+struct Standing {
   bool due = false;
   bool overdue = false;  ///< twice as much as is due has come
   NextDue next = {};
 };
 
-/// Throws  NotVerified unless the ledger has the lines of the last note.
-Standing standing(ledger::Snapshot& view, const CheckpointRule& rule) {
-  Standing now{.end = notes_end(rule.file)};
+Standing standing(Noted& at, const CheckpointRule& rule) {
+  Standing now;
+  ledger::Snapshot& view = at.view;
   const std::uint64_t size = view.tree().size;
-  const std::uint64_t noted = now.end.last ? now.end.last->tree.size : 0;
-  // Due or not: whoever looks sees whether the ledger still has what was signed.
-  if (now.end.last) require_contained(view, *now.end.last);
-  const auto measured = [&now](auto has, auto since, auto every) {
-    now.due = !now.end.last || has - since >= every;
+  const std::uint64_t signed_size = at.end.last ? at.end.last->tree.size : 0;
+  const auto measured = [&now, first = !at.end.last](auto has, auto since, auto every) {
+    now.due = first || has - since >= every;
     now.overdue = has - since >= 2 * every;
   };
   if (rule.lines > 0) {
     const auto lines = static_cast<std::uint64_t>(rule.lines);
-    now.next.size = noted + lines;
+    now.next.size = signed_size + lines;
     now.next.time_ms = INT64_MAX;
-    measured(size, noted, lines);
+    measured(size, signed_size, lines);
   } else {
-    const std::int64_t since = time_of_line(view, noted == 0 ? 0 : noted - 1);
+    const std::int64_t since = time_of_line(view, signed_size == 0 ? 0 : signed_size - 1);
     now.next.size = UINT64_MAX;
     now.next.time_ms = since + rule.seconds * 1000;
     measured(time_of_line(view, size - 1), since, rule.seconds * 1000);
@@ -77,10 +91,10 @@ void require_cut_short(const NotesEnd& end, const KeyFile& key, const std::strin
 }
 
 /// Signs what the ledger has, and puts it at the end of the file.
-Checkpoint appended(ledger::Snapshot& view, const NotesEnd& end, KeyFile& key, const std::string& file) {
-  if (!end.rest.empty()) require_cut_short(end, key, ledger_origin(view.ledger_id()), file);
-  Checkpoint checkpoint = sign_checkpoint(view, key);
-  append_note(file, end, checkpoint.note);
+Checkpoint appended(Noted& at, KeyFile& key, const std::string& file) {
+  if (!at.end.rest.empty()) require_cut_short(at.end, key, ledger_origin(at.view.ledger_id()), file);
+  Checkpoint checkpoint = sign_checkpoint(at.view, key);
+  append_note(file, at.end, checkpoint.note);
   return checkpoint;
 }
 
@@ -91,8 +105,8 @@ DueCheckpoint append_due_checkpoint(ledger::Ledger& ledger, const std::string& l
   require_no_file_of_ledger(ledger_path, rule);
   std::chrono::milliseconds wait(0);
   {
-    ledger::Snapshot view = ledger.snapshot();
-    const Standing before = standing(view, rule);
+    Noted found = noted(ledger, rule.file);
+    const Standing before = standing(found, rule);
     if (!before.due) return {.outcome = DueOutcome::not_yet, .next = before.next};
     wait = before.overdue ? kWait : std::chrono::milliseconds(0);
   }
@@ -104,10 +118,10 @@ DueCheckpoint append_due_checkpoint(ledger::Ledger& ledger, const std::string& l
     return {.outcome = DueOutcome::left};
   }
   KeyFile& key = *held;
-  ledger::Snapshot view = ledger.snapshot();
-  const Standing now = standing(view, rule);
+  Noted found = noted(ledger, rule.file);
+  const Standing now = standing(found, rule);
   if (!now.due) return {.outcome = DueOutcome::not_yet, .next = now.next};
-  static_cast<void>(appended(view, now.end, key, rule.file));
+  static_cast<void>(appended(found, key, rule.file));
   return {.outcome = DueOutcome::appended};
 }
 
@@ -115,20 +129,14 @@ CheckpointNow append_checkpoint(ledger::Ledger& ledger, const std::string& ledge
                                 const CheckpointRule& rule, std::chrono::milliseconds wait) {
   require_no_file_of_ledger(ledger_path, rule);
   KeyFile key(rule.key, wait);
-  ledger::Snapshot view = ledger.snapshot();
-  const NotesEnd end = notes_end(rule.file);
-  if (end.last) require_contained(view, *end.last);
-  if (end.last && end.last->tree == view.tree()) return {*end.last, key.key().verifier(), false};
-  return {appended(view, end, key, rule.file), key.key().verifier(), true};
+  Noted found = noted(ledger, rule.file);
+  const std::optional<Checkpoint>& last = found.end.last;
+  if (last && last->tree == found.view.tree()) return {*last, key.key().verifier(), false};
+  return {appended(found, key, rule.file), key.key().verifier(), true};
 }
 
 std::optional<Checkpoint> last_checkpoint(ledger::Ledger& ledger, const CheckpointRule& rule) {
-  std::optional<Checkpoint> last = notes_end(rule.file).last;
-  if (!last) return last;
-  // After the file was read: an older view may lack what was signed meanwhile.
-  ledger::Snapshot view = ledger.snapshot();
-  require_contained(view, *last);
-  return last;
+  return noted(ledger, rule.file).end.last;
 }
 
 }  // namespace epsilog::engine

@@ -1,6 +1,7 @@
 // Checkpoints that are signed by themselves: when one is due, how the file ends, and what keeps one from it.
 #include "due_checkpoint.hpp"
 
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -8,7 +9,10 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/named_keys.hpp"
@@ -92,6 +96,38 @@ struct Signing {
   CheckpointRule rule{.key = folder.path("log.key"), .file = folder.path("notes"), .lines = 3};
   std::string id;
   engine::VerifierKey vkey;
+};
+
+/// What another process does just when the first view of a ledger has begun, before whoever opened it looks
+/// at anything else: of a ledger that is opened while this lives.
+class WhenViewBegins {
+ public:
+  explicit WhenViewBegins(std::function<void()> act) : act_(std::move(act)) {
+    sqlite3_auto_extension(kOpened);
+  }
+  WhenViewBegins(const WhenViewBegins&) = delete;
+  WhenViewBegins& operator=(const WhenViewBegins&) = delete;
+  ~WhenViewBegins() {
+    sqlite3_cancel_auto_extension(kOpened);
+    waiting = nullptr;
+  }
+  void from_now_on() { waiting = this; }
+  [[nodiscard]] bool happened() const { return waiting == nullptr; }
+
+ private:
+  static int opened(sqlite3* connection, char**, const sqlite3_api_routines*) {
+    return sqlite3_trace_v2(connection, SQLITE_TRACE_ROW, &read, nullptr);
+  }
+  static int read(unsigned, void*, void* statement, void*) {
+    // The first row within a transaction is that by which a view begins.
+    sqlite3* connection = sqlite3_db_handle(static_cast<sqlite3_stmt*>(statement));
+    if (waiting != nullptr && sqlite3_get_autocommit(connection) == 0)
+      std::exchange(waiting, nullptr)->act_();
+    return 0;
+  }
+  inline static const auto kOpened = reinterpret_cast<void (*)()>(&opened);
+  inline static WhenViewBegins* waiting = nullptr;
+  std::function<void()> act_;
 };
 
 /// What it is refused for, and that nothing was signed.
@@ -357,6 +393,32 @@ TEST_CASE("due checkpoint: to another who holds the key it is left", "[evidence]
   CHECK(one.notes() == notes);
   CHECK(one.sign() == DueOutcome::appended);
   one.require_sound(2);
+}
+
+TEST_CASE(
+    "due checkpoint: what another signs while the ledger is looked at does not look as if it was put back",
+    "[evidence][checkpoint][due][forks]") {
+  Signing one;
+  one.sign_now();
+  for (const auto& [name, look] : std::vector<std::pair<std::string, std::function<void(ledger::Ledger&)>>>{
+           {"due",
+            [&](auto& ledger) {
+              CHECK(engine::append_due_checkpoint(ledger, one.path, one.rule).outcome == DueOutcome::not_yet);
+            }},
+           {"last", [&](auto& ledger) { CHECK(engine::last_checkpoint(ledger, one.rule)); }}}) {
+    CAPTURE(name);
+    const std::uint64_t before = one.size();
+    WhenViewBegins other_signs([&] {
+      one.ask(2);
+      one.sign_now();
+    });
+    ledger::Ledger looks = one.ledger();
+    other_signs.from_now_on();
+    CHECK_NOTHROW(look(looks));
+    CHECK(other_signs.happened());
+    CHECK(engine::notes_end(one.rule.file).last->tree.size > before);
+  }
+  one.require_sound(3);
 }
 
 TEST_CASE("due checkpoint: what the replica does not have is not signed",
