@@ -50,9 +50,7 @@ std::vector<Row> rows_of(const std::string& path, const std::string& sql) {
 /// was set forth, confirmed and set back.
 class FullLedger {
  public:
-  FullLedger()
-      : folder_(::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm")
-                                                : std::filesystem::temp_directory_path()) {
+  FullLedger() : folder_(in_memory()) {
     folder_.write("visits.csv", kVisits);
     apply("3");
     const auto reading = std::make_shared<ledger::ClockReading>(ledger::system_clock_reading());

@@ -31,11 +31,6 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kBitsAPage = kPageBytes * 8;
 
-std::filesystem::path memory_folder() {
-  const std::filesystem::path shared = "/dev/shm";
-  return ::access(shared.c_str(), W_OK) == 0 ? shared : std::filesystem::temp_directory_path();
-}
-
 std::string dataset(const std::string& name, const std::string& budget) {
   return "  " + name +
          ":\n"
@@ -81,7 +76,7 @@ struct Released {
 /// block of "parts" 0.5.
 class SmallLedger {
  public:
-  SmallLedger() : folder_(memory_folder()), now_(ledger::system_clock_reading()) {
+  SmallLedger() : folder_(in_memory()), now_(ledger::system_clock_reading()) {
     folder_.write("visits.csv", kVisits);
     folder_.write("policy.yaml", "version: 1\ndatasets:\n" + daily("0.75"));
     folder_.write("raised.yaml", policy());

@@ -38,13 +38,6 @@ inline constexpr const char* kJointsRows =
     "p4,55,B,-\n"
     "p5,18,A,2\n";
 
-inline std::filesystem::path joints_folder() {
-  const std::filesystem::path memory = "/dev/shm";
-  return std::filesystem::is_directory(memory) && ::access(memory.c_str(), W_OK) == 0
-             ? memory
-             : std::filesystem::temp_directory_path();
-}
-
 using JointsCounts = std::map<std::string, std::int64_t>;
 
 /// Kills its process at the first bit: what is recorded before is durable, and nothing is released.
@@ -57,7 +50,7 @@ class DeadlyBits final : public mechanisms::BitSource {
 class JointsWalk final {
  public:
   JointsWalk(std::uint64_t seed, JointsCounts& counts)
-      : random_(seed), bits_(seed), counts_(counts), folder_(joints_folder()) {
+      : random_(seed), bits_(seed), counts_(counts), folder_(in_memory()) {
     folder_.write("visits.csv", kJointsRows);
     JointsPolicy first = random_.policy();
     while (!valid(first)) first = random_.policy();

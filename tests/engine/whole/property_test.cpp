@@ -3,7 +3,6 @@
 //
 // A failure prints the seed of its world; worlds are independent, so that seed alone repeats it.
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -29,14 +28,6 @@ namespace {
 constexpr std::uint64_t kFirstSeed = 20'270'000;
 constexpr int kWorlds = 40;
 constexpr int kStepsOfAWorld = 2'600;
-
-/// A file system whose syncs cost nothing, where there is one.
-std::filesystem::path in_memory() {
-  const std::filesystem::path memory = "/dev/shm";
-  return std::filesystem::is_directory(memory) && ::access(memory.c_str(), W_OK) == 0
-             ? memory
-             : std::filesystem::temp_directory_path();
-}
 
 /// A request with what the model has to know of it.
 struct Step {
