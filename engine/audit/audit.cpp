@@ -221,8 +221,10 @@ void check_history(const Beginning& beginning, DecisionSource& source, AuditRepo
   });
   std::string since;
   attempt("credential events", faults, [&] {
-    beginning.credentials.tell([&](const std::string& first) { since = first; });
-    if (!since.empty()) report.claimed_approvals = 0;
+    beginning.first_credential.tell([&](const std::string& first) { since = first; });
+    if (!since.empty()) report.claimed_approvals = report.ended_credentials = 0;
+    beginning.credentials.tell([](const Credential&) {});
+    fold.credentials(beginning.credentials.rows, since);
     beginning.unfounded_credentials.tell([&](const Beginning::Unfounded& credential) {
       faults.push_back({"credential event " + std::to_string(credential.first), "credential_unfounded",
                         credential.second});
@@ -245,6 +247,8 @@ void check_history(const Beginning& beginning, DecisionSource& source, AuditRepo
   });
   attempt("decisions", faults,
           [&] { check_decisions(source, fold, report, faults, total, visit, progress, begun, since); });
+  if (report.ended_credentials) report.ended_credentials = fold.vouched().by_ended();
+  report.ended = fold.vouched().longest();
   attempt("open decisions", faults,
           [&] { beginning.open.tell([&](const std::string& id) { fold.listed_open(id); }); });
   attempt("accounts", faults, [&] { fold.finish(); });

@@ -1,6 +1,5 @@
 #include "audit_beginning.hpp"
 
-#include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/named_keys.hpp"
 
 namespace epsilog::engine {
@@ -35,7 +34,11 @@ Beginning::Beginning(ledger::Snapshot& view)
       unfounded_keys([&view](const auto& row) {
         each_unfounded_key(view, [&](std::int64_t seq, const std::string& why) { row({seq, why}); });
       }),
-      credentials([&view](const auto& row) { row(first_credential_at(view)); }),
+      first_credential([&view](const auto& row) { row(first_credential_at(view)); }),
+      credentials([&view](const auto& row) {
+        const CredentialBook book = CredentialBook::of(view);
+        for (const Credential& credential : book.list()) row(credential);
+      }),
       unfounded_credentials([&view](const auto& row) {
         each_unfounded_credential(view, [&](std::int64_t seq, const std::string& why) { row({seq, why}); });
       }),

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "epsilog/engine/credentials.hpp"
 #include "epsilog/ledger/inspection.hpp"
 
 namespace epsilog::engine {
@@ -50,7 +51,8 @@ struct Beginning {
   RowsRead<ledger::PolicyVersion> versions;
   RowsRead<ledger::Relocation> relocations;
   RowsRead<Unfounded> unfounded_keys;
-  RowsRead<std::string> credentials;  // since when there are any, once
+  RowsRead<std::string> first_credential;  // when it was recorded, once
+  RowsRead<Credential> credentials;
   RowsRead<Unfounded> unfounded_credentials;
   RowsRead<ledger::LimitChange> limit_changes;
   RowsRead<ledger::LimitRemoval> limit_removals;

@@ -250,6 +250,7 @@ ledger::Outcome outcome_if_granted(const Request& request, std::uint64_t approva
 
 /// Decides the stored request again, on the balances that the charges before it add up to.
 std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDecision& stored) {
+  vouched_.decision(stored);
   const StoredRequests::Read& read = texts_.read(stored.draft.request);
   const StoredRequest& parsed = read.stored;
   Request request = parsed.request;
@@ -345,12 +346,13 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
   const std::string calendar = calendar_time(stored);
   const Standpoint at{deciding(stored), active_for(stored), calendar};
   if (stores_act(stored.draft.outcome)) {
-    requests_.check_act(stored, waiting, at);
+    if (requests_.check_act(stored, waiting, at)) vouched_.decision(stored);
   } else if (stored.draft.request != waiting.root.draft.request) {
     fault(stored.id, "request_changed", "its request is not that of what it is about");
   } else if (stored.draft.outcome != ledger::Outcome::granted) {
     return check_approved(stored, waiting);
   } else {
+    vouched_.decision(stored);
     requests_.check_post(stored, waiting, at);
     const auto planned = policies_.find(planned_under(waiting.holder));
     if (planned == policies_.end() || !planned->second) {

@@ -19,6 +19,7 @@
 #include "epsilog/engine/policy.hpp"
 #include "plan_cache.hpp"
 #include "stored_requests.hpp"
+#include "vouched_names.hpp"
 
 namespace epsilog::engine {
 
@@ -26,14 +27,23 @@ class AuditFold {
  public:
   /// Requires  all of these outlive it.
   AuditFold(ledger::Inspection& inspection, std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
-      : faults_(faults), notes_(notes), balances_(faults), requests_(faults, notes), keys_(inspection) {}
+      : faults_(faults),
+        notes_(notes),
+        balances_(faults),
+        requests_(faults, notes),
+        keys_(inspection),
+        vouched_(faults) {}
 
-  /// Call in this order: every schema migration, clock event, policy version, relocation, limit change and
-  /// removal, the accounts as they stand, every decision by seq, what is listed as open, then finish().
+  /// Call in this order: every schema migration, clock event, policy version, relocation, the credentials,
+  /// every limit change and removal, the accounts as they stand, every decision by seq, what is listed as
+  /// open, then finish().
   void schema_migration(const ledger::SchemaMigration& migration);
   void clock_event(const ledger::ClockEvent& event);
   void policy_version(const ledger::PolicyVersion& version);
   void relocation(const ledger::Relocation& relocation);
+  void credentials(const std::vector<Credential>& all, const std::string& since) {
+    vouched_.credentials(all, since);
+  }
   void limit_change(const ledger::LimitChange& change) { balances_.limit_change(change); }
   void limit_removal(const ledger::LimitRemoval& removal) { balances_.limit_removal(removal); }
   void accounts(const std::vector<ledger::AccountState>& stored);
@@ -45,6 +55,7 @@ class AuditFold {
 
   /// "" for a version that is not there.
   [[nodiscard]] std::string policy_sha256(std::int64_t version) const;
+  [[nodiscard]] const VouchedNames& vouched() const noexcept { return vouched_; }
 
  private:
   void fault(const std::string& record, const char* code, std::string message);
@@ -116,6 +127,7 @@ class AuditFold {
   std::int64_t migrated_to_3_ = 0;  // the last decision before; from the next one on rules are at least 2
   ledger::Rules last_rules_ = ledger::Rules::first;
   BoundKeys keys_;
+  VouchedNames vouched_;
   StoredRequests texts_;
   PlanCache plans_;
   std::int64_t policy_ = 0;

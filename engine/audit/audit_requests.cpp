@@ -200,6 +200,14 @@ void AuditRequests::check_expired(const StoredDecision& stored, const WaitingReq
     fault(stored.id, "actor_not_entitled",
           "expired in the name of " + quoted(stored.draft.principal) + ", who did not ask");
   }
+  check_follows(stored, waiting);
+}
+
+/// What nobody asks for by itself says of who asked what the request says.
+void AuditRequests::check_follows(const StoredDecision& stored, const WaitingRequest& waiting) {
+  if (stored.via == waiting.root.via) return;
+  fault(stored.id, "via_unfounded",
+        "follows from " + waiting.root.id + " via " + waiting.root.via + ", and says via " + stored.via);
 }
 
 void AuditRequests::check_end(const StoredDecision& stored, const WaitingRequest& waiting) {
@@ -213,7 +221,7 @@ void AuditRequests::check_end(const StoredDecision& stored, const WaitingRequest
   }
 }
 
-void AuditRequests::check_act(const StoredDecision& stored, const WaitingRequest& waiting,
+bool AuditRequests::check_act(const StoredDecision& stored, const WaitingRequest& waiting,
                               const Standpoint& at) {
   const Act act = parse_act(stored.draft.request);
   if (act.decision != stored.draft.parent || !fits(act.verb, stored.draft.outcome) ||
@@ -231,12 +239,15 @@ void AuditRequests::check_act(const StoredDecision& stored, const WaitingRequest
       break;
     case Act::Verb::cancel:
       check_cancelled(stored, waiting, act, at);
-      return check_end(stored, waiting);
+      check_end(stored, waiting);
+      return true;
     case Act::Verb::expire:
       check_expired(stored, waiting, at);
-      return check_end(stored, waiting);
+      check_end(stored, waiting);
+      return false;
   }
   if (!stored.charges.empty()) fault(stored.id, "charge_changed", "charges something, and costs nothing");
+  return true;
 }
 
 void AuditRequests::check_post(const StoredDecision& stored, const WaitingRequest& waiting,
@@ -267,6 +278,7 @@ void AuditRequests::check_approved(const StoredDecision& stored, const WaitingRe
   if (stored.draft.principal != waiting.request.principal) {
     fault(stored.id, "actor_not_entitled", "is not in the name of who asked");
   }
+  check_follows(stored, waiting);
   check_in_time(stored, waiting);
 }
 

@@ -46,8 +46,9 @@ class AuditRequests final {
   /// What a decision is about; nullptr, and a fault, unless that is open and it may follow it. nullptr for
   /// one about nothing. Names a request whose last approval nothing came of.
   [[nodiscard]] const WaitingRequest* about(const ledger::StoredDecision& stored);
-  /// Checks a decision that stores an act.
-  void check_act(const ledger::StoredDecision& stored, const WaitingRequest& waiting, const Standpoint& at);
+  /// Checks a decision that stores an act. Returns whether somebody did that: nobody does it when time is
+  /// over.
+  bool check_act(const ledger::StoredDecision& stored, const WaitingRequest& waiting, const Standpoint& at);
   /// Checks who posts a reservation, when, and that it takes what was reserved.
   void check_post(const ledger::StoredDecision& stored, const WaitingRequest& waiting, const Standpoint& at);
   /// Checks that a pending request is decided when its approvals are there, and not before.
@@ -81,6 +82,7 @@ class AuditRequests final {
   void check_expired(const ledger::StoredDecision& stored, const WaitingRequest& waiting,
                      const Standpoint& at);
   void check_end(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
+  void check_follows(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
 
   std::vector<AuditFault>& faults_;
   std::vector<AuditFault>& notes_;

@@ -35,7 +35,7 @@ TEST_CASE("audit: an untouched ledger verifies and every decision is counted", "
     CHECK(report.erase(field) == 1);
   }
   CHECK(report == json::parse(R"({"ok": true, "records": 4, "faults": [], "notes": [], "relocations": [],
-                              "claimed_approvals": null})"));
+                              "claimed_approvals": null, "ended_credentials": null})"));
   CHECK(contains(bench.with_ledger({"audit", "verify"}).out, "verified: 4 decisions"));
   CHECK(bench.with_ledger({"audit", "verify", "--quiet"}).out.empty());
 }

@@ -112,3 +112,33 @@ TEST_CASE("credentials: what makes no sense is refused, and nothing is recorded"
   CHECK(registry.credentials({"new", "alice"}).exit == 2);  // no reason
   CHECK(dump(registry.bench.path("L")) == before);
 }
+
+TEST_CASE("credentials: what came by one that had ended is told beside the verdict, and is no fault",
+          "[cli][identity][audit]") {
+  const Registry registry;
+  const Workbench& bench = registry.bench;
+  CHECK(registry.said({"add", "alice", "--uid", "1000", "--id", "u1"}).exit == 0);
+  CHECK(bench.with_ledger({"audit", "verify", "--json"}).json()["ended_credentials"]["count"] == 0);
+  CHECK_FALSE(contains(bench.with_ledger({"audit", "verify"}).out, "note: "));
+  const std::string revoked = registry.said({"revoke", "u1", "--json"}).json()["revoked"]["at"];
+  CHECK(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--as", "alice"}).exit == 0);
+  // As a program records it that asks in her name; the command itself never does.
+  epsilog::test::tamper(bench.path("L"),
+                        "DROP TRIGGER decision_no_update; UPDATE decision SET via = 'unix:1000'");
+  const Result verified = bench.with_ledger({"audit", "verify", "--json"});
+  const auto told = verified.json()["ended_credentials"];
+  CHECK_FALSE(contains(verified.out, "via_unfounded"));
+  CHECK(told["count"] == 1);
+  const auto& one = told["longest"][0];
+  CHECK(one["by"] == "alice");
+  CHECK(one["via"] == "unix:1000");
+  CHECK(one["ended"] == revoked);
+  CHECK(
+      contains(bench.with_ledger({"audit", "verify"}).out,
+               "note: 1 decision by a credential that had ended when it was recorded, as may be of what was "
+               "asked before: " +
+                   one["decision_id"].get<std::string>() + " of " + one["at"].get<std::string>() +
+                   " by 'alice' via unix:1000, which ended at " + revoked));
+  epsilog::test::tamper(bench.path("L"), "UPDATE decision SET via = 'unix:1001'");
+  CHECK(contains(bench.with_ledger({"audit", "verify"}).out, "via_unfounded"));
+}

@@ -106,4 +106,17 @@ Json claimed_approvals_json(const engine::AuditReport& report) {
   return {{"count", *report.claimed_approvals}, {"first", std::move(first)}};
 }
 
+Json ended_credentials_json(const engine::AuditReport& report) {
+  if (!report.ended_credentials) return nullptr;
+  Json longest = Json::array();
+  for (const engine::EndedCredential& one : report.ended) {
+    longest.push_back({{"decision_id", one.decision_id},
+                       {"by", one.principal},
+                       {"via", one.via},
+                       {"at", one.at},
+                       {"ended", one.ended}});
+  }
+  return {{"count", *report.ended_credentials}, {"longest", std::move(longest)}};
+}
+
 }  // namespace epsilog::command

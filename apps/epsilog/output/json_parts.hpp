@@ -35,8 +35,9 @@ inline constexpr unsigned kDigits = 17;
 [[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);
 [[nodiscard]] Json reason_list(const engine::Answer& answer);
 [[nodiscard]] Json accuracy_json(const std::vector<engine::Accuracy>& accuracy);
-/// null in a ledger that never had a credential.
+/// Each null in a ledger that never had a credential.
 [[nodiscard]] Json claimed_approvals_json(const engine::AuditReport& report);
+[[nodiscard]] Json ended_credentials_json(const engine::AuditReport& report);
 [[nodiscard]] Json faults_json(const std::vector<PolicyFault>& faults);
 
 }  // namespace epsilog::command

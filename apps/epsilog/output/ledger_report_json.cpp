@@ -24,7 +24,8 @@ Json audited(const engine::AuditReport& audit) {
           {"records", audit.records},
           {"faults", list(audit.faults)},
           {"notes", list(audit.notes)},
-          {"claimed_approvals", claimed_approvals_json(audit)}};
+          {"claimed_approvals", claimed_approvals_json(audit)},
+          {"ended_credentials", ended_credentials_json(audit)}};
 }
 
 Json checkpoints(const std::vector<HeldCheckpoint>& held) {

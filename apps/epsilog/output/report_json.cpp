@@ -236,7 +236,8 @@ std::string audit_json(const engine::AuditReport& report, const Examined& examin
                {"faults", audit_faults(report.faults)},
                {"notes", audit_faults(report.notes)},
                {"relocations", std::move(relocations)},
-               {"claimed_approvals", claimed_approvals_json(report)}};
+               {"claimed_approvals", claimed_approvals_json(report)},
+               {"ended_credentials", ended_credentials_json(report)}};
   if (report.storage != engine::StorageCheck::full) {
     json["storage"] = report.storage == engine::StorageCheck::quick ? "quick" : "none";
   }

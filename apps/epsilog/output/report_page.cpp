@@ -122,7 +122,7 @@ class Page final {
     }
     faults("what is wrong", audit.faults);
     faults("what older rules allowed", audit.notes);
-    if (const std::string claimed = claimed_sentence(audit); !claimed.empty()) soft(claimed + ".");
+    for (const std::string& sentence : known_by_sentences(audit)) soft(sentence + ".");
     unread(report_.unread);
     for (const std::string& remark : remarks(report_)) soft(remark);
   }

@@ -153,15 +153,14 @@ std::string relocations_text(const std::vector<ledger::Relocation>& relocations,
 }
 
 /// What a reader is to ask about.
-std::string claimed_text(const engine::AuditReport& report) {
-  const std::string sentence = claimed_sentence(report);
-  return sentence.empty() ? "" : "\nnote: " + printable(sentence) + "\n";
+std::string known_by_text(const engine::AuditReport& report) {
+  std::string text;
+  for (const std::string& sentence : known_by_sentences(report))
+    text += "\nnote: " + printable(sentence) + "\n";
+  return text;
 }
 
-}  // namespace
-
 std::string claimed_sentence(const engine::AuditReport& report) {
-  if (report.claimed_approvals.value_or(0) == 0) return "";
   std::string text =
       counted(*report.claimed_approvals, "approval") +
       ", since the ledger has credentials, in a name for which nothing vouches but whoever used it: ";
@@ -173,12 +172,34 @@ std::string claimed_sentence(const engine::AuditReport& report) {
   return text;
 }
 
+std::string ended_sentence(const engine::AuditReport& report) {
+  std::string text =
+      counted(*report.ended_credentials, "decision") +
+      " by a credential that had ended when it was recorded, as may be of what was asked before: ";
+  for (std::size_t i = 0; i < report.ended.size(); ++i) {
+    const engine::EndedCredential& one = report.ended[i];
+    text += (i == 0 ? "" : ", ") + one.decision_id + " of " + one.at + " by '" + one.principal + "' via " +
+            one.via + ", which ended at " + one.ended;
+  }
+  if (static_cast<std::int64_t>(report.ended.size()) < *report.ended_credentials) text += " and others";
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> known_by_sentences(const engine::AuditReport& report) {
+  std::vector<std::string> sentences;
+  if (report.claimed_approvals.value_or(0) > 0) sentences.push_back(claimed_sentence(report));
+  if (report.ended_credentials.value_or(0) > 0) sentences.push_back(ended_sentence(report));
+  return sentences;
+}
+
 std::string audit_text(const engine::AuditReport& report, const Examined& examined, const Style& style) {
   const std::string records = counted(report.records, "decision");
   if (report.ok) {
     std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
                        examined_text(examined) + unchecked_text(report.storage) +
-                       relocations_text(report.relocations, style) + claimed_text(report);
+                       relocations_text(report.relocations, style) + known_by_text(report);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"what older rules allowed"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
@@ -190,7 +211,7 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
   return style.bad("not verified") +
          fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"),
                      examined_text(examined) + unchecked_text(report.storage)) +
-         table.text(style) + relocations_text(report.relocations, style) + claimed_text(report);
+         table.text(style) + relocations_text(report.relocations, style) + known_by_text(report);
 }
 
 }  // namespace epsilog::command

@@ -18,10 +18,11 @@ namespace epsilog::command {
 [[nodiscard]] std::string data_check_text(const DatasetReport& report, const engine::Dataset& dataset,
                                           const Style& style);
 
-/// Which approvals are by a claim alone, as one sentence; "" for none.
-[[nodiscard]] std::string claimed_sentence(const engine::AuditReport& report);
+/// Which approvals are by a claim alone, and which decisions by a credential that had ended: one sentence of
+/// each, if there are any.
+[[nodiscard]] std::vector<std::string> known_by_sentences(const engine::AuditReport& report);
 /// The verdict, what was examined, each fault or note, and what nobody can check: relocations, approvals by a
-/// claim.
+/// claim, ended credentials.
 [[nodiscard]] std::string audit_text(const engine::AuditReport& report, const Examined& examined,
                                      const Style& style);
 

@@ -106,6 +106,7 @@ Response standing_of(const Call& call, int status, const Verification& verificat
     object["faults"] = faults_of(report->faults);
     object["notes"] = faults_of(report->notes);
     object["claimed_approvals"] = command::claimed_approvals_json(*report);
+    object["ended_credentials"] = command::ended_credentials_json(*report);
   }
   return json(status, object);
 }

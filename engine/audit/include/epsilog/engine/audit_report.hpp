@@ -28,6 +28,17 @@ struct ClaimedApproval {
 
 inline constexpr std::size_t kClaimedApprovalsTold = 16;
 
+/// A decision by a credential that had ended when it was recorded.
+struct EndedCredential {
+  std::string decision_id;
+  std::string principal;
+  std::string via;
+  std::string at;
+  std::string ended;  ///< when it had: its end, or its revocation if that came before
+};
+
+inline constexpr std::size_t kEndedCredentialsTold = 16;
+
 struct AuditReport {
   bool ok = false;
   StorageCheck storage = StorageCheck::full;  ///< as was asked
@@ -40,6 +51,11 @@ struct AuditReport {
   /// of them, at most kClaimedApprovalsTold; nothing in a ledger that never had a credential.
   std::optional<std::int64_t> claimed_approvals = {};
   std::vector<ClaimedApproval> claimed = {};
+  /// How many decisions are by a credential that had ended by their time, as one that was admitted before may
+  /// be, and of them those that came longest after, longest first, at most kEndedCredentialsTold; nothing in
+  /// a ledger that never had a credential.
+  std::optional<std::int64_t> ended_credentials = {};
+  std::vector<EndedCredential> ended = {};
 };
 
 /// One decision, decided again from the policy, the request and the balances of its place in history.
