@@ -3,93 +3,39 @@
 // through the same code as the 64 bits of a release, and are undecided often enough to be looked at.
 #include <array>
 #include <cmath>
-#include <map>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "directed_functions.hpp"
 #include "discrete_sampler.hpp"
 #include "support/catch.hpp"
+#include "walked_words.hpp"
 
 using namespace epsilog::mechanisms;
 using epsilog::accounting::parse_rational;
-using epsilog::accounting::power_of_two;
+using epsilog::test::Masses;
+using epsilog::test::walk;
 
 namespace {
 
 constexpr unsigned kPrecision = 256;
 
-/// Hands out the words of one path through the tree, and says when the path ends too early.
-class PathBits final : public BitSource {
- public:
-  struct Ended {};
-  explicit PathBits(const std::vector<std::uint8_t>& path) : path_(path) {}
-  void fill(std::span<std::byte> bytes) override {
-    for (std::byte& byte : bytes) {
-      if (used_ == path_.size()) throw Ended{};
-      byte = static_cast<std::byte>(path_[used_++]);
-    }
-  }
-
- private:
-  const std::vector<std::uint8_t>& path_;
-  std::size_t used_ = 0;
-};
-
-/// Mass of each output, and what no walked path has decided.
-struct Masses {
-  std::map<long, Rational> outputs;
-  Rational rejected = 0;
-  Rational undecided = 0;
-
-  [[nodiscard]] Rational accepted() const {
-    Rational sum = 0;
-    for (const auto& [output, mass] : outputs) sum += mass;
-    return sum;
-  }
-};
-
-template <class Draw>
-void walk(Masses& masses, std::vector<std::uint8_t>& path, unsigned word_bits, std::size_t depth,
-          const Draw& draw) {
-  PathBits bits(path);
-  RandomWords words(bits, 1, word_bits);
-  const Rational mass = power_of_two(-static_cast<long>(word_bits * path.size()));
-  WipedInteger noise;
-  try {
-    const bool drawn = draw(noise, words);
-    if (drawn) {
-      masses.outputs[mpz_get_si(noise.get())] += mass;
-    } else {
-      masses.rejected += mass;
-    }
-  } catch (const PathBits::Ended&) {
-    if (path.size() == depth) {
-      masses.undecided += mass;
-      return;
-    }
-    for (unsigned word = 0; word < (1U << word_bits); ++word) {
-      path.push_back(static_cast<std::uint8_t>(word));
-      walk(masses, path, word_bits, depth, draw);
-      path.pop_back();
-    }
-  }
-}
-
 Masses walked_attempts(const DiscreteSampler& sampler, unsigned word_bits, std::size_t depth) {
   Masses masses;
-  std::vector<std::uint8_t> path;
-  walk(masses, path, word_bits, depth,
-       [&](WipedInteger& noise, RandomWords& words) { return sampler.attempt(noise, words); });
+  walk(masses, word_bits, depth, [&](RandomWords& words) -> std::optional<long> {
+    WipedInteger noise;
+    if (!sampler.attempt(noise, words)) return std::nullopt;
+    return mpz_get_si(noise.get());
+  });
   return masses;
 }
 
 Masses walked_draws(const DiscreteSampler& sampler, unsigned word_bits, std::size_t depth) {
   Masses masses;
-  std::vector<std::uint8_t> path;
-  walk(masses, path, word_bits, depth, [&](WipedInteger& noise, RandomWords& words) {
+  walk(masses, word_bits, depth, [&](RandomWords& words) -> std::optional<long> {
+    WipedInteger noise;
     sampler.draw(noise, words);
-    return true;
+    return mpz_get_si(noise.get());
   });
   return masses;
 }
