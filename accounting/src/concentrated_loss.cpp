@@ -1,5 +1,7 @@
 #include "epsilog/accounting/concentrated_loss.hpp"
 
+#include <algorithm>
+
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/renyi.hpp"
 #include "epsilog/accounting/zcdp.hpp"
@@ -21,7 +23,10 @@ Rational rho_of_release_up(const LossFacts& loss) {
 Rational renyi_of_release_up(const LossFacts& loss, const Rational& order) {
   if (loss.kind == LossFacts::Kind::pure) return renyi_of_pure_up(loss.epsilon, order);
   if (order <= 1) throw InvalidParameter("order: " + text(order) + " is not above 1");
-  return order * checked_rho(loss);
+  const Rational divergence = order * checked_rho(loss);
+  if (loss.kind != LossFacts::Kind::bounded) return divergence;
+  if (loss.epsilon < 0) throw InvalidParameter("epsilon: " + text(loss.epsilon) + " is negative");
+  return std::min(divergence, loss.epsilon);
 }
 
 }  // namespace epsilog::accounting

@@ -97,6 +97,15 @@ TEST_CASE("concentrated loss: a Gaussian release costs its rho, at an order so m
   CHECK(renyi_of_release_up(gaussian, 8) == renyi_of_gaussian(10, 2, 8));
 }
 
+TEST_CASE("concentrated loss: a bounded release costs its rho, and at no order more than its epsilon",
+          "[accounting][concentrated]") {
+  const LossFacts bounded{LossFacts::Kind::bounded, number("0.4"), number("0.02")};
+  CHECK(rho_of_release_up(bounded) == number("0.02"));
+  CHECK(renyi_of_release_up(bounded, number("5/2")) == number("0.05"));
+  CHECK(renyi_of_release_up(bounded, 20) == number("0.4"));
+  CHECK(renyi_of_release_up(bounded, 1000) == number("0.4"));
+}
+
 TEST_CASE("concentrated loss: bad input is refused by name", "[accounting][concentrated][negative]") {
   const LossFacts pure{LossFacts::Kind::pure, -1, 0};
   const LossFacts gaussian{LossFacts::Kind::gaussian, 0, -1};
@@ -106,4 +115,8 @@ TEST_CASE("concentrated loss: bad input is refused by name", "[accounting][conce
   CHECK_THROWS_AS(renyi_of_release_up(gaussian, 2), InvalidParameter);
   CHECK_THROWS_AS(renyi_of_release_up(LossFacts{}, 1), InvalidParameter);
   CHECK_THROWS_AS(renyi_of_release_up({LossFacts::Kind::gaussian, 0, 1}, 1), InvalidParameter);
+  CHECK_THROWS_AS(renyi_of_release_up({LossFacts::Kind::bounded, 1, 1}, 1), InvalidParameter);
+  CHECK_THROWS_AS(renyi_of_release_up({LossFacts::Kind::bounded, -1, 1}, 2), InvalidParameter);
+  CHECK_THROWS_AS(renyi_of_release_up({LossFacts::Kind::bounded, 1, -1}, 2), InvalidParameter);
+  CHECK_THROWS_AS(rho_of_release_up({LossFacts::Kind::bounded, 1, -1}), InvalidParameter);
 }
