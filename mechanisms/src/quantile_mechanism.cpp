@@ -1,0 +1,104 @@
+#include "epsilog/mechanisms/quantile_mechanism.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "guarded_bits.hpp"
+#include "quantile_split.hpp"
+#include "quantile_utility.hpp"
+#include "rank_accuracy.hpp"
+#include "release_sealer.hpp"
+#include "selection_sampler.hpp"
+
+namespace epsilog::mechanisms {
+namespace {
+
+/// Most words that are fetched at once.
+constexpr std::size_t kWordsFetched = RandomWords::kBlockBytesMax / sizeof(std::uint64_t);
+
+/// Exponent of a candidate an error of 1 away.
+Rational rate_of_error(const QuantileParameters& p, const QuantileNode& node) {
+  return p.level_epsilon / (2 * node.sensitivity);
+}
+
+/// The candidate of one node, beside those selected before.
+std::uint64_t select(const QuantileParameters& p, const QuantileNode& node,
+                     std::span<const CandidateRows> rows, const std::vector<std::uint64_t>& selected,
+                     RandomWords& words) {
+  const CandidateRange range = range_of(node, selected, p.candidates);
+  const std::vector<DistanceRun> runs = distance_runs(rows, range, node.share);
+  const Rational rate = rate_of_error(p, node) / node.share.get_den();
+  return range.first + (p.selection == Selection::exponential ? exponential_selection(runs, rate, words)
+                                                              : permute_and_flip(runs, rate, words));
+}
+
+/// Fills no larger than what one release is sure to read.
+std::size_t words_at_once(const QuantileParameters& p) {
+  return p.selection == Selection::exponential
+             ? 2 * std::min<std::size_t>(p.cells, kWordsFetched) * p.nodes.size()
+             : static_cast<std::size_t>(p.candidates) + 1;
+}
+
+}  // namespace
+
+QuantileMechanism::QuantileMechanism(const Options& options) : parameters_(split_quantiles(options)) {}
+
+accounting::LossFacts QuantileMechanism::loss_facts() const {
+  using Kind = accounting::LossFacts::Kind;
+  return {parameters_.selection == Selection::exponential ? Kind::bounded : Kind::pure, parameters_.adjusted,
+          parameters_.rho};
+}
+
+accounting::SealedRelease QuantileMechanism::release(std::span<const std::vector<CandidateRows>> cells,
+                                                     accounting::ChargeReceipt receipt,
+                                                     BitSource& bits) const {
+  const Parameters& p = parameters_;
+  if (cells.size() != p.cells) throw InvalidParameter("release: not as many cells as the charge is for");
+  const std::int64_t decision = receipt.consume(p.charged);
+
+  GuardedBits guarded(bits);
+  RandomWords words(guarded, words_at_once(p));
+  std::vector<Rational> values;
+  values.reserve(cells.size() * p.nodes.size());
+  std::vector<std::uint64_t> selected(p.nodes.size());
+  for (const std::vector<CandidateRows>& cell : cells) {
+    const std::vector<CandidateRows> rows = in_order(cell, p.candidates - 1);
+    for (const QuantileNode& node : p.nodes) selected[node.quantile] = select(p, node, rows, selected, words);
+    for (const std::uint64_t candidate : selected) values.emplace_back(static_cast<unsigned long>(candidate));
+  }
+  return ReleaseSealer::seal(decision, p.charged, std::move(values));
+}
+
+RankAccuracy QuantileMechanism::rank_accuracy_up(std::size_t quantile, const Rational& alpha) const {
+  const Parameters& p = parameters_;
+  if (quantile >= p.nodes.size()) throw InvalidParameter("quantile: there are fewer");
+  if (alpha < accounting::power_of_two(-1024) || alpha >= 1)
+    throw InvalidParameter("alpha: must be at least 2^-1024 and below 1");
+  std::vector<const QuantileNode*> node_of(p.nodes.size());
+  for (const QuantileNode& node : p.nodes) node_of[node.quantile] = &node;
+  const Rational alpha_each = alpha / (node_of[quantile]->level + 1);
+
+  // Bounds that bind this quantile were selected on the way to it, and theirs on the way to them.
+  const auto bound = [&](const auto& self, std::size_t of) -> RankAccuracy {
+    const QuantileNode& node = *node_of[of];
+    RankAccuracy sum{.error = rank_error_up({.selection = p.selection,
+                                             .candidates = p.candidates,
+                                             .rate = rate_of_error(p, node),
+                                             .step = Rational(1) / node.share.get_den()},
+                                            alpha_each),
+                     .ties = 0};
+    const auto add = [&](const std::optional<std::size_t>& divided_at, const Rational& weight) {
+      if (!divided_at) return;
+      const RankAccuracy before = self(self, *divided_at);
+      sum.error += weight * before.error;
+      sum.ties += weight * (before.ties + 1);
+    };
+    add(node.lower, 1 - node.share);
+    add(node.upper, node.share);
+    return sum;
+  };
+  return bound(bound, quantile);
+}
+
+}  // namespace epsilog::mechanisms

@@ -1,0 +1,76 @@
+#include "quantile_utility.hpp"
+
+#include <algorithm>
+
+namespace epsilog::mechanisms {
+namespace {
+
+Integer whole(std::uint64_t value) {
+  static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
+  return Integer(static_cast<unsigned long>(value));
+}
+
+}  // namespace
+
+CandidateRange range_of(const QuantileNode& node, std::span<const std::uint64_t> selected,
+                        std::uint64_t candidates) {
+  return {.first = node.lower ? selected[*node.lower] : 0,
+          .last = node.upper ? selected[*node.upper] : candidates - 1,
+          .rows_first = node.lower ? selected[*node.lower] + 1 : 0};
+}
+
+std::vector<CandidateRows> in_order(std::vector<CandidateRows> rows, std::uint64_t last) {
+  for (CandidateRows& each : rows) each.candidate = std::min(each.candidate, last);
+  const auto earlier = [](const CandidateRows& a, const CandidateRows& b) {
+    return a.candidate < b.candidate;
+  };
+  if (!std::is_sorted(rows.begin(), rows.end(), earlier)) std::sort(rows.begin(), rows.end(), earlier);
+  std::size_t kept = 0;
+  for (const CandidateRows& each : rows) {
+    if (each.rows == 0) continue;
+    if (kept > 0 && rows[kept - 1].candidate == each.candidate) {
+      rows[kept - 1].rows += each.rows;
+    } else {
+      rows[kept++] = each;
+    }
+  }
+  rows.resize(kept);
+  return rows;
+}
+
+std::vector<DistanceRun> distance_runs(std::span<const CandidateRows> rows, const CandidateRange& range,
+                                       const Rational& quantile) {
+  const auto reaches = [](const CandidateRows& each, std::uint64_t candidate) {
+    return each.candidate < candidate;
+  };
+  const auto begin = std::lower_bound(rows.begin(), rows.end(), range.rows_first, reaches);
+  const auto end = std::lower_bound(begin, rows.end(), range.last + 1, reaches);
+  std::uint64_t all = 0;
+  for (auto each = begin; each != end; ++each) all += each->rows;
+  const Integer target = quantile.get_num() * whole(all);
+
+  std::vector<DistanceRun> runs;
+  runs.reserve(2 * static_cast<std::size_t>(end - begin) + 1);
+  std::uint64_t next = range.first;
+  std::uint64_t below = 0;
+  const auto add = [&](std::uint64_t count, std::uint64_t up_to) {
+    if (count == 0) return;
+    DistanceRun& run = runs.emplace_back();
+    run.count = count;
+    run.distance = quantile.get_den() * whole(below) - target;  // how far the target lies below #<c,
+    if (run.distance < 0) {
+      run.distance = target - quantile.get_den() * whole(up_to);  // or above #<=c
+      if (run.distance < 0) run.distance = 0;
+    }
+    next += count;
+  };
+  for (auto each = begin; each != end; ++each) {
+    add(each->candidate - next, below);
+    add(1, below + each->rows);
+    below += each->rows;
+  }
+  add(range.last + 1 - next, below);
+  return runs;
+}
+
+}  // namespace epsilog::mechanisms
