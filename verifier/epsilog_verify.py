@@ -417,30 +417,75 @@ def periods(kind, first, last):
             return
     raise Fault("has more blocks than a policy may have", "implies")
 
-WORD = re.compile(r"\s*('(?:[^']|'')*'|!=|<=|>=|[<>=(),]|[^\s<>=!(),']+)")
+WORD = re.compile(r"""\s*('(?:[^']|'')*'|"(?:[^"]|"")*"|!=|<=|>=|[<>=(),]|[^\s<>=!(),'"]+)""")
 COMPARE = {"=": lambda a, b: a == b[0], "!=": lambda a, b: a != b[0], "<": lambda a, b: a < b[0],
            "<=": lambda a, b: a <= b[0], ">": lambda a, b: a > b[0], ">=": lambda a, b: a >= b[0],
-           "in": lambda a, b: a in b}
+           "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,  # and of a value, which is not missing:
+           "is missing": lambda a, b: False, "is not missing": lambda a, b: True}
+PARENTHESES_MAX = 32
 
-def comparisons(where):
-    """A condition as [(column, operator, [constants])]; `in` is an operator."""
-    words, at, found = [], 0, []
-    while at < len(where):
-        word = WORD.match(where, at)
-        require(word, "has a condition that is none", "question")
-        words.append(word[1])
-        at = word.end()
-    while words:
-        column, operator, constants = words.pop(0), words.pop(0), []
-        following = words.pop(0)
-        if operator == "in":  # a parenthesis, then commas
-            while following != ")":
-                constants.append(words.pop(0))
-                following = words.pop(0)
-        found.append((column, operator, constants or [following]))
-        ends = operator in COMPARE and (not words or words.pop(0) == "and")
-        require(ends, "has a condition that is none", "question")
-    return found
+class Condition:
+    """The text of a condition, read from its first word to its last (record_format.md, "Conditions").
+
+    A part is a comparison (column, operator, [constants]), or `all` or `any` of several: (all, [part, …]).
+    """
+
+    def __init__(self, where):
+        self.words, self.at, self.comparisons = [], 0, []
+        at = 0
+        while at < len(where):
+            word = WORD.match(where, at)
+            require(word, "has a condition that is none", "question")
+            self.words.append(word[1])
+            at = word.end()
+        self.whole = self.joined(0) if self.words else (all, [])
+        require(self.at == len(self.words), "has a condition that is none", "question")
+
+    def next(self, *expected):
+        """The next word, one of those expected if there are any."""
+        require(self.at < len(self.words), "has a condition that ends too early", "question")
+        self.at += 1
+        word = self.words[self.at - 1]
+        require(not expected or word in expected, "has a condition that is none", "question")
+        return word
+
+    def follows(self, word):
+        return self.at < len(self.words) and self.words[self.at] == word
+
+    def joined(self, depth, how=any, word="or"):
+        """`or` of `and`s."""
+        parts = []
+        while not parts or self.follows(word) and self.next():
+            parts.append(self.joined(depth, all, "and") if how is any else self.term(depth))
+        return (how, parts) if len(parts) > 1 else parts[0]
+
+    def term(self, depth):
+        if not self.follows("("):
+            return self.comparison()
+        require(depth < PARENTHESES_MAX, "has more parentheses within one another than a condition has", "question")
+        self.next()
+        part = self.joined(depth + 1)
+        self.next(")")
+        return part
+
+    def comparison(self):
+        column, operator, constants = self.next(), self.next(*COMPARE, "not", "is"), []
+        require(column[0] not in "'<>=!(),", "has a condition that is none", "question")
+        if column.startswith('"'):
+            column = column[1:-1].replace('""', '"')
+        if operator == "is":
+            operator += " not missing" if self.next("not", "missing") == "not" and self.next("missing") else " missing"
+        if operator == "not":
+            operator += " " + self.next("in")
+        if operator.endswith("in"):  # a parenthesis, then commas
+            ends = self.next("(")
+            while ends != ")":
+                constants.append(self.next())
+                ends = self.next(",", ")")
+        elif operator in ("=", "!=", "<", "<=", ">", ">="):
+            constants.append(self.next())
+        self.comparisons.append((column, operator, constants))
+        return self.comparisons[-1]
 
 def constant(kind, text):
     """What values of a type compare by: numbers as numbers, texts and dates as bytes."""
@@ -471,12 +516,18 @@ class Dataset:
     def covered_by(self, where):
         blocks = self.said["blocks"]
         kind = self.columns[blocks["by"]]["type"]
-        tests = [(COMPARE[operator], [constant(kind, text) for text in constants])
-                 for column, operator, constants in comparisons(where) if column == blocks["by"]]
-        holds = lambda value: all(compare(value, constants) for compare, constants in tests)
+        condition = Condition(where)
+        about = {id(part): [constant(kind, text) for text in part[2]]
+                 for part in condition.comparisons if part[0] == blocks["by"]}
+
+        def holds(value, part=condition.whole):
+            if part[0] in (all, any):
+                return part[0](holds(value, inner) for inner in part[1])
+            return part[0] != blocks["by"] or COMPARE[part[1]](value, about[id(part)])
+
         if "per" not in blocks:
             return [value for value in self.values(blocks["by"]) if holds(constant(kind, value))]
-        named = [datetime.date.fromisoformat(day.decode()).toordinal() for _, days in tests for day in days]
+        named = [datetime.date.fromisoformat(day.decode()).toordinal() for days in about.values() for day in days]
         covered = []
         for name, first, last in periods(blocks["per"], blocks["first"], blocks["last"]):
             # between two days that the condition names, all days are alike to it
@@ -554,7 +605,7 @@ class Dataset:
         statistic, _, column = question["statistic"].partition(":")
         used = {"statistics": [statistic], "columns": [column] if column and statistic != "value" else [],
                 "by": [question["by"]] if "by" in question else [],
-                "where": [compared for compared, _, _ in comparisons(question.get("where", ""))]}
+                "where": [compared for compared, _, _ in Condition(question.get("where", "")).comparisons]}
         for what, names in used.items():
             if what in allow and not set(names) <= set(allow[what]):
                 return f"{what} does not allow {', '.join(names)}"

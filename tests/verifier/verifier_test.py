@@ -132,6 +132,50 @@ def vectors_of_the_tree():
         assert holds == vector["accepted"], vector["name"]
 
 
+MONTHS = {"columns": [{"name": "seen", "type": "date"}, {"name": "age", "type": "int"}, {"name": "or", "type": "int"}],
+          "accounts": [], "blocks": {"by": "seen", "per": "month", "first": "2024-01", "last": "2024-04"}}
+WARDS = {"columns": [{"name": "ward", "type": "string", "values": ["B", "A"]}, {"name": "age", "type": "int"}],
+         "accounts": [], "blocks": {"by": "ward"}}
+NUMBERS = {"columns": [{"name": "not", "type": "int", "values": ["2", "-1"], "missing": "2"}],
+           "accounts": [], "blocks": {"by": "not"}}
+
+
+@sentence("a condition covers the blocks in which a value leaves room, and of an or those of all its parts")
+def covers():
+    for said, where, covered in (
+            (MONTHS, "", "01 02 03 04"),
+            (MONTHS, "seen < 2024-02-01 or seen = 2024-03-05", "01 03"),
+            (MONTHS, "seen < 2024-02-01 or seen > 2024-03-31", "01 04"),
+            (MONTHS, "seen not in (2024-02-01)", "01 02 03 04"),
+            (MONTHS, "seen < 2024-02-01 or age = 1", "01 02 03 04"),
+            (MONTHS, "seen < 2024-02-01 and (age = 1 or or in (1, 2))", "01"),
+            (MONTHS, "seen < 2024-02-01 and age = 1 or seen >= 2024-04-01 and \"or\" is not missing", "01 04"),
+            (MONTHS, "seen is missing", ""),
+            (MONTHS, "seen is missing or seen = 2024-02-02", "02"),
+            (MONTHS, "seen is not missing", "01 02 03 04"),
+            (MONTHS, "(seen < 2024-02-01 or seen > 2024-03-31) and (seen < 2024-03-01 or seen > 2024-04-29)", "01 04"),
+            (MONTHS, "seen >= 2024-02-01 and seen <= 2024-03-31 and seen != 2024-02-07", "02 03"),
+            (WARDS, "ward = 'A' or age > 3", "B A"),
+            (WARDS, "ward not in ('A', 'it''s') and age > 3", "B"),
+            (WARDS, "ward = 'or' or ward is missing", ""),
+            (NUMBERS, "not = 2 or not > 5", "2"),
+            (NUMBERS, "not != 2 and \"not\" not in (7) and \"not\" is not missing", "-1"),
+            (NUMBERS, "\"not\" is missing", "")):
+        found = verifier.Dataset(said, None).covered_by(where)
+        assert [name.removeprefix("2024-") for name in found] == covered.split(), f"{where}: {found}"
+    nested = "(" * 32 + "age = 1" + ")" * 32
+    assert verifier.Condition(nested).comparisons == [("age", "=", ["1"])]
+    for where in ("(" + nested + ")", "age", "age =", "age = 1 or", "(age = 1", "age = 1)", "age is", "age is not 1",
+                  "age not = 1", "age in (1", "age in (1 2)", "age = 1 xor age = 2", "not age = 1", "()", "'a' = 1",
+                  "age between 1 and 2", "age = 1 age = 2", "age = 'a"):
+        try:
+            verifier.Condition(where)
+        except verifier.Fault as fault:
+            assert fault.member == "question", where
+        else:
+            raise AssertionError(f"read: {where}")
+
+
 RFC_8032 = (  # section 7.1: secret key, public key, message, signature
     ("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
      "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
