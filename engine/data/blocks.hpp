@@ -25,9 +25,9 @@ namespace epsilog::engine {
 /// The blocks in which a row that satisfies the predicate could lie, in the order of block_names().
 ///
 /// Requires  derive() accepts a question with this predicate.
-/// Ensures   a block is covered if and only if one value that puts a row into it satisfies every comparison
-///           with the column of the blocks; comparisons with other columns change nothing. None may be
-///           covered. Without a predicate all are. Empty without `blocks`.
+/// Ensures   a block is covered if and only if one value that puts a row into it satisfies the predicate with
+///           every comparison with another column taken as satisfied: of an `or` the blocks of all its parts
+///           together. None may be covered. Without a predicate all are. Empty without `blocks`.
 [[nodiscard]] std::vector<std::string> covered_blocks(const Dataset& dataset,
                                                       const std::optional<Predicate>& where);
 

@@ -10,10 +10,12 @@
 
 namespace epsilog::engine {
 
-/// Decided exactly for each column by itself: whether some value that a cell of its type can be read as, or
-/// the constant that stands in for a missing one, satisfies all comparisons with it. `bounds` play no part,
-/// because cells are compared as they are read. A text that is not among the declared `values` of its column
-/// is refused as well, though a cell could hold it: it is misspelt.
+/// Decided for each column by itself, exactly of an `and` of comparisons: whether some value that a cell of
+/// its type can be read as, a missing cell, or the constant that stands in for one satisfies all comparisons
+/// with it. An `or` can be satisfied if one of its parts can, and leaves of a column what those parts leave
+/// of it together. So none is refused that a row can satisfy, and each that none can if no `or` stands within
+/// an `and`. `bounds` play no part, because cells are compared as they are read. A text that is not among the
+/// declared `values` of its column is refused as well, though a cell could hold it: it is misspelt.
 ///
 /// Requires  derive() accepted the question.
 /// Throws    InvalidParameter naming the comparisons, or the value meant.

@@ -83,8 +83,7 @@ class Scan {
         rules_(dataset, columns),
         keeps_all_places_(dataset.rows.exact && !question.by && !question.where),
         counts_units_(question.statistic.kind == StatisticKind::units) {
-    if (question.where)
-      filter_ = RowFilter(dataset, question.where->comparisons(), columns, CellDialect::of(dataset));
+    if (question.where) filter_ = RowFilter(dataset, *question.where, columns, CellDialect::of(dataset));
     if (question.by) {
       const Column& column = *dataset.column(*question.by);
       group_.emplace(

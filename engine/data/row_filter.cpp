@@ -10,7 +10,7 @@ namespace {
 using Operator = Comparison::Operator;
 
 bool is_listed(Operator op) {
-  return op == Operator::equal || op == Operator::in;
+  return op == Operator::equal || op == Operator::in || op == Operator::not_in;
 }
 
 /// Readies a list of constants for a search: no cell equals one that lies between two cells.
@@ -26,11 +26,13 @@ template <class Value, class Place>
 bool compares(Operator op, const Value& value, const std::vector<Place>& places) {
   switch (op) {
     case Operator::equal:
-    case Operator::in: {
+    case Operator::in:
+    case Operator::not_in: {
       const auto found =
           std::lower_bound(places.begin(), places.end(), value,
                            [](const Place& place, const Value& cell) { return place.up < cell; });
-      return found != places.end() && found->up == value;
+      const bool listed = found != places.end() && found->up == value;
+      return listed != (op == Operator::not_in);
     }
     case Operator::not_equal:
       return places.front().up != places.front().down || value != places.front().up;
@@ -42,13 +44,18 @@ bool compares(Operator op, const Value& value, const std::vector<Place>& places)
       return value > places.front().down;
     case Operator::greater_equal:
       return value >= places.front().up;
+    case Operator::missing:
+      return false;
+    case Operator::not_missing:
+      return true;
   }
   return false;
 }
 
 bool compares_text(Operator op, std::string_view value, const std::vector<std::string>& texts) {
+  if (op == Operator::missing || op == Operator::not_missing) return op == Operator::not_missing;
   const bool found = std::binary_search(texts.begin(), texts.end(), value);
-  return op == Operator::not_equal ? !found : found;
+  return op == Operator::not_equal || op == Operator::not_in ? !found : found;
 }
 
 bool compares_exactly(Operator op, const Rational& value,
@@ -76,9 +83,9 @@ FixedPlace fixed_place(const Comparison::Constant& constant, unsigned scale) {
 
 }  // namespace
 
-RowFilter::RowFilter(const Dataset& dataset, std::span<const Comparison> comparisons,
+RowFilter::RowFilter(const Dataset& dataset, const Predicate& predicate,
                      const std::vector<std::string>& wanted, const CellDialect& dialect) {
-  for (const Comparison& comparison : comparisons) {
+  for (const Comparison& comparison : predicate.comparisons()) {
     const Column* column = dataset.column(comparison.column);
     const auto found = std::find(wanted.begin(), wanted.end(), comparison.column);
     EPSILOG_INVARIANT(column != nullptr && found != wanted.end());
@@ -89,7 +96,7 @@ RowFilter::RowFilter(const Dataset& dataset, std::span<const Comparison> compari
               {},
               {},
               {},
-              column->missing && compares_exactly(comparison.op, *column->missing, comparison.constants)};
+              holds_for_missing(*column, comparison)};
     for (const auto& constant : comparison.constants) {
       if (column->type == ColumnType::string) {
         test.texts.push_back(std::get<std::string>(constant));
@@ -104,11 +111,35 @@ RowFilter::RowFilter(const Dataset& dataset, std::span<const Comparison> compari
     std::sort(test.texts.begin(), test.texts.end());
     tests_.push_back(std::move(test));
   }
+  link(predicate.condition(), kKeep, kDrop);
+}
+
+/// Where the tests of a part lead once it is decided: each part of an `and` to the next one while it holds,
+/// each of an `or` while it does not.
+void RowFilter::link(const Condition& part, std::size_t if_true, std::size_t if_false) {
+  if (part.kind == Condition::Kind::comparison) {
+    tests_[part.place].if_true = if_true;
+    tests_[part.place].if_false = if_false;
+    return;
+  }
+  for (std::size_t i = 0; i < part.parts.size(); ++i) {
+    const Condition* next = i + 1 < part.parts.size() ? &part.parts[i + 1] : nullptr;
+    while (next != nullptr && !next->parts.empty()) next = &next->parts.front();
+    if (part.kind == Condition::Kind::all) {
+      link(part.parts[i], next != nullptr ? next->place : if_true, if_false);
+    } else {
+      link(part.parts[i], if_true, next != nullptr ? next->place : if_false);
+    }
+  }
 }
 
 bool RowFilter::keeps(std::span<const RawCell> cells) const {
-  return std::all_of(tests_.begin(), tests_.end(),
-                     [&](const Test& test) { return holds(test, cells[test.cell]); });
+  std::size_t at = tests_.empty() ? kKeep : 0;
+  while (at < tests_.size()) {
+    const Test& test = tests_[at];
+    at = holds(test, cells[test.cell]) ? test.if_true : test.if_false;
+  }
+  return at == kKeep;
 }
 
 bool RowFilter::holds(const Test& test, const RawCell& raw) {
@@ -117,6 +148,11 @@ bool RowFilter::holds(const Test& test, const RawCell& raw) {
   if (test.type == ColumnType::string) return compares_text(test.op, cell.text, test.texts);
   if (test.type == ColumnType::real) return compares(test.op, cell.real, test.real);
   return compares(test.op, cell.fixed, test.fixed);
+}
+
+bool holds_for_missing(const Column& column, const Comparison& comparison) {
+  if (comparison.op == Operator::missing) return !column.missing;
+  return column.missing && compares_exactly(comparison.op, *column.missing, comparison.constants);
 }
 
 }  // namespace epsilog::engine

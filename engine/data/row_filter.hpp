@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,11 +19,11 @@ class RowFilter final {
  public:
   /// Keeps every row.
   RowFilter() = default;
-  /// Keeps the rows that satisfy every comparison.
-  /// Requires  derive() accepted a predicate with these comparisons; `wanted` is the order of a row's
-  ///           cells and holds every column they name; the cells are written in `dialect`.
-  RowFilter(const Dataset& dataset, std::span<const Comparison> comparisons,
-            const std::vector<std::string>& wanted, const CellDialect& dialect);
+  /// Keeps the rows that satisfy the predicate.
+  /// Requires  derive() accepted it; `wanted` is the order of a row's cells and holds every column that it
+  ///           names; the cells are written in `dialect`.
+  RowFilter(const Dataset& dataset, const Predicate& predicate, const std::vector<std::string>& wanted,
+            const CellDialect& dialect);
 
   [[nodiscard]] bool keeps(std::span<const RawCell> cells) const;
 
@@ -32,15 +33,24 @@ class RowFilter final {
     CellReader reader;
     ColumnType type;
     Comparison::Operator op;
-    std::vector<FixedPlace> fixed;   ///< of = and in: those that are cells, ascending
+    std::vector<FixedPlace> fixed;   ///< of =, in and not in: those that are cells, ascending
     std::vector<RealPlace> real;     ///< likewise
     std::vector<std::string> texts;  ///< ascending
-    bool when_missing;               ///< what the stand-in gives; false without one
+    bool when_missing;               ///< holds_for_missing()
+    std::size_t if_true = 0;         ///< which test decides then, or kKeep or kDrop
+    std::size_t if_false = 0;
   };
+  static constexpr std::size_t kKeep = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kDrop = kKeep - 1;
 
+  void link(const Condition& part, std::size_t if_true, std::size_t if_false);
   [[nodiscard]] static bool holds(const Test& test, const RawCell& raw);
 
-  std::vector<Test> tests_;
+  std::vector<Test> tests_;  ///< one a comparison, in its order; the first begins
 };
+
+/// Whether a missing cell of the column satisfies a comparison: as its stand-in does, or if none stands in
+/// for it, `is missing` alone. Requires  derive() accepted a predicate with it; it compares this column.
+[[nodiscard]] bool holds_for_missing(const Column& column, const Comparison& comparison);
 
 }  // namespace epsilog::engine

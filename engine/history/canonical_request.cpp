@@ -101,7 +101,7 @@ StoredRequest parse_stored_request(std::string_view text) {
 void require_within_caps(const Request& request, const std::string& canonical) {
   if (!request.too_long.empty()) throw InvalidParameter(request.too_long);
   const auto& where = request.question.where;
-  if (where && !where->too_long().empty()) throw InvalidParameter(where->too_long());
+  if (where && !where->door_fault().empty()) throw InvalidParameter(where->door_fault());
   if (canonical.size() > kCanonicalMax) {
     throw InvalidParameter("request: in canonical form it has " + std::to_string(canonical.size()) +
                            " bytes, more than " + std::to_string(kCanonicalMax) +

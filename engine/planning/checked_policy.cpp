@@ -5,6 +5,7 @@
 
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/predicate.hpp"
 #include "plan.hpp"
 #include "policy_file.hpp"
 
@@ -115,10 +116,26 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
   return faults;
 }
 
+/// Columns that could not be written bare in a condition. Policies of older programs have such.
+std::vector<PolicyFault> name_faults(const std::vector<Dataset>& datasets, const std::string& file) {
+  std::vector<PolicyFault> faults;
+  for (const Dataset& dataset : datasets) {
+    for (const Column& column : dataset.columns) {
+      if (!is_later_condition_word(column.name)) continue;
+      faults.push_back({file, column.mark.line, column.mark.column,
+                        "column name '" + column.name + "': this is a word of --where; rename the column"});
+    }
+  }
+  return faults;
+}
+
 }  // namespace
 
 Policy checked_policy(std::string_view yaml, const std::string& file) {
   Policy policy = Policy::parse_stored(yaml, file);
+  if (std::vector<PolicyFault> found = name_faults(policy.datasets(), file); !found.empty()) {
+    throw PolicyError(std::move(found));
+  }
   if (std::vector<PolicyFault> found = calibration_faults(policy.datasets(), file); !found.empty()) {
     throw PolicyError(std::move(found));
   }

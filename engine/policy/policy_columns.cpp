@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <unordered_set>
 
+#include "epsilog/engine/predicate.hpp"
 #include "policy_decoder.hpp"
 
 namespace epsilog::engine {
@@ -215,18 +216,11 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
   return column;
 }
 
-/// Words of --where cannot be columns there. The words are matched in any case.
-bool is_word_of_a_predicate(std::string_view name) {
-  std::string lower;
-  for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower == "and" || lower == "in" || lower == "true" || lower == "false";
-}
-
 }  // namespace
 
 bool is_column_name(std::string_view name) {
   Faults none("");
-  return expect_name(name, {}, "column", none) && !is_word_of_a_predicate(name);
+  return expect_name(name, {}, "column", none) && !is_condition_word(name) && !is_later_condition_word(name);
 }
 
 std::vector<Column> decode_columns(const Node& node, Faults& faults) {
@@ -234,7 +228,8 @@ std::vector<Column> decode_columns(const Node& node, Faults& faults) {
   if (!expect(node, Node::Kind::map, "columns", "a map of columns by name", faults)) return columns;
   for (const yaml::Entry& entry : node.entries) {
     if (!expect_name(entry.key, entry.mark, "column", faults)) continue;
-    if (is_word_of_a_predicate(entry.key)) {
+    // The words that came later are names in what is stored; checked_policy() refuses them.
+    if (is_condition_word(entry.key)) {
       faults.add(entry.mark,
                  "column name " + shown(entry.key) + ": this is a word of --where; rename the column");
       continue;

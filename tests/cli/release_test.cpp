@@ -439,6 +439,37 @@ TEST_CASE("where: quoted strings, dates and lists are accepted and shown in cano
   CHECK(b["decision_id"] == a["decision_id"]);
 }
 
+TEST_CASE("where: or, not, between, is missing and parentheses are accepted and told at the same place",
+          "[cli][condition]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const auto asked = [&](const std::string& where) {
+    return bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--where", where, "--json"});
+  };
+  const json answer = asked("NOT (age between 18 and 65 OR ward='A') or age is missing").json();
+  CHECK(answer["decision"] == "granted");
+  CHECK(answer["where"] == "(age < 18 or age > 65) and ward != 'A' or age is missing");
+  CHECK(bench.with_ledger({"show", answer["decision_id"], "--json"}).json()["where"] == answer["where"]);
+  const std::size_t history = bench.with_ledger({"history", "--json"}).out.size();
+  for (const auto& [where, why] : std::vector<std::pair<std::string, std::string>>{
+           {"age > 5 or", "at character 11: expected a column name"},
+           {"(age > 5 or age < 3", "at character 20: expected 'and', 'or' or ')'"},
+           {"missing = 3", "at character 1: expected a column name (quote it as \"missing\")"},
+           {std::string(33, '(') + "age = 1" + std::string(33, ')'),
+            "at character 33: expected at most 32 parentheses within one another (`between` is one)"},
+           {"age is missing and age > 5",
+            "no row satisfies age is missing and age > 5, whatever is in the data: the comparisons with "
+            "column "
+            "'age' contradict each other"}}) {
+    CAPTURE(where);
+    const Result result = asked(where);
+    CHECK(result.exit == 2);
+    CHECK(result.json()["error"]["message"] == "where: " + why);
+  }
+  CHECK(bench.with_ledger({"history", "--json"}).out.size() == history);
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+}
+
 TEST_CASE("mean of a private number of rows: two components, charged once, nothing single on top",
           "[cli][exact]") {
   const Workbench bench;

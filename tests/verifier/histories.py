@@ -159,10 +159,17 @@ def blocks(folder):
         ledger.ask("wards", "count", "--by", "ward", "--epsilon", "0.3", "--purpose", "audit",
                    *(("--where", "ward in ('A', 'C')") if number % 2 else ()))
         ledger.ask("wards", "sum:cost", "--where", "ward != 'B'", "--epsilon", "0.3", "--purpose", "report")
+    for condition in ("seen < 2024-02-01 or seen between 2024-04-30 and 2024-05-01 and ward is missing",
+                      "not (seen > 2024-03-05 or age not in (30, 31) and seen != 2024-01-01)", "seen is not missing",
+                      "seen is missing and ward = 'A'", "(ward = 'A' or age >= 60) and (seen = 2024-02-02 or age < 9)"):
+        ledger.ask("clinic", "count", "--where", condition, "--epsilon", "0.1", "--purpose", "report", "--key", condition)
+    for condition in ("ward = 'A' and age > 20 or ward = 'C'", "not (ward in ('A', 'B') or ward is missing)"):
+        ledger.ask("wards", "units", "--where", condition, "--epsilon", "0.3", "--purpose", "audit")
     ledger.ask("clinic", "count", "--epsilon", "10", "--purpose", "audit", by="bob", expect=(4,))
     ledger.ask("clinic", "count", "--epsilon", "0.1", "--purpose", "report", by="eve", expect=(4,))
-    ledger.ask("clinic", "count", "--by", "emergency", "--where", "age > 3", "--epsilon", "0.1", "--purpose", "audit",
-               expect=(4,))
+    for condition in ("age > 3", "ward = 'A' or age is missing"):
+        ledger.ask("clinic", "count", "--by", "emergency", "--where", condition, "--epsilon", "0.1", "--purpose", "audit",
+                   expect=(4,))
     return ledger
 
 

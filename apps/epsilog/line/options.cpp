@@ -12,7 +12,7 @@ constexpr OptionSpec kOptions[] = {
     {"--delta", "D", "probability in (0,1) left to (epsilon, delta), such as 1e-6"},
     {"--rho", "R", "in place of --epsilon and --delta: a Gaussian release of that zCDP loss"},
     {"--by", "COLUMN", "one answer for each declared value of the column"},
-    {"--where", "PREDICATE", "only these rows: \"age > 65 and ward in ('A','B')\""},
+    {"--where", "PREDICATE", "only these rows: \"age > 65 and (ward in ('A','B') or ward is missing)\""},
     {"--as", "WHO", "who asks (default: the name of the operating system's user)"},
     {"--purpose", "P", "what the answer is for, where the dataset declares purposes"},
     {"--key", "K", "idempotency key: asking again with it returns the stored answer, free"},

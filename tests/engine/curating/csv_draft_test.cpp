@@ -121,6 +121,7 @@ TEST_CASE("policy init: a header that is no name here is declared under one", "[
     return dataset.columns[column].name + "=" + dataset.header(dataset.columns[column].name);
   };
   REQUIRE(dataset.columns.size() == 11);
+  CHECK(completed(CsvFile("Missing,between\n").draft()).columns[0].name == "Missing_column");
   CHECK(header(0) == "ok=ok");
   CHECK(header(1) == "birth_day=birth day");
   CHECK(header(2) == "in_column=in");

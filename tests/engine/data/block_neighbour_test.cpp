@@ -25,13 +25,17 @@ const std::vector<std::string> kDates = {"2024-01-31", "2024-02-01", "2024-03-01
 const std::vector<std::string> kHostile = hostile_cells();
 const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
 
-/// The second, fourth and sixth leave one block of the months, of the groups and of both.
+/// The second, fourth and sixth leave one block of the months, of the groups and of both; so does the
+/// seventh, of the months. The eighth leaves all of both, the last one none of the months.
 const std::vector<std::string> kWheres = {"",
                                           "d >= 2024-02-01",
                                           "x >= 1",
                                           "g = 'A'",
                                           "d in (2023-05-05, 2024-02-01, 2024-01-31)",
-                                          "d < 2024-02-01 and g != 'B'"};
+                                          "d < 2024-02-01 and g != 'B'",
+                                          "not (d < 2024-02-01 or g is missing)",
+                                          "d < 2024-02-01 and g = 'A' or x is missing or d >= 2024-02-01",
+                                          "d is missing and (g = 'A' or x >= 1)"};
 
 constexpr std::size_t kRowsMax = 4;
 constexpr std::size_t kAddedMax = 2;

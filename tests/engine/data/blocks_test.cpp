@@ -52,7 +52,7 @@ Names covered(const Dataset& dataset, const std::string& where) {
 
 /// The blocks of a calendar in which some day, written as a cell, passes the rows' own filter.
 Names covered_by_trying_days(const Dataset& dataset, const std::string& where) {
-  const RowFilter filter(dataset, Predicate::parse(where).comparisons(), {"seen"}, CellDialect{});
+  const RowFilter filter(dataset, Predicate::parse(where), {"seen"}, CellDialect{});
   Names result;
   for (std::int64_t at = dataset.blocks->first_day; at <= dataset.blocks->last_day; ++at) {
     const std::string text = date_text(at);

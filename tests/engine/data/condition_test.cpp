@@ -173,7 +173,7 @@ TEST_CASE("condition: an accepted one keeps some cell, a refused one none of man
       }
     }
     const Predicate predicate = Predicate::parse(where);
-    const RowFilter filter(dataset, predicate.comparisons(), {column}, CellDialect{});
+    const RowFilter filter(dataset, predicate, {column}, CellDialect{});
     std::vector<std::string> cells{"", "true", "false", "-1000000000000", "1000000000000"};
     for (int i = -100; i <= 600; ++i) {
       const std::string digits = std::to_string(std::abs(i % 100));

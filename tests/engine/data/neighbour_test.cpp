@@ -21,7 +21,12 @@ const std::vector<std::string> kColumns = {"id", "x", "g"};
 const std::vector<std::string> kNumbers = {"-9", "-2", "0", "1", "3", "9", ""};
 const std::vector<std::string> kGroups = {"A", "B", "Z", ""};
 const std::vector<std::string> kHostile = hostile_cells();
-const std::vector<std::string> kWheres = {"", "x >= 1", "g = 'A'", "x != 3 and g in ('A', 'B')"};
+const std::vector<std::string> kWheres = {"",
+                                          "x >= 1",
+                                          "g = 'A'",
+                                          "x != 3 and g in ('A', 'B')",
+                                          "x is missing or g is missing",
+                                          "not (x between 0 and 3 and g != 'B') or g not in ('A', 'Z')"};
 const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
 
 MemoryRow random_row(const std::string& id, std::mt19937_64& random) {

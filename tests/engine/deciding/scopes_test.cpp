@@ -225,6 +225,62 @@ TEST_CASE("A request debits every block its condition covers, whether a row lies
   require_verified(clinic.ledger());
 }
 
+TEST_CASE("A request debits the blocks of all parts of an `or`, and all where one part says nothing of them",
+          "[engine][scopes][blocks][condition]") {
+  const Scoped clinic(
+      policy("    budget: {epsilon: 1}\n"
+             "    lifetime: {epsilon: 2}\n"
+             "    blocks: {by: visited, per: month, from: 2024-01, to: 2024-04}\n"));
+  Engine engine = clinic.open();
+  const auto spent = [&] {
+    std::vector<std::int64_t> tenths;
+    for (const auto& [account, units] : spent_by_scope(engine)) {
+      if (account.first.starts_with("block:")) tenths.push_back(units / kTenth);
+    }
+    return tenths;
+  };
+  const auto granted = [&](const std::string& where) {
+    return release(engine, asked_by("alice", "0.1", "", where)).recorded.granted;
+  };
+  REQUIRE(granted("visited = 2024-01-05 or visited between 2024-03-01 and 2024-03-02 and ward = 'A'"));
+  CHECK(spent() == std::vector<std::int64_t>{1, 0, 1, 0});
+  REQUIRE(granted("not (visited >= 2024-02-01 or ward = 'A')"));
+  CHECK(spent() == std::vector<std::int64_t>{2, 0, 1, 0});
+  REQUIRE(granted("visited = 2024-01-05 or ward = 'A'"));
+  CHECK(spent() == std::vector<std::int64_t>{3, 1, 2, 1});
+  REQUIRE(granted("visited is missing and ward = 'A'"));  // no such row lies in a block
+  CHECK(spent() == std::vector<std::int64_t>{3, 1, 2, 1});
+  REQUIRE(granted("visited is not missing"));
+  CHECK(spent() == std::vector<std::int64_t>{4, 2, 3, 2});
+  require_verified(clinic.ledger());
+}
+
+TEST_CASE("To ask whether a cell is missing is to compare its column, wherever that stands in a condition",
+          "[engine][scopes][access][condition][negative]") {
+  const Scoped clinic(
+      policy("    budget: {epsilon: 3}\n"
+             "    allow: {where: [ward, visited]}\n"
+             "    forbid: [{where: [visited], statistics: [count]}]\n"));
+  Engine engine = clinic.open();
+  const auto code = [&](const std::string& where) {
+    const auto found = codes(release(engine, asked_by("alice", "0.1", "", where)));
+    return found.size() == 1 ? std::optional(found[0].first) : std::nullopt;
+  };
+  for (const char* where :
+       {"cost is missing", "ward = 'A' or cost is not missing", "not (ward = 'A' and cost is missing)",
+        "ward = 'A' or (ward = 'B' and (ward = 'C' or cost not in (1)))"}) {
+    CAPTURE(where);
+    CHECK(code(where) == RefusalCode::column_not_allowed);
+  }
+  for (const char* where : {"visited is missing", "ward = 'A' or not visited is missing",
+                            "not (ward = 'A' or visited between 2024-01-01 and 2024-02-01)"}) {
+    CAPTURE(where);
+    CHECK(code(where) == RefusalCode::forbidden);
+  }
+  CHECK(release(engine, asked_by("alice", "0.1", "", "ward is missing or not ward = 'A'")).recorded.granted);
+  require_verified(clinic.ledger());
+}
+
 TEST_CASE("A lifetime budget is never renewed by new blocks", "[engine][scopes][blocks][negative]") {
   const std::string range =
       "    budget: {epsilon: 0.2}\n    lifetime: {epsilon: 0.3}\n    blocks: {by: visited, per: month, from: "

@@ -1,8 +1,12 @@
-#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/predicate.hpp"
+#include "epsilog/engine/date.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
@@ -56,7 +60,7 @@ TEST_CASE("predicate: an error names the character and what was expected there",
           "[engine][predicate][negative]") {
   for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
            {"", "where: at character 1: expected a column name"},
-           {"age", "where: at character 4: expected one of = != < <= > >= in"},
+           {"age", "where: at character 4: expected one of = != < <= > >= in, between, is missing"},
            {"age == 3", "where: at character 5: expected '=' (one equals sign)"},
            {"age <> 3", "where: at character 5: expected '!='"},
            {"day = 31.01.2024",
@@ -78,7 +82,30 @@ TEST_CASE("predicate: an error names the character and what was expected there",
            {"ward in 'A'", "where: at character 9: expected '(' and a list of constants"},
            {"ward in ('A' 'B')", "where: at character 14: expected ',' or ')'"},
            {"ward in ('A'", "where: at character 13: expected ',' or ')'"},
-           {"a = 1 or b = 2", "where: at character 7: expected 'and' or the end"},
+           {"a = 1 xor b = 2", "where: at character 7: expected 'and', 'or' or the end"},
+           {"a = 1 or", "where: at character 9: expected a column name"},
+           {"not", "where: at character 4: expected a column name"},
+           {"not or", "where: at character 5: expected a column name (quote it as \"or\")"},
+           {"not (not = )",
+            "where: at character 12: expected a number, 'text', true, false or a date such as 2024-01-31"},
+           {"(a = 1", "where: at character 7: expected 'and', 'or' or ')'"},
+           {"(a = 1 b = 2)", "where: at character 8: expected 'and', 'or' or ')'"},
+           {"a = 1)", "where: at character 6: expected 'and', 'or' or the end"},
+           {"()", "where: at character 2: expected a column name"},
+           {"not ()", "where: at character 6: expected a column name"},
+           {"a not = 1", "where: at character 7: expected 'in' or 'between'"},
+           {"a not 1", "where: at character 7: expected 'in' or 'between'"},
+           {"a is 1", "where: at character 6: expected 'missing' or 'not missing'"},
+           {"a is null", "where: at character 6: expected 'missing' or 'not missing'"},
+           {"a is not 1", "where: at character 10: expected 'missing' or 'not missing'"},
+           {"a between 1", "where: at character 12: expected 'and' and the other end"},
+           {"a between 1 or 2", "where: at character 13: expected 'and' and the other end"},
+           {"a between 1 and",
+            "where: at character 16: expected a number, 'text', true, false or a date such as "
+            "2024-01-31"},
+           {"missing is missing", "where: at character 1: expected a column name (quote it as \"missing\")"},
+           {"a = 1 and Between between 1 and 2",
+            "where: at character 11: expected a column name (quote it as \"Between\")"},
            {"a = 1 and", "where: at character 10: expected a column name"},
            {"seen = 2024-02-30", "where: at character 8: expected a date that exists, such as 2024-01-31"},
            {"and = 1", "where: at character 1: expected a column name (quote it as \"and\")"},
@@ -95,11 +122,11 @@ TEST_CASE("predicate: an error names the character and what was expected there",
 }
 
 TEST_CASE("predicate: what is longer than may be typed is read, and says so", "[engine][predicate]") {
-  CHECK(Predicate::parse("a = '" + std::string(70'000, 'x') + "'").too_long() ==
+  CHECK(Predicate::parse("a = '" + std::string(70'000, 'x') + "'").door_fault() ==
         "where: longer than 65536 bytes");
-  CHECK(Predicate::parse("a = " + std::string(401, '1')).too_long() ==
+  CHECK(Predicate::parse("a = " + std::string(401, '1')).door_fault() ==
         "where: the number '" + std::string(60, '1') + "…' is longer than 400 characters");
-  CHECK(Predicate::parse("a = " + std::string(400, '1')).too_long().empty());
+  CHECK(Predicate::parse("a = " + std::string(400, '1')).door_fault().empty());
   CHECK_THROWS_AS(Predicate::parse("a = " + std::string(400, '1') + "e1"), InvalidParameter);
 }
 
@@ -121,4 +148,182 @@ TEST_CASE("predicate: dates are those of the Gregorian calendar", "[engine][pred
     CHECK_FALSE(parse_date(text, days));
   }
   CHECK(days == 2932896);
+}
+
+TEST_CASE("predicate: `and` binds more closely than `or`, and `not` most of all",
+          "[engine][predicate][exact]") {
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"a=1 or b=2 and c=3", "a = 1 or b = 2 and c = 3"},
+           {"a=1 and b=2 or c=3", "a = 1 and b = 2 or c = 3"},
+           {"(a=1 or b=2)and(c=3)", "(a = 1 or b = 2) and c = 3"},
+           {"((a=1)) OR (b=2 OR c=3)", "a = 1 or b = 2 or c = 3"},
+           {"a=1 and (b=2 and (c=3 and d=4))", "a = 1 and b = 2 and c = 3 and d = 4"},
+           {"not a = 1 and b = 2", "a != 1 and b = 2"},
+           {"not not a = 1", "a = 1"},
+           {"not(a=1 or b=2)", "a != 1 and b != 2"},
+           {"not(a=1 and not(b=2 or c=3))", "a != 1 or b = 2 or c = 3"},
+           {"x=1 and not(a=1 and b=2)", "x = 1 and (a != 1 or b != 2)"},
+           {"not a != 1 or not a < 1 or not a <= 1", "a = 1 or a >= 1 or a > 1"},
+           {"not a > 1 or not a >= 1", "a <= 1 or a < 1"},
+           {"not a in (1, 2)", "a not in (1, 2)"},
+           {"a NOT IN (1)", "a not in (1)"},
+           {"not a not in (1)", "a in (1)"},
+           {"a between 1 and 2 and b = 3", "a >= 1 and a <= 2 and b = 3"},
+           {"a between 2024-01-01 and 2024-02-01 or b = 3", "a >= 2024-01-01 and a <= 2024-02-01 or b = 3"},
+           {"a not between 1 and 2 and b = 3", "(a < 1 or a > 2) and b = 3"},
+           {"not a between 1 and 2", "a < 1 or a > 2"},
+           {"not a not between 1 and 2", "a >= 1 and a <= 2"},
+           {"a IS MISSING", "a is missing"},
+           {"not a is missing", "a is not missing"},
+           {"a is not missing", "a is not missing"},
+           {"not a is not missing", "a is missing"}}) {
+    CAPTURE(text);
+    CHECK(canonical(text) == expected);
+    CHECK(canonical(expected) == expected);
+    CHECK(Predicate::parse(expected) == Predicate::parse(text));
+  }
+  CHECK_FALSE(Predicate::parse("a = 1 and b = 2") == Predicate::parse("a = 1 or b = 2"));
+}
+
+TEST_CASE("predicate: parentheses stand at most 32 within one another, and `not` any number of times",
+          "[engine][predicate][negative]") {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '(') + "a = 1" + std::string(depth, ')');
+  };
+  CHECK(canonical(nested(32)) == "a = 1");
+  CHECK_THROWS_WITH(
+      Predicate::parse(nested(33)),
+      "where: at character 33: expected at most 32 parentheses within one another (`between` is one)");
+  const std::string between(32, '(');
+  CHECK_THROWS_WITH(
+      Predicate::parse(between + "a between 1 and 2" + std::string(32, ')')),
+      "where: at character 35: expected at most 32 parentheses within one another (`between` is one)");
+  // As deep as can be, and once more in what is recorded.
+  std::string deepest = "a = 1 and a not between 1 and 2";
+  for (int i = 0; i < 31; ++i) deepest = "a = 1 and (a = 2 or " + deepest + ")";
+  CHECK(canonical(canonical(deepest)) == canonical(deepest));
+  CHECK(canonical(deepest).ends_with("(a < 1 or a > 2)" + std::string(31, ')')));
+  CHECK_THROWS_AS(Predicate::parse("(" + deepest + ")"), InvalidParameter);
+  CHECK_THROWS_AS(Predicate::parse(nested(100'000)), InvalidParameter);
+  CHECK(canonical("(" + nested(31) + " or " + nested(31) + ") and " + nested(32)) ==
+        "(a = 1 or a = 1) and a = 1");
+  std::string nots;
+  for (int i = 0; i < 10'001; ++i) nots += "not ";
+  CHECK(canonical(nots + "a = 1") == "a != 1");
+}
+
+TEST_CASE("predicate: later words are names before an older operator, as older programs wrote them",
+          "[engine][predicate][exact]") {
+  // Every one of these was accepted and recorded, byte for byte, before the words were words.
+  for (const std::string word : {"or", "not", "between", "is", "missing", "Or", "NOT"}) {
+    for (const std::string rest :
+         {" = 1", " != 'x'", " < 1", " <= 1", " > 1", " >= 2024-01-31", " in (1, 2)"}) {
+      for (const std::string& text : std::vector{word + rest, "a = 1 and " + word + rest + " and b = 2",
+                                                 word + rest + " and " + word + rest}) {
+        CAPTURE(text);
+        const Predicate read = Predicate::parse(text);
+        CHECK(read.text() == text);
+        for (const Comparison& comparison : read.comparisons()) {
+          CHECK((comparison.column == word || comparison.column == "a" || comparison.column == "b"));
+        }
+        const std::size_t at = text.find(word + rest) + 1;
+        CHECK(read.door_fault() == "where: at character " + std::to_string(at) +
+                                       ": expected a column name (quote it as \"" + word + "\")");
+      }
+    }
+    // Quoted it may be typed; the text stays what it was.
+    CHECK(canonical("\"" + word + "\" = 1") == word + " = 1");
+    CHECK(Predicate::parse("\"" + word + "\" = 1").door_fault().empty());
+    for (const std::string& text :
+         std::vector{"\"" + word + "\" is missing", "\"" + word + "\" is not missing",
+                     "\"" + word + "\" not in (1, 2)"}) {
+      CAPTURE(text);
+      CHECK(canonical(text) == text);
+      CHECK(Predicate::parse(text).comparisons()[0].column == word);
+    }
+    CHECK(canonical("not \"" + word + "\" = 1 or \"" + word + "\" between 1 and 2") ==
+          word + " != 1 or " + word + " >= 1 and " + word + " <= 2");
+    CHECK(canonical("a = 1 or " + word + " = 1") == "a = 1 or " + word + " = 1");
+  }
+}
+
+TEST_CASE("predicate: the text of a random one is a fixed point with no more parentheses than were typed",
+          "[engine][predicate][property]") {
+  constexpr unsigned kSeed = 20261123;
+  INFO("seed " << kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&random](unsigned n) { return static_cast<unsigned>(random() % n); };
+  const auto nesting = [](const std::string& text) {
+    std::size_t open = 0;
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '(' && !(i >= 3 && text.substr(i - 3, 3) == "in ")) most = std::max(most, ++open);
+      if (text[i] == ')' && !(i >= 2 && text.substr(i - 2, 2) == "2 ")) --open;
+    }
+    return most;
+  };
+  // Lists end in "2 )", so that their parentheses can be told.
+  const std::vector<std::string> columns{"a",       "größe",  "\"in\"",     "\"or\"",
+                                         "\"not\"", "\"is\"", "\"missing\""};
+  const std::vector<std::string> forms{" = 1",
+                                       " != 'or'",
+                                       " < 1",
+                                       " >= 1",
+                                       " in (1, 2 )",
+                                       " not in (1, 2 )",
+                                       " is missing",
+                                       " is not missing",
+                                       " between 1 and 2",
+                                       " not between 1 and 2"};
+  const std::function<std::string(unsigned)> typed = [&](unsigned depth) {
+    std::string text;
+    for (unsigned parts = 1 + below(3); parts > 0; --parts) {
+      if (!text.empty()) text += below(2) == 0 ? " and " : " or ";
+      for (unsigned nots = below(3); nots > 0; --nots) text += "not ";
+      text +=
+          depth > 0 && below(2) == 0 ? "(" + typed(depth - 1) + ")" : columns[below(7)] + forms[below(10)];
+    }
+    return text;
+  };
+  std::size_t deep = 0;
+  for (int i = 0; i < 3'000; ++i) {
+    const std::string text = typed(6);
+    CAPTURE(text);
+    const Predicate predicate = Predicate::parse(text);
+    const std::string canonical = predicate.text();
+    CAPTURE(canonical);
+    const Predicate again = Predicate::parse(canonical);
+    REQUIRE(again == predicate);
+    REQUIRE(again.text() == canonical);
+    std::string spaced;  // as the typed lists
+    for (std::size_t at = 0; at < canonical.size(); ++at) {
+      spaced += canonical.substr(at, 5) == "1, 2)" ? (at += 4, "1, 2 )") : std::string(1, canonical[at]);
+    }
+    std::string counted = text;  // a `between` counts as a parenthesis
+    for (std::size_t at = 0; (at = counted.find("between 1 and 2", at)) != std::string::npos; at += 3) {
+      counted.replace(at, 15, "( )");
+    }
+    REQUIRE(nesting(spaced) <= nesting(counted));
+    if (nesting(spaced) >= 3) ++deep;
+    REQUIRE(predicate.door_fault().empty());
+  }
+  CHECK(deep > 100);
+}
+
+TEST_CASE("predicate: what it asks of one column is the rest once all else is satisfied",
+          "[engine][predicate][exact]") {
+  const auto about = [](const std::string& text) {
+    const auto left = Predicate::parse(text).about("a");
+    return left ? left->text() : "";
+  };
+  CHECK(about("a = 1") == "a = 1");
+  CHECK(about("b = 1").empty());
+  CHECK(about("b = 1 and a > 1 and a < 3") == "a > 1 and a < 3");
+  CHECK(about("b = 1 or a > 1").empty());
+  CHECK(about("a = 1 or a = 2") == "a = 1 or a = 2");
+  CHECK(about("(a = 1 or b = 2) and a > 0") == "a > 0");
+  CHECK(about("a = 1 and b = 2 or a = 3 and c = 4") == "a = 1 or a = 3");
+  CHECK(about("(a = 1 and b = 1 or a = 2) and (c = 1 or a = 9) and a != 5") == "(a = 1 or a = 2) and a != 5");
+  CHECK(about("b = 1 and (a = 1 or a is missing and c = 2)") == "a = 1 or a is missing");
+  CHECK(about("b = 1 and (a = 1 and a = 2 or c = 3)").empty());
 }

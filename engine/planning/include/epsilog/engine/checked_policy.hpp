@@ -10,13 +10,16 @@
 
 namespace epsilog::engine {
 
-/// Policy::parse_stored(), and beyond it that whatever the policy declares can be released: each statistic whose
-/// precision, bound or grid is declared is calibrated at the largest epsilon that may be asked, and the delta of
-/// an approximate budget, because the smallest noise is what a bound is most easily too large for.
+/// Policy::parse_stored(), and beyond it that no column is named like a later word of conditions
+/// (is_later_condition_word()), and that whatever the policy declares can be released: each statistic whose
+/// precision, bound or grid is declared is calibrated at the largest epsilon that may be asked, and the delta
+/// of an approximate budget, because the smallest noise is what a bound is most easily too large for.
 ///
 /// Requires  `file` is the name to show in faults.
-/// Throws    PolicyError with every fault found, ordered by line and column; those of calibration, one for each
-///           entry under `release`, are sought only where there is no other.
+/// Throws    PolicyError with every fault found, ordered by line and column; those of calibration, one for
+/// each
+///           entry under `release`, are sought only where there is no other, and those of names where there
+///           is none that parse_stored() finds.
 [[nodiscard]] Policy checked_policy(std::string_view yaml, const std::string& file);
 
 /// Reads the file (at most 256 KiB) and checks it.

@@ -1,0 +1,139 @@
+#include "column_places.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "column_cell.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
+#include "row_filter.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using Operator = Comparison::Operator;
+
+/// The binary64 numbers in their order: -0 is 0, and an infinity stands behind the last one.
+Int128 number_of(double value) {
+  const auto bits = std::bit_cast<std::int64_t>(value);
+  return bits >= 0 ? Int128{bits} : Int128{std::numeric_limits<std::int64_t>::min()} - bits;
+}
+
+Int128 day(std::string_view text) {
+  std::int64_t days = 0;
+  EPSILOG_INVARIANT(parse_date(text, days));
+  return days;
+}
+
+bool stands_for_missing(const Dataset& dataset, std::string_view text) {
+  return text.empty() || (dataset.csv && std::find(dataset.csv->null.begin(), dataset.csv->null.end(),
+                                                   text) != dataset.csv->null.end());
+}
+
+}  // namespace
+
+ColumnPlaces::ColumnPlaces(const Dataset& dataset, const Column& column, const Predicate& predicate)
+    : column_(column), predicate_(predicate) {
+  std::vector<Int128> no_cells;
+  switch (column.type) {
+    case ColumnType::integer:
+    case ColumnType::decimal:
+      least_ = -kFixedMax;
+      most_ = kFixedMax;
+      break;
+    case ColumnType::real:
+      least_ = number_of(std::numeric_limits<double>::lowest());
+      most_ = number_of(std::numeric_limits<double>::max());
+      break;
+    case ColumnType::boolean:
+      most_ = 1;
+      break;
+    case ColumnType::date:
+      least_ = day("0000-01-01");
+      most_ = day("9999-12-31");
+      break;
+    case ColumnType::string:
+      for (const Comparison& comparison : predicate.comparisons()) {
+        if (comparison.column != column.name) continue;
+        for (const auto& constant : comparison.constants) {
+          const auto& text = std::get<std::string>(constant);
+          const auto [found, is_new] = texts_.emplace(text, static_cast<Int128>(texts_.size()));
+          if (is_new && stands_for_missing(dataset, text)) no_cells.push_back(found->second);
+        }
+      }
+      most_ = static_cast<Int128>(texts_.size());  // all others: there is always one more
+      break;
+  }
+  cells_ = ValueSet::of(no_cells).missing_from(least_, most_);
+}
+
+ColumnPlaces::Place ColumnPlaces::place(const Comparison::Constant& constant) const {
+  if (const auto* text = std::get_if<std::string>(&constant)) return {texts_.at(*text), texts_.at(*text)};
+  if (const auto* boolean = std::get_if<bool>(&constant)) return {*boolean ? 1 : 0, *boolean ? 1 : 0};
+  if (const auto* date = std::get_if<Comparison::Date>(&constant)) return {date->days, date->days};
+  const auto& number = std::get<Rational>(constant);
+  if (column_.type == ColumnType::real) {
+    const RealPlace real = place_real(number);
+    return {number_of(real.up), number_of(real.down)};
+  }
+  const FixedPlace fixed = place_fixed(number, column_.scale);
+  return {fixed.up, fixed.down};
+}
+
+ValueSet ColumnPlaces::left_by(const Comparison& comparison) const {
+  const auto listed = [&] {
+    std::vector<Int128> values;
+    for (const auto& constant : comparison.constants) {
+      const Place one = place(constant);
+      if (one.up == one.down) values.push_back(one.up);  // else it lies between two cells
+    }
+    return ValueSet::of(values);
+  };
+  switch (comparison.op) {
+    case Operator::equal:
+    case Operator::in:
+      return listed();
+    case Operator::not_equal:
+    case Operator::not_in:
+      return listed().missing_from(least_, most_);
+    case Operator::less:
+      return {least_, place(comparison.constants.front()).up - 1};
+    case Operator::less_equal:
+      return {least_, place(comparison.constants.front()).down};
+    case Operator::greater:
+      return {place(comparison.constants.front()).down + 1, most_};
+    case Operator::greater_equal:
+      return {place(comparison.constants.front()).up, most_};
+    case Operator::missing:
+      return {};
+    case Operator::not_missing:
+      return {least_, most_};
+  }
+  EPSILOG_INVARIANT(false);
+  return {};
+}
+
+ValueSet ColumnPlaces::satisfying(const Comparison& comparison) const {
+  const std::vector<ValueSet> both{cells_, left_by(comparison)};
+  ValueSet cells = ValueSet::in_at_least(2, both);
+  if (!holds_for_missing(column_, comparison)) return cells;
+  const Int128 number_of_missing = most_ + 2;
+  const std::vector<ValueSet> either{std::move(cells), ValueSet(number_of_missing, number_of_missing)};
+  return ValueSet::in_at_least(1, either);
+}
+
+ValueSet ColumnPlaces::satisfying(const Condition& part) const {
+  if (part.kind == Condition::Kind::comparison) return satisfying(predicate_.comparisons()[part.place]);
+  std::vector<ValueSet> sets;
+  for (const Condition& inner : part.parts) sets.push_back(satisfying(inner));
+  return ValueSet::in_at_least(part.kind == Condition::Kind::all ? sets.size() : 1, sets);
+}
+
+ValueSet ColumnPlaces::satisfying_all() const {
+  return satisfying(predicate_.condition());
+}
+
+}  // namespace epsilog::engine

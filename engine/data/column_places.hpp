@@ -1,0 +1,49 @@
+// The cells that a column can have, numbered in their order, and which of them satisfy a comparison. What a
+// column asks of whole conditions is decided on these numbers: whether any cell satisfies it, which blocks it
+// covers.
+//
+// Int, decimal, bool and date are numbered as they are read; the binary64 numbers as they follow one another;
+// of texts those that a condition names, and one number for all others. A missing cell has a number of its
+// own. Thread-safety: immutable values.
+#pragma once
+
+#include <map>
+#include <string_view>
+
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/predicate.hpp"
+#include "value_set.hpp"
+
+namespace epsilog::engine {
+
+class ColumnPlaces final {
+ public:
+  /// Requires  derive() accepted the predicate; all three outlive this.
+  ColumnPlaces(const Dataset& dataset, const Column& column, const Predicate& predicate);
+
+  /// The cells that satisfy it. A text that the source takes as missing is no cell.
+  /// Requires  a comparison of the predicate with this column.
+  [[nodiscard]] ValueSet satisfying(const Comparison& comparison) const;
+  /// The cells that satisfy the whole predicate. Requires  it compares no other column.
+  [[nodiscard]] ValueSet satisfying_all() const;
+
+ private:
+  struct Place {
+    Int128 up;    ///< the number of the first cell that is not below the constant
+    Int128 down;  ///< of the last one that is not above it
+  };
+
+  [[nodiscard]] Place place(const Comparison::Constant& constant) const;
+  /// Of the numbers from least_ to most_ those that a comparison with constants leaves.
+  [[nodiscard]] ValueSet left_by(const Comparison& comparison) const;
+  [[nodiscard]] ValueSet satisfying(const Condition& part) const;
+
+  const Column& column_;
+  const Predicate& predicate_;
+  Int128 least_ = 0;
+  Int128 most_ = 0;
+  std::map<std::string_view, Int128> texts_;  ///< that the predicate names
+  ValueSet cells_;
+};
+
+}  // namespace epsilog::engine
