@@ -84,7 +84,7 @@ void Snapshot::each_credential_event(const std::function<void(const CredentialEv
 }
 
 std::int64_t Snapshot::credential_events() {
-  return state_->reading([](Connection& connection) { return read_meta(connection).credential_events; });
+  return state_->reading([&](Connection&) { return state_->meta().credential_events; });
 }
 
 }  // namespace epsilog::ledger

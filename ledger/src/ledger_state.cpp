@@ -18,7 +18,7 @@ namespace epsilog::ledger {
 namespace {
 
 constexpr int kCheckpointFrames = 1'000;        // 4 MiB of WAL; SQLite's own default
-constexpr std::size_t kIdleReaders = 16;        // to open one costs more than most of what is read
+constexpr std::size_t kIdleReaders = 64;        // to open one costs more than most of what is read
 constexpr std::int64_t kFrameHeaderBytes = 24;  // and a page: sqlite.org/fileformat2.html#walformat
 
 /// Of the time for which the gate may be closed; the rest is for what those that leave kept from being moved.
@@ -398,6 +398,20 @@ void LedgerState::leave_main_file_complete() noexcept {
   }
   turn_ = -1;
   process_lock_.give_back();
+}
+
+TreeHead LedgerState::tree(Connection& reader, std::int64_t size) {
+  RecordLog known;
+  {
+    const std::lock_guard guard(mutex_);
+    known = tree_;
+  }
+  if (known.size() > size) return RecordLog::load(reader, size).head();
+  static_cast<void>(known.follow(reader, size));
+  const TreeHead head = known.head();
+  const std::lock_guard guard(mutex_);
+  if (size >= tree_.size()) tree_ = std::move(known);
+  return head;
 }
 
 std::unique_ptr<Connection> LedgerState::take_reader() {

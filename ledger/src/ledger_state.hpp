@@ -20,6 +20,7 @@
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
 #include "reading_gate.hpp"
+#include "record_log.hpp"
 #include "replication.hpp"
 #include "schema_comparison.hpp"
 #include "turnstile.hpp"
@@ -118,6 +119,10 @@ class LedgerState final {
   /// Tells Options::warn.
   void warn(const std::string& message) const noexcept;
 
+  /// The tree of the first `size` lines, which a reader asks for. What was read of it before is gone on from,
+  /// where the line that was its last still stands. Throws  StorageFailure, LedgerCorrupt.
+  [[nodiscard]] TreeHead tree(Connection& reader, std::int64_t size);
+
   [[nodiscard]] std::unique_ptr<Connection> take_reader();
   void give_back_reader(std::unique_ptr<Connection> reader) noexcept;
 
@@ -170,6 +175,7 @@ class LedgerState final {
   bool marked_ = false;                                   // a COMMIT of this turn has not returned
   mutable std::mutex mutex_;                              // guards what follows
   std::vector<std::unique_ptr<Connection>> idle_readers_;
+  RecordLog tree_;             // of the most lines that a reader asked for
   std::string poisoned_here_;  // why this process gave up; "" = it did not
 };
 

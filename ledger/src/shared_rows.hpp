@@ -35,7 +35,6 @@ class SharedRows final {
   [[nodiscard]] std::shared_ptr<const PlanRecord> plan(Connection& connection, std::int64_t no);
   [[nodiscard]] const AccountName& account(Connection& connection, std::int64_t id);
 
-  /// Whether the ledger was made of lines.
   /// Whether a decision of that line has of its token the hash alone: the ledger was made of lines, or that
   /// part of it put back from them. Asked of few, for it looks through the log once a connection.
   [[nodiscard]] bool has_hash_only(Connection& connection, std::int64_t line);

@@ -39,6 +39,7 @@ SnapshotState::~SnapshotState() {
 
 void SnapshotState::begin() {
   EPSILOG_INVARIANT(reader == nullptr);
+  meta_.reset();
   reader = std::make_unique<ReadingGate::Reader>(ledger->gate());
   try {
     connection->query("BEGIN").run();
@@ -125,7 +126,7 @@ Hash leaf_of(Connection& connection, const StoredDecision& decision) {
 }  // namespace
 
 std::int64_t SnapshotState::durable_lines() {
-  const Meta meta = read_meta(*connection);
+  const Meta& meta = this->meta();
   // What came after the last decision was committed without one: of that the next one's number tells.
   const bool ends_with_decision = lines_up_to(*connection, meta.decisions) == meta.log_size;
   StoredDecision last;
@@ -180,11 +181,13 @@ std::optional<StoredDecision> Snapshot::find_token(const std::string& token) {
 }
 
 std::int64_t Snapshot::active_policy_version() {
-  return state_->reading([](Connection& c) { return read_active_version(c, read_meta(c).policy_versions); });
+  return state_->reading(
+      [&](Connection& c) { return read_active_version(c, state_->meta().policy_versions); });
 }
 
 PolicyVersion Snapshot::active_policy() {
-  return state_->reading([](Connection& c) { return read_active_policy(c, read_meta(c).policy_versions); });
+  return state_->reading(
+      [&](Connection& c) { return read_active_policy(c, state_->meta().policy_versions); });
 }
 
 std::vector<AccountState> Snapshot::accounts(const std::string& dataset) {
@@ -205,25 +208,25 @@ std::vector<StoredDecision> Snapshot::children(const std::string& id) {
 
 std::string Snapshot::now() {
   return state_->reading(
-      [&](Connection& c) { return time_text(observe(read_meta(c), state_->ledger->clock()()).now_ms); });
+      [&](Connection&) { return time_text(observe(state_->meta(), state_->ledger->clock()()).now_ms); });
 }
 
 std::vector<std::string> Snapshot::overdue() {
   return state_->reading([&](Connection& c) {
-    return read_overdue(c, time_text(observe(read_meta(c), state_->ledger->clock()()).now_ms));
+    return read_overdue(c, time_text(observe(state_->meta(), state_->ledger->clock()()).now_ms));
   });
 }
 
 std::string Snapshot::calendar_time() {
-  return state_->reading([&](Connection& c) {
-    const ClockObservation clock = observe(read_meta(c), state_->ledger->clock()());
+  return state_->reading([&](Connection&) {
+    const ClockObservation clock = observe(state_->meta(), state_->ledger->clock()());
     return clock.state.held_at.empty() ? time_text(clock.now_ms) : clock.state.held_at;
   });
 }
 
 std::optional<std::string> Snapshot::calendar_held_at() {
-  return state_->reading([&](Connection& c) -> std::optional<std::string> {
-    const ClockObservation clock = observe(read_meta(c), state_->ledger->clock()());
+  return state_->reading([&](Connection&) -> std::optional<std::string> {
+    const ClockObservation clock = observe(state_->meta(), state_->ledger->clock()());
     if (clock.state.held_at.empty()) return std::nullopt;
     return clock.state.held_at;
   });
@@ -257,7 +260,7 @@ std::optional<std::string> Snapshot::find_grant(const std::string& principal, co
 }
 
 std::int64_t Snapshot::decisions() {
-  return state_->reading([](Connection& c) { return read_meta(c).decisions; });
+  return state_->reading([&](Connection&) { return state_->meta().decisions; });
 }
 
 namespace {
@@ -297,13 +300,13 @@ void Snapshot::each_line(std::int64_t from, std::int64_t end,
 }
 
 TreeHead Snapshot::tree() {
-  return state_->reading([](Connection& db) { return RecordLog::load(db, read_meta(db).log_size).head(); });
+  return state_->reading([&](Connection& db) { return state_->ledger->tree(db, state_->meta().log_size); });
 }
 
 namespace {
 
-void require_lines(Connection& db, std::uint64_t size) {
-  if (size > static_cast<std::uint64_t>(read_meta(db).log_size)) {
+void require_lines(SnapshotState& state, std::uint64_t size) {
+  if (size > static_cast<std::uint64_t>(state.meta().log_size)) {
     throw InvalidParameter("the ledger does not have " + std::to_string(size) + " lines");
   }
 }
@@ -317,22 +320,22 @@ auto stored_nodes(Connection& db) {
 }  // namespace
 
 TreeHead Snapshot::tree(std::uint64_t size) {
-  return state_->reading([size](Connection& db) {
-    require_lines(db, size);
+  return state_->reading([&](Connection& db) {
+    require_lines(*state_, size);
     return TreeHead{.size = size, .root = tree_root(size, stored_nodes(db))};
   });
 }
 
 std::vector<Hash> Snapshot::inclusion_proof(std::uint64_t index, std::uint64_t size) {
-  return state_->reading([=](Connection& db) {
-    require_lines(db, size);
+  return state_->reading([&](Connection& db) {
+    require_lines(*state_, size);
     return ledger::inclusion_proof(index, size, stored_nodes(db));
   });
 }
 
 std::vector<Hash> Snapshot::consistency_proof(std::uint64_t older, std::uint64_t newer) {
-  return state_->reading([=](Connection& db) {
-    require_lines(db, newer);
+  return state_->reading([&](Connection& db) {
+    require_lines(*state_, newer);
     return ledger::consistency_proof(older, newer, stored_nodes(db));
   });
 }
@@ -349,7 +352,7 @@ std::optional<LogPlace> Snapshot::log_place(const StoredDecision& decision,
     }
     const std::int64_t size = state_->durable_lines();
     if (decision.line >= size) return std::nullopt;
-    place.tree = RecordLog::load(db, size).head();
+    place.tree = state_->ledger->tree(db, size);
     return place;
   });
 }

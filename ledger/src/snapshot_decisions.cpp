@@ -182,9 +182,7 @@ RangeEnd Snapshot::each_decision(const DecisionRange& range,
 void Snapshot::each_outcome(std::int64_t after, const std::function<void(const DecisionOutcome&)>& visit) {
   state_->reading([&](Connection& db) {
     enum class Column : int { seq, time, principal, outcome };
-    SQLite::Statement statement =
-        db.prepare("SELECT seq, time, principal, outcome FROM decision WHERE seq > ?1 ORDER BY seq");
-    Query rows(statement, db.handle());
+    Query rows = db.query("SELECT seq, time, principal, outcome FROM decision WHERE seq > ?1 ORDER BY seq");
     rows.with(after);
     while (rows.step()) {
       std::optional<DecisionOutcome> found;
@@ -211,7 +209,7 @@ std::int64_t Snapshot::decisions_before(const std::string& time) {
       return row.step() && row.integer(0) != 0;
     };
     std::int64_t before = 0;  // recorded before it
-    std::int64_t since = read_meta(db).decisions + 1;
+    std::int64_t since = state_->meta().decisions + 1;
     while (since - before > 1) {
       const std::int64_t middle = before + (since - before) / 2;
       (recorded_before(middle) ? before : since) = middle;

@@ -8,6 +8,7 @@
 
 #include "epsilog/ledger/record.hpp"
 #include "ledger_state.hpp"
+#include "queries.hpp"
 
 namespace epsilog::ledger {
 
@@ -63,6 +64,13 @@ class SnapshotState final {
     }
   }
 
+  /// The row of meta, which each slice reads once at most.
+  /// Requires  within reading(). Throws  LedgerCorrupt.
+  [[nodiscard]] const Meta& meta() {
+    if (!meta_) meta_ = read_meta(*connection);
+    return *meta_;
+  }
+
   /// Takes the values out of a decision that is not known to be durable, nor can be made so.
   void withhold(StoredDecision& decision);
   void withhold(std::optional<StoredDecision>& decision) {
@@ -87,6 +95,8 @@ class SnapshotState final {
   bool replica_gave_up = false;    ///< likewise
 
  private:
+  std::optional<Meta> meta_;
+
   /// The transaction, for a read that finds none.
   class Reading final {
    public:

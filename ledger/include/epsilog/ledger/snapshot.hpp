@@ -116,7 +116,7 @@ class Snapshot final {
   RangeEnd each_decision(const DecisionRange& range, const std::function<void(const StoredDecision&)>& visit,
                          const std::function<void(const MalformedRecord&)>& malformed = {});
   /// Those with a seq above `after`, in order of seq. Reads four numbers of each, and leaves out one of which
-  /// they cannot be read. The callback may use this snapshot.
+  /// they cannot be read. The callback may use this snapshot, but not for this.
   void each_outcome(std::int64_t after, const std::function<void(const DecisionOutcome&)>& visit);
   /// How many decisions were recorded before that ledger time: the seq of the last of them. Looks at a few,
   /// because ledger time never runs back.
