@@ -120,10 +120,9 @@ Response Api::refusal(int status, std::string_view code, std::string_view messag
   return problem(Refused(status, std::string(code), std::string(message)));
 }
 
-std::size_t Api::refusals_left(const Caller& caller, std::int64_t decisions) {
+std::size_t Api::refusals_left(const Caller& caller) {
   if (caller.keeper()) return std::numeric_limits<std::size_t>::max();
   const std::int64_t now = ledger::wall_clock_ms();
-  parts_.refusals.catch_up(parts_.engine, decisions, now);
   const std::size_t allowed = refusals_per_hour_;
   const std::size_t had = parts_.refusals.of(caller.who.name, now);
   if (had < allowed) return allowed - had;
@@ -135,11 +134,8 @@ Response Api::routed(const Route& route, const std::string& id, const RequestHea
                      Body& body) {
   check_head(route, head);
   std::optional<Caller> caller;
-  std::int64_t decisions = 0;
   if (route.who != Who::everybody) {
-    Looked looked = parts_.view.current();
-    decisions = looked.decisions;
-    caller = who_asks(head, peer, std::move(looked), parts_.own_uid);
+    caller = who_asks(head, peer, parts_.view.current(parts_.refusals), parts_.own_uid);
   } else {
     caller = Caller{engine::Asker("", "unix:" + std::to_string(peer.uid)), nullptr, nullptr, peer.curator};
   }
@@ -149,7 +145,7 @@ Response Api::routed(const Route& route, const std::string& id, const RequestHea
   if (const auto* why = std::get_if<NotAdmitted>(&admitted)) throw not_admitted(*why);
   std::size_t left = 0;
   if (route.who != Who::everybody) {
-    left = refusals_left(*caller, decisions);
+    left = refusals_left(*caller);
     check_access(route, *caller);
   }
   Call call{parts_, head, body, *caller, std::get<Admission::Entry>(admitted), id, left};

@@ -34,7 +34,7 @@ class Api final : public Service {
   [[nodiscard]] Response routed(const Route& route, const std::string& id, const RequestHead& head,
                                 const Peer& peer, Body& body);
   /// How often the caller may still be refused in this hour, once at least. Throws  Refused (429).
-  [[nodiscard]] std::size_t refusals_left(const Caller& caller, std::int64_t decisions);
+  [[nodiscard]] std::size_t refusals_left(const Caller& caller);
 
   Parts parts_;
   std::atomic<std::size_t> refusals_per_hour_;

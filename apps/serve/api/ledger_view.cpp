@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "epsilog/ledger/ledger_time.hpp"
+
 namespace epsilog::serve {
 
 namespace {
@@ -15,16 +17,16 @@ constexpr std::chrono::milliseconds kLook{100};
 LedgerView::LedgerView(const std::string& ledger_path)
     : reader_(ledger::Ledger::open_read_only(ledger_path)) {}
 
-Looked LedgerView::current() {
+Looked LedgerView::current(RefusalCount& refusals) {
   ledger::Snapshot snapshot = reader_.snapshot();
+  refusals.catch_up(snapshot, ledger::wall_clock_ms());
   std::string now = snapshot.now();
-  const std::int64_t decisions = snapshot.decisions();
   const std::int64_t version = snapshot.active_policy_version();
   const std::int64_t events = snapshot.credential_events();
   {
     const std::scoped_lock lock(mutex_);
     if (view_ && view_->policy_version == version && view_->credential_events == events) {
-      return {view_, std::move(now), decisions};
+      return {view_, std::move(now)};
     }
   }
   const ledger::PolicyVersion active = snapshot.active_policy();
@@ -36,7 +38,7 @@ Looked LedgerView::current() {
   // Another thread may have read a later one meanwhile.
   const bool newer = !view_ || view_->policy_version < version || view_->credential_events < events;
   if (newer) view_ = view;
-  return {std::move(view), std::move(now), decisions};
+  return {std::move(view), std::move(now)};
 }
 
 std::int64_t LedgerView::decisions() {

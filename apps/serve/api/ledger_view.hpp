@@ -16,6 +16,7 @@
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "refusal_count.hpp"
 
 namespace epsilog::serve {
 
@@ -35,7 +36,6 @@ struct Looked {
   std::shared_ptr<const View> view;
   /// Ledger time, which never runs back: what ended stays ended whatever the wall clock says.
   std::string now;
-  std::int64_t decisions = 0;  ///< so many are on record
 };
 
 class LedgerView final {
@@ -43,8 +43,9 @@ class LedgerView final {
   /// Throws  as ledger::Ledger::open_read_only().
   explicit LedgerView(const std::string& ledger_path);
 
+  /// By one look, with which `refusals` catches up.
   /// Throws  LedgerBusy, LedgerIo, LedgerCorrupt.
-  [[nodiscard]] Looked current();
+  [[nodiscard]] Looked current(RefusalCount& refusals);
   /// What is on record now, for who reads rows themselves. Throws  likewise.
   [[nodiscard]] ledger::Snapshot snapshot() { return reader_.snapshot(); }
   /// How many decisions there are. Throws  likewise.

@@ -9,11 +9,13 @@ constexpr std::int64_t kHourMs = 3'600'000;
 
 }  // namespace
 
-void RefusalCount::catch_up(const engine::Engine& engine, std::int64_t decisions, std::int64_t now_ms) {
+void RefusalCount::catch_up(ledger::Snapshot& view, std::int64_t now_ms) {
+  const std::int64_t decisions = view.decisions();
+  if (decisions <= counted_) return;
   const std::scoped_lock lock(mutex_);
   if (decisions <= counted_) return;
-  if (seen_ < 0) seen_ = engine.last_before(ledger::time_text(now_ms - kHourMs));
-  engine.outcomes_after(seen_, [&](const ledger::DecisionOutcome& decision) {
+  if (seen_ < 0) seen_ = view.decisions_before(ledger::time_text(now_ms - kHourMs));
+  view.each_outcome(seen_, [&](const ledger::DecisionOutcome& decision) {
     seen_ = decision.seq;
     if (decision.outcome == ledger::Outcome::refused) {
       times_[decision.principal].push_back(ledger::parse_time(decision.time));

@@ -4,6 +4,7 @@
 // is told to wait. Thread-safety: may be used from several threads.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,24 +12,23 @@
 #include <mutex>
 #include <string>
 
-#include "epsilog/engine/engine.hpp"
+#include "epsilog/ledger/snapshot.hpp"
 
 namespace epsilog::serve {
 
 class RefusalCount final {
  public:
-  /// Counts what was recorded since it counted last; the first time, what the last hour has. `decisions`, so
-  /// many as the caller has seen on record, says whether there is anything to count.
-  /// Throws  as Engine::outcomes_after().
-  void catch_up(const engine::Engine& engine, std::int64_t decisions, std::int64_t now_ms);
+  /// Counts what was recorded since it counted last; the first time, what the last hour has.
+  /// Throws  as what it reads.
+  void catch_up(ledger::Snapshot& view, std::int64_t now_ms);
   [[nodiscard]] std::size_t of(const std::string& principal, std::int64_t now_ms);
 
  private:
   void forget_before(std::int64_t ms);
 
+  std::atomic<std::int64_t> counted_{-1};  // so many decisions were on record when it counted last
   std::mutex mutex_;
-  std::int64_t seen_ = -1;     // the last decision that was counted; -1: none was looked at yet
-  std::int64_t counted_ = -1;  // so many were on record then
+  std::int64_t seen_ = -1;  // the last decision that was counted; -1: none was looked at yet
   std::map<std::string, std::deque<std::int64_t>> times_;  // of refusals in the last hour, oldest first
 };
 

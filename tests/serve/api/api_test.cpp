@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
 #include "support/catch.hpp"
@@ -297,7 +298,8 @@ TEST_CASE("who was refused as often as anybody may be in an hour is told to wait
   // A daemon that starts now finds the same on record.
   serve::RefusalCount fresh;
   const std::int64_t now = ledger::wall_clock_ms();
-  fresh.catch_up(*clinic.engine, clinic.engine->newest_seq(), now);
+  ledger::Snapshot view = ledger::Ledger::open_read_only(clinic.ledger()).snapshot();
+  fresh.catch_up(view, now);
   CHECK(fresh.of("alice", now) == 3);
   CHECK(fresh.of("alice", now + 3'600'000 + 60'000) == 0);
 }
