@@ -131,7 +131,8 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
   Forecast result;
   result.epsilon =
       standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
-  result.each = state_.described(standing.request, standing.plan, applied_->version.version, alphas);
+  result.each = state_.described(standing.request, standing.plan, applied_->version.version,
+                                 accuracies(standing.plan, alphas));
   add_judgement(result.each, judgement, standing.debits);
   note_held_calendar(result.each, view_.calendar_held_at().has_value());
   result.never = std::any_of(reasons.begin(), reasons.end(),

@@ -89,7 +89,8 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   require_not_stated(dataset, request.question);
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
   require_satisfiable(dataset, request.question);
-  Answer answer = state.engine.described(request, *plan, state.applied->version.version, alphas);
+  Answer answer =
+      state.engine.described(request, *plan, state.applied->version.version, accuracies(*plan, alphas));
   answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
   const PlannedRequest planned{policy, dataset, request, *plan};
   std::vector<Debit> standing = state.standing(planned);

@@ -1,5 +1,7 @@
 #include "plan_cache.hpp"
 
+#include <algorithm>
+
 #include "recordable.hpp"
 
 namespace epsilog::engine {
@@ -33,6 +35,26 @@ std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const 
   if (plans_.size() >= kPlansMax) plans_.clear();
   plans_[name_of(applied.version.version, rules, canonical)] = made;
   return made;
+}
+
+std::vector<std::vector<Accuracy>> PlanCache::accuracies(const std::shared_ptr<const Plan>& plan,
+                                                         std::span<const Rational> alphas) {
+  if (alphas.empty()) return engine::accuracies(*plan, alphas);
+  std::shared_ptr<const Known> known;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(plan);
+    if (found != known_.end()) known = found->second;
+  }
+  if (known && std::equal(alphas.begin(), alphas.end(), known->alphas.begin(), known->alphas.end())) {
+    return known->accuracies;
+  }
+  auto made =
+      std::make_shared<const Known>(Known{{alphas.begin(), alphas.end()}, engine::accuracies(*plan, alphas)});
+  const std::lock_guard lock(mutex_);
+  if (known_.size() >= kPlansMax) known_.clear();
+  known_[plan] = made;
+  return made->accuracies;
 }
 
 }  // namespace epsilog::engine

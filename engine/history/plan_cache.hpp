@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "epsilog/engine/policy.hpp"
 #include "plan.hpp"
@@ -33,9 +35,18 @@ class PlanCache final {
   [[nodiscard]] std::shared_ptr<const Plan> known(std::int64_t policy_version, const std::string& canonical,
                                                   ledger::Rules rules = ledger::kRules);
 
+  /// accuracies() of the plan: those that were asked for last of it are remembered too.
+  [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const std::shared_ptr<const Plan>& plan,
+                                                              std::span<const Rational> alphas);
+
  private:
+  struct Known {
+    std::vector<Rational> alphas;
+    std::vector<std::vector<Accuracy>> accuracies;
+  };
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;
+  std::unordered_map<std::shared_ptr<const Plan>, std::shared_ptr<const Known>> known_;
 };
 
 }  // namespace epsilog::engine

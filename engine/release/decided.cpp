@@ -126,7 +126,9 @@ std::vector<Answer> Deciding::answers(Member& member) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Recorded& recorded = member.recorded[i];
     if (recorded.kind == Recorded::Kind::written) {
-      answers.push_back(state_.described(steps_[i].request, *steps_[i].plan, member.policy_version, alphas_));
+      const auto& plan = steps_[i].plan;
+      answers.push_back(state_.described(steps_[i].request, *plan, member.policy_version,
+                                         state_.plans.accuracies(plan, alphas_)));
       add_decision(answers.back(), *recorded.decision, false);
       note_held_calendar(answers.back(), member.calendar_held);
     } else {

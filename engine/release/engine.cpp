@@ -40,7 +40,8 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   require_not_stated(dataset, request.question);
   const auto plan = state_->plans.plan(*applied, request, canonical);
   require_satisfiable(dataset, request.question);
-  Answer answer = state_->described(request, *plan, applied->version.version, alphas);
+  Answer answer =
+      state_->described(request, *plan, applied->version.version, state_->plans.accuracies(plan, alphas));
   answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
   const PlannedRequest planned{applied->policy, dataset, request, *plan};
   const std::vector<Debit> standing = debits_of(planned, view.calendar_time(), [&view](const auto& names) {

@@ -141,7 +141,7 @@ void EngineState::remember_policies(ledger::Snapshot& view) {
 }
 
 Answer EngineState::described(const Request& request, const Plan& plan, std::int64_t policy_version,
-                              std::span<const Rational> alphas) const {
+                              std::vector<std::vector<Accuracy>> accuracy) const {
   Answer answer;
   answer.recorded.ledger_id = ledger_id;
   answer.asked.principal = request.principal;
@@ -161,7 +161,7 @@ Answer EngineState::described(const Request& request, const Plan& plan, std::int
   for (const auto& mechanism : plan.mechanisms) {
     answer.planned.precision_reasons.push_back(mechanism.precision_reason());
   }
-  answer.planned.accuracy = accuracies(plan, alphas);
+  answer.planned.accuracy = std::move(accuracy);
   answer.planned.post_processing = plan.derivation.post_processing.kind;
   answer.planned.notes = plan.notes;
   return answer;
@@ -176,7 +176,7 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
   const auto applied = policy(view, stored.draft.policy_version);
   try {
     const auto plan = plans.plan(*applied, request, canonical_request(request), root.rules);
-    Answer answer = described(request, *plan, stored.draft.policy_version, alphas);
+    Answer answer = described(request, *plan, stored.draft.policy_version, plans.accuracies(plan, alphas));
     answer.asked.asker = root.draft.principal;
     add_decision(answer, stored, false);
     if (stored.rules >= ledger::Rules::first_use)

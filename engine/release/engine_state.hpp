@@ -70,7 +70,7 @@ struct EngineState {
 
   /// The public part of an answer: what is asked, and what is or would be recorded.
   [[nodiscard]] Answer described(const Request& request, const Plan& plan, std::int64_t policy_version,
-                                 std::span<const Rational> alphas) const;
+                                 std::vector<std::vector<Accuracy>> accuracy) const;
   /// A stored decision as an answer. Plans again under its policy version, for what is not stored.
   [[nodiscard]] Answer recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                 std::span<const Rational> alphas);
