@@ -32,22 +32,24 @@ Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational
   Json list = Json::array();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const bool released = i < values.size();
-    list.push_back({{"key", keys[i]},
-                    {"value", released ? Json(accounting::text(values[i])) : Json(nullptr)},
-                    {"value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr)},
-                    {"value_hex", released ? hex_or_null(values[i]) : Json(nullptr)}});
+    list.push_back(ObjectOf(4)
+                       .with("key", keys[i])
+                       .with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
+                       .with("value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr))
+                       .with("value_hex", released ? hex_or_null(values[i]) : Json(nullptr))
+                       .made());
   }
   return list;
 }
 
 /// Adds value, value_decimal and value_hex, or cells, of one released vector.
-void add_values(Json& object, const std::vector<std::string>& keys, const std::vector<Rational>& values,
+void add_values(ObjectOf& object, const std::vector<std::string>& keys, const std::vector<Rational>& values,
                 bool withheld) {
   const bool scalar = keys.empty() && !values.empty();
-  object["value"] = scalar ? Json(accounting::text(values[0])) : Json(nullptr);
-  object["value_decimal"] = scalar ? decimal_or_null(values[0]) : Json(nullptr);
-  object["value_hex"] = scalar ? hex_or_null(values[0]) : Json(nullptr);
-  object["cells"] = cells_json(keys, values, withheld);
+  object.with("value", scalar ? Json(accounting::text(values[0])) : Json(nullptr))
+      .with("value_decimal", scalar ? decimal_or_null(values[0]) : Json(nullptr))
+      .with("value_hex", scalar ? hex_or_null(values[0]) : Json(nullptr))
+      .with("cells", cells_json(keys, values, withheld));
 }
 
 bool one_line(AnswerKind kind) {
@@ -64,37 +66,40 @@ Json precision_json(const ledger::ComponentRecord& component) {
   return component.precision == 0 ? Json(nullptr) : Json(component.precision);
 }
 
+Json accuracy_of(const engine::Answer& answer, std::size_t i) {
+  return accuracy_json(i < answer.planned.accuracy.size() ? answer.planned.accuracy[i]
+                                                          : std::vector<engine::Accuracy>{});
+}
+
 Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind) {
   const ledger::ComponentRecord& component = answer.planned.record.components[i];
-  Json object{
-      {"statistic", component.statistic},
-      {"epsilon", component.epsilon.text()},
-      {"delta", component.delta ? Json(component.delta->text()) : Json(nullptr)},
-      {"sensitivity", number_json(component.sensitivity)},
-      {"sensitivity_l2_squared", number_json(component.sensitivity_l2_squared)},
-      {"inflated", number_json(component.inflated)},
-      {"coordinates", component.coordinates},
-      {"bound", number_json(component.bound)},
-      {"centre", number_json(component.centre)},
-      {"lambda", number_json(component.lambda)},
-      {"grid", number_json(component.grid)},
-      {"precision", precision_json(component)},
-      {"precision_reason",
-       i < answer.planned.precision_reasons.size() ? or_null(answer.planned.precision_reasons[i]) : Json()},
-      {"adjusted", number_json(component.adjusted)},
-      {"adjusted_delta", number_json(component.adjusted_delta)},
-      {"rho", number_json(component.rho)},
-      {"published", number_json(component.published)},
-      {"published_note", or_null(component.published_note)}};
-  if (!one_line(kind)) {
-    object["accuracy"] = accuracy_json(i < answer.planned.accuracy.size() ? answer.planned.accuracy[i]
-                                                                          : std::vector<engine::Accuracy>{});
-  }
+  ObjectOf object(23);
+  object.with("statistic", component.statistic)
+      .with("epsilon", component.epsilon.text())
+      .with("delta", component.delta ? Json(component.delta->text()) : Json(nullptr))
+      .with("sensitivity", number_json(component.sensitivity))
+      .with("sensitivity_l2_squared", number_json(component.sensitivity_l2_squared))
+      .with("inflated", number_json(component.inflated))
+      .with("coordinates", component.coordinates)
+      .with("bound", number_json(component.bound))
+      .with("centre", number_json(component.centre))
+      .with("lambda", number_json(component.lambda))
+      .with("grid", number_json(component.grid))
+      .with("precision", precision_json(component))
+      .with("precision_reason", i < answer.planned.precision_reasons.size()
+                                    ? or_null(answer.planned.precision_reasons[i])
+                                    : Json())
+      .with("adjusted", number_json(component.adjusted))
+      .with("adjusted_delta", number_json(component.adjusted_delta))
+      .with("rho", number_json(component.rho))
+      .with("published", number_json(component.published))
+      .with("published_note", or_null(component.published_note));
+  if (!one_line(kind)) object.with("accuracy", accuracy_of(answer, i));
   add_values(object, answer.planned.record.cells,
              i < answer.released.component_values.size() ? answer.released.component_values[i]
                                                          : std::vector<Rational>{},
              answer.recorded.durable.has_value() && !*answer.recorded.durable);
-  return object;
+  return object.made();
 }
 
 /// The notes of all components, each once.
@@ -129,27 +134,28 @@ Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
           {"given", kind == AnswerKind::history ? Json(nullptr) : std::move(given)}};
 }
 
-void add_waiting(Json& object, const engine::Answer& answer, AnswerKind kind) {
-  object["parent"] = or_null(answer.recorded.parent);
-  object["deadline"] = or_null(answer.recorded.deadline);
-  object["data_token"] = answer.asked.holding == engine::Holding::reserved_against_token;
-  object["approvals"] = approvals_json(answer, kind);
-  object["token"] = or_null(answer.recorded.token);
-  if (!answer.recorded.token_sha256.empty()) object["token_sha256"] = answer.recorded.token_sha256;
-  object["ended_by"] = or_null(answer.recorded.ended_by);
-  object["why"] = or_null(answer.recorded.why);
+void add_waiting(ObjectOf& object, const engine::Answer& answer, AnswerKind kind) {
+  object.with("parent", or_null(answer.recorded.parent))
+      .with("deadline", or_null(answer.recorded.deadline))
+      .with("data_token", answer.asked.holding == engine::Holding::reserved_against_token)
+      .with("approvals", approvals_json(answer, kind))
+      .with("token", or_null(answer.recorded.token));
+  if (!answer.recorded.token_sha256.empty()) object.with("token_sha256", answer.recorded.token_sha256);
+  object.with("ended_by", or_null(answer.recorded.ended_by)).with("why", or_null(answer.recorded.why));
 }
 
 /// A refusal charges nothing and proves no loss, also one that is planned; another plan says what would be
 /// charged.
 Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
   const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
-  Json object{{"requested", number_json(answer.planned.record.requested)},
-              {"charged", nothing_charged ? "0" : answer.planned.record.charged.text()},
-              {"adjusted", nothing_charged ? Json(nullptr) : number_json(answer.planned.record.adjusted)},
-              {"published", nothing_charged ? Json(nullptr) : number_json(answer.planned.record.published)}};
-  object["published_note"] = nothing_charged ? Json(nullptr) : or_null(published_note(answer));
-  return object;
+  const auto unless_free = [&](Json value) { return nothing_charged ? Json(nullptr) : std::move(value); };
+  return ObjectOf(5)
+      .with("requested", number_json(answer.planned.record.requested))
+      .with("charged", nothing_charged ? "0" : answer.planned.record.charged.text())
+      .with("adjusted", unless_free(number_json(answer.planned.record.adjusted)))
+      .with("published", unless_free(number_json(answer.planned.record.published)))
+      .with("published_note", unless_free(or_null(published_note(answer))))
+      .made();
 }
 
 /// null for a pure mechanism.
@@ -169,33 +175,32 @@ Json rho_json(const engine::Answer& answer, AnswerKind kind) {
 }
 
 /// The parameters of the only mechanism call; null or empty where a release has several.
-void add_mechanism(Json& object, const engine::Answer& answer, AnswerKind kind) {
+void add_mechanism(ObjectOf& object, const engine::Answer& answer, AnswerKind kind) {
   const auto& components = answer.planned.record.components;
   const bool single = components.size() == 1;
   const bool same_precision = std::all_of(components.begin(), components.end(), [&](const auto& component) {
     return component.precision == components[0].precision;
   });
-  object["mechanism"] = or_null(answer.planned.record.mechanism);
-  object["arithmetic"] = or_null(answer.planned.record.arithmetic);
-  object["precision"] = !components.empty() && same_precision ? precision_json(components[0]) : Json(nullptr);
-  object["sensitivity"] = single ? number_json(components[0].sensitivity) : Json(nullptr);
-  object["bound"] = single ? number_json(components[0].bound) : Json(nullptr);
-  object["lambda"] = single ? number_json(components[0].lambda) : Json(nullptr);
-  object["grid"] = single ? number_json(components[0].grid) : Json(nullptr);
-  if (!one_line(kind)) {
-    object["accuracy"] =
-        accuracy_json(single && !answer.planned.accuracy.empty() ? answer.planned.accuracy[0]
-                                                                 : std::vector<engine::Accuracy>{});
-  }
+  object.with("mechanism", or_null(answer.planned.record.mechanism))
+      .with("arithmetic", or_null(answer.planned.record.arithmetic))
+      .with("precision",
+            !components.empty() && same_precision ? precision_json(components[0]) : Json(nullptr))
+      .with("sensitivity", single ? number_json(components[0].sensitivity) : Json(nullptr))
+      .with("bound", single ? number_json(components[0].bound) : Json(nullptr))
+      .with("lambda", single ? number_json(components[0].lambda) : Json(nullptr))
+      .with("grid", single ? number_json(components[0].grid) : Json(nullptr));
+  if (!one_line(kind)) object.with("accuracy", single ? accuracy_of(answer, 0) : accuracy_json({}));
 }
 
 /// null where the decision is not known to be durable, or the tree cannot be read.
 Json log_json(const std::optional<ledger::LogPlace>& log) {
   if (!log) return nullptr;
-  return {{"index", log->index},
-          {"leaf", ledger::hex_text(log->leaf)},
-          {"size", log->tree.size},
-          {"root", ledger::hex_text(log->tree.root)}};
+  return ObjectOf(4)
+      .with("index", log->index)
+      .with("leaf", ledger::hex_text(log->leaf))
+      .with("size", log->tree.size)
+      .with("root", ledger::hex_text(log->tree.root))
+      .made();
 }
 
 Json program_json(const ledger::Program& program) {
@@ -226,52 +231,54 @@ const char* decision_word(const engine::Answer& answer) {
 }
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
-  Json object{{"decision", decision_word(answer)},
-              {"state", engine::name(answer.recorded.state)},
-              {"decision_id", or_null(answer.recorded.decision_id)},
-              {"seq", answer.recorded.seq == 0 ? Json(nullptr) : Json(answer.recorded.seq)},
-              {"ledger_id", answer.recorded.ledger_id},
-              {"created_at", or_null(answer.recorded.created_at)},
-              {"replayed", answer.recorded.replayed},
-              {"durable", answer.recorded.durable ? Json(*answer.recorded.durable) : Json(nullptr)},
-              {"principal", answer.asked.principal},
-              {"via", or_null(answer.asked.via)},
-              {"key", or_null(answer.asked.key)},
-              {"policy_version", answer.planned.policy_version},
-              {"decided_under",
-               answer.recorded.decided_under == 0 ? Json(nullptr) : Json(answer.recorded.decided_under)},
-              {"rules", answer.recorded.seq == 0 ? Json(nullptr)
-                                                 : Json(static_cast<std::int64_t>(answer.recorded.rules))},
-              {"program", program_json(answer.recorded.program)},
-              {"dataset", answer.asked.dataset},
-              {"statistic", answer.asked.statistic},
-              {"by", or_null(answer.asked.by)},
-              {"where", or_null(answer.asked.where)},
-              {"purpose", or_null(answer.asked.purpose)}};
-  if (answer.recorded.replica_behind) object["replica_behind"] = true;
+  constexpr std::size_t kMembersMax = 56;
+  const auto unless_zero = [](std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); };
+  ObjectOf object(kMembersMax);
+  object.with("decision", decision_word(answer))
+      .with("state", engine::name(answer.recorded.state))
+      .with("decision_id", or_null(answer.recorded.decision_id))
+      .with("seq", unless_zero(answer.recorded.seq))
+      .with("ledger_id", answer.recorded.ledger_id)
+      .with("created_at", or_null(answer.recorded.created_at))
+      .with("replayed", answer.recorded.replayed)
+      .with("durable", answer.recorded.durable ? Json(*answer.recorded.durable) : Json(nullptr))
+      .with("principal", answer.asked.principal)
+      .with("via", or_null(answer.asked.via))
+      .with("key", or_null(answer.asked.key))
+      .with("policy_version", answer.planned.policy_version)
+      .with("decided_under", unless_zero(answer.recorded.decided_under))
+      .with("rules",
+            answer.recorded.seq == 0 ? Json(nullptr) : Json(static_cast<std::int64_t>(answer.recorded.rules)))
+      .with("program", program_json(answer.recorded.program))
+      .with("dataset", answer.asked.dataset)
+      .with("statistic", answer.asked.statistic)
+      .with("by", or_null(answer.asked.by))
+      .with("where", or_null(answer.asked.where))
+      .with("purpose", or_null(answer.asked.purpose));
+  if (answer.recorded.replica_behind) object.with("replica_behind", true);
   add_values(object, answer.planned.record.cells, answer.released.values,
              answer.recorded.durable.has_value() && !*answer.recorded.durable);
-  object["epsilon"] = epsilon_json(answer, kind);
-  object["delta"] = delta_json(answer, kind);
-  if (answer.planned.rho) object["rho"] = rho_json(answer, kind);
+  object.with("epsilon", epsilon_json(answer, kind)).with("delta", delta_json(answer, kind));
+  if (answer.planned.rho) object.with("rho", rho_json(answer, kind));
   add_mechanism(object, answer, kind);
-  object["components"] = Json::array();
+  Json components = Json::array();
   for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
-    object["components"].push_back(component_json(answer, i, kind));
+    components.push_back(component_json(answer, i, kind));
   }
-  object["unit"] = or_null(answer.planned.record.unit);
-  object["relation"] = or_null(answer.planned.record.relation);
-  object["accounts"] = accounts_json(answer.recorded.accounts);
-  object["post_processing"] = accounting::name(answer.planned.post_processing);
-  object["notes"] = answer.planned.notes;
-  if (kind == AnswerKind::plan) object["advice"] = answer.planned.advice;
-  object["reasons"] = reason_list(answer);
-  if (!one_line(kind)) object["same_question"] = or_null(answer.asked.same_question);
+  object.with("components", std::move(components))
+      .with("unit", or_null(answer.planned.record.unit))
+      .with("relation", or_null(answer.planned.record.relation))
+      .with("accounts", accounts_json(answer.recorded.accounts))
+      .with("post_processing", accounting::name(answer.planned.post_processing))
+      .with("notes", answer.planned.notes);
+  if (kind == AnswerKind::plan) object.with("advice", answer.planned.advice);
+  object.with("reasons", reason_list(answer));
+  if (!one_line(kind)) object.with("same_question", or_null(answer.asked.same_question));
   if (answer.recorded.reasons_count > answer.recorded.reasons.size())
-    object["reasons_count"] = answer.recorded.reasons_count;
+    object.with("reasons_count", answer.recorded.reasons_count);
   add_waiting(object, answer, kind);
-  if (!one_line(kind) && kind != AnswerKind::plan) object["log"] = log_json(answer.recorded.log);
-  return object;
+  if (!one_line(kind) && kind != AnswerKind::plan) object.with("log", log_json(answer.recorded.log));
+  return object.made();
 }
 
 std::string answer_json(const engine::Answer& answer, AnswerKind kind) {

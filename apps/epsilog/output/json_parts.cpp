@@ -43,15 +43,17 @@ Json object_json(const Figures& figures) {
 
 Json account_json(const ledger::AccountState& account) {
   const AccountTexts amounts = texts(account);
-  return {{"dataset", account.dataset},
-          {"scope", account.scope},
-          {"measure", account.measure},
-          {"limit", amounts.limit},
-          {"spent", amounts.spent},
-          {"reserved", amounts.reserved},
-          {"remaining", amounts.remaining},
-          {"kind", "filter"},
-          {"theorem", engine::filter_theorem(account.measure)}};
+  return ObjectOf(9)
+      .with("dataset", account.dataset)
+      .with("scope", account.scope)
+      .with("measure", account.measure)
+      .with("limit", amounts.limit)
+      .with("spent", amounts.spent)
+      .with("reserved", amounts.reserved)
+      .with("remaining", amounts.remaining)
+      .with("kind", "filter")
+      .with("theorem", engine::filter_theorem(account.measure))
+      .made();
 }
 
 Json accounts_json(const std::vector<ledger::AccountState>& accounts) {
@@ -83,7 +85,10 @@ Json reason_list(const engine::Answer& answer) {
 Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
   Json list = Json::array();
   for (const engine::Accuracy& one : accuracy) {
-    list.push_back({{"alpha", accounting::text(one.alpha)}, {"a", accounting::text_up(one.a, kDigits)}});
+    list.push_back(ObjectOf(2)
+                       .with("alpha", accounting::text(one.alpha))
+                       .with("a", accounting::text_up(one.a, kDigits))
+                       .made());
   }
   return list;
 }

@@ -4,9 +4,11 @@
 // and exact values; no budget quantity becomes a JSON number.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "epsilog/engine/audit_report.hpp"
@@ -16,6 +18,22 @@
 namespace epsilog::command {
 
 using Json = nlohmann::ordered_json;
+
+/// An object whose members are given in order, each name once: what a list of names and values makes, without
+/// its copies.
+class ObjectOf final {
+ public:
+  explicit ObjectOf(std::size_t members) { members_.reserve(members); }
+  template <class Value>
+  ObjectOf& with(const char* name, Value&& value) {
+    members_.emplace_back(name, Json(std::forward<Value>(value)));
+    return *this;
+  }
+  [[nodiscard]] Json made() { return Json(std::move(members_)); }
+
+ private:
+  Json::object_t members_;
+};
 
 /// Significant digits of irrational quantities.
 inline constexpr unsigned kDigits = 17;
