@@ -24,13 +24,16 @@ constexpr std::string_view kMarkOfUtf8 = "ï»¿";
 class File final {
  public:
   explicit File(const std::string& path) : path_(path) {
-    if (ledger::belongs_to_open_ledger(path)) fail(kBelongsToLedger);
+    struct stat named {};
+    const bool found = ::stat(path.c_str(), &named) == 0;
+    if (found && ledger::belongs_to_open_ledger(named)) fail(kBelongsToLedger);
     // O_NONBLOCK: opening a pipe must fail the check below, not wait for its writer.
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0) fail(std::strerror(errno));
-    // The name may have come to mean the ledger since it was asked: then it stays open for good.
-    if (ledger::belongs_to_open_ledger(descriptor_)) fail(kBelongsToLedger);
     const bool known = ::fstat(descriptor_, &opened_) == 0;
+    const bool as_found = found && named.st_dev == opened_.st_dev && named.st_ino == opened_.st_ino;
+    // The name may have come to mean the ledger since it was asked: then it stays open for good.
+    if (known && !as_found && ledger::belongs_to_open_ledger(opened_)) fail(kBelongsToLedger);
     if (!known || !S_ISREG(opened_.st_mode)) {
       const bool is_directory = known && S_ISDIR(opened_.st_mode);
       ::close(descriptor_);

@@ -1,7 +1,5 @@
 #include "epsilog/ledger/open_ledgers.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <mutex>
 
@@ -31,6 +29,8 @@ bool is_one_of(const struct stat& file, const LedgerFiles& files) {
          is_named(file, files.queue()) || is_named(file, files.lock()) || is_named(file, files.poisoned());
 }
 
+}  // namespace
+
 bool belongs_to_open_ledger(const struct stat& file) {
   OpenLedgers& ledgers = open_ledgers();
   const std::lock_guard guard(ledgers.mutex);
@@ -42,8 +42,6 @@ bool belongs_to_open_ledger(const struct stat& file) {
   }
   return false;
 }
-
-}  // namespace
 
 OpenLedger::OpenLedger(const LedgerFiles& files) {
   OpenLedgers& ledgers = open_ledgers();
@@ -60,11 +58,6 @@ OpenLedger::~OpenLedger() {
 bool belongs_to_open_ledger(const std::string& path) {
   struct stat file {};
   return ::stat(path.c_str(), &file) == 0 && belongs_to_open_ledger(file);
-}
-
-bool belongs_to_open_ledger(int descriptor) {
-  struct stat file {};
-  return ::fstat(descriptor, &file) == 0 && belongs_to_open_ledger(file);
 }
 
 bool is_name_of_ledger(const std::string& path, const std::string& ledger) {

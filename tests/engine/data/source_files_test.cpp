@@ -78,7 +78,6 @@ TEST_CASE("source files: what belongs to a ledger is known as long as it is open
     CHECK_FALSE(belongs_to_open_ledger(clinic.folder.path("visits.csv")));
     CHECK_FALSE(belongs_to_open_ledger(clinic.folder.path("absent.csv")));
     CHECK_FALSE(belongs_to_open_ledger(clinic.folder.path("")));
-    CHECK_FALSE(belongs_to_open_ledger(-1));
   }
   CHECK_FALSE(belongs_to_open_ledger(ledger));
 }
