@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "epsilog/mechanisms/quantile_mechanism.hpp"
+#include "epsilog/mechanisms/quantile_parameters.hpp"
 #include "selection_sampler.hpp"
 
 namespace epsilog::mechanisms {

@@ -33,12 +33,6 @@
 
 namespace epsilog::mechanisms {
 
-/// How many rows of a cell were rounded to one candidate.
-struct CandidateRows {
-  std::uint64_t candidate = 0;  ///< 0 is the least
-  std::uint64_t rows = 0;
-};
-
 /// A bound of the rank error: `error + ties t`, t the most rows of the cell that were rounded to one
 /// candidate.
 struct RankAccuracy {

@@ -44,6 +44,12 @@ struct QuantileOptions {
   std::uint64_t cells = 1;          ///< >= 1: parts of the data, of each of which the quantiles are asked
 };
 
+/// How many rows of a cell were rounded to one candidate.
+struct CandidateRows {
+  std::uint64_t candidate = 0;  ///< 0 is the least
+  std::uint64_t rows = 0;
+};
+
 /// One selection, made in each cell: of one quantile, among the rows that earlier selections left it.
 struct QuantileNode {
   std::size_t quantile = 0;          ///< which of the quantiles asked for
