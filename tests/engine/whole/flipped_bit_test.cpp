@@ -381,9 +381,9 @@ class SmallLedger {
 /// Every bit of every byte is flipped by `scripts/test --long`, which takes hours; a run takes a sample, a
 /// sanitizer a smaller one.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t kOneByteOf = 16;
+constexpr std::size_t kOneByteOf = 32;
 #else
-constexpr std::size_t kOneByteOf = 4;
+constexpr std::size_t kOneByteOf = 8;
 #endif
 
 /// Of the bytes in use one of so many, and fewer of the many that are not.
