@@ -31,7 +31,8 @@ Rational advanced(const Groups& groups, const Rational& delta) {
   return *epsilon;
 }
 
-ComposedLaw law(ComposedLaw::Kind kind, const char* scale, const char* sensitivity, std::uint64_t count = 1) {
+ComposedLaw composed(ComposedLaw::Kind kind, const char* scale, const char* sensitivity,
+                     std::uint64_t count = 1) {
   return {kind, number(scale), number(sensitivity), 0, 0, count};
 }
 
@@ -214,7 +215,7 @@ TEST_CASE("Renyi: the conversion, as published", "[accounting][renyi]") {
 
 TEST_CASE("Renyi: the grid of orders loses little against all orders", "[accounting][renyi]") {
   for (const char* sigma : {"0.5", "1", "4", "30"}) {
-    const RenyiCurve curve = renyi_curve_up(law(ComposedLaw::Kind::gaussian, sigma, "1", 10));
+    const RenyiCurve curve = renyi_curve_up(composed(ComposedLaw::Kind::gaussian, sigma, "1", 10));
     const Rational rho = 10 * zcdp_rho_of_gaussian(number(sigma), 1);
     for (const char* delta : {"1e-3", "1e-6", "1e-12"}) {
       const Rational all = zcdp_epsilon_up(rho, number(delta));
@@ -255,9 +256,9 @@ TEST_CASE("Renyi: the geometric divergence is the sum of its definition", "[acco
 }
 
 TEST_CASE("Renyi: curves add order by order only", "[accounting][renyi]") {
-  RenyiCurve sum = renyi_curve_up(law(ComposedLaw::Kind::laplace, "2", "1", 3));
-  compose_renyi(sum, renyi_curve_up(law(ComposedLaw::Kind::laplace, "2", "1", 2)));
-  const RenyiCurve five = renyi_curve_up(law(ComposedLaw::Kind::laplace, "2", "1", 5));
+  RenyiCurve sum = renyi_curve_up(composed(ComposedLaw::Kind::laplace, "2", "1", 3));
+  compose_renyi(sum, renyi_curve_up(composed(ComposedLaw::Kind::laplace, "2", "1", 2)));
+  const RenyiCurve five = renyi_curve_up(composed(ComposedLaw::Kind::laplace, "2", "1", 5));
   for (std::size_t i = 0; i < five.size(); ++i) {
     CHECK(abs(sum[i].divergence - five[i].divergence) <= five[i].divergence * power_of_two(-100));
   }
@@ -275,10 +276,11 @@ TEST_CASE("Renyi: bad input is refused by name", "[accounting][renyi][negative]"
   CHECK_THROWS_AS(renyi_of_laplace_up(1, -1, 2), InvalidParameter);
   CHECK_THROWS_AS(renyi_of_pure_up(-1, 2), InvalidParameter);
   CHECK_THROWS_AS(renyi_of_discrete_laplace_up(1, -1, 2), InvalidParameter);
-  CHECK_THROWS_AS(renyi_curve_up(law(ComposedLaw::Kind::laplace, "1", "1", 0)), InvalidParameter);
-  CHECK_THROWS_AS(renyi_curve_up(law(ComposedLaw::Kind::discrete_gaussian, "1", "0.5")), InvalidParameter);
+  CHECK_THROWS_AS(renyi_curve_up(composed(ComposedLaw::Kind::laplace, "1", "1", 0)), InvalidParameter);
+  CHECK_THROWS_AS(renyi_curve_up(composed(ComposedLaw::Kind::discrete_gaussian, "1", "0.5")),
+                  InvalidParameter);
   CHECK_THROWS_AS(renyi_epsilon_up({}, number("0.1")), InvalidParameter);
-  const RenyiCurve curve = renyi_curve_up(law(ComposedLaw::Kind::laplace, "1", "1"));
+  const RenyiCurve curve = renyi_curve_up(composed(ComposedLaw::Kind::laplace, "1", "1"));
   CHECK_THROWS_AS(renyi_epsilon_up(curve, 0), InvalidParameter);
   CHECK_THROWS_AS(renyi_epsilon_up(curve, 1), InvalidParameter);
   CHECK_THROWS_AS(renyi_delta_up(curve, -1), InvalidParameter);
@@ -286,8 +288,8 @@ TEST_CASE("Renyi: bad input is refused by name", "[accounting][renyi][negative]"
 
 TEST_CASE("Renyi: snapping costs Laplace noise and a little, and never more than its pure loss",
           "[accounting][renyi]") {
-  ComposedLaw snapping = law(ComposedLaw::Kind::snapping, "5", "1");
-  const RenyiCurve laplace = renyi_curve_up(law(ComposedLaw::Kind::laplace, "5", "1"));
+  ComposedLaw snapping = composed(ComposedLaw::Kind::snapping, "5", "1");
+  const RenyiCurve laplace = renyi_curve_up(composed(ComposedLaw::Kind::laplace, "5", "1"));
   const RenyiCurve exact = renyi_curve_up(snapping);
   snapping.extra = number("1e-3");
   const RenyiCurve rounded = renyi_curve_up(snapping);

@@ -19,14 +19,15 @@ using epsilog::test::number;
 namespace {
 
 /// One law's three questions.
-struct Law {
+struct NoiseLaw {
   Integer (*accuracy)(const Rational&, const Rational&);
   Rational (*scale_down)(const Rational&, const Rational&);
   Rational (*tail_up)(const Rational&, const Integer&);
 };
-constexpr Law kGaussian = {discrete_gaussian_accuracy, discrete_gaussian_scale_down,
-                           discrete_gaussian_tail_up};
-constexpr Law kLaplace = {discrete_laplace_accuracy, discrete_laplace_scale_down, discrete_laplace_tail_up};
+constexpr NoiseLaw kGaussian = {discrete_gaussian_accuracy, discrete_gaussian_scale_down,
+                                discrete_gaussian_tail_up};
+constexpr NoiseLaw kLaplace = {discrete_laplace_accuracy, discrete_laplace_scale_down,
+                               discrete_laplace_tail_up};
 
 const Rational kResultError = power_of_two(-100);
 
@@ -54,7 +55,7 @@ TEST_CASE("discrete accuracy: accuracy, tail and scale are the reference values,
   REQUIRE(rows.size() == 360);
   for (const auto& row : rows) {
     CAPTURE(row.at("law"), row.at("scale"), row.at("alpha"));
-    const Law& law = row.at("law") == "gaussian" ? kGaussian : kLaplace;
+    const NoiseLaw& law = row.at("law") == "gaussian" ? kGaussian : kLaplace;
     const Rational scale = number(row.at("scale"));
     const Rational alpha = number(row.at("alpha"));
     const Integer a(row.at("accuracy"));
@@ -94,7 +95,7 @@ TEST_CASE("discrete accuracy: the next smaller integer and the next larger scale
   int step = 0;
   for (; scale < number("1e15"); scale *= Rational(1913, 233), ++step) {
     const Rational alpha = Rational(step % 3 + 1, 4) * power_of_ten(-(step * 61 % 300));
-    for (const Law& law : {kGaussian, kLaplace}) {
+    for (const NoiseLaw& law : {kGaussian, kLaplace}) {
       CAPTURE(scale.get_d(), alpha.get_d());
       const Integer a = law.accuracy(scale, alpha);
       CHECK(law.tail_up(scale, a) * (1 - kResultError) <= alpha);
@@ -109,7 +110,7 @@ TEST_CASE("discrete accuracy: the next smaller integer and the next larger scale
 }
 
 TEST_CASE("discrete accuracy: grows with the scale and with confidence", "[mechanisms][discrete_accuracy]") {
-  for (const Law& law : {kGaussian, kLaplace}) {
+  for (const NoiseLaw& law : {kGaussian, kLaplace}) {
     for (const char* alpha : {"0.9", "0.05", "1e-40"}) {
       Integer before = 1;
       for (Rational scale = number("0.2"); scale < 200; scale *= Rational(23, 20)) {
@@ -135,7 +136,7 @@ TEST_CASE("discrete accuracy: grows with the scale and with confidence", "[mecha
 
 TEST_CASE("discrete accuracy: a fraction of a step asks for no more than its ceiling",
           "[mechanisms][discrete_accuracy]") {
-  for (const Law& law : {kGaussian, kLaplace}) {
+  for (const NoiseLaw& law : {kGaussian, kLaplace}) {
     CHECK(law.scale_down(number("2.7"), Rational(1, 20)) == law.scale_down(3, Rational(1, 20)));
     CHECK(law.scale_down(number("0.01"), Rational(1, 20)) == law.scale_down(1, Rational(1, 20)));
     CHECK(law.scale_down(number("2.7"), Rational(1, 20)) > law.scale_down(2, Rational(1, 20)));
@@ -148,7 +149,7 @@ TEST_CASE("discrete accuracy: a fraction of a step asks for no more than its cei
 
 TEST_CASE("discrete accuracy: numbers far outside the ordinary are answered too",
           "[mechanisms][discrete_accuracy]") {
-  for (const Law& law : {kGaussian, kLaplace}) {
+  for (const NoiseLaw& law : {kGaussian, kLaplace}) {
     CHECK(law.accuracy(power_of_ten(-300), power_of_ten(-390)) == 1);
     CHECK(law.tail_up(power_of_ten(-300), 1) == power_of_two(-16384));
     CHECK(law.tail_up(1, Integer(power_of_ten(200).get_num())) == power_of_two(-16384));
@@ -168,7 +169,7 @@ TEST_CASE("discrete accuracy: numbers far outside the ordinary are answered too"
 TEST_CASE("discrete accuracy: an alpha that is the tail itself, rounded up or down, is told apart",
           "[mechanisms][discrete_accuracy]") {
   for (const char* scale : {"0.7", "12", "41", "1e7"}) {
-    for (const Law& law : {kGaussian, kLaplace}) {
+    for (const NoiseLaw& law : {kGaussian, kLaplace}) {
       const Integer a = law.accuracy(number(scale), Rational(1, 50));
       const Rational tail = law.tail_up(number(scale), a);
       CHECK(law.accuracy(number(scale), tail) == a);
@@ -180,7 +181,7 @@ TEST_CASE("discrete accuracy: an alpha that is the tail itself, rounded up or do
 TEST_CASE("discrete accuracy: a program that narrows MPFR's exponent range gets the same answers",
           "[mechanisms][discrete_accuracy]") {
   const Rational alpha = power_of_ten(-380);
-  for (const Law& law : {kGaussian, kLaplace}) {
+  for (const NoiseLaw& law : {kGaussian, kLaplace}) {
     const Integer a = law.accuracy(50, alpha);
     const Rational tail = law.tail_up(50, a);
     const Rational scale = law.scale_down(a, alpha);
@@ -198,7 +199,7 @@ TEST_CASE("discrete accuracy: a program that narrows MPFR's exponent range gets 
 
 TEST_CASE("discrete accuracy: each argument outside its domain is named", "[mechanisms][discrete_accuracy]") {
   const Rational half(1, 2);
-  for (const Law& law : {kGaussian, kLaplace}) {
+  for (const NoiseLaw& law : {kGaussian, kLaplace}) {
     for (const Rational& bad : {Rational(0), Rational(-1), Rational(-1, 1000)}) {
       CHECK_THROWS_WITH(law.accuracy(bad, half), Catch::Matchers::StartsWith("scale: "));
       CHECK_THROWS_WITH(law.tail_up(bad, 3), Catch::Matchers::StartsWith("scale: "));

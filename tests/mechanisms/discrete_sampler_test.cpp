@@ -66,23 +66,23 @@ std::vector<Drawn> draws(const DiscreteSampler& sampler, std::uint64_t seed, uns
   return result;
 }
 
-const std::array<const char*, 17> kScales = {"1/1000",
-                                             "1/7",
-                                             "1/2",
-                                             "9/10",
-                                             "1",
-                                             "3/2",
-                                             "13/8",
-                                             "10",
-                                             "1000/3",
-                                             "123456789.123456789",
-                                             "18446744073709551615",
-                                             "18446744073709551615/18446744073709551614",
-                                             "18446744073709551616",
-                                             "1e30",
-                                             "10000000000000000000000000000000000000000/7",
-                                             "1152921504606846976000001/13",
-                                             "10.25"};
+const std::array<const char*, 17> kDrawnScales = {"1/1000",
+                                                  "1/7",
+                                                  "1/2",
+                                                  "9/10",
+                                                  "1",
+                                                  "3/2",
+                                                  "13/8",
+                                                  "10",
+                                                  "1000/3",
+                                                  "123456789.123456789",
+                                                  "18446744073709551615",
+                                                  "18446744073709551615/18446744073709551614",
+                                                  "18446744073709551616",
+                                                  "1e30",
+                                                  "10000000000000000000000000000000000000000/7",
+                                                  "1152921504606846976000001/13",
+                                                  "10.25"};
 
 }  // namespace
 
@@ -176,7 +176,7 @@ TEST_CASE("trial: a geometric number drawn to its last bit goes on with fresh bi
 
 TEST_CASE("sampler: every tier draws the same values from the same bytes", "[mechanisms][discrete][exact]") {
   std::uint64_t seed = 100;
-  for (const char* text : kScales) {
+  for (const char* text : kDrawnScales) {
     const Rational scale = parse_rational(text, "scale");
     for (const unsigned word_bits : {3U, 8U, 17U, 64U}) {
       for (const auto make : {&DiscreteSampler::laplace, &DiscreteSampler::gaussian}) {

@@ -20,7 +20,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-std::int64_t day(const std::string& text) {
+std::int64_t day_of(const std::string& text) {
   std::int64_t days = 0;
   REQUIRE(parse_date(text, days));
   return days;
@@ -173,7 +173,7 @@ TEST_CASE("blocks: what a predicate covers is what some day of the block satisfi
 TEST_CASE("blocks: every single comparison with every day of a small calendar",
           "[engine][blocks][exhaustive]") {
   const Dataset dataset = by_period(CalendarPeriod::month, "2024-01", "2024-03");
-  for (std::int64_t at = day("2023-12-30"); at <= day("2024-04-02"); ++at) {
+  for (std::int64_t at = day_of("2023-12-30"); at <= day_of("2024-04-02"); ++at) {
     for (const char* op : {"=", "!=", "<", "<=", ">", ">="}) {
       const std::string where = std::string("seen ") + op + " " + date_text(at);
       CAPTURE(where);

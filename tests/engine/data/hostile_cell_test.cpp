@@ -15,7 +15,7 @@ using namespace epsilog::test;
 
 namespace {
 
-const std::vector<std::string> kColumns = {"id", "x", "y", "g", "d", "b"};
+const std::vector<std::string> kTypedColumns = {"id", "x", "y", "g", "d", "b"};
 const std::vector<std::string> kPlain = {"q", "2", "1.5", "B", "2024-02-29", "true"};
 
 /// Unit `id` with one row each; an integer, a double, a string, a date and a boolean.
@@ -101,7 +101,7 @@ std::size_t fill(SQLite::Database& database, const std::string& affinity) {
   const auto add = [&](const std::vector<std::string>& literals) {
     const std::string table = "t" + std::to_string(tables++);
     std::string columns;
-    for (const std::string& column : kColumns)
+    for (const std::string& column : kTypedColumns)
       columns += (columns.empty() ? "" : ", ") + column + " " + affinity;
     database.exec("CREATE TABLE " + table + "(" + columns + ")");
     insert(database, table, {"'p'", "1", "1", "'A'", "'2024-01-31'", "'true'"});

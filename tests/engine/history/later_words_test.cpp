@@ -24,7 +24,7 @@ Request asked(const std::string& epsilon, const std::string& key, const std::str
   return request("count", epsilon, key, std::nullopt, where);
 }
 
-Request held(Request request) {
+Request reserving(Request request) {
   request.holding = Holding::reserved;
   return request;
 }
@@ -80,8 +80,8 @@ TEST_CASE(
   REQUIRE_FALSE(other.recorded.granted);
   CHECK(other.recorded.reasons.at(0).code == RefusalCode::key_conflict);
 
-  const Answer first = engine.reserve(held(asked("0.1", "", kTyped)), {});
-  const Answer second = engine.reserve(held(asked("0.1", "", kTyped)), {});
+  const Answer first = engine.reserve(reserving(asked("0.1", "", kTyped)), {});
+  const Answer second = engine.reserve(reserving(asked("0.1", "", kTyped)), {});
   const Answer pending = release(engine, asked("0.6", "", kTyped));
   REQUIRE(pending.recorded.state == RequestState::pending);
   waiting.clinic.folder.write("policy.yaml", clinic_policy("epsilon: 4", waiting_rules(kTwoApprovals)));
@@ -117,7 +117,7 @@ TEST_CASE("later words: what an older program recorded of columns of these names
   const std::string where = "c_or > 30 and c_not in ('A', 'B') and c_not != 'C'";
   const Answer granted = release(waiting.engine, asked("0.1", "k", where));
   REQUIRE(granted.recorded.granted);
-  const Answer reserved = waiting.engine.reserve(held(asked("0.1", "r", where)), {});
+  const Answer reserved = waiting.engine.reserve(reserving(asked("0.1", "r", where)), {});
   const Answer pending = release(waiting.engine, asked("0.6", "p", where));
   REQUIRE(pending.recorded.state == RequestState::pending);
 
@@ -143,13 +143,13 @@ TEST_CASE("later words: what an older program recorded of columns of these names
   CHECK(release(engine, asked("0.1", "k", before)).recorded.replayed);
   CHECK(release(engine, asked("0.1", "k", "\"or\" > 30 and \"not\" in ('A', 'B') and \"not\" != 'C'"))
             .recorded.replayed);
-  CHECK(engine.reserve(held(asked("0.1", "r", before)), {}).recorded.decision_id ==
+  CHECK(engine.reserve(reserving(asked("0.1", "r", before)), {}).recorded.decision_id ==
         reserved.recorded.decision_id);
   const std::string told = "where: at character 1: expected a column name (quote it as \"or\")";
   CHECK(refused(engine, asked("0.1", "new", before)) == told);
   CHECK_THROWS_WITH(engine.plan(asked("0.1", "", before), {}), told);
   CHECK_THROWS_WITH(engine.plan_sequence().next(asked("0.1", "", before), {}), told);
-  CHECK_THROWS_WITH(engine.reserve(held(asked("0.1", "", before)), {}), told);
+  CHECK_THROWS_WITH(engine.reserve(reserving(asked("0.1", "", before)), {}), told);
   CHECK_THROWS_WITH(engine.forecast(asked("0.1", "", before), {}), told);
   CHECK(refused(engine, asked("0.1", "new", "\"or\" > 1 and missing = 3")) ==
         "where: at character 14: expected a column name (quote it as \"missing\")");
