@@ -14,8 +14,8 @@
 #include "epsilog/engine/answer.hpp"
 #include "epsilog/engine/engine_options.hpp"
 #include "epsilog/ledger/ledger.hpp"
-#include "judgement.hpp"
 #include "plan_cache.hpp"
+#include "planned_answer.hpp"
 #include "request_family.hpp"
 
 namespace epsilog::engine {
@@ -108,8 +108,6 @@ struct EngineState {
   std::unique_ptr<BesideCalls> beside_;
 };
 
-/// What would become of the request: the balances are told unless who asks may know nothing of them.
-void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits);
 /// Fills in where the line of the decision stands that the answer names, if that can be read: in `tree`,
 /// which the caller's COMMIT made durable, or in that of today.
 void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapshot& view,

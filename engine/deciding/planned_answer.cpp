@@ -1,0 +1,43 @@
+#include "planned_answer.hpp"
+
+#include <utility>
+
+#include "access.hpp"
+
+namespace epsilog::engine {
+
+Answer planned_answer(const Request& request, const Plan& plan, std::int64_t policy_version,
+                      std::vector<std::vector<Accuracy>> accuracy) {
+  Answer answer;
+  answer.asked.principal = request.principal;
+  answer.asked.asker = request.principal;
+  answer.asked.key = request.key;
+  answer.asked.dataset = request.dataset;
+  answer.asked.statistic = request.question.statistic.text();
+  answer.asked.by = request.question.by.value_or("");
+  answer.asked.where = request.question.where ? request.question.where->text() : "";
+  answer.asked.purpose = request.purpose;
+  answer.asked.holding = request.holding;
+  answer.planned.approvals_required = plan.approvals_required;
+  answer.planned.policy_version = policy_version;
+  answer.planned.record = plan.record;
+  answer.planned.delta = plan.delta;
+  answer.planned.rho = plan.rho;
+  for (const auto& mechanism : plan.mechanisms) {
+    answer.planned.precision_reasons.push_back(mechanism.precision_reason());
+  }
+  answer.planned.accuracy = std::move(accuracy);
+  answer.planned.post_processing = plan.derivation.post_processing.kind;
+  answer.planned.notes = plan.notes;
+  return answer;
+}
+
+void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits) {
+  answer.recorded.granted = judgement.decision.granted();
+  answer.recorded.state = judgement.state;
+  answer.recorded.reasons = judgement.decision.reasons();
+  answer.recorded.reasons_count = judgement.decision.count();
+  if (!closes_the_door(answer.recorded.reasons)) answer.recorded.accounts = account_states(debits);
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,20 @@
+// What an answer says of a request that was planned and judged, before anything is recorded or drawn.
+// Thread-safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "epsilog/engine/answer.hpp"
+#include "judgement.hpp"
+
+namespace epsilog::engine {
+
+/// The public part of an answer: what is asked, and what is or would be recorded. It names no ledger.
+[[nodiscard]] Answer planned_answer(const Request& request, const Plan& plan, std::int64_t policy_version,
+                                    std::vector<std::vector<Accuracy>> accuracy);
+
+/// What would become of the request: the balances are told unless who asks may know nothing of them.
+void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits);
+
+}  // namespace epsilog::engine
