@@ -177,4 +177,9 @@ accounting::SealedRelease ComponentMechanism::release(std::span<const Rational> 
   return std::visit([&](const auto& m) { return m.release(answers, std::move(receipt), bits); }, mechanism_);
 }
 
+std::vector<Rational> ComponentMechanism::draw_invented(std::span<const mechanisms::InventedAnswer> answers,
+                                                        mechanisms::BitSource& bits) const {
+  return std::visit([&](const auto& m) { return m.draw_invented(answers, bits); }, mechanism_);
+}
+
 }  // namespace epsilog::engine

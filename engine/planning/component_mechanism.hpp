@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/engine/derivation.hpp"
@@ -61,6 +62,9 @@ class ComponentMechanism final {
   [[nodiscard]] accounting::SealedRelease release(std::span<const Rational> answers,
                                                   accounting::ChargeReceipt receipt,
                                                   mechanisms::BitSource& bits) const;
+  /// As the mechanism's own draw_invented().
+  [[nodiscard]] std::vector<Rational> draw_invented(std::span<const mechanisms::InventedAnswer> answers,
+                                                    mechanisms::BitSource& bits) const;
 
  private:
   std::variant<mechanisms::SnappingMechanism, mechanisms::DiscreteMechanism> mechanism_;

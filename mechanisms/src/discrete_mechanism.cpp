@@ -11,6 +11,7 @@
 #include "epsilog/mechanisms/discrete_laplace.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "guarded_bits.hpp"
+#include "invented_numbers.hpp"
 #include "release_sealer.hpp"
 
 namespace epsilog::mechanisms {
@@ -48,7 +49,15 @@ accounting::SealedRelease DiscreteMechanism::release(std::span<const Rational> a
                                                      BitSource& bits) const {
   if (answers.empty()) throw InvalidParameter("release: no answer to release");
   const std::int64_t decision = receipt.consume(parameters_.charged);
+  return ReleaseSealer::seal(decision, parameters_.charged, drawn(answers, bits));
+}
 
+std::vector<Rational> DiscreteMechanism::draw_invented(std::span<const InventedAnswer> answers,
+                                                       BitSource& bits) const {
+  return drawn(numbers_of(answers), bits);
+}
+
+std::vector<Rational> DiscreteMechanism::drawn(std::span<const Rational> answers, BitSource& bits) const {
   const std::size_t values_per_block = std::min(answers.size(), RandomWords::kBlockBytesMax);
   GuardedBits guarded(bits);
   RandomWords words(guarded, kAttemptsFetched * sampler_->attempt_words() * values_per_block);
@@ -67,7 +76,7 @@ accounting::SealedRelease DiscreteMechanism::release(std::span<const Rational> a
     mpz_add(index, index, noise.get());
     scale_by_power_of_two(value.get_mpq_t(), grid_exponent_);
   }
-  return ReleaseSealer::seal(decision, parameters_.charged, std::move(values));
+  return values;
 }
 
 Rational DiscreteMechanism::accuracy_up(const Rational& alpha) const {

@@ -7,6 +7,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping_for_scale.hpp"
 #include "guarded_bits.hpp"
+#include "invented_numbers.hpp"
 #include "release_sealer.hpp"
 #include "snapping_accuracy.hpp"
 #include "snapping_calibration.hpp"
@@ -53,12 +54,20 @@ accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> a
                                                      BitSource& bits) const {
   if (answers.empty()) throw InvalidParameter("release: no answer to release");
   const std::int64_t decision = receipt.consume(parameters_.charged);
+  return ReleaseSealer::seal(decision, parameters_.charged, drawn(answers, bits));
+}
 
+std::vector<Rational> SnappingMechanism::draw_invented(std::span<const InventedAnswer> answers,
+                                                       BitSource& bits) const {
+  return drawn(numbers_of(answers), bits);
+}
+
+std::vector<Rational> SnappingMechanism::drawn(std::span<const Rational> answers, BitSource& bits) const {
   std::vector<Rational> values;
   values.reserve(answers.size());
   GuardedBits guarded(bits);
   sampler_->draw(answers, guarded, values);
-  return ReleaseSealer::seal(decision, parameters_.charged, std::move(values));
+  return values;
 }
 
 Rational SnappingMechanism::accuracy_up(const Rational& alpha) const {

@@ -13,6 +13,7 @@
 #include "epsilog/mechanisms/gaussian_calibration.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "support/catch.hpp"
+#include "support/invention_forge.hpp"
 #include "support/receipt_forge.hpp"
 #include "support/replay_bits.hpp"
 
@@ -456,4 +457,29 @@ TEST_CASE("discrete mechanism: a calibrated scale and delta have 64 bits, so tha
     }
     CHECK(parameters.adjusted_delta <= options.loss.delta.rational());
   }
+}
+
+TEST_CASE(
+    "discrete mechanism: what is drawn from invented answers is what a release of them draws from the same "
+    "bits",
+    "[mechanisms][discrete]") {
+  const std::vector<Rational> answers{-100, 0, Rational(1, 3), 999, 5000};
+  for (const Options& options :
+       {laplace("0.3", "1", "-5", "1000"), gaussian("0.3", "1e-6", "1", "-5", "1000")}) {
+    const DiscreteMechanism mechanism(options);
+    SeededBits bits(11);
+    CHECK(mechanism.draw_invented(epsilog::engine::InventedData::of(answers), bits) ==
+          released(mechanism, answers, 11));
+  }
+}
+
+TEST_CASE("discrete mechanism: nothing is drawn of no invented answer, or without bits",
+          "[mechanisms][discrete][negative]") {
+  const DiscreteMechanism mechanism(laplace("0.3", "1", "0", "1000"));
+  SeededBits bits(1);
+  CHECK_THROWS_AS(mechanism.draw_invented({}, bits), InvalidParameter);
+  CHECK(bits.fills() == 0);
+  BrokenBits broken;
+  CHECK_THROWS_AS(mechanism.draw_invented(epsilog::engine::InventedData::of({1}), broken),
+                  EntropyUnavailable);
 }

@@ -6,6 +6,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "support/catch.hpp"
+#include "support/invention_forge.hpp"
 #include "support/receipt_forge.hpp"
 #include "support/replay_bits.hpp"
 
@@ -255,4 +256,33 @@ TEST_CASE("mechanism: every release is centre plus a multiple of the grid, or an
       CHECK((abs(shifted) == p.bound || Rational(shifted / p.grid).get_den() == 1));
     }
   }
+}
+
+TEST_CASE("snapping: what is drawn from invented answers is what a release of them draws from the same bits",
+          "[mechanisms][snapping]") {
+  for (const Arithmetic arithmetic : {Arithmetic::mpfr, Arithmetic::exact}) {
+    Options chosen = options("0.3", "1", "-5", "1000");
+    chosen.arithmetic = arithmetic;
+    const SnappingMechanism mechanism(chosen);
+    const std::vector<Rational> answers{-100, 0, Rational(1, 3), 999, 5000};
+    Transaction transaction;
+    SeededBits of_release(11);
+    const auto release =
+        mechanism.release(answers, transaction.receipt(mechanism.parameters().charged), of_release);
+    SeededBits of_dummy(11);
+    CHECK(mechanism.draw_invented(epsilog::engine::InventedData::of(answers), of_dummy) ==
+          Transaction::opened(release));
+    CHECK(of_dummy.bytes() == of_release.bytes());
+  }
+}
+
+TEST_CASE("snapping: nothing is drawn of no invented answer, or without bits",
+          "[mechanisms][snapping][negative]") {
+  const SnappingMechanism mechanism(options("0.3", "1", "0", "1000"));
+  SeededBits bits(1);
+  CHECK_THROWS_AS(mechanism.draw_invented({}, bits), InvalidParameter);
+  CHECK(bits.fills() == 0);
+  BrokenBits broken;
+  CHECK_THROWS_AS(mechanism.draw_invented(epsilog::engine::InventedData::of({1}), broken),
+                  EntropyUnavailable);
 }

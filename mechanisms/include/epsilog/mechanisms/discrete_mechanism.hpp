@@ -17,12 +17,14 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "epsilog/mechanisms/discrete_parameters.hpp"
+#include "epsilog/mechanisms/invented_answer.hpp"
 
 namespace epsilog::mechanisms {
 
@@ -52,6 +54,13 @@ class DiscreteMechanism final {
   [[nodiscard]] accounting::SealedRelease release(std::span<const Rational> answers,
                                                   accounting::ChargeReceipt receipt, BitSource& bits) const;
 
+  /// What release() would draw if these were its answers: the same law, bit for bit from the same bits.
+  /// Nothing is charged, because nobody's data enter; nothing seals the values, and no ledger takes them.
+  /// Requires  answers not empty.
+  /// Throws    InvalidParameter (no answer), EntropyUnavailable.
+  [[nodiscard]] std::vector<Rational> draw_invented(std::span<const InventedAnswer> answers,
+                                                    BitSource& bits) const;
+
   /// Smallest a, provable for every clamped answer, with P(|release - clamped answer| > a) <= alpha,
   /// each coordinate by itself: a multiple of g if `on_grid`, else of g / 2, because rounding
   /// the answer to the grid counts. No answer enters.
@@ -60,6 +69,9 @@ class DiscreteMechanism final {
   [[nodiscard]] Rational accuracy_up(const Rational& alpha) const;
 
  private:
+  /// Requires  answers not empty.
+  [[nodiscard]] std::vector<Rational> drawn(std::span<const Rational> answers, BitSource& bits) const;
+
   Parameters parameters_;
   long grid_exponent_;
   Integer lowest_;  ///< the ends of the range, rounded, in steps of the grid

@@ -19,12 +19,14 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "epsilog/mechanisms/hypothetical_answer.hpp"
+#include "epsilog/mechanisms/invented_answer.hpp"
 #include "epsilog/mechanisms/snapping_parameters.hpp"
 
 namespace epsilog::mechanisms {
@@ -62,6 +64,13 @@ class SnappingMechanism final {
   [[nodiscard]] accounting::SealedRelease release(std::span<const Rational> answers,
                                                   accounting::ChargeReceipt receipt, BitSource& bits) const;
 
+  /// What release() would draw if these were its answers: the same law, bit for bit from the same bits.
+  /// Nothing is charged, because nobody's data enter; nothing seals the values, and no ledger takes them.
+  /// Requires  answers not empty.
+  /// Throws    InvalidParameter (no answer), EntropyUnavailable.
+  [[nodiscard]] std::vector<Rational> draw_invented(std::span<const InventedAnswer> answers,
+                                                    BitSource& bits) const;
+
   /// Smallest a, rounded up, such that P(|release - y| > a) <= alpha for every clamped answer y in
   /// [centre - B, centre + B], each coordinate by itself. Exact for the ideal law; in the mpfr
   /// arithmetic alpha is first lowered by the factor 1 - (18 B/lambda + 10) 2^-p, which covers its
@@ -88,6 +97,9 @@ class SnappingMechanism final {
   [[nodiscard]] Rational accuracy_at_up(const HypotheticalAnswer& y, const Rational& alpha) const;
 
  private:
+  /// Requires  answers not empty.
+  [[nodiscard]] std::vector<Rational> drawn(std::span<const Rational> answers, BitSource& bits) const;
+
   Parameters parameters_;
   Rational lower_;
   Rational upper_;
