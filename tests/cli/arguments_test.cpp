@@ -123,8 +123,8 @@ TEST_CASE("options: an unknown one is refused with the nearest, a foreign one wi
           "[cli][negative]") {
   const Workbench bench;
   check_usage(bench.run({"release", "clinic", "count", "--epsilo", "1"}), "did you mean --epsilon?");
-  check_usage(bench.run({"release", "clinic", "count", "--epsilon", "1", "--policy", "p"}),
-              "epsilog release takes no --policy");
+  check_usage(bench.run({"release", "clinic", "count", "--epsilon", "1", "--limit", "3"}),
+              "epsilog release takes no --limit");
   check_usage(bench.run({"plan", "clinic", "value:auc", "--epsilon", "1", "--value", "3"}),
               "epsilog plan takes no --value");
   check_usage(bench.run({"budget", "-x"}), "unknown option -x");

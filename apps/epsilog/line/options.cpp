@@ -17,6 +17,7 @@ constexpr OptionSpec kOptions[] = {
     {"--purpose", "P", "what the answer is for, where the dataset declares purposes"},
     {"--key", "K", "idempotency key: asking again with it returns the stored answer, free"},
     {"--value", "V|-", "the answer to value:NAME; better -, which reads it from standard input"},
+    {"--dummy", "", "answer from invented rows: no data, no ledger, nothing charged"},
     {"--data-token", "", "the data are handed out only against a token of `epsilog token`; value:NAME only"},
     {"--alpha", "A", "probability in (0,1) that the error is larger (default 0.05); repeatable", true},
     {"--sensitivity", "D", "largest L1 change of the answer by one unit"},

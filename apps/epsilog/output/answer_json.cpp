@@ -56,9 +56,10 @@ bool one_line(AnswerKind kind) {
   return kind == AnswerKind::history || kind == AnswerKind::pending;
 }
 
-/// A plan that would be refused would cost nothing.
+/// A plan, or a dummy run, that would be refused would cost nothing.
 bool says_what_it_would_cost(const engine::Answer& answer, AnswerKind kind) {
-  if (kind == AnswerKind::plan) return answer.recorded.state != engine::RequestState::refused;
+  if (kind == AnswerKind::plan || kind == AnswerKind::dummy)
+    return answer.recorded.state != engine::RequestState::refused;
   return kind == AnswerKind::pending;
 }
 
@@ -238,14 +239,14 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("state", engine::name(answer.recorded.state))
       .with("decision_id", or_null(answer.recorded.decision_id))
       .with("seq", unless_zero(answer.recorded.seq))
-      .with("ledger_id", answer.recorded.ledger_id)
+      .with("ledger_id", or_null(answer.recorded.ledger_id))
       .with("created_at", or_null(answer.recorded.created_at))
       .with("replayed", answer.recorded.replayed)
       .with("durable", answer.recorded.durable ? Json(*answer.recorded.durable) : Json(nullptr))
       .with("principal", answer.asked.principal)
       .with("via", or_null(answer.asked.via))
       .with("key", or_null(answer.asked.key))
-      .with("policy_version", answer.planned.policy_version)
+      .with("policy_version", unless_zero(answer.planned.policy_version))
       .with("decided_under", unless_zero(answer.recorded.decided_under))
       .with("rules",
             answer.recorded.seq == 0 ? Json(nullptr) : Json(static_cast<std::int64_t>(answer.recorded.rules)))

@@ -12,9 +12,9 @@ namespace epsilog::command {
 /// whoever asked to release has not.
 [[nodiscard]] const char* decision_word(const engine::Answer& answer);
 
-enum class AnswerKind { plan, release, show, history, pending };
+enum class AnswerKind { plan, release, show, history, pending, dummy };
 
-/// plan, release, show: an indented object. history and pending: one line, without accuracy.
+/// plan, release, show, dummy: an indented object. history and pending: one line, without accuracy.
 [[nodiscard]] std::string answer_json(const engine::Answer& answer, AnswerKind kind);
 /// What answer_json() writes.
 [[nodiscard]] nlohmann::ordered_json answer_object(const engine::Answer& answer, AnswerKind kind);

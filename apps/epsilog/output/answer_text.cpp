@@ -202,9 +202,10 @@ Rational largest(const std::vector<Rational>& values) {
   return found == values.end() ? Rational(0) : *found;
 }
 
-std::string cells_text(const engine::Answer& answer, const Style& style, unsigned bar_width) {
+std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style,
+                       unsigned bar_width) {
   const Rational most = largest(answer.released.values);
-  Table table({{answer.asked.by}, {"value", Table::Align::right}, {""}});
+  Table table({{answer.asked.by}, {heading, Table::Align::right}, {""}});
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     table.add({answer.planned.record.cells[i], released_text(answer, i, style),
                most > 0 && answer.released.values[i] > 0
@@ -214,8 +215,8 @@ std::string cells_text(const engine::Answer& answer, const Style& style, unsigne
   return table.text(style);
 }
 
-std::string cells_text(const engine::Answer& answer, const Style& style) {
-  return with_bars([&](unsigned width, const Style& how) { return cells_text(answer, how, width); },
+std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style) {
+  return with_bars([&](unsigned width, const Style& how) { return cells_text(answer, heading, how, width); },
                    kBarWidth, style);
 }
 
@@ -256,13 +257,29 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
   } else if (answer.planned.record.cells.empty()) {
     text += subject(answer) + ": " + style.bold(released_text(answer, 0, style)) + "\n";
   } else {
-    text += subject(answer) + "\n\n" + cells_text(answer, style) + "\n";
+    text += subject(answer) + "\n\n" + cells_text(answer, "value", style) + "\n";
   }
   text += accuracy_text(answer, style) + field("cost", cost_text(answer, style));
   text += mechanism_text(answer, Detail::brief, style);
   text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
                                 (answer.recorded.replayed ? ", stored earlier and free now" : ""));
   return text + "\n" + touched_text(answer, style);
+}
+
+std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const Style& style) {
+  std::string text = style.bad("dummy run") + ": " + grouped(rows) +
+                     " rows invented from the policy; no data, no ledger, nothing charged\n";
+  if (would_be.planned.record.cells.empty()) {
+    text += subject(would_be) + ": " + style.bold(released_text(would_be, 0, style)) + " (dummy)\n";
+  } else {
+    text += subject(would_be) + "\n\n" + cells_text(would_be, "dummy value", style) + "\n";
+  }
+  text += accuracy_text(would_be, style) + field("would cost", cost_text(would_be, style));
+  text += mechanism_text(would_be, Detail::with_reasons, style);
+  if (would_be.planned.approvals_required > 0) {
+    text += field("approvals", "a release would wait for " + approvals_needed(would_be));
+  }
+  return text + notes_text(would_be.planned.notes);
 }
 
 std::string waiting_text(const engine::Answer& answer, const Style& style) {

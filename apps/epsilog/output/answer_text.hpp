@@ -1,6 +1,7 @@
 // Plans, releases and refusals as a person reads them; what explains them only where the style is verbose.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ namespace epsilog::command {
 
 /// A granted decision with its value or cells, accuracy, cost and what remains.
 [[nodiscard]] std::string release_text(const engine::Answer& answer, const Style& style);
+
+/// What a dummy run drew from so many invented rows, and says so first and beside the values.
+[[nodiscard]] std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const Style& style);
 
 /// Nothing but the value, or a line KEY<tab>VALUE for each cell; exact.
 [[nodiscard]] std::string bare_values(const engine::Answer& answer);

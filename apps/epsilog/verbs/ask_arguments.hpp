@@ -25,12 +25,14 @@ struct AskArguments : LedgerArguments {
   std::optional<std::string> count;     ///< of plan and forecast
   std::optional<std::string> accuracy;  ///< of forecast
   std::optional<std::string> batch;     ///< of plan
+  bool dummy = false;                   ///< of release
+  std::optional<std::string> policy;    ///< of release, with `dummy`
 };
 
 /// DATASET and STAT[:COLUMN].
 [[nodiscard]] std::vector<Positional<AskArguments>> what_is_asked();
 
-enum class Asking { plan, forecast, release, reserve };
+enum class Asking { plan, forecast, release, reserve, dummy };
 
 /// Epsilon is 0 where none was given. `supplied` comes from --value, whatever it says. Throws  UsageError
 /// (--value absent or out of place among others), InvalidParameter (statistic, predicate), InputError.
