@@ -320,7 +320,7 @@ TEST_CASE("snapshot: who asks for few among many is told where the look ended", 
                            "d.dataset = (SELECT no FROM name WHERE name = 'clinic') ORDER BY "
                            "d.seq" +
                                std::string(order)),
-               Catch::Matchers::Contains("decision_by_dataset (dataset=? AND rowid>? AND rowid<?)"));
+               test::says("decision_by_dataset (dataset=? AND rowid>? AND rowid<?)"));
   }
 }
 

@@ -1,8 +1,23 @@
 // Catch2 v2 (Debian 12) and v3 (Debian 13) under one name.
 #pragma once
 
+#include <string>
+
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 #else
 #include <catch2/catch.hpp>
 #endif
+
+namespace epsilog::test {
+
+/// That a text has this part; Catch2 v2 and v3 call it differently.
+inline auto says(const std::string& part) {
+#if __has_include(<catch2/catch_all.hpp>)
+  return Catch::Matchers::ContainsSubstring(part);
+#else
+  return Catch::Matchers::Contains(part);
+#endif
+}
+
+}  // namespace epsilog::test

@@ -32,7 +32,8 @@ bool concerns(const Json& rule, const engine::Principal& principal) {
   };
   return names("principals", [&](const Json& name) { return name == principal.name; }) &&
          names("roles", [&](const Json& role) {
-           return std::find(principal.roles.begin(), principal.roles.end(), role) != principal.roles.end();
+           const auto& roles = principal.roles;
+           return std::find(roles.begin(), roles.end(), role.get<std::string>()) != roles.end();
          });
 }
 

@@ -20,15 +20,6 @@ std::string refused_for(const Call& call) {
   return "";
 }
 
-/// That a message has this part; Catch2 v2 and v3 call it differently.
-inline auto says(const std::string& part) {
-#if __has_include(<catch2/catch_all.hpp>)
-  return Catch::Matchers::ContainsSubstring(part);
-#else
-  return Catch::Matchers::Contains(part);
-#endif
-}
-
 /// Calls back with each text that differs from this one in one bit, and says which: BYTE.BIT.
 inline void each_flipped(
     const std::string& text,

@@ -113,7 +113,7 @@ TEST_CASE("policy text: what is wrong with it is named by its name", "[engine][p
   CHECK(fault_of(engine, named("")).starts_with("PUT:1:1: "));
   CHECK(fault_of(engine, named(std::string(1 << 20, '#'))).starts_with("PUT:1:1: "));
   CHECK_THAT(fault_of(engine, named(clinic_policy("epsilon: 5", waiting_rules(""))), ""),
-             Catch::Matchers::Contains("(--why): PUT:8:14: datasets.clinic.budget.epsilon: 3 -> 5"));
+             test::says("(--why): PUT:8:14: datasets.clinic.budget.epsilon: 3 -> 5"));
   REQUIRE(release(engine, request("count", "0.5")).recorded.granted);
   CHECK(fault_of(engine, named(clinic_policy("epsilon: 0.25", waiting_rules(""))))
             .starts_with("PUT:3:3: epsilon budget of dataset 'clinic': 0.25 is below the 0.5 already spent"));

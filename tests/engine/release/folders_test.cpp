@@ -215,7 +215,7 @@ TEST_CASE("folders: a source is not read elsewhere, and who asked is told its da
 
   fs::remove(here);
   CHECK_THAT(message_of<SourceError>([&] { return release(engine, request("count", "0.1")); }),
-             Catch::Matchers::Contains("epsilog relocate clinic"));  // it is not there, which may be told
+             test::says("epsilog relocate clinic"));  // it is not there, which may be told
   fs::copy_file(tree.folder.path("out/a.csv"), here);
   CHECK(engine.commit(reserved, "alice", {}, bits, {}).recorded.granted);
 }
