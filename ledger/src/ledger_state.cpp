@@ -406,7 +406,6 @@ TreeHead LedgerState::tree(Connection& reader, std::int64_t size) {
     const std::lock_guard guard(mutex_);
     known = tree_;
   }
-  if (known.size() > size) return RecordLog::load(reader, size).head();
   static_cast<void>(known.follow(reader, size));
   const TreeHead head = known.head();
   const std::lock_guard guard(mutex_);

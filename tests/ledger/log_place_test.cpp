@@ -170,6 +170,30 @@ TEST_CASE("log place: index and leaf stay, size and root are those of today", "[
   CHECK(second.tree == now.tree);
 }
 
+TEST_CASE("log place: each snapshot of one ledger has the tree of its own instant, whichever was read before",
+          "[ledger][log]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  const auto reader = ledger::Ledger::open_read_only(fixture.path);
+  const auto add_lines = [&](int count) {
+    auto transaction = ledger.begin();
+    for (int i = 0; i < count; ++i) {
+      transaction.relocate("clinic", "/place " + std::to_string(i), "curator", "");
+    }
+    static_cast<void>(ledger.commit(std::move(transaction)));
+  };
+  std::vector<ledger::Snapshot> views;
+  for (const int more : {1, 3, 300, 1, 256}) {  // across nodes that are stored, and not
+    add_lines(more);
+    views.push_back(reader.snapshot());
+    const std::vector<std::string> lines = lines_of(fixture);
+    CHECK(views.back().tree() == head_of(lines, lines.size()));
+  }
+  const std::vector<std::string> lines = lines_of(fixture);
+  for (ledger::Snapshot& view : views) CHECK(view.tree() == head_of(lines, view.tree().size));
+  CHECK(views.front().tree().size + 560 == views.back().tree().size);
+}
+
 TEST_CASE("log place: no line is in the tree that is not known to be durable", "[ledger][log][negative]") {
   const LedgerFixture fixture;
   std::vector<LogPlace> places;

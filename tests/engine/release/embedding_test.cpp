@@ -175,6 +175,7 @@ TEST_CASE("embedding: alphas are taken from any range of exact numbers, in canon
   CHECK(told(raw) == expected);
   CHECK(told(std::list<accounting::Exact>{expected[0], expected[1]}) == expected);
   CHECK(told({Rational(5, 100), Rational(1, 100)}) == expected);
+  CHECK(told({Rational(1, 100)}) == std::vector{Rational(1, 100)});  // whatever was told of the plan before
   CHECK(told({}).empty());
 }
 
