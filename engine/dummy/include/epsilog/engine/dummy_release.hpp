@@ -2,8 +2,7 @@
 // policy, with the noise that a release under this policy would have.
 //
 // Rows    A function of the dataset's declarations alone (docs/planning.md): the same in every run and on
-// every
-//         machine. Only the noise differs.
+//         every machine. Only the noise differs.
 // Reads   No file: neither the source nor a ledger is opened, whatever the policy names. What is refused is
 //         what a ledger made of this policy would refuse while nothing is spent.
 // Thread-safety: may run concurrently if the bit sources may.
@@ -27,9 +26,8 @@ struct DummyAnswer {
   std::uint64_t rows = 0;  ///< invented; 0 where it is refused
 };
 
-/// Requires  `policy` by checked_policy(), `bits` as unpredictable as those of a release should the noise
-/// look
-///           like one.
+/// Requires  `policy` by checked_policy(); `bits` as unpredictable as those of a release, should the noise
+///           look like one.
 /// Ensures   plan, mechanisms and parameters are those of Engine::release() of the request under this policy,
 ///           and the draws have their law.
 /// Throws    NotFound, Underivable, InvalidParameter as Engine::plan(); InvalidParameter for a key, which is
