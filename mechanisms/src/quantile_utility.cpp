@@ -5,9 +5,14 @@
 namespace epsilog::mechanisms {
 namespace {
 
-Integer whole(std::uint64_t value) {
+/// Of fewer than 2^64 numbers of rows the sum, whatever they are: one that wrapped around would be far from
+/// its neighbours'.
+__extension__ using RowSum = unsigned __int128;
+
+Integer whole(RowSum value) {
   static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
-  return Integer(static_cast<unsigned long>(value));
+  return (Integer(static_cast<unsigned long>(value >> 64)) << 64) +
+         Integer(static_cast<unsigned long>(value));
 }
 
 }  // namespace
@@ -25,16 +30,7 @@ std::vector<CandidateRows> in_order(std::vector<CandidateRows> rows, std::uint64
     return a.candidate < b.candidate;
   };
   if (!std::is_sorted(rows.begin(), rows.end(), earlier)) std::sort(rows.begin(), rows.end(), earlier);
-  std::size_t kept = 0;
-  for (const CandidateRows& each : rows) {
-    if (each.rows == 0) continue;
-    if (kept > 0 && rows[kept - 1].candidate == each.candidate) {
-      rows[kept - 1].rows += each.rows;
-    } else {
-      rows[kept++] = each;
-    }
-  }
-  rows.resize(kept);
+  std::erase_if(rows, [](const CandidateRows& each) { return each.rows == 0; });
   return rows;
 }
 
@@ -45,15 +41,16 @@ std::vector<DistanceRun> distance_runs(std::span<const CandidateRows> rows, cons
   };
   const auto begin = std::lower_bound(rows.begin(), rows.end(), range.rows_first, reaches);
   const auto end = std::lower_bound(begin, rows.end(), range.last + 1, reaches);
-  std::uint64_t all = 0;
+  RowSum all = 0;
   for (auto each = begin; each != end; ++each) all += each->rows;
   const Integer target = quantile.get_num() * whole(all);
 
   std::vector<DistanceRun> runs;
-  runs.reserve(2 * static_cast<std::size_t>(end - begin) + 1);
+  runs.reserve(std::min<std::size_t>(2 * static_cast<std::size_t>(end - begin) + 1,
+                                     static_cast<std::size_t>(range.last - range.first) + 1));
   std::uint64_t next = range.first;
-  std::uint64_t below = 0;
-  const auto add = [&](std::uint64_t count, std::uint64_t up_to) {
+  RowSum below = 0;
+  const auto add = [&](std::uint64_t count, RowSum up_to) {
     if (count == 0) return;
     DistanceRun& run = runs.emplace_back();
     run.count = count;
@@ -64,10 +61,13 @@ std::vector<DistanceRun> distance_runs(std::span<const CandidateRows> rows, cons
     }
     next += count;
   };
-  for (auto each = begin; each != end; ++each) {
-    add(each->candidate - next, below);
-    add(1, below + each->rows);
-    below += each->rows;
+  for (auto each = begin; each != end;) {
+    const std::uint64_t candidate = each->candidate;
+    RowSum up_to = below;
+    for (; each != end && each->candidate == candidate; ++each) up_to += each->rows;
+    add(candidate - next, below);
+    add(1, up_to);
+    below = up_to;
   }
   add(range.last + 1 - next, below);
   return runs;

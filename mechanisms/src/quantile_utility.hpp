@@ -24,11 +24,11 @@ struct CandidateRange {
 [[nodiscard]] CandidateRange range_of(const QuantileNode& node, std::span<const std::uint64_t> selected,
                                       std::uint64_t candidates);
 
-/// Rows in ascending order of their candidates, none twice, none beyond `last`, none without rows.
+/// Rows in ascending order of their candidates, none beyond `last`, none without rows.
 [[nodiscard]] std::vector<CandidateRows> in_order(std::vector<CandidateRows> rows, std::uint64_t last);
 
 /// dist(Q n, [#<c, #<=c]) for each candidate of the range in turn, in units of 1/q where Q = p/q in lowest
-/// terms, counting the range's rows alone. Some candidate has 0.
+/// terms, counting the range's rows alone. Some candidate has 0. Exact for any numbers of rows.
 /// Requires  `rows` as in_order makes them; first <= last, first <= rows_first.
 [[nodiscard]] std::vector<DistanceRun> distance_runs(std::span<const CandidateRows> rows,
                                                      const CandidateRange& range, const Rational& quantile);

@@ -76,6 +76,21 @@ TEST_CASE("quantile: runs are the utilities of the candidates one by one, and on
   }
 }
 
+TEST_CASE("quantile: numbers of rows that no word can hold the sum of are added exactly",
+          "[mechanisms][quantile]") {
+  const std::vector<CandidateRows> rows = in_order({{.candidate = 1, .rows = 2},
+                                                    {.candidate = 0, .rows = UINT64_MAX},
+                                                    {.candidate = 0, .rows = UINT64_MAX}},
+                                                   2);
+  // 2^65 rows, of which all but two are with the first of three candidates.
+  const Integer n = Integer(1) << 65;
+  const auto distances = epsilog::test::unrolled(distance_runs(rows, {0, 2, 0}, Rational(1, 2)));
+  REQUIRE(distances.size() == 3);
+  CHECK(distances[0] == 0);
+  CHECK(distances[1] == 2 * (n - 2) - n);
+  CHECK(distances[2] == n);
+}
+
 TEST_CASE(
     "quantile: in one cell no neighbour changes a utility by more than the sensitivity, and one does by it",
     "[mechanisms][quantile][exhaustive]") {

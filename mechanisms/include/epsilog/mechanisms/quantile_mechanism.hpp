@@ -57,7 +57,7 @@ class QuantileMechanism final {
   ///
   /// Requires  receipt.live(), receipt.amount() == parameters().charged; as many cells as parameters().cells
   ///           says. Of a cell, any number of entries in any order: rows of the same candidate add up,
-  ///           candidates beyond the last count as the last. Below 2^63 rows.
+  ///           candidates beyond the last count as the last.
   /// Ensures   exactly the proved distribution. For each cell in turn one candidate, a whole number, for each
   ///           quantile in ascending order; they do not descend.
   /// Throws    InvalidParameter (receipt, number of cells), EntropyUnavailable. The charge is then not
