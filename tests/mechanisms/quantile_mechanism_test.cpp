@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "selection_law.hpp"
 #include "support/catch.hpp"
 #include "support/receipt_forge.hpp"
 #include "support/replay_bits.hpp"
@@ -17,22 +18,13 @@ using epsilog::EntropyUnavailable;
 using epsilog::InvalidParameter;
 using epsilog::accounting::Epsilon;
 using epsilog::ledger::Transaction;
+using epsilog::test::quantiles_asked;
 using epsilog::test::SeededBits;
 using Cells = std::vector<std::vector<CandidateRows>>;
 
 namespace {
 
 constexpr std::array<Selection, 2> kSelections = {Selection::permute_and_flip, Selection::exponential};
-
-QuantileOptions asked(Selection selection, const char* epsilon, std::vector<Rational> quantiles,
-                      std::uint64_t candidates) {
-  QuantileOptions options;
-  options.selection = selection;
-  options.epsilon = Epsilon::parse_down(epsilon);
-  options.quantiles = std::move(quantiles);
-  options.candidates = candidates;
-  return options;
-}
 
 std::vector<Rational> released(const QuantileMechanism& mechanism, const Cells& cells, BitSource& bits) {
   Transaction transaction;
@@ -45,7 +37,7 @@ std::vector<Rational> released(const QuantileMechanism& mechanism, const Cells& 
 }
 
 std::string refusal(const std::function<void(QuantileOptions&)>& spoil) {
-  QuantileOptions options = asked(Selection::exponential, "1", {{1, 4}, {1, 2}}, 10);
+  QuantileOptions options = quantiles_asked(Selection::exponential, "1", {{1, 4}, {1, 2}}, 10);
   spoil(options);
   try {
     const QuantileMechanism mechanism(options);
@@ -98,7 +90,7 @@ TEST_CASE("quantile mechanism: each option that cannot be is refused by its name
 
 TEST_CASE("quantile mechanism: three quartiles take two levels, each half of epsilon",
           "[mechanisms][quantile][exact]") {
-  QuantileOptions options = asked(Selection::exponential, "0.3", {{1, 4}, {1, 2}, {4, 5}}, 100);
+  QuantileOptions options = quantiles_asked(Selection::exponential, "0.3", {{1, 4}, {1, 2}, {4, 5}}, 100);
   options.change = RowsChange::replaced;
   options.rows_per_unit = 3;
   const QuantileParameters p = QuantileMechanism(options).parameters();
@@ -129,8 +121,8 @@ TEST_CASE("quantile mechanism: what is recorded of it costs what was proved",
   for (const std::size_t quantiles : {std::size_t{1}, std::size_t{3}}) {
     std::vector<Rational> all = {{1, 4}, {1, 2}, {3, 4}};
     all.resize(quantiles);
-    const QuantileMechanism flip(asked(Selection::permute_and_flip, "0.8", all, 100));
-    const QuantileMechanism weigh(asked(Selection::exponential, "0.8", all, 100));
+    const QuantileMechanism flip(quantiles_asked(Selection::permute_and_flip, "0.8", all, 100));
+    const QuantileMechanism weigh(quantiles_asked(Selection::exponential, "0.8", all, 100));
     CHECK(rho_of_release_up(flip.loss_facts()) == Rational(8, 25));
     CHECK(rho_of_release_up(flip.loss_facts()) == flip.parameters().rho);
     CHECK(rho_of_release_up(weigh.loss_facts()) == Rational(2, 25) / weigh.parameters().levels);
@@ -145,8 +137,8 @@ TEST_CASE("quantile mechanism: with epsilon beyond all doubt quantiles are those
   std::vector<CandidateRows> rows;
   for (std::uint64_t c = 0; c < 1000; ++c) rows.push_back({c, 1});
   for (const Selection selection : kSelections) {
-    const QuantileMechanism mechanism(
-        asked(selection, "100000", {{1, 100}, {1, 10}, {1, 4}, {1, 2}, {3, 4}, {9, 10}, {99, 100}}, 1000));
+    const QuantileMechanism mechanism(quantiles_asked(
+        selection, "100000", {{1, 100}, {1, 10}, {1, 4}, {1, 2}, {3, 4}, {9, 10}, {99, 100}}, 1000));
     const std::vector<Rational> values = released(mechanism, {rows}, 11);
     const std::vector<Rational> expected = {10, 100, 250, 500, 750, 900, 990};
     REQUIRE(values.size() == expected.size());
@@ -162,7 +154,7 @@ TEST_CASE("quantile mechanism: the same bits select the same, and here is what",
   const std::array<std::vector<Rational>, 2> expected = {
       {{47, 98, 148, 12, 136, 193}, {53, 102, 155, 66, 78, 150}}};
   for (const Selection selection : kSelections) {
-    QuantileOptions options = asked(selection, "0.4", {{1, 4}, {1, 2}, {3, 4}}, 200);
+    QuantileOptions options = quantiles_asked(selection, "0.4", {{1, 4}, {1, 2}, {3, 4}}, 200);
     options.cells = 2;
     const QuantileMechanism mechanism(options);
     const std::vector<Rational> values = released(mechanism, cells, 12);
@@ -181,7 +173,7 @@ TEST_CASE("quantile mechanism: the order and the parts in which rows come do not
   const Cells in_order = {{{0, 3}, {4, 5}, {9, 7}}};
   const Cells otherwise = {{{9, 1}, {4, 2}, {0, 3}, {7, 0}, {1'000'000'000, 6}, {4, 3}}};
   for (const Selection selection : kSelections) {
-    const QuantileMechanism mechanism(asked(selection, "1", {{1, 3}, {2, 3}}, 10));
+    const QuantileMechanism mechanism(quantiles_asked(selection, "1", {{1, 3}, {2, 3}}, 10));
     for (std::uint64_t seed = 0; seed < 50; ++seed)
       CHECK(released(mechanism, in_order, seed) == released(mechanism, otherwise, seed));
   }
@@ -189,7 +181,7 @@ TEST_CASE("quantile mechanism: the order and the parts in which rows come do not
 
 TEST_CASE("quantile mechanism: no rows, or one, are answered as any", "[mechanisms][quantile][exact]") {
   for (const Selection selection : kSelections) {
-    const QuantileMechanism mechanism(asked(selection, "1", {{1, 4}, {1, 2}, {3, 4}}, 5));
+    const QuantileMechanism mechanism(quantiles_asked(selection, "1", {{1, 4}, {1, 2}, {3, 4}}, 5));
     for (const Cells& cells : {Cells{{}}, Cells{{{3, 1}}}, Cells{{{3, 0}}}}) {
       const std::vector<Rational> values = released(mechanism, cells, 14);
       REQUIRE(values.size() == 3);
@@ -201,7 +193,7 @@ TEST_CASE("quantile mechanism: no rows, or one, are answered as any", "[mechanis
 TEST_CASE("quantile mechanism: as many random bytes are read whatever the rows",
           "[mechanisms][quantile][timing]") {
   for (const Selection selection : kSelections) {
-    const QuantileMechanism mechanism(asked(selection, "0.5", {{1, 2}}, 1000));
+    const QuantileMechanism mechanism(quantiles_asked(selection, "0.5", {{1, 2}}, 1000));
     const auto bytes_read = [&](const Cells& cells) {
       SeededBits bits(15);
       static_cast<void>(released(mechanism, cells, bits));
@@ -218,7 +210,7 @@ TEST_CASE("quantile mechanism: a million candidates are quick to select among", 
   std::vector<CandidateRows> rows;
   for (std::uint64_t c = 0; c < 1'000'000; c += 10) rows.push_back({c, 3});
   for (const Selection selection : kSelections) {
-    const QuantileMechanism mechanism(asked(selection, "0.1", {{1, 2}}, 1'000'000));
+    const QuantileMechanism mechanism(quantiles_asked(selection, "0.1", {{1, 2}}, 1'000'000));
     const Rational median = released(mechanism, {rows}, 16).front();
     // In twice the rank error for 10^-12: three rows for ten candidates.
     CHECK(abs(median - 500'000) <
@@ -227,7 +219,7 @@ TEST_CASE("quantile mechanism: a million candidates are quick to select among", 
 }
 
 TEST_CASE("quantile mechanism: what is not charged is not drawn", "[mechanisms][quantile][negative][G1]") {
-  const QuantileMechanism mechanism(asked(Selection::permute_and_flip, "0.5", {{1, 2}}, 10));
+  const QuantileMechanism mechanism(quantiles_asked(Selection::permute_and_flip, "0.5", {{1, 2}}, 10));
   Transaction transaction;
   EndingBits none(0);  // nothing is refused after a bit was asked for
   const Cells one(1);
@@ -247,7 +239,7 @@ TEST_CASE("quantile mechanism: what is not charged is not drawn", "[mechanisms][
 TEST_CASE("quantile mechanism: randomness that ends is an error at every fill, and nothing else is",
           "[mechanisms][quantile][negative]") {
   for (const Selection selection : kSelections) {
-    QuantileOptions options = asked(selection, "0.5", {{1, 4}, {1, 2}, {3, 4}}, 100);
+    QuantileOptions options = quantiles_asked(selection, "0.5", {{1, 4}, {1, 2}, {3, 4}}, 100);
     options.cells = 20;
     const QuantileMechanism mechanism(options);
     const Cells cells(20, {{10, 5}, {50, 5}});

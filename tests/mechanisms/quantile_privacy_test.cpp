@@ -10,11 +10,11 @@
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::Epsilon;
 using epsilog::test::Between;
 using epsilog::test::changed;
 using epsilog::test::JointLaw;
 using epsilog::test::kLawPrecision;
+using epsilog::test::quantiles_asked;
 using Data = std::vector<std::uint64_t>;
 
 namespace {
@@ -22,11 +22,7 @@ namespace {
 QuantileParameters parameters(Selection selection, const char* epsilon, std::vector<Rational> quantiles,
                               std::uint64_t candidates, RowsChange how, std::uint64_t k,
                               std::uint64_t cells = 1) {
-  QuantileOptions options;
-  options.selection = selection;
-  options.epsilon = Epsilon::parse_down(epsilon);
-  options.quantiles = std::move(quantiles);
-  options.candidates = candidates;
+  QuantileOptions options = quantiles_asked(selection, epsilon, std::move(quantiles), candidates);
   options.change = how;
   options.rows_per_unit = k;
   options.cells = cells;

@@ -11,10 +11,10 @@
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::Epsilon;
 using epsilog::accounting::parse_rational;
 using epsilog::accounting::power_of_two;
 using epsilog::test::Between;
+using epsilog::test::quantiles_asked;
 using Data = std::vector<std::uint64_t>;
 
 namespace {
@@ -23,12 +23,7 @@ constexpr std::array<Selection, 2> kSelections = {Selection::permute_and_flip, S
 
 QuantileMechanism mechanism(Selection selection, const char* epsilon, std::vector<Rational> quantiles,
                             std::uint64_t candidates) {
-  QuantileOptions options;
-  options.selection = selection;
-  options.epsilon = Epsilon::parse_down(epsilon);
-  options.quantiles = std::move(quantiles);
-  options.candidates = candidates;
-  return QuantileMechanism(options);
+  return QuantileMechanism(quantiles_asked(selection, epsilon, std::move(quantiles), candidates));
 }
 
 /// dist(Q n, [#<c, #<=c]).

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "directed_functions.hpp"
@@ -20,6 +21,18 @@ using mechanisms::QuantileParameters;
 using mechanisms::Selection;
 
 inline constexpr unsigned kLawPrecision = 192;
+
+/// Of quantiles without cells, of units with one row each.
+inline mechanisms::QuantileOptions quantiles_asked(Selection selection, const char* epsilon,
+                                                   std::vector<Rational> quantiles,
+                                                   std::uint64_t candidates) {
+  mechanisms::QuantileOptions options;
+  options.selection = selection;
+  options.epsilon = accounting::Epsilon::parse_down(epsilon);
+  options.quantiles = std::move(quantiles);
+  options.candidates = candidates;
+  return options;
+}
 
 struct Between {
   Rational down;

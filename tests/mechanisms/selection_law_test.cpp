@@ -19,6 +19,7 @@
 
 using namespace epsilog::mechanisms;
 using epsilog::test::Between;
+using epsilog::test::quantiles_asked;
 using epsilog::test::SeededBits;
 
 namespace {
@@ -82,11 +83,7 @@ void told_apart(int draws, const Rational& factor, std::uint64_t seed) {
 
 /// The same of whole releases of three quantiles, by the bits that release() draws.
 double chi_square_of_releases(Selection selection, int draws, std::uint64_t seed) {
-  QuantileOptions options;
-  options.selection = selection;
-  options.epsilon = epsilog::accounting::Epsilon::parse_down("0.5");
-  options.quantiles = {{1, 4}, {1, 2}, {4, 5}};
-  options.candidates = 5;
+  QuantileOptions options = quantiles_asked(selection, "0.5", {{1, 4}, {1, 2}, {4, 5}}, 5);
   options.change = RowsChange::replaced;
   const QuantileMechanism mechanism(options);
   const std::vector<std::vector<CandidateRows>> cells = {{{0, 2}, {1, 3}, {3, 4}, {4, 1}}};
