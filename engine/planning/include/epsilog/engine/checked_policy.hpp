@@ -16,10 +16,9 @@ namespace epsilog::engine {
 /// of an approximate budget, because the smallest noise is what a bound is most easily too large for.
 ///
 /// Requires  `file` is the name to show in faults.
-/// Throws    PolicyError with every fault found, ordered by line and column; those of calibration, one for
-/// each
-///           entry under `release`, are sought only where there is no other, and those of names where there
-///           is none that parse_stored() finds.
+/// Throws    PolicyError with every fault found, ordered by line and column; those of names are sought where
+///           parse_stored() finds none, and those of calibration, one for each entry under `release`, only
+///           where there is no other.
 [[nodiscard]] Policy checked_policy(std::string_view yaml, const std::string& file);
 
 /// Reads the file (at most 256 KiB) and checks it.
