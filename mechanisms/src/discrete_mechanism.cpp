@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "discrete_calibration.hpp"
+#include "discrete_inversion.hpp"
 #include "discrete_sampler.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/mechanisms/discrete_gaussian.hpp"
-#include "epsilog/mechanisms/discrete_laplace.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "guarded_bits.hpp"
 #include "invented_numbers.hpp"
@@ -35,10 +34,16 @@ void scale_by_power_of_two(mpq_ptr value, long exponent) {
   }
 }
 
+void require_alpha(const Rational& alpha) {
+  if (alpha <= 0 || alpha >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+}
+
 }  // namespace
 
 DiscreteMechanism::DiscreteMechanism(const Options& options)
     : parameters_(calibrated(options)),
+      lower_(options.lower),
+      upper_(options.upper),
       grid_exponent_(exponent_of_power_of_two(parameters_.grid, "grid")),
       lowest_(nearest_multiple_index(options.lower, grid_exponent_)),
       highest_(nearest_multiple_index(options.upper, grid_exponent_)),
@@ -80,20 +85,20 @@ std::vector<Rational> DiscreteMechanism::drawn(std::span<const Rational> answers
 }
 
 Rational DiscreteMechanism::accuracy_up(const Rational& alpha) const {
-  if (alpha <= 0 || alpha >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+  require_alpha(alpha);
   const Parameters& p = parameters_;
-  const Rational steps = p.scale / p.grid;
-  const bool laplace = p.noise == DiscreteNoise::laplace;
-  const auto tail_up = [&](const Integer& a) {
-    return laplace ? discrete_laplace_tail_up(steps, a) : discrete_gaussian_tail_up(steps, a);
-  };
-  const Integer reached =
-      laplace ? discrete_laplace_accuracy(steps, alpha) : discrete_gaussian_accuracy(steps, alpha);
+  const Integer reached = discrete_accuracy(p, alpha);
   const Rational whole = p.grid * (reached - 1);
   if (p.on_grid) return whole;
   // An answer halfway between multiples moves the two tails apart by one step (proof, "Accuracy").
-  if (reached >= 2 && (tail_up(reached - 1) + tail_up(reached)) / 2 <= alpha) return whole;
+  if (reached >= 2 && (discrete_tail_up(p, reached - 1) + discrete_tail_up(p, reached)) / 2 <= alpha)
+    return whole;
   return whole + p.grid / 2;
+}
+
+AnswerIntervals DiscreteMechanism::intervals(const Rational& alpha) const {
+  require_alpha(alpha);
+  return AnswerIntervals(inverted_discrete(parameters_, {lower_, upper_}, lowest_, highest_, alpha));
 }
 
 }  // namespace epsilog::mechanisms

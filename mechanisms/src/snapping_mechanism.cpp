@@ -9,6 +9,7 @@
 #include "guarded_bits.hpp"
 #include "invented_numbers.hpp"
 #include "release_sealer.hpp"
+#include "snapped_inversion.hpp"
 #include "snapping_accuracy.hpp"
 #include "snapping_calibration.hpp"
 #include "snapping_sampler.hpp"
@@ -29,8 +30,18 @@ Rational ideal_share(const SnappingMechanism::Parameters& p) {
   return 1 - (18 * p.bound / p.lambda + 10) * power_of_two(-static_cast<long>(p.precision));
 }
 
-void check_alpha(const Rational& alpha) {
+/// The alpha that is asked of the ideal law.
+Rational searched_alpha(const SnappingMechanism::Parameters& p, const Rational& alpha) {
+  // tail_up rounds up to as many bits, so it cannot round past the alpha searched with.
+  return MpfrNumber::rounded(alpha, kResultBits, MPFR_RNDD).rational() * ideal_share(p);
+}
+
+void check_between_0_and_1(const Rational& alpha) {
   if (alpha <= 0 || alpha >= 1) throw InvalidParameter("alpha: must lie strictly between 0 and 1");
+}
+
+void check_alpha(const Rational& alpha) {
+  check_between_0_and_1(alpha);
   if (alpha < power_of_two(-kLeastExponent)) throw InvalidParameter("alpha: must not be below 2^-16384");
 }
 
@@ -38,9 +49,7 @@ void check_alpha(const Rational& alpha) {
 
 Rational snapping_accuracy_up(const SnappingMechanism::Parameters& parameters, const Rational& alpha) {
   check_alpha(alpha);
-  // tail_up rounds up to as many bits, so it cannot round past the alpha searched with.
-  const Rational on_bits = MpfrNumber::rounded(alpha, kResultBits, MPFR_RNDD).rational();
-  return smallest_error_up(law_of(parameters), on_bits * ideal_share(parameters));
+  return smallest_error_up(law_of(parameters), searched_alpha(parameters, alpha));
 }
 
 SnappingMechanism::SnappingMechanism(const Options& options)
@@ -84,6 +93,16 @@ Rational SnappingMechanism::accuracy_at_up(const HypotheticalAnswer& y, const Ra
   const Rational about_centre = std::clamp(y.rational(), lower_, upper_) - parameters_.centre;
   const Rational clamped = std::clamp<Rational>(about_centre, -parameters_.bound, parameters_.bound);
   return smallest_error_at(law_of(parameters_), clamped, alpha * ideal_share(parameters_));
+}
+
+AnswerIntervals SnappingMechanism::intervals(const Rational& alpha, Shown shown) const {
+  check_between_0_and_1(alpha);
+  if (shown == Shown::rounded && parameters_.grid >= 1) {
+    throw InvalidParameter("intervals: on a grid of 1 or more nothing is rounded");
+  }
+  const AnswerInterval range{lower_, upper_};
+  if (alpha < power_of_two(-kLeastExponent)) return AnswerIntervals(nothing_inverted(range));
+  return AnswerIntervals(inverted_snapping(parameters_, range, searched_alpha(parameters_, alpha), shown));
 }
 
 }  // namespace epsilog::mechanisms

@@ -22,6 +22,7 @@
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/mechanisms/answer_interval.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "epsilog/mechanisms/discrete_parameters.hpp"
 #include "epsilog/mechanisms/invented_answer.hpp"
@@ -68,11 +69,19 @@ class DiscreteMechanism final {
   /// Throws    InvalidParameter.
   [[nodiscard]] Rational accuracy_up(const Rational& alpha) const;
 
+  /// Which answers a release leaves plausible (answer_interval.hpp). No interval goes farther from its value,
+  /// clamped to the range, than accuracy_up(alpha).
+  /// Requires  0 < alpha < 1.
+  /// Throws    InvalidParameter.
+  [[nodiscard]] AnswerIntervals intervals(const Rational& alpha) const;
+
  private:
   /// Requires  answers not empty.
   [[nodiscard]] std::vector<Rational> drawn(std::span<const Rational> answers, BitSource& bits) const;
 
   Parameters parameters_;
+  Rational lower_;
+  Rational upper_;
   long grid_exponent_;
   Integer lowest_;  ///< the ends of the range, rounded, in steps of the grid
   Integer highest_;

@@ -24,6 +24,7 @@
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/mechanisms/answer_interval.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "epsilog/mechanisms/hypothetical_answer.hpp"
 #include "epsilog/mechanisms/invented_answer.hpp"
@@ -95,6 +96,14 @@ class SnappingMechanism final {
   /// Requires  2^-16384 <= alpha < 1.
   /// Throws    InvalidParameter.
   [[nodiscard]] Rational accuracy_at_up(const HypotheticalAnswer& y, const Rational& alpha) const;
+
+  /// Which answers what is shown of a release leaves plausible (answer_interval.hpp), by the ideal law; alpha
+  /// is lowered as for accuracy_up in the mpfr arithmetic. As released, no interval goes farther from its
+  /// value, clamped to the range, than accuracy_up(alpha), except where that reaches an end of the releases
+  /// and answers lie beyond it. For alpha below 2^-16384 it is the whole range.
+  /// Requires  0 < alpha < 1; grid < 1 for Shown::rounded.
+  /// Throws    InvalidParameter.
+  [[nodiscard]] AnswerIntervals intervals(const Rational& alpha, Shown shown = Shown::as_released) const;
 
  private:
   /// Requires  answers not empty.
