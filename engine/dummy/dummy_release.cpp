@@ -9,6 +9,7 @@
 #include "invented_data.hpp"
 #include "invented_rows.hpp"
 #include "judgement.hpp"
+#include "plan_intervals.hpp"
 #include "planned_answer.hpp"
 #include "whole_answers.hpp"
 
@@ -68,6 +69,7 @@ DummyAnswer dummy_release(const Policy& policy, const Request& request, mechanis
   Answer::Released& released = result.would_be.released;
   released.component_values = drawn(dataset, request.question, plan, bits);
   released.values = accounting::post_process(plan.derivation.post_processing, released.component_values);
+  released.intervals = PlanIntervals(plan, alphas).of(released.component_values, released.values);
   return result;
 }
 

@@ -57,4 +57,25 @@ std::vector<std::vector<Accuracy>> PlanCache::accuracies(const std::shared_ptr<c
   return made->accuracies;
 }
 
+std::vector<CellIntervals> PlanCache::intervals(const std::shared_ptr<const Plan>& plan,
+                                                std::span<const Rational> alphas,
+                                                const std::vector<std::vector<Rational>>& components,
+                                                std::span<const Rational> values) {
+  if (alphas.empty() || values.empty()) return {};
+  std::shared_ptr<const PlanIntervals> inverted;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = inverted_.find(plan);
+    if (found != inverted_.end()) inverted = found->second;
+  }
+  if (!inverted ||
+      !std::equal(alphas.begin(), alphas.end(), inverted->alphas().begin(), inverted->alphas().end())) {
+    inverted = std::make_shared<const PlanIntervals>(*plan, alphas);
+    const std::lock_guard lock(mutex_);
+    if (inverted_.size() >= kPlansMax) inverted_.clear();
+    inverted_[plan] = inverted;
+  }
+  return inverted->of(components, values);
+}
+
 }  // namespace epsilog::engine

@@ -11,6 +11,7 @@
 
 #include "epsilog/engine/policy.hpp"
 #include "plan.hpp"
+#include "plan_intervals.hpp"
 
 namespace epsilog::engine {
 
@@ -39,6 +40,12 @@ class PlanCache final {
   [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const std::shared_ptr<const Plan>& plan,
                                                               std::span<const Rational> alphas);
 
+  /// Likewise PlanIntervals::of what was released; none without alphas.
+  [[nodiscard]] std::vector<CellIntervals> intervals(const std::shared_ptr<const Plan>& plan,
+                                                     std::span<const Rational> alphas,
+                                                     const std::vector<std::vector<Rational>>& components,
+                                                     std::span<const Rational> values);
+
  private:
   struct Known {
     std::vector<Rational> alphas;
@@ -47,6 +54,7 @@ class PlanCache final {
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;
   std::unordered_map<std::shared_ptr<const Plan>, std::shared_ptr<const Known>> known_;
+  std::unordered_map<std::shared_ptr<const Plan>, std::shared_ptr<const PlanIntervals>> inverted_;
 };
 
 }  // namespace epsilog::engine

@@ -160,6 +160,14 @@ Rational ComponentMechanism::accuracy_up(const Rational& alpha) const {
   return std::visit([&alpha](const auto& m) { return m.accuracy_up(alpha); }, mechanism_);
 }
 
+mechanisms::AnswerIntervals ComponentMechanism::intervals(const Rational& alpha,
+                                                          mechanisms::Shown shown) const {
+  if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_))
+    return snapping->intervals(alpha, shown);
+  EPSILOG_INVARIANT(shown == mechanisms::Shown::as_released);
+  return std::get<DiscreteMechanism>(mechanism_).intervals(alpha);
+}
+
 bool ComponentMechanism::can_release(const Rational& value) const {
   return std::visit([&value](const auto& m) { return released_by(m.parameters(), value); }, mechanism_);
 }

@@ -10,6 +10,7 @@
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/engine/derivation.hpp"
 #include "epsilog/ledger/record.hpp"
+#include "epsilog/mechanisms/answer_interval.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 
@@ -54,6 +55,8 @@ class ComponentMechanism final {
   [[nodiscard]] std::optional<WholeRange> whole_range() const;
   /// As the mechanism's own accuracy_up().
   [[nodiscard]] Rational accuracy_up(const Rational& alpha) const;
+  /// As the mechanism's own intervals(), of what is shown of a release.
+  [[nodiscard]] mechanisms::AnswerIntervals intervals(const Rational& alpha, mechanisms::Shown shown) const;
   /// Whether a release of this mechanism may be `value`.
   [[nodiscard]] bool can_release(const Rational& value) const;
   [[nodiscard]] ledger::ComponentRecord record(Component::Quantity quantity) const;

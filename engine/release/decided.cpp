@@ -130,6 +130,8 @@ std::vector<Answer> Deciding::answers(Member& member) {
       answers.push_back(state_.described(steps_[i].request, *plan, member.policy_version,
                                          state_.plans.accuracies(plan, alphas_)));
       add_decision(answers.back(), *recorded.decision, false);
+      Answer::Released& released = answers.back().released;
+      released.intervals = state_.plans.intervals(plan, alphas_, released.component_values, released.values);
       note_held_calendar(answers.back(), member.calendar_held);
     } else {
       if (!view) view.emplace(state_.snapshot());

@@ -160,6 +160,8 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
     Answer answer = described(request, *plan, stored.draft.policy_version, plans.accuracies(plan, alphas));
     answer.asked.asker = root.draft.principal;
     add_decision(answer, stored, false);
+    answer.released.intervals =
+        plans.intervals(plan, alphas, answer.released.component_values, answer.released.values);
     if (stored.rules >= ledger::Rules::first_use)
       note_held_calendar(answer, view.calendar_held_at().has_value());
     return answer;

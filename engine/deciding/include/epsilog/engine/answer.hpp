@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/engine/cell_intervals.hpp"
 #include "epsilog/engine/decision.hpp"
 #include "epsilog/engine/release_cost.hpp"
 #include "epsilog/engine/request.hpp"
@@ -93,6 +94,8 @@ struct Answer {
   struct Released {
     std::vector<std::vector<Rational>> component_values;  ///< [component][cell]
     std::vector<Rational> values;                         ///< [cell]
+    /// [alpha], for which accuracy is told.
+    std::vector<CellIntervals> intervals = {};
   };
 
   Asked asked;

@@ -1,0 +1,44 @@
+// The intervals of whatever a plan releases: its laws, inverted once.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "epsilog/engine/cell_intervals.hpp"
+#include "plan.hpp"
+
+namespace epsilog::engine {
+
+/// Thread-safety: immutable.
+class PlanIntervals final {
+ public:
+  /// Requires  each of `alphas` strictly between 0 and 1.
+  PlanIntervals(const Plan& plan, std::span<const Rational> alphas);
+
+  [[nodiscard]] const std::vector<Rational>& alphas() const noexcept { return alphas_; }
+  /// Of the answers as they are told, after post-processing: [alpha]. Within the public range, and on the
+  /// lattice of the answers where there is one. Of what is made of several parts: all that it can be while
+  /// each part is in an interval of its own, the parts together at 1 - alpha, for cells with at least one row
+  /// (mechanisms/proofs/intervals.md, "Quotients"). Empty where nothing was released, and where components
+  /// [component][cell] and values [cell] are not of a release of this plan, as a damaged record may have it.
+  [[nodiscard]] std::vector<CellIntervals> of(const std::vector<std::vector<Rational>>& components,
+                                              std::span<const Rational> values) const;
+
+ private:
+  /// Of one alpha, [component].
+  using Inverted = std::vector<mechanisms::AnswerIntervals>;
+
+  [[nodiscard]] Inverted inverted(const Plan& plan, const Rational& alpha, std::size_t draws) const;
+  [[nodiscard]] std::vector<mechanisms::AnswerInterval> told(
+      const Inverted& inverted, const std::vector<std::vector<Rational>>& components,
+      std::span<const Rational> values) const;
+
+  std::vector<Rational> alphas_;
+  accounting::PostProcessing recipe_;
+  std::vector<std::optional<Rational>> steps_;  ///< of the lattice of each component
+  std::vector<Inverted> each_;                  ///< [alpha]
+  std::vector<Inverted> together_;              ///< [alpha]; empty without cells
+};
+
+}  // namespace epsilog::engine
