@@ -217,10 +217,12 @@ TEST_CASE("poisoned: nobody is told a value, whoever asked for one ends with 7, 
       CHECK(answer[field].is_null());
       CHECK(answer["components"][0][field].is_null());
     }
+    CHECK((answer["interval"].is_null() && answer["interval_of"].is_null()));
     CHECK(contains(result.err, "withheld"));
     const Result text = bench.with_ledger(words);
     CHECK(text.exit == 7);
     CHECK(contains(text.out, "count of clinic: withheld"));
+    CHECK_FALSE(contains(text.out, "interval"));
     CHECK(bench.with_ledger(with(words, {"--quiet"})).out.empty());
   }
   for (const Words& words :

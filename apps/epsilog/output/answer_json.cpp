@@ -26,30 +26,68 @@ Json decimal_or_null(const Rational& value) {
   return error == std::errc{} ? Json(nearest) : Json(nullptr);
 }
 
+enum class Bounding { each, together };
+
+/// Of one cell, for each alpha, rounded outward; null where there is none.
+Json intervals_json(const std::vector<engine::CellIntervals>& intervals, std::size_t cell, Bounding which) {
+  Json list = Json::array();
+  for (const engine::CellIntervals& one : intervals) {
+    const auto& cells = which == Bounding::each ? one.each : one.together;
+    if (cell >= cells.size()) return nullptr;
+    list.push_back(ObjectOf(3)
+                       .with("alpha", accounting::text(one.alpha))
+                       .with("low", accounting::text_down(cells[cell].low, kDigits))
+                       .with("high", accounting::text_up(cells[cell].high, kDigits))
+                       .made());
+  }
+  return list.empty() ? Json(nullptr) : list;
+}
+
 /// null without --by, and where what was released is withheld; the value null where nothing was released.
-Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational>& values, bool withheld) {
+/// `intervals`: nullptr where cells do not tell theirs.
+Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational>& values,
+                const std::vector<engine::CellIntervals>* intervals, bool withheld) {
   if (keys.empty() || withheld) return nullptr;
   Json list = Json::array();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const bool released = i < values.size();
-    list.push_back(ObjectOf(4)
-                       .with("key", keys[i])
-                       .with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
-                       .with("value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr))
-                       .with("value_hex", released ? hex_or_null(values[i]) : Json(nullptr))
-                       .made());
+    ObjectOf cell(6);
+    cell.with("key", keys[i])
+        .with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
+        .with("value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr))
+        .with("value_hex", released ? hex_or_null(values[i]) : Json(nullptr));
+    if (intervals != nullptr) {
+      cell.with("interval", intervals_json(*intervals, i, Bounding::each))
+          .with("simultaneous", intervals_json(*intervals, i, Bounding::together));
+    }
+    list.push_back(cell.made());
   }
   return list;
 }
 
 /// Adds value, value_decimal and value_hex, or cells, of one released vector.
 void add_values(ObjectOf& object, const std::vector<std::string>& keys, const std::vector<Rational>& values,
-                bool withheld) {
+                const std::vector<engine::CellIntervals>* intervals, bool withheld) {
   const bool scalar = keys.empty() && !values.empty();
   object.with("value", scalar ? Json(accounting::text(values[0])) : Json(nullptr))
       .with("value_decimal", scalar ? decimal_or_null(values[0]) : Json(nullptr))
       .with("value_hex", scalar ? hex_or_null(values[0]) : Json(nullptr))
-      .with("cells", cells_json(keys, values, withheld));
+      .with("cells", cells_json(keys, values, intervals, withheld));
+}
+
+/// Of the answer to a question, and what it is an interval of.
+void add_intervals(ObjectOf& object, const engine::Answer& answer) {
+  const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
+  const bool scalar = answer.planned.record.cells.empty();
+  const char* rows = answer.planned.record.components.size() > 1
+                         ? "at least one row and at most rows.max rows"
+                         : "at most rows.max rows";
+  object.with("interval", scalar ? intervals_json(intervals, 0, Bounding::each) : Json(nullptr))
+      .with("interval_of",
+            intervals.empty()
+                ? Json(nullptr)
+                : Json(std::string("the answer after max_rows, clamping and dropping, for a table of ") +
+                       rows + "; not a population"));
 }
 
 bool one_line(AnswerKind kind) {
@@ -99,7 +137,7 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
   add_values(object, answer.planned.record.cells,
              i < answer.released.component_values.size() ? answer.released.component_values[i]
                                                          : std::vector<Rational>{},
-             answer.recorded.durable.has_value() && !*answer.recorded.durable);
+             nullptr, answer.recorded.durable.has_value() && !*answer.recorded.durable);
   return object.made();
 }
 
@@ -232,7 +270,7 @@ const char* decision_word(const engine::Answer& answer) {
 }
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
-  constexpr std::size_t kMembersMax = 56;
+  constexpr std::size_t kMembersMax = 58;
   const auto unless_zero = [](std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); };
   ObjectOf object(kMembersMax);
   object.with("decision", decision_word(answer))
@@ -258,7 +296,9 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("purpose", or_null(answer.asked.purpose));
   if (answer.recorded.replica_behind) object.with("replica_behind", true);
   add_values(object, answer.planned.record.cells, answer.released.values,
+             one_line(kind) ? nullptr : &answer.released.intervals,
              answer.recorded.durable.has_value() && !*answer.recorded.durable);
+  if (!one_line(kind)) add_intervals(object, answer);
   object.with("epsilon", epsilon_json(answer, kind)).with("delta", delta_json(answer, kind));
   if (answer.planned.rho) object.with("rho", rho_json(answer, kind));
   add_mechanism(object, answer, kind);

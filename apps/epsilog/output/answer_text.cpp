@@ -49,6 +49,23 @@ std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   return text;
 }
 
+/// " ± 412 (95 %)", or " [0, 36] (95 %)"; "" without intervals. Of an answer without cells.
+std::string intervals_text(const engine::Answer& answer, const Style& style) {
+  std::string text;
+  for (const engine::CellIntervals& one : answer.released.intervals) {
+    text += (text.empty() ? " " : ", ") + interval_text(answer, 0, one.each.at(0), style) + " (" +
+            confidence(one.alpha) + ")";
+  }
+  return text;
+}
+
+/// What the intervals are for; "" without.
+std::string intervals_note(const engine::Answer& answer) {
+  if (answer.released.intervals.empty()) return "";
+  return field("interval", "of the answer after max_rows, clamping and dropping, for at most") +
+         field("", "rows.max rows; not of a population they are a sample of");
+}
+
 std::string precision_text(const ledger::ComponentRecord& component) {
   return component.precision == 0 ? "" : fmt::format(", {} bits", component.precision);
 }
@@ -205,12 +222,26 @@ Rational largest(const std::vector<Rational>& values) {
 std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style,
                        unsigned bar_width) {
   const Rational most = largest(answer.released.values);
-  Table table({{answer.asked.by}, {heading, Table::Align::right}, {""}});
+  const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
+  std::vector<Table::Heading> columns{{answer.asked.by}, {heading, Table::Align::right}};
+  for (const engine::CellIntervals& one : intervals) columns.push_back({confidence(one.alpha)});
+  for (const engine::CellIntervals& one : intervals) {
+    if (style.verbose) columns.push_back({"all, " + confidence(one.alpha)});
+  }
+  columns.push_back({""});
+  Table table(columns);
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
-    table.add({answer.planned.record.cells[i], released_text(answer, i, style),
-               most > 0 && answer.released.values[i] > 0
-                   ? bar(answer.released.values[i], most, bar_width, style)
-                   : ""});
+    std::vector<std::string> row{answer.planned.record.cells[i], released_text(answer, i, style)};
+    for (const engine::CellIntervals& one : intervals) {
+      row.push_back(interval_text(answer, i, one.each.at(i), style));
+    }
+    for (const engine::CellIntervals& one : intervals) {
+      if (style.verbose) row.push_back(interval_text(answer, i, one.together.at(i), style));
+    }
+    row.push_back(most > 0 && answer.released.values[i] > 0
+                      ? bar(answer.released.values[i], most, bar_width, style)
+                      : "");
+    table.add(std::move(row));
   }
   return table.text(style);
 }
@@ -255,11 +286,12 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
   if (answer.released.values.empty()) {
     text += subject(answer) + ": withheld, because it is not known to be on the disk\n";
   } else if (answer.planned.record.cells.empty()) {
-    text += subject(answer) + ": " + style.bold(released_text(answer, 0, style)) + "\n";
+    text += subject(answer) + ": " + style.bold(released_text(answer, 0, style)) +
+            intervals_text(answer, style) + "\n";
   } else {
     text += subject(answer) + "\n\n" + cells_text(answer, "value", style) + "\n";
   }
-  text += accuracy_text(answer, style) + field("cost", cost_text(answer, style));
+  text += accuracy_text(answer, style) + intervals_note(answer) + field("cost", cost_text(answer, style));
   text += mechanism_text(answer, Detail::brief, style);
   text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
                                 (answer.recorded.replayed ? ", stored earlier and free now" : ""));
@@ -270,11 +302,13 @@ std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const 
   std::string text = style.bad("dummy run") + ": " + grouped(rows) +
                      " rows invented from the policy; no data, no ledger, nothing charged\n";
   if (would_be.planned.record.cells.empty()) {
-    text += subject(would_be) + ": " + style.bold(released_text(would_be, 0, style)) + " (dummy)\n";
+    text += subject(would_be) + ": " + style.bold(released_text(would_be, 0, style)) +
+            intervals_text(would_be, style) + " (dummy)\n";
   } else {
     text += subject(would_be) + "\n\n" + cells_text(would_be, "dummy value", style) + "\n";
   }
-  text += accuracy_text(would_be, style) + field("would cost", cost_text(would_be, style));
+  text += accuracy_text(would_be, style) + intervals_note(would_be) +
+          field("would cost", cost_text(would_be, style));
   text += mechanism_text(would_be, Detail::with_reasons, style);
   if (would_be.planned.approvals_required > 0) {
     text += field("approvals", "a release would wait for " + approvals_needed(would_be));

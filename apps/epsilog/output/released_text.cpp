@@ -44,17 +44,38 @@ bool counts_in_whole_numbers(const engine::Answer& answer) {
   return components.size() == 1 && components.front().grid.get_den() == 1;
 }
 
+Rational rounded(const Rational& value, long place) {
+  const Rational unit = accounting::power_of_ten(place);
+  return accounting::floor(value / unit + Rational(1, 2)) * unit;
+}
+
 /// With as many digits behind the point as the place has, so that a column of them is aligned.
 std::string rounded_text(const Rational& value, long place) {
-  const Rational unit = accounting::power_of_ten(place);
-  const Rational rounded = accounting::floor(value / unit + Rational(1, 2)) * unit;
-  std::string text = accounting::text(rounded);
+  std::string text = accounting::text(rounded(value, place));
   if (place >= 0) return text;
   const std::size_t point = text.find('.');
   const std::size_t behind = point == std::string::npos ? 0 : text.size() - point - 1;
   if (behind == 0) text += '.';
   text.append(static_cast<std::size_t>(-place) - behind, '0');
   return text;
+}
+
+constexpr long kFinestPlace = -12;
+
+/// To which a value is rounded; nothing where it is shown as it is.
+std::optional<long> place_of(const engine::Answer& answer, std::size_t i, const Style& style) {
+  const std::optional<Rational> scale = noise_scale(answer, i);
+  if (style.verbose || !scale || *scale <= 0) return std::nullopt;
+  long place = order_of(*scale) - 1;
+  if (counts_in_whole_numbers(answer)) place = std::max(place, 0L);
+  return place < kFinestPlace ? std::nullopt : std::optional(place);
+}
+
+/// The number that released_text() shows; nothing where it shows that there are more digits.
+std::optional<Rational> shown_number(const engine::Answer& answer, std::size_t i, const Style& style) {
+  const Rational& value = answer.released.values.at(i);
+  if (const std::optional<long> place = place_of(answer, i, style)) return rounded(value, *place);
+  return short_text(value).starts_with('~') ? std::nullopt : std::optional(value);
 }
 
 }  // namespace
@@ -75,13 +96,23 @@ std::string grouped(std::int64_t count) {
 }
 
 std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style) {
-  constexpr long kFinestPlace = -12;
   const Rational& value = answer.released.values.at(i);
-  const std::optional<Rational> scale = noise_scale(answer, i);
-  if (style.verbose || !scale || *scale <= 0) return grouped(short_text(value));
-  long place = order_of(*scale) - 1;
-  if (counts_in_whole_numbers(answer)) place = std::max(place, 0L);
-  return grouped(place < kFinestPlace ? short_text(value) : rounded_text(value, place));
+  const std::optional<long> place = place_of(answer, i, style);
+  return grouped(place ? rounded_text(value, *place) : short_text(value));
+}
+
+std::string interval_text(const engine::Answer& answer, std::size_t i,
+                          const mechanisms::AnswerInterval& interval, const Style& style) {
+  const Rational& value = answer.released.values.at(i);
+  const std::optional<Rational> shown = shown_number(answer, i, style);
+  if (shown && interval.high - value == value - interval.low) {
+    const Rational half = std::max<Rational>(interval.high - *shown, *shown - interval.low);
+    return std::string(style.utf8 ? "\u00b1 " : "+- ") + error_text(half, style);
+  }
+  const Rational width = interval.high - interval.low;
+  const Rational unit = accounting::power_of_ten(width > 0 ? order_of(width) - 2 : kFinestPlace);
+  return "[" + grouped(accounting::text(Rational(accounting::floor(interval.low / unit) * unit))) + ", " +
+         grouped(accounting::text(Rational(accounting::ceil(interval.high / unit) * unit))) + "]";
 }
 
 std::string error_text(const Rational& error, const Style& style) {

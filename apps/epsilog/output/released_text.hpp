@@ -18,6 +18,12 @@ namespace epsilog::command {
 /// least a hundredth. Every digit if the style is verbose. Requires  i < answer.values.size().
 [[nodiscard]] std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style);
 
+/// The interval of cell `i` beside its value as released_text() shows it: "± 412" where that is all, else
+/// "[0, 36]"; rounded outward to three digits of its width, what released_text() rounded included. Requires
+/// i < the number of intervals.
+[[nodiscard]] std::string interval_text(const engine::Answer& answer, std::size_t i,
+                                        const mechanisms::AnswerInterval& interval, const Style& style);
+
 /// An error, rounded up to three digits; every digit if the style is verbose.
 [[nodiscard]] std::string error_text(const accounting::Rational& error, const Style& style);
 

@@ -53,15 +53,16 @@ std::vector<Rational> all_alphas(const Batch& batch) {
   return all;
 }
 
-/// What that one asked for, in its order.
-void keep(std::vector<engine::Accuracy>& accuracy, const std::vector<Rational>& alphas) {
-  std::vector<engine::Accuracy> kept;
+/// What that one asked for, in its order: accuracies, or intervals.
+template <class AtAlpha>
+void keep(std::vector<AtAlpha>& told, const std::vector<Rational>& alphas) {
+  std::vector<AtAlpha> kept;
   for (const Rational& alpha : alphas) {
-    const auto at = std::find_if(accuracy.begin(), accuracy.end(),
-                                 [&](const engine::Accuracy& one) { return one.alpha == alpha; });
-    if (at != accuracy.end()) kept.push_back(*at);
+    const auto at =
+        std::find_if(told.begin(), told.end(), [&](const AtAlpha& one) { return one.alpha == alpha; });
+    if (at != told.end()) kept.push_back(*at);
   }
-  accuracy = std::move(kept);
+  told = std::move(kept);
 }
 
 /// Of all that it was asked to decide the engine says what is wrong with the first, not which that is.
@@ -133,6 +134,7 @@ Response release_batch(Call& call, const Batch& batch) {
     for (std::vector<engine::Accuracy>& accuracy : answers[i].planned.accuracy) {
       keep(accuracy, batch.alphas[i]);
     }
+    keep(answers[i].released.intervals, batch.alphas[i]);
     decisions.push_back(told_among_others(call, std::move(answers[i]), 201));
   }
   return json(200, {{"ledger_id", call.parts.ledger_id}, {"decisions", std::move(decisions)}});

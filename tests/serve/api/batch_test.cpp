@@ -38,6 +38,9 @@ std::int64_t decisions(ServedClinic& clinic) {
 std::vector<std::string> alphas(const json& decision) {
   std::vector<std::string> found;
   for (const json& accuracy : decision.at("accuracy")) found.push_back(accuracy.at("alpha"));
+  std::vector<std::string> of_intervals;
+  for (const json& interval : decision.at("interval")) of_intervals.push_back(interval.at("alpha"));
+  CHECK(of_intervals == found);
   return found;
 }
 

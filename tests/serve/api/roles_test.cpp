@@ -217,6 +217,10 @@ std::string cell(const Reply& reply, const std::string& state) {
   std::string text = std::to_string(reply.status);
   const bool of_one = reply.body.is_object() && reply.body.contains("value") && state == "granted";
   if (of_one && reply.body.at("state") == "granted" && reply.body.at("value").is_null()) text += " -";
+  // An interval says what the value is.
+  if (of_one && reply.body.contains("interval") && reply.body.at("value").is_null()) {
+    CHECK(reply.body.at("interval").is_null());
+  }
   if (reply.status >= 400 && reply.body.is_object()) {
     // A problem says nothing of who else there is, nor where anything lies.
     CHECK(reply.response.body.find("/tmp") == std::string::npos);

@@ -1,0 +1,172 @@
+// What the command tells of the intervals of an answer (docs/command.md): JSON, text, and every way to see it
+// again.
+#include <sstream>
+
+#include "epsilog/accounting/rational.hpp"
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::accounting::parse_rational;
+using epsilog::accounting::Rational;
+using epsilog::test::contains;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::lines;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Rational number(const json& text) {
+  return parse_rational(text.get<std::string>(), "number");
+}
+
+/// A clinic of up to 1,000 rows and more budget than these tests spend.
+std::string large_clinic() {
+  return replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 1000}");
+}
+
+json told(const Workbench& bench, const Words& words) {
+  const Result result = bench.with_ledger(with(words, {"--json"}));
+  CAPTURE(words, result.err);
+  REQUIRE(result.exit == 0);
+  return result.json();
+}
+
+void check_contains(const json& outer, const json& inner) {
+  CHECK(number(outer["low"]) <= number(inner["low"]));
+  CHECK(number(outer["high"]) >= number(inner["high"]));
+}
+
+constexpr const char* kOf =
+    "the answer after max_rows, clamping and dropping, for a table of at most rows.max rows; not a "
+    "population";
+
+}  // namespace
+
+TEST_CASE(
+    "interval: an answer of one draw has one at every alpha, and has the same one wherever it is seen again",
+    "[cli][json][intervals]") {
+  const Workbench bench;
+  bench.init(large_clinic());
+  for (const char* statistic : {"count", "units", "sum:age", "sum:cost"}) {
+    CAPTURE(statistic);
+    const Words ask = {"release", "clinic",  statistic, "--epsilon", "0.5", "--key",
+                       statistic, "--alpha", "0.05",    "--alpha",   "0.01"};
+    const json answer = told(bench, ask);
+    REQUIRE(answer["interval"].size() == 2);
+    CHECK(answer["interval_of"] == kOf);
+    CHECK(answer["interval"][0]["alpha"] == "0.05");
+    CHECK(answer["interval"][1]["alpha"] == "0.01");
+    check_contains(answer["interval"][1], answer["interval"][0]);
+    const Rational value = number(answer["value"]);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const json& interval = answer["interval"][i];
+      const Rational a = number(answer["accuracy"][i]["a"]);
+      CHECK(number(interval["low"]) <= number(interval["high"]));
+      CHECK(number(interval["low"]) >= 0);  // nothing here is negative
+      CHECK(number(interval["high"]) <= value + a);
+    }
+    const json again = told(bench, ask);
+    CHECK(again["replayed"] == true);
+    CHECK(again["interval"] == answer["interval"]);
+    const json shown = told(bench, {"show", answer["decision_id"], "--alpha", "0.05", "--alpha", "0.01"});
+    CHECK(shown["interval"] == answer["interval"]);
+    CHECK(shown["interval_of"] == kOf);
+    // With neither, as with accuracy.
+    const json planned = told(bench, {"plan", "clinic", statistic, "--epsilon", "0.5"});
+    CHECK((planned["interval"].is_null() && planned["interval_of"].is_null()));
+  }
+  std::istringstream history(bench.with_ledger({"history", "--json"}).out);
+  for (std::string line; std::getline(history, line);) CHECK_FALSE(json::parse(line).contains("interval"));
+}
+
+TEST_CASE("interval: cells have one each and one for all of them, a quotient that of its parts",
+          "[cli][json][intervals]") {
+  const Workbench bench;
+  bench.init(large_clinic());
+  const json answer = told(bench, {"release", "clinic", "count", "--by", "ward", "--epsilon", "1"});
+  CHECK(answer["interval"].is_null());
+  CHECK(answer["interval_of"] == kOf);
+  REQUIRE(answer["cells"].size() > 1);
+  for (const json& cell : answer["cells"]) {
+    REQUIRE(cell["interval"].size() == 1);
+    REQUIRE(cell["simultaneous"].size() == 1);
+    CHECK(cell["simultaneous"][0]["alpha"] == "0.05");
+    check_contains(cell["simultaneous"][0], cell["interval"][0]);
+    CHECK(number(cell["interval"][0]["low"]).get_den() == 1);  // whole answers
+    CHECK(number(cell["interval"][0]["high"]).get_den() == 1);
+  }
+  for (const json& cell : answer["components"][0]["cells"]) CHECK_FALSE(cell.contains("interval"));
+  const json planned = told(bench, {"plan", "clinic", "count", "--by", "ward", "--epsilon", "1"});
+  CHECK((planned["cells"][0]["interval"].is_null() && planned["cells"][0]["simultaneous"].is_null()));
+  const json mean = told(bench, {"release", "clinic", "mean:cost", "--epsilon", "1"});
+  REQUIRE(mean["interval"].size() == 1);
+  CHECK(number(mean["interval"][0]["low"]) <= number(mean["value"]));
+  CHECK(number(mean["interval"][0]["high"]) >= number(mean["value"]));
+}
+
+TEST_CASE("interval: in text it stands beside the value and says what it is of", "[cli][output][intervals]") {
+  const Workbench bench;
+  bench.init(large_clinic());
+  int symmetric = 0, asymmetric = 0;
+  for (int i = 0; i < 12; ++i) {
+    // A cost of 12 rows lies near the lower end, a count of ages under little noise far from both.
+    const Words ask = {"release", "clinic", i % 2 == 0 ? "sum:cost" : "sum:age", "--epsilon",
+                       i % 2 == 0 ? "0.2" : "40"};
+    const json answer = told(bench, ask);
+    const std::string text = bench.with_ledger({"show", answer["decision_id"]}).out;
+    const std::string head = text.substr(0, text.find('\n'));
+    CAPTURE(text, answer["interval"].dump(), answer["value"]);
+    CHECK(contains(head, " (95 %)"));
+    CHECK(contains(text, "interval   of the answer after max_rows, clamping and dropping"));
+    CHECK(contains(text, "not of a population"));
+    const Rational low = number(answer["interval"][0]["low"]), high = number(answer["interval"][0]["high"]);
+    const auto figure = [&](const std::string& before, const char* after) {
+      const std::size_t begin = head.find(before) + before.size();
+      std::string digits = head.substr(begin, head.find_first_of(after, begin) - begin);
+      digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+      return parse_rational(digits, "figure");
+    };
+    if (contains(head, "\u00b1")) {
+      ++symmetric;
+      const Rational shown = figure(": ", " "), half = figure("\u00b1 ", " ");
+      CHECK((shown - half <= low && shown + half >= high));
+      CHECK(2 * half <= (high - low) * Rational(11, 10) + 2);
+    } else {
+      ++asymmetric;
+      std::string digits = head.substr(head.find('[') + 1);
+      const std::size_t comma = digits.find(", ");
+      const std::string above = digits.substr(comma + 2, digits.find(']') - comma - 2);
+      std::string below = digits.substr(0, comma), most = above;
+      for (std::string* one : {&below, &most})
+        one->erase(std::remove(one->begin(), one->end(), ','), one->end());
+      CHECK((parse_rational(below, "low") <= low && parse_rational(most, "high") >= high));
+    }
+    CHECK(lines(bench.with_ledger({"show", answer["decision_id"], "--quiet"}).out) == 1);
+  }
+  CHECK(symmetric >= 3);
+  CHECK(asymmetric >= 1);
+  const std::string table = bench
+                                .with_ledger({"release", "clinic", "count", "--by", "ward", "--epsilon", "1",
+                                              "--alpha", "0.05", "--alpha", "0.01"})
+                                .out;
+  CAPTURE(table);
+  CHECK(contains(table, " 95 %"));
+  CHECK(contains(table, " 99 %"));
+  CHECK_FALSE(contains(table, "all, "));
+  CHECK(contains(
+      bench.with_ledger({"release", "clinic", "count", "--by", "ward", "--epsilon", "1", "--verbose"}).out,
+      "all, 95 %"));
+  const Result dummy =
+      bench.run({"release", "clinic", "count", "--epsilon", "1", "--dummy", "--policy", "policy.yaml"});
+  CHECK(contains(dummy.out, " (95 %) (dummy)"));
+}
