@@ -97,7 +97,8 @@ template <class Named>
 [[nodiscard]] bool comparable(Measure one, Measure other);
 [[nodiscard]] Direction direction_between(const Budget& before, const Budget& after);
 
-// One part of a dataset each (policy_diff_budget.cpp, policy_diff_limits.cpp, policy_diff_access.cpp).
+// One part of a dataset each (policy_diff_budget.cpp, policy_diff_limits.cpp, policy_diff_access.cpp,
+// policy_diff_labels.cpp).
 void compare_budgets(const Place& place, const Budget& before, const Budget& after);
 
 /// Why it is looser that an amount is larger, or there no more; tighter that it is smaller, or there.
@@ -110,6 +111,9 @@ struct CapMeaning {
 void compare_caps(const Place& place, const LossCap& before, const LossCap& after, const CapMeaning& why);
 void compare_losses(const Place& dataset, const Dataset& before, const Dataset& after);
 void compare_limits(const Place& place, const std::vector<Limit>& before, const std::vector<Limit>& after);
+/// Of one column that is derived on one side at least.
+void compare_label_rules(const Place& place, const std::optional<LabelRule>& was,
+                         const std::optional<LabelRule>& is);
 void compare_access(const Place& dataset, const Dataset& before, const Dataset& after);
 
 }  // namespace epsilog::engine

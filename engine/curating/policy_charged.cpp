@@ -123,6 +123,14 @@ constexpr ChargedRule kRules[] = {
     // Of the blocks' column: one more block, or one whose rows are in none; the others stay as they are.
     {"columns.*.values", kMay, "what may be grouped by; of the blocks' column, one block more or less"},
     {"columns.*.missing", kMayNotOfTheBlocks, kOtherBlocks},
+    // As for `column`: another name may be declared for it.
+    {"columns.*.from", kMayNot, "what was charged under its name was of another column"},
+    {"columns.*.bins", kMay, kReading},
+    {"columns.*.per", kMay, kReading},
+    {"columns.*.first", kMay, kReading},
+    {"columns.*.last", kMay, kReading},
+    {"columns.*.map", kMay, kReading},
+    {"columns.*.other", kMay, kReading},
     {"queries", kMay, "what may be asked"},
     {"queries.*.bounds", kMay, kOwnCalibration},
     {"queries.*.sensitivity", kMay, kOwnCalibration},

@@ -139,9 +139,10 @@ Blocking blocking(const Dataset& dataset, const std::string& column) {
 }
 
 void compare_column(const Place& place, const Column& before, const Column& after, Blocking blocking) {
-  const auto& [name, type, scale, bounds, values, missing, header, mark] = before;
-  const auto& [name_now, type_now, scale_now, bounds_now, values_now, missing_now, header_now, mark_now] =
-      after;
+  const auto& [name, type, scale, bounds, values, missing, header, mark, derived] = before;
+  const auto& [name_now, type_now, scale_now, bounds_now, values_now, missing_now, header_now, mark_now,
+               derived_now] = after;
+  if (derived || derived_now) return compare_label_rules(place, derived, derived_now);
   place.at("column").compare(yaml::scalar(header.empty() ? name : header),
                              yaml::scalar(header_now.empty() ? name_now : header_now), kOtherCells);
   place.at("type").compare(std::string(engine::name(type)), std::string(engine::name(type_now)),

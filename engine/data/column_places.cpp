@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "column_cell.hpp"
+#include "column_reader.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/date.hpp"
 #include "row_filter.hpp"
@@ -61,13 +62,34 @@ ColumnPlaces::ColumnPlaces(const Dataset& dataset, const Column& column, const P
         for (const auto& constant : comparison.constants) {
           const auto& text = std::get<std::string>(constant);
           const auto [found, is_new] = texts_.emplace(text, static_cast<Int128>(texts_.size()));
-          if (is_new && stands_for_missing(dataset, text)) no_cells.push_back(found->second);
+          if (is_new && !column.derived && stands_for_missing(dataset, text))
+            no_cells.push_back(found->second);
         }
       }
       most_ = static_cast<Int128>(texts_.size());  // all others: there is always one more
+      if (column.derived) no_cells = no_labels(dataset);
       break;
   }
   cells_ = ValueSet::of(no_cells).missing_from(least_, most_);
+}
+
+std::vector<Int128> ColumnPlaces::no_labels(const Dataset& dataset) {
+  const Column* source = dataset.column(column_.derived->from);
+  EPSILOG_INVARIANT(source != nullptr);
+  const CellLabels labels(column_, *source);
+  can_be_missing_ = labels.lacked_by_some_cell();
+  const std::vector<bool> had = labels.had_by_some_cell();
+  std::map<std::string_view, Int128> unseen = texts_;
+  bool others = false;
+  for (std::size_t i = 0; i < had.size(); ++i) {
+    if (!had[i]) continue;
+    others = others || !texts_.contains(labels.labels()[i]);
+    unseen.erase(labels.labels()[i]);
+  }
+  std::vector<Int128> result;
+  for (const auto& [text, number] : unseen) result.push_back(number);
+  if (!others) result.push_back(most_);
+  return result;
 }
 
 ColumnPlaces::Place ColumnPlaces::place(const Comparison::Constant& constant) const {
@@ -119,7 +141,7 @@ ValueSet ColumnPlaces::left_by(const Comparison& comparison) const {
 ValueSet ColumnPlaces::satisfying(const Comparison& comparison) const {
   const std::vector<ValueSet> both{cells_, left_by(comparison)};
   ValueSet cells = ValueSet::in_at_least(2, both);
-  if (!holds_for_missing(column_, comparison)) return cells;
+  if (!can_be_missing_ || !holds_for_missing(column_, comparison)) return cells;
   const Int128 number_of_missing = most_ + 2;
   const std::vector<ValueSet> either{std::move(cells), ValueSet(number_of_missing, number_of_missing)};
   return ValueSet::in_at_least(1, either);

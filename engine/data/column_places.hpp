@@ -3,12 +3,13 @@
 // covers.
 //
 // Int, decimal, bool and date are numbered as they are read; the binary64 numbers as they follow one another;
-// of texts those that a condition names, and one number for all others. A missing cell has a number of its
-// own. Thread-safety: immutable values.
+// of texts those that a condition names, and one number for all others; of a derived column the cells are
+// labels. A missing cell has a number of its own. Thread-safety: immutable values.
 #pragma once
 
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/predicate.hpp"
@@ -33,6 +34,9 @@ class ColumnPlaces final {
     Int128 down;  ///< of the last one that is not above it
   };
 
+  /// Of a derived column: which of the texts are no label that a cell can have, and whether none can be
+  /// missing.
+  [[nodiscard]] std::vector<Int128> no_labels(const Dataset& dataset);
   [[nodiscard]] Place place(const Comparison::Constant& constant) const;
   /// Of the numbers from least_ to most_ those that a comparison with constants leaves.
   [[nodiscard]] ValueSet left_by(const Comparison& comparison) const;
@@ -44,6 +48,7 @@ class ColumnPlaces final {
   Int128 most_ = 0;
   std::map<std::string_view, Int128> texts_;  ///< that the predicate names
   ValueSet cells_;
+  bool can_be_missing_ = true;
 };
 
 }  // namespace epsilog::engine

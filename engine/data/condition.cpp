@@ -186,6 +186,11 @@ class Satisfiable {
   }
 
   static std::string why_unreadable(const Column& column, const Comparison& comparison) {
+    if (column.derived) {
+      return comparison.op == Comparison::Operator::missing
+                 ? "every cell of column '" + column.name + "' has a label"
+                 : "no cell of column '" + column.derived->from + "' has such a label";
+    }
     if (comparison.op == Comparison::Operator::missing) {
       return "the policy says what stands for a missing cell of column '" + column.name + "'";
     }

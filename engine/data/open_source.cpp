@@ -22,7 +22,7 @@ std::vector<std::string> required_columns(const Dataset& dataset) {
   std::vector<std::string> result;
   if (!dataset.unit.is_row()) result.push_back(dataset.unit.id);
   for (const Column& column : dataset.columns) {
-    if (column.name != dataset.unit.id) result.push_back(column.name);
+    if (column.name != dataset.unit.id && !column.derived) result.push_back(column.name);
   }
   return result;
 }

@@ -10,7 +10,8 @@
 
 namespace epsilog::engine {
 
-/// The columns a source must have, as the policy names them: the unit id, then the declared ones.
+/// The columns a source must have, as the policy names them: the unit id, then the declared ones that are not
+/// derived.
 [[nodiscard]] std::vector<std::string> required_columns(const Dataset& dataset);
 
 /// Opens the dataset's source and checks its shape: every declared column and the unit id are there,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "column_moments.hpp"
+#include "column_reader.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "row_filter.hpp"
 #include "row_progress.hpp"
@@ -86,8 +87,8 @@ class Scan {
     if (question.where) filter_ = RowFilter(dataset, *question.where, columns, CellDialect::of(dataset));
     if (question.by) {
       const Column& column = *dataset.column(*question.by);
-      group_.emplace(
-          Group{place_of(columns, column.name), CellReader::of(dataset, column), DeclaredValues(column)});
+      group_.emplace(Group{place_of(columns, dataset.read_from(column.name)),
+                           ColumnReader::of(dataset, column), DeclaredValues(column)});
     }
     if (is_about_column(question.statistic.kind)) {
       const Column& column = *dataset.column(question.statistic.subject);
@@ -111,7 +112,7 @@ class Scan {
  private:
   struct Group {
     std::size_t place;
-    CellReader reader;
+    ColumnReader reader;
     DeclaredValues values;
   };
   struct Value {
@@ -147,7 +148,8 @@ class Scan {
 
 std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& question) {
   std::vector<std::string> result;
-  const auto want = [&](const std::string& column) {
+  const auto want = [&](const std::string& asked) {
+    const std::string& column = dataset.read_from(asked);
     if (std::find(result.begin(), result.end(), column) == result.end()) result.push_back(column);
   };
   if (!dataset.unit.is_row()) want(dataset.unit.id);

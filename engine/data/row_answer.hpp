@@ -8,7 +8,8 @@
 
 namespace epsilog::engine {
 
-/// The columns a question reads: the unit id first if there is one, then each other column once.
+/// The columns of the source that a question reads: the unit id first if there is one, then each other one
+/// once.
 [[nodiscard]] std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& question);
 
 /// As compute_exact_answer, over rows whose cells are in the order of wanted_columns.

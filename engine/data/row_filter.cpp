@@ -87,10 +87,10 @@ RowFilter::RowFilter(const Dataset& dataset, const Predicate& predicate,
                      const std::vector<std::string>& wanted, const CellDialect& dialect) {
   for (const Comparison& comparison : predicate.comparisons()) {
     const Column* column = dataset.column(comparison.column);
-    const auto found = std::find(wanted.begin(), wanted.end(), comparison.column);
+    const auto found = std::find(wanted.begin(), wanted.end(), dataset.read_from(comparison.column));
     EPSILOG_INVARIANT(column != nullptr && found != wanted.end());
     Test test{static_cast<std::size_t>(found - wanted.begin()),
-              CellReader(column->type, column->scale, dialect),
+              ColumnReader(dataset, *column, dialect),
               column->type,
               comparison.op,
               {},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "column_cell.hpp"
+#include "column_reader.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/predicate.hpp"
 
@@ -20,8 +21,8 @@ class RowFilter final {
   /// Keeps every row.
   RowFilter() = default;
   /// Keeps the rows that satisfy the predicate.
-  /// Requires  derive() accepted it; `wanted` is the order of a row's cells and holds every column that it
-  ///           names; the cells are written in `dialect`.
+  /// Requires  derive() accepted it; `wanted` is the order of a row's cells and holds every column that those
+  ///           it names are read from; the cells are written in `dialect`.
   RowFilter(const Dataset& dataset, const Predicate& predicate, const std::vector<std::string>& wanted,
             const CellDialect& dialect);
 
@@ -30,7 +31,7 @@ class RowFilter final {
  private:
   struct Test {
     std::size_t cell;
-    CellReader reader;
+    ColumnReader reader;
     ColumnType type;
     Comparison::Operator op;
     std::vector<FixedPlace> fixed;   ///< of =, in and not in: those that are cells, ascending

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "column_moments.hpp"
+#include "column_reader.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "open_source.hpp"
 #include "row_answer.hpp"
@@ -17,14 +18,15 @@ void note_place(std::vector<std::uint64_t>& places, std::uint64_t position) {
 /// Looks at every cell of one column.
 class ColumnInspector {
  public:
-  ColumnInspector(const Dataset& dataset, const Column& column) : reader_(CellReader::of(dataset, column)) {
+  ColumnInspector(const Dataset& dataset, const Column& column)
+      : reader_(ColumnReader::of(dataset, column)), derived_(column.derived.has_value()) {
     report_.column = column.name;
     if (column.bounds) range_.emplace(column);
     if (!column.values.empty()) values_.emplace(column);
   }
 
   void look(const RawCell& raw, RowSource::Record record, std::uint64_t position) {
-    const Cell cell = reader_.read(raw);
+    const Cell cell = reader_.read_source(raw);
     if (cell.missing) {
       ++report_.missing;
       if (record == RowSource::Record::malformed) return;
@@ -37,13 +39,15 @@ class ColumnInspector {
       return;
     }
     if (range_ && (range_->below(cell) || range_->above(cell))) ++report_.out_of_bounds;
-    if (values_ && !values_->find(cell)) ++report_.undeclared;
+    const bool undeclared = derived_ ? reader_.read(raw).missing : values_ && !values_->find(cell);
+    if (undeclared) ++report_.undeclared;
   }
 
   [[nodiscard]] const DataReport::ColumnReport& report() const { return report_; }
 
  private:
-  CellReader reader_;
+  ColumnReader reader_;
+  bool derived_;
   DataReport::ColumnReport report_;
   std::optional<ColumnRange> range_;
   std::optional<DeclaredValues> values_;
@@ -76,7 +80,7 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
   std::vector<std::size_t> places;
   std::vector<ColumnInspector> inspectors;
   for (const Column& column : dataset.columns) {
-    places.push_back(place_of(columns, column.name));
+    places.push_back(place_of(columns, dataset.read_from(column.name)));
     inspectors.emplace_back(dataset, column);
   }
   RowRules rules(dataset, columns);

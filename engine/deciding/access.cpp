@@ -43,6 +43,12 @@ std::vector<std::string> aggregated(const Question& question) {
   return of_column ? std::vector{question.statistic.subject} : std::vector<std::string>();
 }
 
+/// The column, and the one that it is a function of: a question about the one is a question about the other.
+std::vector<std::string> with_source(const Dataset& dataset, const std::string& column) {
+  const std::string& source = dataset.read_from(column);
+  return source == column ? std::vector{column} : std::vector{column, source};
+}
+
 /// The columns of the condition, each once, in the order written.
 std::vector<std::string> compared(const Question& question) {
   std::vector<std::string> columns;
@@ -83,10 +89,17 @@ std::optional<Reason> against_purpose(const Policy& policy, const Dataset& datas
 }
 
 /// A rule forbids when every list it has applies.
-bool applies(const Forbid& forbid, const Policy& policy, const Request& request) {
+bool applies(const Forbid& forbid, const Policy& policy, const Dataset& dataset, const Request& request) {
   const Question& question = request.question;
   const auto any = [](const auto& list, const std::vector<std::string>& of_request) {
     return !list || contains_any(*list, of_request);
+  };
+  const auto read = [&](const std::vector<std::string>& columns) {
+    std::vector<std::string> result;
+    for (const std::string& column : columns) {
+      for (std::string& one : with_source(dataset, column)) result.push_back(std::move(one));
+    }
+    return result;
   };
   const auto optional = [](const std::optional<std::string>& one) {
     return one ? std::vector{*one} : std::vector<std::string>();
@@ -94,13 +107,13 @@ bool applies(const Forbid& forbid, const Policy& policy, const Request& request)
   return allows(forbid.principals, request.principal) &&
          any(forbid.roles, roles_of(policy, request.principal)) && allows(forbid.purposes, request.purpose) &&
          allows(forbid.statistics, question.statistic.kind) && any(forbid.columns, aggregated(question)) &&
-         any(forbid.by, optional(question.by)) && any(forbid.where, compared(question));
+         any(forbid.by, read(optional(question.by))) && any(forbid.where, read(compared(question)));
 }
 
 void check_forbidden(const Policy& policy, const Dataset& dataset, const Request& request,
                      std::vector<Reason>& reasons) {
   for (std::size_t i = 0; i < dataset.forbid.size(); ++i) {
-    if (!applies(dataset.forbid[i], policy, request)) continue;
+    if (!applies(dataset.forbid[i], policy, dataset, request)) continue;
     reasons.push_back(rule(RefusalCode::forbidden, "rule " + std::to_string(i + 1) + " under forbid of '" +
                                                        dataset.name + "' applies to this request"));
   }
@@ -117,12 +130,17 @@ void check_allowed(const Dataset& dataset, const Question& question, std::vector
     reasons.push_back(rule(RefusalCode::column_not_allowed,
                            "column '" + column + "' of '" + dataset.name + "' may not be " + use));
   };
+  const auto allows_column = [&](const std::optional<std::vector<std::string>>& list,
+                                 const std::string& column) {
+    return !list || contains_any(*list, with_source(dataset, column));
+  };
   for (const std::string& column : aggregated(question)) {
-    if (!allows(dataset.allow.columns, column)) refuse_column(column, "aggregated");
+    if (!allows_column(dataset.allow.columns, column)) refuse_column(column, "aggregated");
   }
-  if (question.by && !allows(dataset.allow.by, *question.by)) refuse_column(*question.by, "grouped by");
+  if (question.by && !allows_column(dataset.allow.by, *question.by))
+    refuse_column(*question.by, "grouped by");
   for (const std::string& column : compared(question)) {
-    if (!allows(dataset.allow.where, column)) refuse_column(column, "used in a condition");
+    if (!allows_column(dataset.allow.where, column)) refuse_column(column, "used in a condition");
   }
 }
 

@@ -33,8 +33,36 @@ std::string number_text(const Column& column, const Rational& value) {
   return accounting::text(Rational(accounting::floor(value * unit)) / unit);
 }
 
-std::vector<std::string> numbers(const Column& column) {
-  const Bounds range = column.bounds.value_or(Bounds{0, 100});
+/// Of the first derived column that is a function of it; nullptr if there is none.
+const LabelRule* label_rule_of(const Dataset& dataset, const Column& column) {
+  for (const Column& other : dataset.columns) {
+    if (other.derived && other.derived->from == column.name) return &*other.derived;
+  }
+  return nullptr;
+}
+
+std::string other_text(const Column& column, std::int64_t number) {
+  std::int64_t first = 0;
+  if (column.type != ColumnType::date) return std::to_string(number);
+  EPSILOG_INVARIANT(parse_date("2000-01-01", first));
+  return date_text(first + number);
+}
+
+/// The values that are mapped, and one that is not.
+std::vector<std::string> mapped_texts(const Column& column, const LabelRule& rule) {
+  std::vector<std::string> texts;
+  for (const auto& [value, label] : rule.map) texts.push_back(value);
+  for (std::int64_t number = 1;; ++number) {
+    std::string text = other_text(column, number);
+    if (std::find(texts.begin(), texts.end(), text) != texts.end()) continue;
+    texts.push_back(std::move(text));
+    return texts;
+  }
+}
+
+std::vector<std::string> numbers(const Column& column, const LabelRule* rule) {
+  Bounds range = column.bounds.value_or(Bounds{0, 100});
+  if (!column.bounds && rule != nullptr) range = {rule->bins.front(), rule->bins.back()};
   std::vector<std::string> texts;
   for (int i = 0; i <= kSteps; ++i) {
     const Rational value = range.lower + (range.upper - range.lower) * i / kSteps;
@@ -44,12 +72,15 @@ std::vector<std::string> numbers(const Column& column) {
   return texts;
 }
 
-std::vector<std::string> days(const Dataset& dataset, const Column& column) {
+std::vector<std::string> days(const Dataset& dataset, const Column& column, const LabelRule* rule) {
   std::int64_t first = 0;
   std::int64_t last = 0;
   if (dataset.blocks && dataset.blocks->per && dataset.blocks->by == column.name) {
     first = dataset.blocks->first_day;
     last = dataset.blocks->last_day;
+  } else if (rule != nullptr) {
+    first = rule->first_day;
+    last = rule->last_day;
   } else {
     EPSILOG_INVARIANT(parse_date("2000-01-01", first) && parse_date("2024-12-31", last));
   }
@@ -63,13 +94,17 @@ std::vector<std::string> days(const Dataset& dataset, const Column& column) {
 
 std::vector<std::string> texts_of(const Dataset& dataset, const Column& column) {
   if (!column.values.empty()) return column.values;
+  const LabelRule* const rule = label_rule_of(dataset, column);
+  const bool in_blocks = dataset.blocks && dataset.blocks->by == column.name;
+  if (rule != nullptr && !rule->map.empty() && !column.bounds && !in_blocks)
+    return mapped_texts(column, *rule);
   switch (column.type) {
     case ColumnType::integer:
     case ColumnType::decimal:
     case ColumnType::real:
-      return numbers(column);
+      return numbers(column, rule != nullptr && !rule->bins.empty() ? rule : nullptr);
     case ColumnType::date:
-      return days(dataset, column);
+      return days(dataset, column, rule != nullptr && rule->per ? rule : nullptr);
     case ColumnType::boolean:
       return {"false", "true"};
     case ColumnType::string:

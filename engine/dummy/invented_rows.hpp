@@ -4,9 +4,11 @@
 // Units     are called 1, 2, 3, … and have 1, 2, …, max_rows rows, over and over again.
 // Cells     Of every other column one cell in twenty is missing. The others are spread evenly, and
 //           independently of each other, over the declared values; else over 1,001 steps from bound to bound,
-//           rounded down to what the type can write; else, in a column that only conditions can be about,
-//           over 0 to 100, the days of the blocks, those of 2000 to 2024, or the texts 1 to 100. Which it is
-//           follows from the places of row and column by splitmix64.
+//           rounded down to what the type can write; else over the days of the blocks; else over what the
+//           first column that is derived from it names: its bins, its periods, or the values that it maps
+//           and one more; else, in a column that only conditions can be about, over 0 to 100, the days of
+//           2000 to 2024, or the texts 1 to 100. Which it is follows from the places of row and column by
+//           splitmix64. Derived columns are derived.
 // Thread-safety: one owner.
 #pragma once
 
@@ -27,7 +29,7 @@ inline constexpr std::uint64_t kInventedRowsMax = 100'000;
 
 class InventedRows final : public RowSource {
  public:
-  /// Requires  `wanted` are declared columns, or the unit id, of the dataset.
+  /// Requires  `wanted` are declared columns that are not derived, or the unit id, of the dataset.
   InventedRows(const Dataset& dataset, const std::vector<std::string>& wanted);
 
   Record next(std::span<RawCell> cells) override;

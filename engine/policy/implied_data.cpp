@@ -1,6 +1,7 @@
 // What the data look like, and how what is asked of them is released.
 #include <set>
 
+#include "calendar.hpp"
 #include "implied_parts.hpp"
 #include "policy_values.hpp"
 #include "policy_words.hpp"
@@ -37,8 +38,34 @@ std::optional<Rational> step_of(const Column& column) {
   return accounting::power_of_ten(-static_cast<long>(column.scale));
 }
 
+void write_texts(JsonWriter& json, const std::vector<std::string>& texts) {
+  json.array(texts, [&](const std::string& text) { json.bytes(text); });
+}
+
+void write_derived(JsonWriter& json, const Column& column) {
+  [[maybe_unused]] const auto& [from, bins, per, first_day, last_day, map, other] = *column.derived;
+  json.raw("{");
+  if (!bins.empty()) json.field("bins").values(bins);
+  if (per) json.field("first", period_name(*per, first_day));
+  json.field("from", from);
+  if (per) json.field("last", period_name(*per, last_day));
+  if (!map.empty()) {
+    json.field("map").array(map, [&](const auto& entry) {
+      json.raw("{").field("label").bytes(entry.second).field("value").bytes(entry.first).raw("}");
+    });
+  }
+  json.field("name", column.name);
+  if (other) json.field("other").bytes(*other);
+  if (per) json.field("per", name(*per));
+  json.field("type", name(column.type));
+  write_texts(json.field("values"), column.values);
+  json.raw("}");
+}
+
 void write_column(JsonWriter& json, const Column& column) {
-  [[maybe_unused]] const auto& [own_name, type, scale, bounds, values, missing, header, mark] = column;
+  [[maybe_unused]] const auto& [own_name, type, scale, bounds, values, missing, header, mark, derived] =
+      column;
+  if (derived) return write_derived(json, column);
   json.raw("{");
   if (bounds) write_bounds(json.field("bounds"), *bounds);
   json.field("column").bytes(header.empty() ? own_name : header);
@@ -46,9 +73,7 @@ void write_column(JsonWriter& json, const Column& column) {
   json.field("name", own_name);
   if (const auto step = step_of(column)) json.field("step", text(*step));
   json.field("type", name(type));
-  if (!values.empty()) {
-    json.field("values").array(values, [&](const std::string& value) { json.bytes(value); });
-  }
+  if (!values.empty()) write_texts(json.field("values"), values);
   json.raw("}");
 }
 

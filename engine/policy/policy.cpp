@@ -22,6 +22,11 @@ const Column* Dataset::column(std::string_view wanted) const {
   return find_named(columns, wanted);
 }
 
+const std::string& Dataset::read_from(const std::string& column_or_id) const {
+  const Column* declared = column(column_or_id);
+  return declared == nullptr || !declared->derived ? column_or_id : declared->derived->from;
+}
+
 const std::string& Dataset::header(const std::string& column_or_id) const {
   const Column* declared = column(column_or_id);
   return declared == nullptr || declared->header.empty() ? column_or_id : declared->header;

@@ -1,6 +1,7 @@
 // Which questions may be asked and which never: `purposes`, `allow`, `forbid`.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "policy_decoder.hpp"
 #include "policy_words.hpp"
@@ -32,6 +33,7 @@ class DeclaredColumns final {
     for (const Column& column : dataset.columns) {
       columns_.emplace(column.name, &column);
       names_.push_back(column.name);
+      if (column.derived) with_labels_.insert(column.derived->from);
     }
   }
 
@@ -43,10 +45,15 @@ class DeclaredColumns final {
                               faults.suggestion(item.text, names_));
     return nullptr;
   }
+  /// Whether it can be grouped by: the column, or one that is derived from it.
+  bool has_groups(const Column& column) const {
+    return !column.values.empty() || with_labels_.contains(column.name);
+  }
 
  private:
   std::unordered_map<std::string_view, const Column*> columns_;
   std::vector<std::string> names_;
+  std::unordered_set<std::string_view> with_labels_;
 };
 
 /// The lists of a map whose items must be declared elsewhere in the policy.
@@ -72,7 +79,7 @@ class DeclaredLists final {
     return names(key, [&](const Node& item) {
       const Column* column = columns_.expect(item, what, faults_);
       if (column == nullptr) return false;
-      if (!column->values.empty()) return true;
+      if (columns_.has_groups(*column)) return true;
       faults_.add(item.mark,
                   what + ": the column " + shown(item.text) +
                       " declares no values; groups must be public, so declare values or remove it here");

@@ -10,32 +10,9 @@ using yaml::Node;
 
 namespace {
 
-constexpr std::size_t kBlocksMax = 4096;
-
 void refuse_too_many(const Mark& mark, const std::string& subject, Faults& faults) {
-  faults.add(mark, "blocks: " + subject + " are more than " + std::to_string(kBlocksMax) +
+  faults.add(mark, "blocks: " + subject + " are more than " + std::to_string(kPeriodsMax) +
                        " blocks; a coarser partition has fewer accounts to debit");
-}
-
-std::optional<DayRange> decode_period(const Fields& fields, std::string_view key, CalendarPeriod per,
-                                      Faults& faults) {
-  const Node* node = fields[key];
-  if (node == nullptr) return std::nullopt;
-  const std::string spelled = "a " + std::string(name(per)) + " written as " + std::string(example(per));
-  if (!expect(*node, Node::Kind::scalar, fields.path(key), spelled, faults)) return std::nullopt;
-  const std::optional<DayRange> days = parse_period(per, node->text);
-  if (!days) {
-    faults.add(node->mark, fields.path(key) + ": " + shown(node->text) + " is not " + spelled);
-  }
-  return days;
-}
-
-bool too_many_periods(CalendarPeriod per, std::int64_t first_day, std::int64_t last_day) {
-  std::size_t count = 0;
-  for (std::int64_t day = first_day; day <= last_day && count <= kBlocksMax; ++count) {
-    day = period_of(per, day).last + 1;
-  }
-  return count > kBlocksMax;
 }
 
 void decode_range(const Fields& fields, CalendarPeriod per, Blocks& blocks, Faults& faults) {
@@ -96,12 +73,33 @@ void decode_partition(const Fields& fields, const Column& column, Blocks& blocks
                    (column.type == ColumnType::date ? "add per: month, from and to, or declare values"
                                                     : "declare values, or take a date column"));
   }
-  if (column.values.size() > kBlocksMax) {
+  if (column.values.size() > kPeriodsMax) {
     refuse_too_many(fields["by"]->mark, "the declared values of " + shown(column.name), faults);
   }
 }
 
 }  // namespace
+
+std::optional<DayRange> decode_period(const Fields& fields, std::string_view key, CalendarPeriod per,
+                                      Faults& faults) {
+  const Node* node = fields[key];
+  if (node == nullptr) return std::nullopt;
+  const std::string spelled = "a " + std::string(name(per)) + " written as " + std::string(example(per));
+  if (!expect(*node, Node::Kind::scalar, fields.path(key), spelled, faults)) return std::nullopt;
+  const std::optional<DayRange> days = parse_period(per, node->text);
+  if (!days) {
+    faults.add(node->mark, fields.path(key) + ": " + shown(node->text) + " is not " + spelled);
+  }
+  return days;
+}
+
+bool too_many_periods(CalendarPeriod per, std::int64_t first_day, std::int64_t last_day) {
+  std::size_t count = 0;
+  for (std::int64_t day = first_day; day <= last_day && count <= kPeriodsMax; ++count) {
+    day = period_of(per, day).last + 1;
+  }
+  return count > kPeriodsMax;
+}
 
 std::optional<Blocks> decode_blocks(const Node& node, const Mark& owner, const Dataset& dataset,
                                     Faults& faults) {
@@ -119,6 +117,12 @@ std::optional<Blocks> decode_blocks(const Node& node, const Mark& owner, const D
     for (const Column& declared : dataset.columns) names.push_back(declared.name);
     faults.add(by->mark, "blocks.by: " + shown(*column_name) + " is not a declared column." +
                              faults.suggestion(*column_name, names));
+    return std::nullopt;
+  }
+  if (column->derived) {
+    faults.add(by->mark, "blocks.by: " + shown(*column_name) + " is derived from " +
+                             shown(column->derived->from) +
+                             "; blocks are cut by a column of the source, so name that one");
     return std::nullopt;
   }
   decode_partition(fields, *column, blocks, faults);

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <unordered_set>
+#include <utility>
 
 #include "epsilog/engine/predicate.hpp"
 #include "policy_decoder.hpp"
@@ -10,10 +11,6 @@ namespace epsilog::engine {
 using yaml::Node;
 
 namespace {
-
-bool is_numeric(ColumnType type) {
-  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
-}
 
 /// Whether the value can be written in a cell of the column: whole for int, with `scale` digits for
 /// decimal.
@@ -87,36 +84,8 @@ void decode_bounds(const Fields& fields, Column& column, Faults& faults) {
   const std::pair<const Rational&, const Node&> ends[] = {{bounds->lower, node->items[0]},
                                                           {bounds->upper, node->items[1]}};
   for (const auto& [value, item] : ends) {
-    if (on_grid(value, column)) continue;
-    faults.add(item.mark, fields.path("bounds") + ": " + shown(item.text) + " is not " + grid_name(column));
+    (void)expect_on_grid(value, item, column, fields.path("bounds"), faults);
   }
-}
-
-/// The canonical text of a declared value; nothing, and a fault, if it is none of the type.
-std::optional<std::string> decode_value(const Node& item, const Column& column, const std::string& what,
-                                        Faults& faults) {
-  if (column.type == ColumnType::integer) {
-    const std::optional<Rational> number = number_of(item, what, faults);
-    if (!number) return std::nullopt;
-    std::string problem;
-    if (!on_grid(*number, column)) problem = "is not a whole number";
-    const bool outside = column.bounds && (*number < column.bounds->lower || *number > column.bounds->upper);
-    if (outside) problem = "is outside the bounds";
-    if (problem.empty()) return accounting::text(*number);
-    faults.add(item.mark, what + ": " + shown(item.text) + " " + problem);
-    return std::nullopt;
-  }
-  if (column.type == ColumnType::boolean) {
-    const std::optional<bool> truth = truth_of(item, what, faults);
-    if (!truth) return std::nullopt;
-    return *truth ? "true" : "false";
-  }
-  std::optional<std::string> text = text_of(item, what, faults);
-  if (text && column.type == ColumnType::date && !is_date(*text)) {
-    faults.add(item.mark, what + ": " + shown(*text) + " is not a date of the calendar, YYYY-MM-DD");
-    return std::nullopt;
-  }
-  return text;
 }
 
 void decode_values(const Fields& fields, Column& column, Faults& faults) {
@@ -165,9 +134,7 @@ void decode_missing(const Fields& fields, Column& column, Faults& faults) {
     faults.add(node->mark, what + ": " + shown(node->text) + " is outside the bounds [" +
                                accounting::text(column.bounds->lower) + ", " +
                                accounting::text(column.bounds->upper) + "]");
-  } else if (!on_grid(*constant, column)) {
-    faults.add(node->mark, what + ": " + shown(node->text) + " is not " + grid_name(column));
-  } else {
+  } else if (expect_on_grid(*constant, *node, column, what, faults)) {
     column.missing = constant;
   }
 }
@@ -218,6 +185,43 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
 
 }  // namespace
 
+bool is_numeric(ColumnType type) {
+  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
+}
+
+bool expect_on_grid(const Rational& value, const Node& written, const Column& column, const std::string& what,
+                    Faults& faults) {
+  if (on_grid(value, column)) return true;
+  faults.add(written.mark, what + ": " + shown(written.text) + " is not " + grid_name(column));
+  return false;
+}
+
+std::optional<std::string> decode_value(const Node& item, const Column& column, const std::string& what,
+                                        Faults& faults) {
+  if (column.type == ColumnType::integer) {
+    const std::optional<Rational> number = number_of(item, what, faults);
+    if (!number) return std::nullopt;
+    std::string problem;
+    if (!on_grid(*number, column)) problem = "is not a whole number";
+    const bool outside = column.bounds && (*number < column.bounds->lower || *number > column.bounds->upper);
+    if (outside) problem = "is outside the bounds";
+    if (problem.empty()) return accounting::text(*number);
+    faults.add(item.mark, what + ": " + shown(item.text) + " " + problem);
+    return std::nullopt;
+  }
+  if (column.type == ColumnType::boolean) {
+    const std::optional<bool> truth = truth_of(item, what, faults);
+    if (!truth) return std::nullopt;
+    return *truth ? "true" : "false";
+  }
+  std::optional<std::string> text = text_of(item, what, faults);
+  if (text && column.type == ColumnType::date && !is_date(*text)) {
+    faults.add(item.mark, what + ": " + shown(*text) + " is not a date of the calendar, YYYY-MM-DD");
+    return std::nullopt;
+  }
+  return text;
+}
+
 bool is_column_name(std::string_view name) {
   Faults none("");
   return expect_name(name, {}, "column", none) && !is_condition_word(name) && !is_later_condition_word(name);
@@ -226,6 +230,8 @@ bool is_column_name(std::string_view name) {
 std::vector<Column> decode_columns(const Node& node, Faults& faults) {
   std::vector<Column> columns;
   if (!expect(node, Node::Kind::map, "columns", "a map of columns by name", faults)) return columns;
+  DistinctNames broken;
+  std::vector<std::pair<std::size_t, const yaml::Entry*>> derived;
   for (const yaml::Entry& entry : node.entries) {
     if (!expect_name(entry.key, entry.mark, "column", faults)) continue;
     // The words that came later are names in what is stored; checked_policy() refuses them.
@@ -234,8 +240,20 @@ std::vector<Column> decode_columns(const Node& node, Faults& faults) {
                  "column name " + shown(entry.key) + ": this is a word of --where; rename the column");
       continue;
     }
-    columns.push_back(decode_column(entry, faults));
+    const std::size_t faults_before = faults.size();
+    if (is_derived(entry.value)) {
+      derived.emplace_back(columns.size(), &entry);
+      Column& column = columns.emplace_back();
+      column.name = entry.key;
+      column.mark = entry.mark;
+      column.derived.emplace();
+    } else {
+      columns.push_back(decode_column(entry, faults));
+    }
+    if (faults.size() != faults_before) broken.insert(entry.key);
   }
+  // What they are functions of may be declared after them.
+  for (const auto& [place, entry] : derived) decode_derived(*entry, columns, broken, columns[place], faults);
   return columns;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "calendar.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "policy_faults.hpp"
 #include "policy_fields.hpp"
@@ -95,11 +96,35 @@ void decode_source(const yaml::Node& node, const Mark& owner, Dataset& dataset, 
 /// Whether a column can be declared under that name.
 [[nodiscard]] bool is_column_name(std::string_view name);
 [[nodiscard]] std::vector<Column> decode_columns(const yaml::Node& node, Faults& faults);
+// What a cell of a column can be (policy_columns.cpp).
+[[nodiscard]] bool is_numeric(ColumnType type);
+/// Reports and returns false unless the number can be written in a cell of the numeric column.
+[[nodiscard]] bool expect_on_grid(const Rational& value, const yaml::Node& written, const Column& column,
+                                  const std::string& what, Faults& faults);
+/// The canonical text of a declared value; nothing, and a fault, if it is none of the type or out of bounds.
+/// Requires  a column of string, int, bool or date.
+[[nodiscard]] std::optional<std::string> decode_value(const yaml::Node& item, const Column& column,
+                                                      const std::string& what, Faults& faults);
+
+// Columns that are functions of others (policy_derived.cpp).
+/// Whether a column is written as one.
+[[nodiscard]] bool is_derived(const yaml::Node& node);
+/// The column's `values` and `derived`. `broken` are columns in which faults were found.
+/// Requires  is_derived(entry.value); of `columns` those that are not derived are decoded, and all others
+///           have `derived`.
+void decode_derived(const yaml::Entry& entry, const std::vector<Column>& columns, const DistinctNames& broken,
+                    Column& column, Faults& faults);
 [[nodiscard]] std::vector<NamedQuery> decode_queries(const yaml::Node& node, const Askers& askers,
                                                      Faults& faults);
 /// Requires  dataset.columns are decoded.
 [[nodiscard]] std::optional<Blocks> decode_blocks(const yaml::Node& node, const Mark& owner,
                                                   const Dataset& dataset, Faults& faults);
+/// The days of a period named under `key`.
+[[nodiscard]] std::optional<DayRange> decode_period(const Fields& fields, std::string_view key,
+                                                    CalendarPeriod per, Faults& faults);
+/// As many blocks, or labels by periods, as there may be.
+inline constexpr std::size_t kPeriodsMax = 4096;
+[[nodiscard]] bool too_many_periods(CalendarPeriod per, std::int64_t first_day, std::int64_t last_day);
 [[nodiscard]] std::optional<std::vector<std::string>> decode_purposes(const yaml::Node& node, Faults& faults);
 /// Requires  dataset.purposes are decoded.
 [[nodiscard]] bool expect_purposes_declared(const Mark& mark, const std::string& what, const Dataset& dataset,

@@ -114,6 +114,16 @@ const KeyTable column{"column",
                        {"values"},
                        {"missing"}}};
 
+// Which of the rules is needed, and what stands beside it: policy_derived.cpp.
+const KeyTable derived_column{"derived_column",
+                              {{"from", true, "from: COLUMN, of whose cells it is a function"},
+                               {"bins"},
+                               {"per"},
+                               {"first"},
+                               {"last"},
+                               {"map"},
+                               {"other"}}};
+
 const KeyTable query{"query",
                      {{"bounds", true, "bounds: [LOWER, UPPER]"},
                       {"sensitivity", true, "sensitivity: D, the most one unit can change the value"},
@@ -156,15 +166,16 @@ const VocabularyOf<StatisticKind> statistics{{"statistic", kStatisticWords.list(
 const Vocabulary release_names{"release_name", {"default", "count", "units", "sum", "mean", "variance"}};
 
 bool is_of_a_later_version(std::string_view key) {
-  static constexpr std::string_view kLater[] = {"publish", "bins"};
+  static constexpr std::string_view kLater[] = {"publish"};
   return std::find(std::begin(kLater), std::end(kLater), key) != std::end(kLater);
 }
 
 std::span<const KeyTable* const> tables() {
-  static const KeyTable* const kAll[] = {
-      &policy,   &principal, &dataset,   &csv_source,  &sqlite_source, &unit,    &rows,      &budget,
-      &lifetime, &limit,     &blocks,    &per_release, &column,        &query,   &release,   &allow,
-      &forbid,   &approvals, &approvers, &above,       &reservations,  &replica, &checkpoint};
+  static const KeyTable* const kAll[] = {&policy, &principal,      &dataset, &csv_source, &sqlite_source,
+                                         &unit,   &rows,           &budget,  &lifetime,   &limit,
+                                         &blocks, &per_release,    &column,  &query,      &release,
+                                         &allow,  &derived_column, &forbid,  &approvals,  &approvers,
+                                         &above,  &reservations,   &replica, &checkpoint};
   return kAll;
 }
 

@@ -41,13 +41,29 @@ std::string cell_of(const std::string& value, const Column& column, DateFormat f
 void check_values_can_occur(const Dataset& dataset, Faults& faults) {
   if (!dataset.csv) return;
   const std::unordered_set<std::string> null(dataset.csv->null.begin(), dataset.csv->null.end());
-  for (const Column& column : dataset.columns) {
-    for (const std::string& value : column.values) {
-      if (!null.contains(cell_of(value, column, dataset.csv->date_format))) continue;
-      faults.add(column.mark, "columns." + column.name + ".values: " + shown(value) +
+  const auto check = [&](const Column& declares, const Column& source, std::string_view key,
+                         const std::string& value) {
+    if (!null.contains(cell_of(value, source, dataset.csv->date_format))) return;
+    faults.add(declares.mark, "columns." + declares.name + "." + std::string(key) + ": " + shown(value) +
                                   " is listed under source.null and would always be missing");
+  };
+  for (const Column& column : dataset.columns) {
+    if (column.derived) {
+      const Column& source = *dataset.column(column.derived->from);
+      for (const auto& [value, label] : column.derived->map) check(column, source, "map", value);
+    } else {
+      for (const std::string& value : column.values) check(column, column, "values", value);
     }
   }
+}
+
+/// Whose rows they are is said by the source.
+void check_unit_id(const Dataset& dataset, const SectionMarks& marks, Faults& faults) {
+  const Column* column = dataset.unit.is_row() ? nullptr : dataset.column(dataset.unit.id);
+  if (column == nullptr || !column->derived) return;
+  faults.add(marks.unit, "unit.id: " + shown(column->name) + " is derived from " +
+                             shown(column->derived->from) +
+                             ", and many units may have one label; name a column of the source");
 }
 
 /// The rows of one unit may lie in any number of blocks, and each block has a budget to lose.
@@ -103,6 +119,7 @@ void check_renewal(const Dataset& dataset, const SectionMarks& marks, Faults& fa
 void check_rules(const Dataset& dataset, const SectionMarks& marks, Faults& faults) {
   check_exact_rows(dataset, marks, faults);
   check_values_can_occur(dataset, faults);
+  check_unit_id(dataset, marks, faults);
   check_blocks(dataset, marks, faults);
   check_renewal(dataset, marks, faults);
 }

@@ -121,7 +121,34 @@ std::string value_text(const Rows& rows) {
   return FlowMap().add(rows.exact ? "exact" : "max", std::to_string(rows.count)).text();
 }
 
+std::string value_text(const std::vector<std::pair<std::string, std::string>>& labels) {
+  FlowMap map;
+  for (const auto& [value, label] : labels) map.add(yaml::scalar(value), yaml::scalar(label));
+  return map.text();
+}
+
+std::string value_text(const std::vector<Rational>& numbers) {
+  std::vector<std::string> texts;
+  for (const Rational& number : numbers) texts.push_back(text(number));
+  return "[" + joined(texts) + "]";
+}
+
+std::string value_text(const LabelRule& rule) {
+  FlowMap map;
+  map.add("from", yaml::scalar(rule.from));
+  if (!rule.bins.empty()) map.add("bins", value_text(rule.bins));
+  if (rule.per) {
+    map.add("per", std::string(name(*rule.per)))
+        .add("first", period_name(*rule.per, rule.first_day))
+        .add("last", period_name(*rule.per, rule.last_day));
+  }
+  if (!rule.map.empty()) map.add("map", value_text(rule.map));
+  if (rule.other) map.add("other", yaml::scalar(*rule.other));
+  return map.text();
+}
+
 std::string value_text(const Column& column) {
+  if (column.derived) return value_text(*column.derived);
   FlowMap map;
   if (!column.header.empty()) map.add("column", yaml::scalar(column.header));
   map.add("type", std::string(name(column.type)));

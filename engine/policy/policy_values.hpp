@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "epsilog/engine/policy.hpp"
@@ -21,6 +22,12 @@ namespace epsilog::engine {
 [[nodiscard]] std::string value_text(const NamedQuery& query);     ///< "{bounds: …}"
 [[nodiscard]] std::string value_text(const Principal& principal);  ///< "{roles: [research]}"
 [[nodiscard]] std::string value_text(const std::vector<StatisticKind>& kinds);  ///< "[count, sum]"
+/// "{from: age, bins: [0, 18, 65]}"
+[[nodiscard]] std::string value_text(const LabelRule& rule);
+/// "[0, 18, 65]"
+[[nodiscard]] std::string value_text(const std::vector<Rational>& numbers);
+/// "{A: surgical, B: medical}"
+[[nodiscard]] std::string value_text(const std::vector<std::pair<std::string, std::string>>& labels);
 /// Of the source as a whole; "" for none.
 [[nodiscard]] std::string source_text(const Dataset& dataset);
 /// The largest unit that leaves a whole number: "72h" is "3d".

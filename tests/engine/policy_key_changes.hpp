@@ -39,6 +39,9 @@ inline const std::string kEveryKey =
     "      age: {type: int, bounds: [0, 110], missing: 0}\n"
     "      cost: {type: decimal, scale: 2, bounds: [0, 5000], missing: 0}\n"
     "      ward: {type: string, values: [A, B]}\n"
+    "      age_band: {from: age, bins: [0, 18, 111]}\n"
+    "      month: {from: visit_date, per: month, first: 2024-01, last: 2024-12}\n"
+    "      site: {from: ward, map: {A: east, B: west}, other: none}\n"
     "    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5, supplied_by: [alice, carol]}}\n"
     "    purposes: [planning, quality]\n"
     "    allow: {statistics: [count, sum, value], columns: [age], by: [ward], where: [age], principals: "
@@ -193,6 +196,14 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"column.bounds", {"bounds: [0, 5000]", "bounds: [0, 6000]"}},
       {"column.values", {"values: [A, B]", "values: [A, B, C]"}},
       {"column.missing", {"[0, 110], missing: 0}", "[0, 110]}"}},
+      {"derived_column.from", {"month: {from: visit_date", "month: {from: other_date"}},
+      {"derived_column.bins", {"bins: [0, 18, 111]", "bins: [0, 40, 111]"}},
+      {"derived_column.per",
+       {"per: month, first: 2024-01, last: 2024-12}", "per: quarter, first: 2024-Q1, last: 2024-Q4}"}},
+      {"derived_column.first", {"first: 2024-01", "first: 2024-02"}},
+      {"derived_column.last", {"last: 2024-12", "last: 2025-12"}},
+      {"derived_column.map", {"map: {A: east", "map: {A: north"}},
+      {"derived_column.other", {", other: none", ""}},
       {"query.bounds", {"auc: {bounds: [0, 1]", "auc: {bounds: [0, 2]"}},
       {"query.sensitivity", {"sensitivity: 0.01", "sensitivity: 0.02"}},
       {"query.undefined", {"undefined: 0.5", "undefined: 0"}},

@@ -40,7 +40,7 @@ class Respelling final {
 
   /// In which order it says the same.
   std::vector<Node> items_of(const Node& list, const std::string& key) {
-    static const std::set<std::string> kOrdered = {"bounds", "values", "forbid"};
+    static const std::set<std::string> kOrdered = {"bounds", "bins", "values", "forbid"};
     return kOrdered.contains(key) ? list.items : shuffled(list.items);
   }
 

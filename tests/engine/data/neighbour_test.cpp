@@ -27,6 +27,13 @@ const std::vector<std::string> kWheres = {"",
                                           "x != 3 and g in ('A', 'B')",
                                           "x is missing or g is missing",
                                           "not (x between 0 and 3 and g != 'B') or g not in ('A', 'Z')"};
+/// Of columns that are derived from the two.
+const std::vector<std::string> kLabelWheres = {"",
+                                               "x >= 1",
+                                               "band = '[1,3)'",
+                                               "band != '[-2,0)' or site is missing",
+                                               "site in ('west', 'rest') and not band is missing",
+                                               "g = 'A' or not (site = 'west' and x between 0 and 3)"};
 const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
 
 MemoryRow random_row(const std::string& id, std::mt19937_64& random) {
@@ -159,12 +166,34 @@ void visit_neighbours(const Dataset& dataset, const Records& rows, const Visit& 
   }
 }
 
-Setting random_setting(std::mt19937_64& random, bool exact) {
+/// Bins that leave out some numbers; one label for several texts, and in half the datasets one for all
+/// others.
+void add_derived_columns(Dataset& dataset, std::mt19937_64& random) {
+  Column band = value_column("band", ColumnType::string, {"[-2,0)", "[0,1)", "[1,3)"});
+  band.derived.emplace();
+  band.derived->from = "x";
+  band.derived->bins = {-2, 0, 1, 3};
+  Column site = value_column("site", ColumnType::string, {"west", "east"});
+  site.derived.emplace();
+  site.derived->from = "g";
+  site.derived->map = {{"A", "west"}, {"B", "east"}, {"C", "west"}};
+  site.values.emplace_back("rest");
+  if (random() % 2 == 0) site.derived->other = "rest";
+  dataset.columns.push_back(band);
+  dataset.columns.push_back(site);
+}
+
+enum class Groups { declared, derived };
+
+Setting random_setting(std::mt19937_64& random, bool exact, Groups groups) {
   Setting setting;
   setting.dataset = random_dataset(random);
+  const bool derived = groups == Groups::derived;
+  if (derived) add_derived_columns(setting.dataset, random);
   std::string statistic = pick(kStatistics, random);
-  const std::string where = pick(kWheres, random);
-  std::string by = random() % 2 == 0 ? "g" : "";
+  const std::string where = pick(derived ? kLabelWheres : kWheres, random);
+  const std::string group = !derived ? "g" : random() % 2 == 0 ? "band" : "site";
+  std::string by = random() % 2 == 0 ? group : "";
   if (exact) {
     setting.dataset.rows = {1 + random() % kRowsMax, true};
     setting.dataset.neighbours = Neighbours::replace_one;
@@ -173,7 +202,7 @@ Setting random_setting(std::mt19937_64& random, bool exact) {
     if (random() % 2 == 0) by = "";
   } else {
     setting.dataset.rows = {kRowsMax + kUnitRowsMax, false};
-    if (statistic == "variance:x") by = "g";
+    if (statistic == "variance:x") by = group;
   }
   setting.question = question(statistic, by, where);
   setting.derivation = derive(setting.dataset, setting.question);
@@ -189,11 +218,11 @@ void visit_pairs(const Setting& setting, const Records& rows, const Visit& visit
   });
 }
 
-void check_random_settings(std::uint64_t seed, int settings, bool exact) {
+void check_random_settings(std::uint64_t seed, int settings, bool exact, Groups groups = Groups::declared) {
   std::mt19937_64 random(seed);
   std::uint64_t pairs = 0;
   for (int i = 0; i < settings; ++i) {
-    const Setting setting = random_setting(random, exact);
+    const Setting setting = random_setting(random, exact, groups);
     const std::size_t size = exact ? setting.dataset.rows.count : random() % (kRowsMax + 1);
     const Records rows = random_rows(setting.dataset, size, random);
     visit_pairs(setting, rows, [&](const Values& before, const Values& after, const Records& neighbour) {
@@ -214,6 +243,14 @@ void check_random_settings(std::uint64_t seed, int settings, bool exact) {
 TEST_CASE("neighbour: no neighbour of a small data set moves an answer by more than the derived sensitivity",
           "[engine][neighbour][exhaustive]") {
   check_random_settings(20240131, 500, false);
+}
+
+TEST_CASE(
+    "neighbour: groups and conditions of derived columns move no answer by more than those of declared "
+    "values",
+    "[engine][neighbour][derived][exhaustive]") {
+  check_random_settings(20240611, 80, false, Groups::derived);
+  check_random_settings(20240612, 150, true, Groups::derived);
 }
 
 TEST_CASE("neighbour: the exact-N forms hold for every change of one unit's rows",
@@ -251,6 +288,8 @@ Setting tight_setting(const std::string& statistic, const std::string& by, std::
   setting.dataset.csv.emplace();
   setting.dataset.columns = {number_column("x", ColumnType::integer, -2, 3),
                              value_column("g", ColumnType::string, {"A", "B"})};
+  std::mt19937_64 random(1);
+  add_derived_columns(setting.dataset, random);
   setting.dataset.columns[0].missing = exact_rows > 0 ? std::optional<Rational>(-2) : std::nullopt;
   setting.dataset.unit = {"id", k};
   setting.dataset.neighbours = neighbours;
@@ -276,6 +315,11 @@ TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one w
                                          {"count", "", 2, removed},
                                          {"count", "g", 2, removed},
                                          {"count", "g", 2, replaced},
+                                         {"count", "site", 2, removed},
+                                         {"count", "site", 2, replaced},
+                                         {"units", "site", 2, removed},
+                                         {"sum:x", "site", 2, removed},
+                                         {"sum:x", "site", 2, replaced},
                                          {"units", "", 2, removed},
                                          {"units", "g", 2, removed},
                                          {"sum:x", "", 2, removed},

@@ -175,3 +175,47 @@ TEST_CASE("invented rows: what only conditions can be about is something too", "
   CHECK(distinct("other_day").size() > 900);
   CHECK(distinct("number").count("99.9") == 1);
 }
+
+TEST_CASE("invented rows: a column is spread over what is derived from it, where nothing else is declared",
+          "[engine][dummy][derived]") {
+  Dataset dataset = with_rows(20'000);
+  const auto source = [](const std::string& name, engine::ColumnType type) {
+    engine::Column column;
+    column.name = name;
+    column.type = type;
+    return column;
+  };
+  const auto derived = [](const std::string& name, const engine::LabelRule& rule) {
+    engine::Column column;
+    column.name = name;
+    column.derived = rule;
+    return column;
+  };
+  engine::LabelRule months{.from = "seen", .per = engine::CalendarPeriod::month};
+  REQUIRE(engine::parse_date("2024-02-01", months.first_day));
+  REQUIRE(engine::parse_date("2024-03-31", months.last_day));
+  dataset.columns = {source("n", engine::ColumnType::integer),
+                     source("seen", engine::ColumnType::date),
+                     source("dx", engine::ColumnType::string),
+                     source("code", engine::ColumnType::integer),
+                     number_column("age", engine::ColumnType::integer, 0, 9),
+                     derived("bins", {.from = "n", .bins = {-4, 0, 5}}),
+                     derived("month", months),
+                     derived("kind", {.from = "dx", .map = {{"A", "x"}, {"1", "y"}}}),
+                     derived("first", {.from = "code", .map = {{"7", "x"}}, .other = "z"}),
+                     derived("band", {.from = "age", .bins = {0, 18, 111}})};
+  const auto distinct = [&](const std::string& name) {
+    const std::vector<std::string> cells = column_of(dataset, name);
+    std::set<std::string> result(cells.begin(), cells.end());
+    result.erase("");
+    return result;
+  };
+  CHECK(distinct("n").size() == 10);
+  CHECK(distinct("n").contains("-4"));
+  CHECK(distinct("n").contains("5"));
+  CHECK(*distinct("seen").begin() == "2024-02-01");
+  CHECK(*distinct("seen").rbegin() == "2024-03-31");
+  CHECK(distinct("dx") == std::set<std::string>{"A", "1", "2"});
+  CHECK(distinct("code") == std::set<std::string>{"7", "1"});
+  CHECK(distinct("age").size() == 10);  // its own bounds
+}

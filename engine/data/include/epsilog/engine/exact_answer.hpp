@@ -51,7 +51,9 @@ struct DataReport {
     std::uint64_t unreadable = 0;                   ///< of these, no cell of the column's type
     std::vector<std::uint64_t> unreadable_at = {};  ///< where the first kPlacesMax of them stand
     std::uint64_t out_of_bounds = 0;                ///< parsed, but clamped
-    std::uint64_t undeclared = 0;                   ///< parsed, but not among the declared values
+    /// Parsed, but not among the declared values; of a derived column, whose other counts are those of the
+    /// column that it is a function of, without a label.
+    std::uint64_t undeclared = 0;
   };
   /// Places are lines of a CSV file, or numbers of rows in the order of an SQLite table, from 1.
   static constexpr std::size_t kPlacesMax = 5;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "epsilog/accounting/quantity.hpp"
@@ -31,6 +32,25 @@ struct Bounds {
   Rational upper;
 };
 
+/// What makes a column a function of another: which label each of its cells has. One of bins, per and map is
+/// there.
+struct LabelRule {
+  /// A declared column that is no function of another. Its cell is taken after its `missing`, before
+  /// clamping.
+  std::string from;
+  /// Of a numeric column: the edges, two or more, ascending. Each bin has its lower edge and not its upper
+  /// one.
+  std::vector<Rational> bins = {};
+  /// Of a date column: these periods, from that of first_day to that of last_day, both whole.
+  std::optional<CalendarPeriod> per = {};
+  std::int64_t first_day = 0;  ///< since 1970-01-01, as in Blocks
+  std::int64_t last_day = 0;
+  /// Of any other: values of the column, in canonical text and byte order, each once, and their labels.
+  std::vector<std::pair<std::string, std::string>> map = {};
+  /// Of every other value, beside map; absent: it has no label.
+  std::optional<std::string> other = {};
+};
+
 struct Column {
   std::string name;
   ColumnType type = ColumnType::string;
@@ -47,6 +67,10 @@ struct Column {
   /// What the source calls it, any text; "": its name.
   std::string header = {};
   Mark mark{};  ///< of the column's name
+  /// Then it is no column of the source; its type is string, its `values` are the labels, each once: bins and
+  /// periods in their order, those of a map in byte order, and `other` last, unless it is one of them. A cell
+  /// without a label is missing.
+  std::optional<LabelRule> derived = {};
 };
 
 /// Where rows come from.
@@ -165,7 +189,10 @@ struct Dataset {
   /// nullptr when there is none of that name.
   [[nodiscard]] const Column* column(std::string_view wanted) const;
   [[nodiscard]] const NamedQuery* query(std::string_view wanted) const;
-  /// What the source calls a declared column, or what is none: the unit id.
+  /// The column of the source that a declared one, or the unit id, is read from: itself, or what it is a
+  /// function of.
+  [[nodiscard]] const std::string& read_from(const std::string& column_or_id) const;
+  /// What the source calls a declared column that is not derived, or what is none: the unit id.
   [[nodiscard]] const std::string& header(const std::string& column_or_id) const;
   /// The settings for a statistic ("sum") or a named query ("NAME"), else the default's.
   [[nodiscard]] const ReleaseSettings& settings(std::string_view statistic_or_query) const;

@@ -1,0 +1,82 @@
+// What a change of a derived column means, and what of it is refused once charged.
+#include "epsilog/engine/policy_diff.hpp"
+
+#include "epsilog/engine/checked_policy.hpp"
+#include "policy_text.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::engine;
+using epsilog::test::PolicyText;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+const std::string kColumns =
+    "age: {type: int, bounds: [0, 110]}, size: {type: int, bounds: [0, 250]}, seen: {type: date},"
+    " dx: {type: string}";
+
+/// "DIRECTION PLACE: BEFORE -> AFTER" of each difference, "!" where it is refused once charged.
+Texts differences(const std::string& before, const std::string& after) {
+  const auto policy = [](const std::string& column) {
+    PolicyText text;
+    text.columns = "{" + kColumns + (column.empty() ? "" : ", d: " + column) + "}";
+    return checked_policy(text.yaml(), "p.yaml");
+  };
+  Texts texts;
+  for (const PolicyChange& change : diff(policy(before), policy(after))) {
+    texts.push_back((change.refused_once_charged ? "! " : "") + std::string(name(change.direction)) + " " +
+                    change.place() + ": " + change.before + " -> " + change.after);
+  }
+  return texts;
+}
+
+const std::string kPlace = "datasets.clinic.columns.d";
+const std::string kBins = "{from: age, bins: [0, 18, 65]}";
+const std::string kMonths = "{from: seen, per: month, first: 2024-01, last: 2024-06}";
+const std::string kMap = "{from: dx, map: {A: east, B: west}, other: far}";
+
+}  // namespace
+
+TEST_CASE("policy diff: a derived column more or less is one column more or less",
+          "[engine][diff][derived]") {
+  CHECK(differences("", kBins) == Texts{"looser " + kPlace + ":  -> {from: age, bins: [0, 18, 65]}"});
+  CHECK(differences(kMonths, "") == Texts{"tighter " + kPlace + ": " + kMonths + " -> "});
+  CHECK(differences(kMap, "") == Texts{"tighter " + kPlace + ": " + kMap + " -> "});
+  CHECK(differences(kBins, "{from: age, bins: [0, 18.0, 650e-1]}").empty());
+}
+
+TEST_CASE(
+    "policy diff: other labels of the same cells are neither looser nor tighter, more periods are looser",
+    "[engine][diff][derived]") {
+  CHECK(differences(kBins, "{from: size, bins: [0, 18, 65]}") ==
+        Texts{"! incomparable " + kPlace + ".from: age -> size"});
+  CHECK(differences(kBins, "{from: age, bins: [0, 18, 65, 111]}") ==
+        Texts{"incomparable " + kPlace + ".bins: [0, 18, 65] -> [0, 18, 65, 111]"});
+  CHECK(differences(kMonths, "{from: seen, per: month, first: 2024-01, last: 2024-07}") ==
+        Texts{"looser " + kPlace + ".last: 2024-06 -> 2024-07"});
+  CHECK(differences(kMonths, "{from: seen, per: month, first: 2024-02, last: 2024-05}") ==
+        Texts{"tighter " + kPlace + ".first: 2024-01 -> 2024-02",
+              "tighter " + kPlace + ".last: 2024-06 -> 2024-05"});
+  CHECK(differences(kMonths, "{from: seen, per: month, first: 2023-12, last: 2024-06}") ==
+        Texts{"looser " + kPlace + ".first: 2024-01 -> 2023-12"});
+  CHECK(differences(kMonths, "{from: seen, per: quarter, first: 2024-Q1, last: 2024-Q2}") ==
+        Texts{"incomparable " + kPlace + ".per: month -> quarter"});
+  CHECK(differences(kMap, "{from: dx, map: {A: east, B: east}, other: far}") ==
+        Texts{"incomparable " + kPlace + ".map: {A: east, B: west} -> {A: east, B: east}"});
+  CHECK(differences(kMap, "{from: dx, other: far, map: {B: west, A: east}}").empty());
+  CHECK(differences(kMap, "{from: dx, map: {A: east, B: west}}") ==
+        Texts{"incomparable " + kPlace + ".other: far -> "});
+  CHECK(differences(kBins, "{from: age, map: {3: east}}") ==
+        Texts{"incomparable " + kPlace + ".bins: [0, 18, 65] -> ",
+              "incomparable " + kPlace + ".map:  -> {\"3\": east}"});
+}
+
+TEST_CASE("policy diff: a column of the source that becomes a derived one is another column",
+          "[engine][diff][derived]") {
+  CHECK(differences("{type: string, values: [A]}", kMap) ==
+        Texts{"! incomparable " + kPlace + ".from:  -> dx"});
+  CHECK(differences(kMap, "{type: string, values: [A]}") ==
+        Texts{"! incomparable " + kPlace + ".from: dx -> "});
+}
