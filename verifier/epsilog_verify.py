@@ -507,6 +507,10 @@ class Dataset:
         said = self.columns[column]
         return said.get("values") or (["false", "true"] if said["type"] == "bool" else None)
 
+    def with_source(self, column):
+        """The column, and the one that it is derived from (record_format.md, "Derived columns")."""
+        return {column, self.columns[column].get("from", column)} if column in self.columns else {column}
+
     def covered(self, question):
         """The blocks that a row which satisfies the condition could lie in."""
         where = "" if question["statistic"].startswith("value:") else question.get("where", "")
@@ -607,8 +611,9 @@ class Dataset:
                 "by": [question["by"]] if "by" in question else [],
                 "where": [compared for compared, _, _ in Condition(question.get("where", "")).comparisons]}
         for what, names in used.items():
-            if what in allow and not set(names) <= set(allow[what]):
+            if what in allow and not all(self.with_source(name) & set(allow[what]) for name in names):
                 return f"{what} does not allow {', '.join(names)}"
+            used[what] = [either for name in names for either in self.with_source(name)]
         used.update(principals=[principal], purposes=[purpose], roles=self.roles(principal))
         for number, rule in enumerate(self.said["forbid"], 1):
             if all(any(name in names for name in used[what]) for what, names in rule.items()):

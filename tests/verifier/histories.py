@@ -412,7 +412,36 @@ def identified(folder):
     return ledger
 
 
-HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified)
+
+
+def derived(folder):
+    """Columns that are functions of others, by bins, periods and maps: grouped by, compared, allowed and forbidden."""
+    columns = DATASET.replace("    queries:", """      band: {from: age, bins: [0, 18, 65, 111]}
+      month: {from: seen, per: month, first: 2024-01, last: 2024-06}
+      wing: {from: ward, map: {A: east, B: east}, other: west}
+    queries:""")
+    text = "version: 1\ndatasets:\n  clinic:\n" + columns + """    budget: {epsilon: 100}
+    lifetime: {epsilon: 500}
+    blocks: {by: seen, per: quarter, from: 2024-Q1, to: 2024-Q3}
+    release: {default: {mechanism: discrete_laplace}}
+    allow: {by: [age, wing], where: [band, ward, seen]}
+    forbid: [{by: [age], where: [ward]}]
+"""
+    ledger = Ledger(folder, text)
+    for by in ("band", "wing"):
+        ledger.ask("clinic", "mean:cost", "--by", by, "--epsilon", "0.5")
+        ledger.ask("clinic", "count", "--by", by, "--where", "seen < 2024-02-01 and not month = '2024-03'",
+                   "--epsilon", "0.3")
+    ledger.ask("clinic", "units", "--where", "month in ('2024-01', '2024-05') or band is missing", "--epsilon", "1")
+    ledger.ask("clinic", "count", "--by", "wing", "--where", "wing != 'west'", "--epsilon", "1")
+    for asked in (("--by", "ward"), ("--by", "month"), ("--where", "age > 3"),
+                  ("--by", "band", "--where", "wing = 'east'")):
+        ledger.ask("clinic", "count", *asked, "--epsilon", "0.1", expect=(4,))
+    ledger.run("audit", "verify")
+    return ledger
+
+
+HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived)
 
 
 def export_of(make):

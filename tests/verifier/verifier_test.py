@@ -719,6 +719,15 @@ def forged_requests():
         plans = [r["number"] for r in changed if r.get("question", {}).get("statistic") == "units"]
         return next(i for i, r in enumerate(changed) if r.get("plan") in plans)
 
+    def of_the_source(rule):
+        """Rules of a column are about those derived from it: the first plan by band, under another rule."""
+        def change(changed):
+            said = changed[find(changed, kind="policy")]["implies"]["datasets"][0]
+            said.update(rule)
+            plans = [r["number"] for r in changed if r.get("question", {}).get("by") == "band"]
+            return next(i for i, r in enumerate(changed) if r.get("plan") in plans and r["outcome"] == "granted")
+        return change
+
     def by_nobody(changed):
         place = granted(changed)
         changed[place]["principal"] = "eve"
@@ -741,6 +750,9 @@ def forged_requests():
 
     forged("snapping", "key is bound already", bound_twice)
     forged("blocks", "rule 2 under forbid applies", forbidden)
+    forged("derived", "rule 1 under forbid applies", of_the_source({"forbid": [{"by": ["age"]}]}))
+    forged("derived", "rule 1 under forbid applies", of_the_source({"forbid": [{"by": ["band"]}]}))
+    forged("derived", "by does not allow band", of_the_source({"allow": {"by": ["wing", "ward"]}}))
     forged("blocks", "eve is no principal", by_nobody)
     forged("versions", "not the active version", another_version)
     forged("versions", "there since rules 2", unknown_rules)
