@@ -64,7 +64,8 @@ std::string advice_text(const DatasetReport& report, const engine::Dataset& data
     text += fmt::format("  malformed: {}\n", places_text(dataset, data.malformed_at, data.malformed));
   }
   for (const auto& column : data.columns) {
-    if (column.unreadable == 0) continue;
+    // What a derived column is a function of says it for both.
+    if (column.unreadable == 0 || dataset.column(column.column)->derived) continue;
     text +=
         fmt::format("  {}: no {} in {}\n", column.column, engine::name(dataset.column(column.column)->type),
                     places_text(dataset, column.unreadable_at, column.unreadable));

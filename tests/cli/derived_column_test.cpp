@@ -1,0 +1,130 @@
+// Columns that are functions of others, as the command asks about them and shows what it found.
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kVisits =
+    "patient,age,seen,dx\n"
+    "p,17,2024-01-31,C34\n"
+    "p,18,2024-02-01,C33\n"
+    "q,64,2024-02-29,I21\n"
+    "r,old,2024-03-01,\n"
+    "s,999,yesterday,Z00\n";
+
+constexpr const char* kPolicy =
+    "version: 1\n"
+    "datasets:\n"
+    "  clinic:\n"
+    "    source: {csv: visits.csv}\n"
+    "    unit: {id: patient, max_rows: 2}\n"
+    "    rows: {max: 100}\n"
+    "    neighbours: add-remove\n"
+    "    budget: {epsilon: 10000}\n"
+    "    columns:\n"
+    "      age: {type: int, bounds: [0, 110]}\n"
+    "      seen: {type: date}\n"
+    "      dx: {type: string}\n"
+    "      age_band: {from: age, bins: [0, 18, 65, 111]}\n"
+    "      month: {from: seen, per: month, first: 2024-01, last: 2024-02}\n"
+    "      kind: {from: dx, map: {C33: lung, C34: lung, I21: heart}, other: rest}\n"
+    "    forbid: [{where: [dx]}]\n"
+    "    release: {default: {mechanism: discrete_laplace}}\n";
+
+/// Noise of this epsilon is 0, all but surely: e^-1000 of the draws are not.
+const std::string kNearlyExact = "1000";
+
+void make_ledger(const Workbench& bench) {
+  bench.write("visits.csv", kVisits);
+  bench.write("clinic.yaml", kPolicy);
+  REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
+}
+
+}  // namespace
+
+TEST_CASE("derived columns: are grouped by and compared, recorded by their names, and verify",
+          "[cli][derived]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"release", "clinic"});
+    words.insert(words.end(), {"--epsilon", kNearlyExact, "--ledger", "l.epsilog"});
+    return bench.run(words);
+  };
+  CHECK(ask({"count", "--by", "age_band", "--quiet"}).out == "[0,18)\t1\n[18,65)\t2\n[65,111)\t0\n");
+  CHECK(ask({"count", "--by", "month", "--quiet"}).out == "2024-01\t1\n2024-02\t2\n");
+  const Result kinds = ask({"count", "--by", "kind", "--key", "kinds", "--json"});
+  REQUIRE(kinds.exit == 0);
+  REQUIRE(kinds.json()["cells"].size() == 3);
+  CHECK(kinds.json()["cells"][0]["key"] == "heart");
+  CHECK(kinds.json()["cells"][2]["key"] == "rest");
+  CHECK(
+      ask({"count", "--where", "age_band in ('[18,65)', '[0,18)') and month != '2024-01'", "--quiet"}).out ==
+      "2\n");
+  CHECK(ask({"count", "--where", "age_band is missing", "--quiet"}).out == "2\n");
+  const json again = ask({"count", "--by", "kind", "--key", "kinds", "--json"}).json();
+  CHECK(again["cells"] == kinds.json()["cells"]);
+  CHECK(again["replayed"] == true);
+
+  const Result forbidden = ask({"count", "--where", "kind = 'lung'"});
+  CHECK(forbidden.exit == 4);
+  CHECK(contains(forbidden.out + forbidden.err, "forbidden: rule 1 under forbid"));
+  CHECK(ask({"count", "--by", "kind", "--quiet"}).exit == 0);  // another list
+  CHECK(ask({"mean:age_band"}).exit == 3);
+  CHECK(ask({"count", "--where", "age_band > '[0,18)'"}).exit == 2);
+  CHECK(contains(ask({"count", "--where", "age_band = '[0,17)'"}).err, "did you mean '[0,18)'?"));
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+}
+
+TEST_CASE("derived columns: data check counts the cells without a label, and names unreadable ones once",
+          "[cli][derived]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const Result checked = bench.run({"data", "check", "--policy", "clinic.yaml"});
+  REQUIRE(checked.exit == 0);
+  CHECK(contains(checked.out, "  age: no int in line 5\n"));
+  CHECK(contains(checked.out, "  seen: no date in line 6\n"));
+  CHECK_FALSE(contains(checked.out, "age_band: no"));
+  CHECK_FALSE(contains(checked.out, "month: no"));
+  const json columns =
+      bench.run({"data", "check", "--policy", "clinic.yaml", "--json"}).json()["datasets"][0]["columns"];
+  REQUIRE(columns.size() == 6);
+  CHECK(columns[3]["column"] == "age_band");
+  CHECK(columns[3]["undeclared"] == 1);
+  CHECK(columns[3]["unreadable"] == 1);
+  CHECK(columns[4]["undeclared"] == 1);
+  CHECK(columns[5]["undeclared"] == 0);
+  CHECK(columns[5]["nulls"] == 1);
+}
+
+TEST_CASE(
+    "derived columns: dummy runs have rows of every label, and a dataset that was charged keeps what they "
+    "are of",
+    "[cli][derived]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const Result dummy = bench.run({"release", "clinic", "count", "--by", "kind", "--epsilon", kNearlyExact,
+                                  "--dummy", "--policy", "clinic.yaml", "--json"});
+  REQUIRE(dummy.exit == 0);
+  for (const json& cell : dummy.json()["cells"]) CHECK(cell["key"] != "");
+  CHECK(dummy.json()["cells"].size() == 3);
+
+  REQUIRE(
+      bench.run({"release", "clinic", "count", "--by", "month", "--epsilon", "1", "--ledger", "l.epsilog"})
+          .exit == 0);
+  bench.write("longer.yaml", replaced(kPolicy, "last: 2024-02", "last: 2024-03"));
+  bench.write("other.yaml", replaced(kPolicy, "{from: age, bins", "{from: length, bins"));
+  bench.write("other.yaml", replaced(bench.read("other.yaml"), "    columns:\n",
+                                     "    columns:\n      length: {type: int, column: age}\n"));
+  CHECK(bench.run({"policy", "apply", "longer.yaml", "--why", "march came", "--ledger", "l.epsilog"}).exit ==
+        0);
+  const Result other = bench.run({"policy", "apply", "other.yaml", "--why", "?", "--ledger", "l.epsilog"});
+  CHECK(other.exit == 3);
+  CHECK(contains(other.err, "columns.age_band.from may not change"));
+}
