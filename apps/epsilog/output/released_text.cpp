@@ -60,6 +60,17 @@ std::string rounded_text(const Rational& value, long place) {
   return text;
 }
 
+/// From the first digit that is not 0 to the last; of what has no decimal, more than any.
+std::size_t significant_digits(const Rational& value) {
+  std::string digits = accounting::text(value);
+  if (digits.find('/') != std::string::npos) return std::string::npos;
+  const bool fraction = digits.find('.') != std::string::npos;
+  std::erase_if(digits, [](char c) { return c == '-' || c == '.'; });
+  digits.erase(0, digits.find_first_not_of('0'));
+  if (!fraction) digits.erase(digits.find_last_not_of('0') + 1);
+  return digits.size();
+}
+
 constexpr long kFinestPlace = -12;
 
 /// To which a value is rounded; nothing where it is shown as it is.
@@ -111,8 +122,12 @@ std::string interval_text(const engine::Answer& answer, std::size_t i,
   }
   const Rational width = interval.high - interval.low;
   const Rational unit = accounting::power_of_ten(width > 0 ? order_of(width) - 2 : kFinestPlace);
-  return "[" + grouped(accounting::text(Rational(accounting::floor(interval.low / unit) * unit))) + ", " +
-         grouped(accounting::text(Rational(accounting::ceil(interval.high / unit) * unit))) + "]";
+  // What has three digits is told as it is: mostly an end of the range, as it was declared.
+  const auto end = [](const Rational& exact, const Rational& outward) {
+    return grouped(accounting::text(significant_digits(exact) <= 3 ? exact : outward));
+  };
+  return "[" + end(interval.low, accounting::floor(interval.low / unit) * unit) + ", " +
+         end(interval.high, accounting::ceil(interval.high / unit) * unit) + "]";
 }
 
 std::string error_text(const Rational& error, const Style& style) {
