@@ -32,13 +32,40 @@ void compare_askers(const Place& allow, const Allow& before, const Allow& after)
   compare("roles", before.roles, after.roles);
 }
 
-void compare_allow(const Place& place, const Allow& before, const Allow& after) {
+/// Whether a list of columns has one, or what it is derived from.
+bool lists(const Texts& columns, const std::string& column, const Dataset& dataset) {
+  return contains(columns, column) || contains(columns, dataset.read_from(column));
+}
+
+/// Columns that may be used, where each stands for those derived from it as well.
+void compare_columns(const Place& place, const std::optional<Texts>& old, const std::optional<Texts>& now,
+                     const Dataset& before, const Dataset& after, std::string_view what) {
+  if (!old || !now) return place.compare_allowed(old, now, what);
+  for (const std::string& column : *old) {
+    if (contains(*now, column)) continue;
+    const bool still = lists(*now, column, after);
+    place.report(still ? Direction::neutral : Direction::tighter, yaml::scalar(column), "",
+                 still ? "what it is derived from is listed" : "one " + std::string(what) + " less");
+  }
+  for (std::size_t i = 0; i < now->size(); ++i) {
+    const std::string& column = (*now)[i];
+    if (contains(*old, column)) continue;
+    const bool already = lists(*old, column, before);
+    place.at(i).report(already ? Direction::neutral : Direction::looser, "", yaml::scalar(column),
+                       already ? "what it is derived from was listed" : "one more " + std::string(what));
+  }
+  place.compare_order(*old, *now);
+}
+
+void compare_allow(const Place& place, const Dataset& dataset, const Dataset& dataset_now) {
+  const Allow& before = dataset.allow;
+  const Allow& after = dataset_now.allow;
   const auto& [statistics, columns, by, where, principals, roles] = before;
   const auto& [statistics_now, columns_now, by_now, where_now, principals_now, roles_now] = after;
   place.at("statistics").compare_allowed(names(statistics), names(statistics_now), "statistic");
   place.at("columns").compare_allowed(columns, columns_now, "column to aggregate");
-  place.at("by").compare_allowed(by, by_now, "column to group by");
-  place.at("where").compare_allowed(where, where_now, "column to compare");
+  compare_columns(place.at("by"), by, by_now, dataset, dataset_now, "column to group by");
+  compare_columns(place.at("where"), where, where_now, dataset, dataset_now, "column to compare");
   compare_askers(place, before, after);
 }
 
@@ -49,20 +76,34 @@ bool covers(const std::optional<Texts>& broad, const std::optional<Texts>& narro
                                [&](const std::string& one) { return contains(*broad, one); });
 }
 
-/// Whether `broad` forbids everything that `narrow` does.
-bool covers(const Forbid& broad, const Forbid& narrow) {
+/// The same of columns: each stands for those derived from it as well, in the dataset of the broader list.
+bool covers(const std::optional<Texts>& broad, const std::optional<Texts>& narrow, const Dataset& dataset) {
+  if (!broad) return true;
+  return narrow && std::all_of(narrow->begin(), narrow->end(),
+                               [&](const std::string& one) { return lists(*broad, one, dataset); });
+}
+
+/// Whether `broad`, a rule of the dataset, forbids everything that `narrow` does.
+bool covers(const Forbid& broad, const Forbid& narrow, const Dataset& dataset) {
   const auto& [principals, roles, purposes, statistics, columns, by, where, mark] = broad;
   return covers(principals, narrow.principals) && covers(roles, narrow.roles) &&
          covers(purposes, narrow.purposes) && covers(names(statistics), names(narrow.statistics)) &&
-         covers(columns, narrow.columns) && covers(by, narrow.by) && covers(where, narrow.where);
+         covers(columns, narrow.columns) && covers(by, narrow.by, dataset) &&
+         covers(where, narrow.where, dataset);
 }
 
-bool equivalent(const Forbid& a, const Forbid& b) {
-  return covers(a, b) && covers(b, a);
+bool covered(const Dataset& dataset, const Forbid& rule) {
+  return std::any_of(dataset.forbid.begin(), dataset.forbid.end(),
+                     [&](const Forbid& other) { return covers(other, rule, dataset); });
 }
 
-bool covered(const std::vector<Forbid>& rules, const Forbid& rule) {
-  return std::any_of(rules.begin(), rules.end(), [&](const Forbid& other) { return covers(other, rule); });
+/// Of two rules that forbid the same.
+std::string_view why_neutral(const Forbid& before, const Forbid& after) {
+  const auto size = [](const Forbid& rule) {
+    return (rule.by ? rule.by->size() : 0) + (rule.where ? rule.where->size() : 0);
+  };
+  return size(before) == size(after) ? "only the order differs"
+                                     : "what is derived from a column is forbidden with it";
 }
 
 /// The rules of one side that have no equivalent on the other.
@@ -71,8 +112,12 @@ struct Unpaired {
   std::vector<std::size_t> fresh;  ///< in `after`
 };
 
-Unpaired report_equivalent(const Place& place, const std::vector<Forbid>& before,
-                           const std::vector<Forbid>& after) {
+Unpaired report_equivalent(const Place& place, const Dataset& dataset, const Dataset& dataset_now) {
+  const std::vector<Forbid>& before = dataset.forbid;
+  const std::vector<Forbid>& after = dataset_now.forbid;
+  const auto equivalent = [&](const Forbid& old, const Forbid& now) {
+    return covers(old, now, dataset) && covers(now, old, dataset_now);
+  };
   Unpaired rest;
   std::vector<bool> paired(after.size(), false);
   for (const Forbid& old : before) {
@@ -85,7 +130,7 @@ Unpaired report_equivalent(const Place& place, const std::vector<Forbid>& before
     }
     const auto i = static_cast<std::size_t>(same - after.begin());
     paired[i] = true;
-    place.at(i).compare(value_text(old), value_text(*same), {Direction::neutral, "only the order differs"});
+    place.at(i).compare(value_text(old), value_text(*same), {Direction::neutral, why_neutral(old, *same)});
   }
   for (std::size_t i = 0; i < after.size(); ++i) {
     if (!paired[i]) rest.fresh.push_back(i);
@@ -95,8 +140,10 @@ Unpaired report_equivalent(const Place& place, const std::vector<Forbid>& before
 
 /// What another rule covers, before or after, is no difference to anybody. Of the others a rule is paired
 /// with a narrower one that became of it, or a broader one.
-void compare_forbid(const Place& place, const std::vector<Forbid>& before, const std::vector<Forbid>& after) {
-  auto [gone, fresh] = report_equivalent(place, before, after);
+void compare_forbid(const Place& place, const Dataset& dataset, const Dataset& dataset_now) {
+  const std::vector<Forbid>& before = dataset.forbid;
+  const std::vector<Forbid>& after = dataset_now.forbid;
+  auto [gone, fresh] = report_equivalent(place, dataset, dataset_now);
   // Takes out of `list` the first that `matches`; false when none does.
   const auto take = [](auto& list, const auto& matches, auto& taken) {
     const auto found = std::find_if(list.begin(), list.end(), matches);
@@ -109,10 +156,11 @@ void compare_forbid(const Place& place, const std::vector<Forbid>& before, const
   std::vector<std::size_t> fresh_for_nobody;
   for (const Forbid* old : gone) {
     std::size_t i = 0;
-    if (covered(after, *old)) {
+    if (covered(dataset_now, *old)) {
       gone_for_nobody.push_back(old);
     } else if (take(
-                   fresh, [&](std::size_t candidate) { return covers(*old, after[candidate]); }, i)) {
+                   fresh, [&](std::size_t candidate) { return covers(*old, after[candidate], dataset); },
+                   i)) {
       place.at(i).report(Direction::looser, value_text(*old), value_text(after[i]), "less is forbidden");
     } else {
       place.report(Direction::looser, value_text(*old), "", "this is forbidden no more");
@@ -120,11 +168,11 @@ void compare_forbid(const Place& place, const std::vector<Forbid>& before, const
   }
   for (const std::size_t i : fresh) {
     const Forbid* old = nullptr;
-    if (covered(before, after[i])) {
+    if (covered(dataset, after[i])) {
       fresh_for_nobody.push_back(i);
     } else if (take(
-                   gone_for_nobody, [&](const Forbid* candidate) { return covers(after[i], *candidate); },
-                   old)) {
+                   gone_for_nobody,
+                   [&](const Forbid* candidate) { return covers(after[i], *candidate, dataset_now); }, old)) {
       place.at(i).report(Direction::tighter, value_text(*old), value_text(after[i]), "more is forbidden");
     } else {
       place.at(i).report(Direction::tighter, "", value_text(after[i]), "this was not forbidden");
@@ -190,8 +238,8 @@ void compare_purposes(const Place& place, const std::optional<Texts>& before,
 
 void compare_access(const Place& dataset, const Dataset& before, const Dataset& after) {
   compare_purposes(dataset.at("purposes"), before.purposes, after.purposes);
-  compare_allow(dataset.at("allow"), before.allow, after.allow);
-  compare_forbid(dataset.at("forbid"), before.forbid, after.forbid);
+  compare_allow(dataset.at("allow"), before, after);
+  compare_forbid(dataset.at("forbid"), before, after);
   if (before.approvals && after.approvals) {
     compare_approvals(dataset.at("approvals"), *before.approvals, *after.approvals);
   } else if (after.approvals) {

@@ -80,3 +80,46 @@ TEST_CASE("policy diff: a column of the source that becomes a derived one is ano
   CHECK(differences(kMap, "{type: string, values: [A]}") ==
         Texts{"! incomparable " + kPlace + ".from: dx -> "});
 }
+
+TEST_CASE("policy diff: under allow and forbid a column stands for those derived from it",
+          "[engine][diff][derived]") {
+  const auto said = [](const std::string& before, const std::string& after) {
+    const auto policy = [](const std::string& rules) {
+      PolicyText text;
+      text.columns = "{" + kColumns + ", band: {from: age, bins: [0, 18]}, old: {from: age, map: {99: old}}}";
+      text.more = rules;
+      return checked_policy(text.yaml(), "p.yaml");
+    };
+    Texts texts;
+    for (const PolicyChange& change : diff(policy(before), policy(after))) {
+      texts.push_back(std::string(name(change.direction)) + " " + change.before + " -> " + change.after);
+    }
+    return texts;
+  };
+  for (const std::string list : {"by", "where"}) {
+    CAPTURE(list);
+    const auto allowed = [&](const std::string& before, const std::string& after) {
+      return said("allow: {" + list + ": [" + before + "]}", "allow: {" + list + ": [" + after + "]}");
+    };
+    CHECK(allowed("age", "age, band") == Texts{"neutral  -> band"});
+    CHECK(allowed("band, age", "age") == Texts{"neutral band -> "});
+    CHECK(allowed("age", "band") == Texts{"tighter age -> ", "neutral  -> band"});
+    CHECK(allowed("band", "age") == Texts{"neutral band -> ", "looser  -> age"});
+    CHECK(allowed("band", "band, old") == Texts{"looser  -> old"});
+    CHECK(allowed("band, old", "old") == Texts{"tighter band -> "});
+    CHECK(allowed("age, band", "band, age") == Texts{"neutral [age, band] -> [band, age]"});
+    const auto rule = [&](const std::string& columns) { return "{" + list + ": [" + columns + "]}"; };
+    const auto forbidden = [&](const std::string& before, const std::string& after) {
+      return said("forbid: [" + before + "]", "forbid: [" + after + "]");
+    };
+    CHECK(forbidden(rule("age"), rule("age, band")) ==
+          Texts{"neutral " + rule("age") + " -> " + rule("age, band")});
+    CHECK(forbidden(rule("age"), rule("band")) == Texts{"looser " + rule("age") + " -> " + rule("band")});
+    CHECK(forbidden(rule("band"), rule("age")) == Texts{"tighter " + rule("band") + " -> " + rule("age")});
+    CHECK(forbidden(rule("age") + ", " + rule("old"), rule("age")) ==
+          Texts{"neutral " + rule("old") + " -> "});
+    CHECK(forbidden(rule("band"), rule("band") + ", " + rule("old")) == Texts{"tighter  -> " + rule("old")});
+    CHECK(forbidden(rule("band"), rule("old")) ==
+          Texts{"looser " + rule("band") + " -> ", "tighter  -> " + rule("old")});
+  }
+}
