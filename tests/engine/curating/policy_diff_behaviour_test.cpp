@@ -49,6 +49,10 @@ constexpr std::array kQuestions = {
     Asked{"units", "", "ward = 'C'"},
     Asked{"count", "", "cost > 0.125"},
     Asked{"mean:age", "", "day < 2024-03-01"},
+    Asked{"count", "band", ""},
+    Asked{"count", "", "band is not missing"},
+    Asked{"count", "ward", "band is missing"},
+    Asked{"count", "ward", "age > 3"},
 };
 constexpr std::array kAskers = {"alice", "bob", "carol", "dave", "eve"};
 constexpr std::array kPurposes = {"", "", "staffing", "quality"};

@@ -1,6 +1,10 @@
 // What a change of a derived column means, and what of it is refused once charged.
 #include "epsilog/engine/policy_diff.hpp"
 
+#include <algorithm>
+#include <optional>
+
+#include "access.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
@@ -121,5 +125,83 @@ TEST_CASE("policy diff: under allow and forbid a column stands for those derived
     CHECK(forbidden(rule("band"), rule("band") + ", " + rule("old")) == Texts{"tighter  -> " + rule("old")});
     CHECK(forbidden(rule("band"), rule("old")) ==
           Texts{"looser " + rule("band") + " -> ", "tighter  -> " + rule("old")});
+  }
+}
+
+namespace {
+
+const Texts kGroups = {"age", "band", "old", "ward"};
+
+/// A policy with that list of columns, and which of the questions by one column, and with a condition on one,
+/// it admits.
+struct Admitting {
+  Policy policy;
+  std::vector<bool> questions;
+};
+
+Admitting admitting(const std::string& rules) {
+  PolicyText text;
+  text.columns =
+      "{age: {type: int, values: [1, 2]}, ward: {type: string, values: [A]}, band: {from: age, bins: [0, "
+      "18]},"
+      " old: {from: age, map: {99: old}}}";
+  text.more = rules;
+  Admitting result{checked_policy(text.yaml(), "p.yaml"), {}};
+  for (const std::string& column : kGroups) {
+    for (const bool by : {true, false}) {
+      Request request;
+      request.dataset = "clinic";
+      request.principal = "alice";
+      request.question = by ? parse_question("count", column, std::nullopt)
+                            : parse_question("count", std::nullopt, column + " is not missing");
+      const Dataset& dataset = result.policy.dataset("clinic");
+      result.questions.push_back(access_reasons(result.policy, dataset, request).empty());
+    }
+  }
+  return result;
+}
+
+/// Every list of some of the columns, none included, and no list.
+std::vector<Admitting> every(const std::string& before_list, const std::string& after_list, bool empty) {
+  std::vector<Admitting> all{admitting("")};
+  for (unsigned chosen = empty ? 0 : 1; chosen < 1U << kGroups.size(); ++chosen) {
+    std::string columns;
+    for (std::size_t i = 0; i < kGroups.size(); ++i) {
+      if ((chosen >> i & 1U) != 0) columns += (columns.empty() ? "" : ", ") + kGroups[i];
+    }
+    all.push_back(admitting(before_list + columns + after_list));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("policy diff: a list of columns is called looser just where it admits more, and tighter where less",
+          "[engine][diff][derived][exhaustive]") {
+  for (const auto& lists :
+       {every("allow: {by: [", "]}", true), every("allow: {where: [", "]}", true),
+        every("forbid: [{by: [", "]}]", false), every("forbid: [{where: [", "]}]", false)}) {
+    CHECK(lists.size() >= 16);
+    for (const Admitting& before : lists) {
+      for (const Admitting& after : lists) {
+        bool more = false, less = false;
+        for (std::size_t i = 0; i < before.questions.size(); ++i) {
+          more |= after.questions[i] && !before.questions[i];
+          less |= before.questions[i] && !after.questions[i];
+        }
+        const auto changes = diff(before.policy, after.policy);
+        const auto says = [&](Direction direction) {
+          return std::any_of(changes.begin(), changes.end(),
+                             [&](const PolicyChange& change) { return change.direction == direction; });
+        };
+        INFO(before.policy.yaml() << after.policy.yaml());
+        // That a list appears or goes is told without looking into it.
+        const bool both = before.policy.yaml().find("allow") == after.policy.yaml().find("allow");
+        if (says(Direction::looser) != more && both) FAIL_CHECK("looser");
+        if (says(Direction::tighter) != less && both) FAIL_CHECK("tighter");
+        if (more && !says(Direction::looser)) FAIL_CHECK("not looser");
+        if (less && !says(Direction::tighter)) FAIL_CHECK("not tighter");
+      }
+    }
   }
 }

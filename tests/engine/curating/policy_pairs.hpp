@@ -37,7 +37,8 @@ class PolicyParts final {
   }
   void change(std::mt19937_64& random) {
     auto part = std::next(choices().begin(), static_cast<std::ptrdiff_t>(random() % choices().size()));
-    static const std::vector<std::string> kOften = {"blocks", "wards", "rows", "mean_split", "limits"};
+    static const std::vector<std::string> kOften = {"blocks", "wards",  "rows",  "mean_split",
+                                                    "limits", "labels", "allow", "forbid"};
     if (random() % 3 == 0) part = choices().find(kOften[random() % kOften.size()]);
     const std::string before = text_[part->first];
     for (int attempt = 0; attempt < 20 && text_[part->first] == before; ++attempt) draw(part->first, random);
@@ -62,7 +63,7 @@ class PolicyParts final {
     add("columns", "{day: {type: date}, age: {type: int, bounds: " + of("age") +
                        ", missing: 0}, cost: {type: decimal, scale: " + of("scale") +
                        ", bounds: [0, 500], missing: 0}, ward: {type: string" + of("wards") + "}" +
-                       of("column") + "}");
+                       of("column") + of("labels") + "}");
     add("queries", of("queries"));
     add("limits", of("limits"));
     add("per_release", of("per_release"));
@@ -105,6 +106,13 @@ class PolicyParts final {
         {"scale", {"2", "3"}},
         {"wards", {", values: [A, B, C]", ", values: [A, B]", ", values: [A, B, D]", ""}},
         {"column", {"", ", note: {type: bool}"}},
+        {"labels",
+         {"", ", band: {from: age, bins: [0, 40, 110]}", ", band: {from: age, bins: [0, 40, 80, 110]}",
+          ", band: {from: cost, bins: [0, 40, 110]}", ", band: {from: age, map: {1: x, 2: y}, other: z}",
+          ", band: {from: day, per: month, first: 2024-01, last: 2024-03}",
+          ", band: {from: day, per: month, first: 2024-01, last: 2024-04}",
+          ", band: {from: day, per: month, first: 2024-02, last: 2024-03}",
+          ", band: {type: string, values: [A, B]}"}},
         {"queries",
          {"", "{auc: {bounds: [0, 1], sensitivity: 0.01}}", "{auc: {bounds: [0, 1], sensitivity: 0.02}}"}},
         {"limits",
@@ -118,13 +126,16 @@ class PolicyParts final {
         {"purposes", {"", "[staffing]", "[staffing, quality]"}},
         {"allow",
          {"", "{statistics: [count, mean]}", "{statistics: [count, mean, units, sum]}", "{columns: [age]}",
-          "{by: []}", "{where: [day]}", "{principals: [alice]}", "{roles: [research]}",
-          "{principals: [bob], roles: [research]}"}},
+          "{by: []}", "{where: [day]}", "{by: [band]}", "{by: [age]}", "{by: [age, band]}", "{where: [age]}",
+          "{where: [band]}", "{by: [ward], where: [age, band]}", "{principals: [alice]}",
+          "{roles: [research]}", "{principals: [bob], roles: [research]}"}},
         {"forbid",
          {"", "{principals: [alice]}", "{principals: [alice, bob]}", "{roles: [research]}",
           "{statistics: [mean]}", "{principals: [alice], statistics: [mean]}",
           "{principals: [alice, bob], statistics: [mean, units]}", "{by: [ward]}",
-          "{roles: [research], by: [ward]}", "{columns: [age]}", "{where: [day]}", "{purposes: [staffing]}"}},
+          "{roles: [research], by: [ward]}", "{columns: [age]}", "{where: [day]}", "{purposes: [staffing]}",
+          "{by: [band]}", "{by: [age]}", "{by: [band, age]}", "{where: [age]}", "{where: [band]}",
+          "{by: [ward], where: [age]}", "{by: [ward], where: [band, age]}"}},
         {"approvals",
          {"", "{required: 1, by: {roles: [custodian]}}",
           "{required: 1, by: {roles: [custodian]}, expires: 1d}", "{required: 2, by: {roles: [custodian]}}",
