@@ -160,12 +160,14 @@ Rational ComponentMechanism::accuracy_up(const Rational& alpha) const {
   return std::visit([&alpha](const auto& m) { return m.accuracy_up(alpha); }, mechanism_);
 }
 
-mechanisms::AnswerIntervals ComponentMechanism::intervals(const Rational& alpha,
-                                                          mechanisms::Shown shown) const {
-  if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_))
+std::optional<mechanisms::AnswerIntervals> ComponentMechanism::intervals(const Rational& alpha,
+                                                                         mechanisms::Shown shown) const {
+  if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_)) {
     return snapping->intervals(alpha, shown);
+  }
   EPSILOG_INVARIANT(shown == mechanisms::Shown::as_released);
-  return std::get<DiscreteMechanism>(mechanism_).intervals(alpha);
+  const auto* discrete = std::get_if<DiscreteMechanism>(&mechanism_);
+  return discrete != nullptr ? std::optional(discrete->intervals(alpha)) : std::nullopt;
 }
 
 bool ComponentMechanism::can_release(const Rational& value) const {

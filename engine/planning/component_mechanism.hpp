@@ -55,8 +55,9 @@ class ComponentMechanism final {
   [[nodiscard]] std::optional<WholeRange> whole_range() const;
   /// As the mechanism's own accuracy_up().
   [[nodiscard]] Rational accuracy_up(const Rational& alpha) const;
-  /// As the mechanism's own intervals(), of what is shown of a release.
-  [[nodiscard]] mechanisms::AnswerIntervals intervals(const Rational& alpha, mechanisms::Shown shown) const;
+  /// As the mechanism's own intervals(), of what is shown of a release; nothing of what adds no noise.
+  [[nodiscard]] std::optional<mechanisms::AnswerIntervals> intervals(const Rational& alpha,
+                                                                     mechanisms::Shown shown) const;
   /// Whether a release of this mechanism may be `value`.
   [[nodiscard]] bool can_release(const Rational& value) const;
   [[nodiscard]] ledger::ComponentRecord record(Component::Quantity quantity) const;

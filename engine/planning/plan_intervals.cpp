@@ -71,7 +71,9 @@ PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational
   const Shown shown = recipe_.kind == PostProcessing::Kind::rounded ? Shown::rounded : Shown::as_released;
   Inverted result;
   for (const ComponentMechanism& mechanism : plan.mechanisms) {
-    result.push_back(mechanism.intervals(of_each, shown));
+    std::optional<mechanisms::AnswerIntervals> intervals = mechanism.intervals(of_each, shown);
+    if (!intervals) return {};
+    result.push_back(std::move(*intervals));
   }
   return result;
 }
@@ -105,6 +107,7 @@ std::vector<CellIntervals> PlanIntervals::of(const std::vector<std::vector<Ratio
                      std::all_of(components.begin(), components.end(),
                                  [&](const auto& cells) { return cells.size() == values.size(); });
   if (values.empty() || !whole) return result;
+  if (std::any_of(each_.begin(), each_.end(), [](const Inverted& one) { return one.empty(); })) return result;
   for (std::size_t i = 0; i < alphas_.size(); ++i) {
     result.push_back(
         {alphas_[i], told(each_[i], components, values),

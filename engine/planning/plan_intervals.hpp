@@ -26,7 +26,7 @@ class PlanIntervals final {
                                               std::span<const Rational> values) const;
 
  private:
-  /// Of one alpha, [component].
+  /// Of one alpha, [component]; empty where one of them has no intervals.
   using Inverted = std::vector<mechanisms::AnswerIntervals>;
 
   [[nodiscard]] Inverted inverted(const Plan& plan, const Rational& alpha, std::size_t draws) const;
