@@ -27,7 +27,7 @@ std::optional<std::string> BoundKeys::bind(const ledger::StoredDecision& stored)
 std::optional<std::string> BoundKeys::bound_to(const std::string& principal, const std::string& key) {
   const Key wanted{principal, key};
   if (!remembered_) {
-    if (auto first = first_with(wanted, 0, last_ + 1)) return first;
+    if (auto first = first_with(wanted, 0, last_ < INT64_MAX ? last_ + 1 : last_)) return first;
   }
   if (!remembered_) return std::nullopt;
   const auto entry = remembered_->find(wanted);

@@ -75,7 +75,8 @@ class Events final {
             "stands after decision " + std::to_string(event.after_decision) + ", which is not there");
     }
     const std::string before = time_of_decision(event.after_decision);
-    const std::string after = time_of_decision(event.after_decision + 1);
+    const std::string after =
+        event.after_decision < INT64_MAX ? time_of_decision(event.after_decision + 1) : "";
     if (event.time < before || (!after.empty() && after < event.time)) {
       fault(event.record, "event_time",
             "is dated " + event.time + ", and stands after decision " + std::to_string(event.after_decision) +
@@ -126,7 +127,7 @@ class Events final {
         if (expected != 0 && version != expected) {
           fault(event.record, "migration_gap", "follows that to schema " + std::to_string(expected - 1));
         }
-        expected = version + 1;
+        expected = version < INT64_MAX ? version + 1 : version;
         to_this_order = to_this_order || version == 3;
       }
     }

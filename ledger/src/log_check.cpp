@@ -66,13 +66,18 @@ bool LogCheck::next() {
       }
     } catch (const LedgerCorrupt& error) {
       fault("line " + std::to_string(index), "line_changed", error.what());
-      ++expected_;
+      expect_next();
       continue;
     }
     check_place();
     there_ = true;
     return true;
   }
+}
+
+/// Nothing stands behind the largest number that a row can have.
+void LogCheck::expect_next() {
+  if (expected_ < INT64_MAX) ++expected_;
 }
 
 /// Its number, its leaf's place in the tree, and that rows of a kind have lines in their order.
@@ -82,7 +87,7 @@ void LogCheck::check_place() {
           "follows line " + std::to_string(expected_ - 1) + ", and nothing stands between");
     expected_ = row_.index;
   }
-  ++expected_;
+  expect_next();
   const auto kind = static_cast<std::size_t>(row_.kind);
   if (kind == 0 && row_.row != 0) fault(line_name(), "log_order", "is of a row where there is but one");
   ++count_.at(kind);

@@ -45,6 +45,7 @@ class LogCheck final {
     Hash leaf = {};
   };
   [[nodiscard]] bool next();
+  void expect_next();
   void check_place();
   void check_account();
   [[nodiscard]] Line line_of(Record record) const;

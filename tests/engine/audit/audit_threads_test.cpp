@@ -116,6 +116,7 @@ TEST_CASE("audit: it says the same in slices of one row as of one slice, whateve
        "UPDATE log SET idx = 9223372036854775807 WHERE idx = 250", "DELETE FROM log", "DELETE FROM node",
        "INSERT INTO node VALUES(16, 7, zeroblob(32))",
        "UPDATE decision SET seq = 9223372036854775807 WHERE seq = 300",
+       "UPDATE policy_version SET after_decision = 9223372036854775807 WHERE version = 1",
        "UPDATE decision SET seq = 4611686018427387904 WHERE seq = 20", "DELETE FROM decision",
        "DELETE FROM name", "DROP TABLE recovery; UPDATE meta SET one = one",
        "DROP TABLE node; UPDATE meta SET one = one", "DROP TABLE open_decision; UPDATE meta SET one = one",
