@@ -118,7 +118,7 @@ TEST_CASE("ticks: what is due at one tick is recorded as it was asked, whichever
       Answer first, second;
       std::thread asks_first([&] {
         mechanisms::SystemBits bits;
-        const engine::Progress waits = [&](double) {
+        const auto waits = [&](double) {
           reads.set_value();
           ready.get_future().wait();
           std::this_thread::sleep_for(milliseconds(30));  // it is ready long after the second
