@@ -42,6 +42,10 @@ std::size_t words_at_once(const QuantileParameters& p) {
 
 }  // namespace
 
+Rational least_rank_alpha() {
+  return accounting::power_of_two(-1024);
+}
+
 QuantileMechanism::QuantileMechanism(const Options& options) : parameters_(split_quantiles(options)) {}
 
 accounting::LossFacts QuantileMechanism::loss_facts() const {
@@ -53,10 +57,24 @@ accounting::LossFacts QuantileMechanism::loss_facts() const {
 accounting::SealedRelease QuantileMechanism::release(std::span<const std::vector<CandidateRows>> cells,
                                                      accounting::ChargeReceipt receipt,
                                                      BitSource& bits) const {
-  const Parameters& p = parameters_;
-  if (cells.size() != p.cells) throw InvalidParameter("release: not as many cells as the charge is for");
-  const std::int64_t decision = receipt.consume(p.charged);
+  if (cells.size() != parameters_.cells)
+    throw InvalidParameter("release: not as many cells as the charge is for");
+  const std::int64_t decision = receipt.consume(parameters_.charged);
+  return ReleaseSealer::seal(decision, parameters_.charged, drawn(cells, bits));
+}
 
+std::vector<Rational> QuantileMechanism::draw_invented(std::span<const InventedCounts> cells,
+                                                       BitSource& bits) const {
+  if (cells.size() != parameters_.cells) throw InvalidParameter("dummy run: not as many cells as there are");
+  std::vector<std::vector<CandidateRows>> rows;
+  rows.reserve(cells.size());
+  for (const InventedCounts& cell : cells) rows.push_back(cell.rows());
+  return drawn(rows, bits);
+}
+
+std::vector<Rational> QuantileMechanism::drawn(std::span<const std::vector<CandidateRows>> cells,
+                                               BitSource& bits) const {
+  const Parameters& p = parameters_;
   GuardedBits guarded(bits);
   RandomWords words(guarded, words_at_once(p));
   std::vector<Rational> values;
@@ -65,15 +83,25 @@ accounting::SealedRelease QuantileMechanism::release(std::span<const std::vector
   for (const std::vector<CandidateRows>& cell : cells) {
     const std::vector<CandidateRows> rows = in_order(cell, p.candidates - 1);
     for (const QuantileNode& node : p.nodes) selected[node.quantile] = select(p, node, rows, selected, words);
-    for (const std::uint64_t candidate : selected) values.emplace_back(static_cast<unsigned long>(candidate));
+    for (const std::uint64_t candidate : selected) values.push_back(p.values.at(candidate));
   }
-  return ReleaseSealer::seal(decision, p.charged, std::move(values));
+  return values;
+}
+
+std::size_t QuantileMechanism::bytes_drawn() const {
+  const Parameters& p = parameters_;
+  // Two words that decide each selection, and of permute-and-flip one for each candidate that is left: those
+  // of a level are left to one of its selections alone.
+  const std::size_t coins =
+      p.selection == Selection::exponential ? 0 : p.levels * static_cast<std::size_t>(p.candidates);
+  const std::size_t words = static_cast<std::size_t>(p.cells) * (coins + 2 * p.nodes.size());
+  return (words + kWordsFetched) * sizeof(std::uint64_t);
 }
 
 RankAccuracy QuantileMechanism::rank_accuracy_up(std::size_t quantile, const Rational& alpha) const {
   const Parameters& p = parameters_;
   if (quantile >= p.nodes.size()) throw InvalidParameter("quantile: there are fewer");
-  if (alpha < accounting::power_of_two(-1024) || alpha >= 1)
+  if (alpha < least_rank_alpha() || alpha >= 1)
     throw InvalidParameter("alpha: must be at least 2^-1024 and below 1");
   std::vector<const QuantileNode*> node_of(p.nodes.size());
   for (const QuantileNode& node : p.nodes) node_of[node.quantile] = &node;

@@ -5,19 +5,27 @@
 
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
 #include "epsilog/mechanisms/hypothetical_answer.hpp"
+#include "epsilog/mechanisms/quantile_mechanism.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 
 using epsilog::accounting::SealedRelease;
 using epsilog::mechanisms::BitSource;
+using epsilog::mechanisms::CandidateRows;
 using epsilog::mechanisms::DiscreteMechanism;
 using epsilog::mechanisms::HypotheticalAnswer;
 using epsilog::mechanisms::InventedAnswer;
+using epsilog::mechanisms::InventedCounts;
+using epsilog::mechanisms::QuantileMechanism;
 using epsilog::mechanisms::Rational;
 using epsilog::mechanisms::SnappingMechanism;
 
 std::vector<Rational> drawn(const SnappingMechanism& mechanism, std::span<const InventedAnswer> invented,
                             BitSource& bits) {
   return mechanism.draw_invented(invented, bits);
+}
+std::vector<Rational> selected_of_nobody(const QuantileMechanism& mechanism,
+                                         std::span<const InventedCounts> cells, BitSource& bits) {
+  return mechanism.draw_invented(cells, bits);
 }
 
 #ifdef EPSILOG_DRAW_SNAPPED
@@ -30,6 +38,17 @@ std::vector<Rational> revealed(const SnappingMechanism& mechanism, std::span<con
 std::vector<Rational> revealed(const DiscreteMechanism& mechanism, std::span<const Rational> answers,
                                BitSource& bits) {
   return mechanism.draw_invented(answers, bits);
+}
+#endif
+#ifdef EPSILOG_DRAW_SELECTED
+std::vector<Rational> selected(const QuantileMechanism& mechanism,
+                               std::span<const std::vector<CandidateRows>> cells, BitSource& bits) {
+  return mechanism.draw_invented(cells, bits);
+}
+#endif
+#ifdef EPSILOG_MAKE_COUNTS
+InventedCounts wrapped(const std::vector<CandidateRows>& rows) {
+  return InventedCounts(rows);
 }
 #endif
 #ifdef EPSILOG_DRAW_UNSEEN

@@ -10,6 +10,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "selection_law.hpp"
 #include "support/catch.hpp"
+#include "support/invention_forge.hpp"
 #include "support/receipt_forge.hpp"
 #include "support/replay_bits.hpp"
 
@@ -86,6 +87,9 @@ TEST_CASE("quantile mechanism: each option that cannot be is refused by its name
   CHECK(refusal([](O& o) { o.candidates = 1'000'001; }).starts_with("candidates: "));
   CHECK(refusal([](O& o) { o.rows_per_unit = 0; }).starts_with("rows_per_unit: "));
   CHECK(refusal([](O& o) { o.cells = 0; }).starts_with("cells: "));
+  CHECK(refusal([](O& o) { o.values.step = 0; }).starts_with("values: "));
+  CHECK(refusal([](O& o) { o.values.list = {1, 2}; }).starts_with("values: "));
+  CHECK(refusal([](O& o) { o.values.list.assign(10, 1); }).starts_with("values: "));
 }
 
 TEST_CASE("quantile mechanism: three quartiles take two levels, each half of epsilon",
@@ -255,5 +259,71 @@ TEST_CASE("quantile mechanism: randomness that ends is an error at every fill, a
       }
     }
     CHECK(fills > 1);
+  }
+}
+
+TEST_CASE(
+    "quantile mechanism: what is released of a candidate is its value, found again and nearest to itself",
+    "[mechanisms][quantile][exact]") {
+  QuantileOptions options = quantiles_asked(Selection::exponential, "1", {{1, 2}}, 4);
+  options.values = {.first = Rational(-1, 2), .step = Rational(1, 4)};
+  const QuantileMechanism stepped(options);
+  options.values = {.list = {-3, 0, Rational(1, 3), 7}};
+  const QuantileMechanism listed(options);
+  const Cells cells = {{{2, 1000}}};
+  for (const QuantileMechanism* mechanism : {&stepped, &listed}) {
+    const CandidateValues& values = mechanism->parameters().values;
+    const Rational value = released(*mechanism, cells, 7).front();
+    CHECK(value == values.at(2));
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      CHECK(values.find(values.at(i), 4) == std::optional(i));
+      CHECK(values.nearest(values.at(i), 4) == i);
+    }
+    CHECK_FALSE(values.find(values.at(1) + Rational(1, 1000), 4).has_value());
+    CHECK_FALSE(values.find(100, 4).has_value());
+    CHECK(values.nearest(-100, 4) == 0);
+    CHECK(values.nearest(100, 4) == 3);
+    CHECK(values.nearest((values.at(1) + values.at(2)) / 2, 4) == 2);  // a tie goes up
+  }
+}
+
+TEST_CASE("quantile mechanism: rows that nobody has are drawn from as rows are, without a charge",
+          "[mechanisms][quantile]") {
+  for (const Selection selection : kSelections) {
+    const QuantileMechanism mechanism(quantiles_asked(selection, "1", {{1, 4}, {1, 2}, {3, 4}}, 20));
+    const Cells cells = {{{3, 4}, {9, 2}, {15, 7}}};
+    const auto invented = epsilog::engine::InventedData::of_rows(cells);
+    SeededBits bits(11);
+    CHECK(mechanism.draw_invented(invented, bits) == released(mechanism, cells, 11));
+    CHECK_THROWS_AS(mechanism.draw_invented({}, bits), InvalidParameter);
+  }
+}
+
+TEST_CASE("quantile mechanism: a release reads no more bytes than it says beforehand",
+          "[mechanisms][quantile]") {
+  class CountedBits final : public BitSource {
+   public:
+    void fill(std::span<std::byte> bytes) override {
+      read += bytes.size();
+      bits_.fill(bytes);
+    }
+    std::size_t read = 0;
+
+   private:
+    SeededBits bits_{3};
+  };
+  for (const Selection selection : kSelections) {
+    for (const std::uint64_t candidates : {1U, 2U, 63U, 64U, 1000U}) {
+      for (const std::uint64_t cells : {1U, 5U}) {
+        QuantileOptions options =
+            quantiles_asked(selection, "1", {{1, 4}, {1, 2}, {3, 4}, {9, 10}}, candidates);
+        options.cells = cells;
+        const QuantileMechanism mechanism(options);
+        CountedBits bits;
+        (void)released(mechanism, Cells(cells, {{candidates / 2, 10}}), bits);
+        CAPTURE(candidates, cells);
+        CHECK(bits.read <= mechanism.bytes_drawn());
+      }
+    }
   }
 }

@@ -18,6 +18,12 @@ class InventedData {
     for (const accounting::Rational& value : values) answers.push_back(mechanisms::InventedAnswer(value));
     return answers;
   }
+  static std::vector<mechanisms::InventedCounts> of_rows(
+      const std::vector<std::vector<mechanisms::CandidateRows>>& cells) {
+    std::vector<mechanisms::InventedCounts> counts;
+    for (const auto& rows : cells) counts.push_back(mechanisms::InventedCounts(rows));
+    return counts;
+  }
 };
 
 }  // namespace epsilog::engine

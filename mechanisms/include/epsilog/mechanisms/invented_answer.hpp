@@ -8,8 +8,10 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/mechanisms/quantile_parameters.hpp"
 
 namespace epsilog::engine {
 class InventedData;
@@ -25,6 +27,17 @@ class InventedAnswer final {
   friend class engine::InventedData;
   explicit InventedAnswer(accounting::Rational value) : value_(std::move(value)) {}
   accounting::Rational value_;
+};
+
+/// Likewise of a cell whose quantiles are asked for: how many rows were rounded to each candidate.
+class InventedCounts final {
+ public:
+  [[nodiscard]] const std::vector<CandidateRows>& rows() const noexcept { return rows_; }
+
+ private:
+  friend class engine::InventedData;
+  explicit InventedCounts(std::vector<CandidateRows> rows) : rows_(std::move(rows)) {}
+  std::vector<CandidateRows> rows_;
 };
 
 }  // namespace epsilog::mechanisms

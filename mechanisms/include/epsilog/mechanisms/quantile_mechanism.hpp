@@ -29,6 +29,7 @@
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
+#include "epsilog/mechanisms/invented_answer.hpp"
 #include "epsilog/mechanisms/quantile_parameters.hpp"
 
 namespace epsilog::mechanisms {
@@ -39,6 +40,9 @@ struct RankAccuracy {
   Rational error;
   Rational ties;  ///< 0 where no rows were divided before: for one quantile and for the middle one of several
 };
+
+/// Of which rank accuracies are told: 2^-1024.
+[[nodiscard]] Rational least_rank_alpha();
 
 class QuantileMechanism final {
  public:
@@ -58,22 +62,33 @@ class QuantileMechanism final {
   /// Requires  receipt.live(), receipt.amount() == parameters().charged; as many cells as parameters().cells
   ///           says. Of a cell, any number of entries in any order: rows of the same candidate add up,
   ///           candidates beyond the last count as the last.
-  /// Ensures   exactly the proved distribution. For each cell in turn one candidate, a whole number, for each
+  /// Ensures   exactly the proved distribution. For each cell in turn the value of one candidate for each
   ///           quantile in ascending order; they do not descend.
   /// Throws    InvalidParameter (receipt, number of cells), EntropyUnavailable. The charge is then not
   ///           refunded here. Random bits held here are overwritten before it returns or throws.
   [[nodiscard]] accounting::SealedRelease release(std::span<const std::vector<CandidateRows>> cells,
                                                   accounting::ChargeReceipt receipt, BitSource& bits) const;
 
+  /// Likewise of rows that nobody has, without a charge: for dummy runs.
+  /// Throws    InvalidParameter (number of cells), EntropyUnavailable.
+  [[nodiscard]] std::vector<Rational> draw_invented(std::span<const InventedCounts> cells,
+                                                    BitSource& bits) const;
+
+  /// So many random bytes a release is all but sure not to exceed: see Timing.
+  [[nodiscard]] std::size_t bytes_drawn() const;
+
   /// An a such that the rank error of this quantile in a cell is at most a with probability at least
   /// 1 - alpha, whatever the data: known before anything is spent. Of a single median a.error is the least
   /// such number, as long as a cell may hold any number of rows. For several quantiles, alpha is shared
   /// equally by the selections on the way to this one.
-  /// Requires  quantile < the number of quantiles asked for; 2^-1024 <= alpha < 1.
+  /// Requires  quantile < the number of quantiles asked for; least_rank_alpha() <= alpha < 1.
   /// Throws    InvalidParameter.
   [[nodiscard]] RankAccuracy rank_accuracy_up(std::size_t quantile, const Rational& alpha) const;
 
  private:
+  [[nodiscard]] std::vector<Rational> drawn(std::span<const std::vector<CandidateRows>> cells,
+                                            BitSource& bits) const;
+
   Parameters parameters_;
 };
 

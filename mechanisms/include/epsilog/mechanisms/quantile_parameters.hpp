@@ -34,11 +34,30 @@ enum class RowsChange {
 inline constexpr std::uint64_t kCandidatesMax = 1'000'000;
 inline constexpr std::size_t kQuantilesMax = 99;
 
+/// What is released for the candidates, which are counted from 0: public.
+struct CandidateValues {
+  // Candidate i is first + i step, or list[i] where there is a list.
+  Rational first = 0;
+  Rational step = 1;                ///< > 0
+  std::vector<Rational> list = {};  ///< strictly ascending, one for each candidate; empty: there is none
+
+  /// Requires  candidate is below the number of candidates.
+  [[nodiscard]] Rational at(std::uint64_t candidate) const;
+  /// Which of so many candidates has that value.
+  [[nodiscard]] std::optional<std::uint64_t> find(const Rational& value, std::uint64_t candidates) const;
+  /// The candidate that is nearest, of two the greater one: all that lies beyond an end is that end.
+  /// Requires  candidates >= 1.
+  [[nodiscard]] std::uint64_t nearest(const Rational& value, std::uint64_t candidates) const;
+
+  friend bool operator==(const CandidateValues&, const CandidateValues&) = default;
+};
+
 struct QuantileOptions {
   Selection selection = Selection::permute_and_flip;
   accounting::Epsilon epsilon;      ///< of all quantiles of all cells together, nats, > 0
   std::vector<Rational> quantiles;  ///< 1 to kQuantilesMax, ascending, each in (0, 1)
   std::uint64_t candidates = 0;     ///< how many values can be released, 1 to kCandidatesMax; public
+  CandidateValues values = {};      ///< which they are; by itself a candidate is its own number
   RowsChange change = RowsChange::added_or_removed;
   std::uint64_t rows_per_unit = 1;  ///< k >= 1: rows of one unit in all cells together
   std::uint64_t cells = 1;          ///< >= 1: parts of the data, of each of which the quantiles are asked
@@ -65,6 +84,7 @@ struct QuantileNode {
 struct QuantileParameters {
   Selection selection = Selection::permute_and_flip;
   std::uint64_t candidates = 0;
+  CandidateValues values = {};
   std::uint64_t cells = 1;
   std::vector<QuantileNode> nodes;  ///< in the order in which they are drawn
   unsigned levels = 0;
@@ -83,5 +103,10 @@ struct QuantileParameters {
 /// Throws    InvalidParameter naming the argument.
 [[nodiscard]] Rational quantile_sensitivity(const Rational& quantile, RowsChange change,
                                             std::uint64_t rows_per_unit, bool one_cell);
+
+/// The largest of any selection that the options lead to; epsilon plays no part.
+/// Requires  quantiles as options must have them.
+/// Throws    InvalidParameter naming the argument.
+[[nodiscard]] Rational largest_sensitivity(const QuantileOptions& options);
 
 }  // namespace epsilog::mechanisms
