@@ -607,6 +607,10 @@ class Dataset:
         if (purpose is None) != (admitted is None) or admitted is not None and purpose not in admitted:
             return "its purpose is not one that the policy admits"
         statistic, _, column = question["statistic"].partition(":")
+        if quantiles_asked(question["statistic"])[1]:
+            statistic, column = "quantile", quantiles_asked(question["statistic"])[0]
+            if "statistics" not in allow:
+                return "quantiles are not asked for unless statistics name them"
         used = {"statistics": [statistic], "columns": [column] if column and statistic != "value" else [],
                 "by": [question["by"]] if "by" in question else [],
                 "where": [compared for compared, _, _ in Condition(question.get("where", "")).comparisons]}
@@ -838,14 +842,18 @@ def response_divergence(epsilon, order, bits):
     difference = ln_of_1_and(exp(-(2 * order - 1) * epsilon, bits)) - ln_of_1_and(exp(-epsilon, bits))
     return Real.of(epsilon, bits) + difference / Real.of(order - 1, bits)
 
+SELECTIONS = ("permute_and_flip", "exponential")
+
 class Loss:
     """What one call of a mechanism is proved to lose: epsilon and delta together, and rho."""
 
-    def __init__(self, component, mechanism, arithmetic, on_grid):
+    def __init__(self, component, mechanism, arithmetic, on_grid, levels):
         self.gaussian = mechanism in ("discrete_gaussian", "gaussian")
         self.delta, charged, scale = component.get("delta", Fraction(0)), component["epsilon"], component["lambda"]
         if mechanism == "snapping":
             self.epsilon = snapping_epsilon(component, arithmetic == "exact")
+        elif mechanism in SELECTIONS:
+            self.epsilon = 2 * component["sensitivity"] * levels / scale
         else:
             require(self.gaussian or mechanism == "discrete_laplace", "names a mechanism that is not known", "release")
             require(inflated_holds(component, self.gaussian, on_grid), "inflated sensitivity is too low", "release")
@@ -853,6 +861,10 @@ class Loss:
         require(self.epsilon <= component["adjusted"] <= charged, f"is proved to lose {self.epsilon}, which is more "
                 f"than the {component['adjusted']} that is said or the {charged} that is charged", "release")
         self.rho = component["inflated"] / (2 * scale**2) if self.gaussian else self.epsilon**2 / 2
+        self.bounded = mechanism == "exponential"
+        if self.bounded:
+            self.rho /= 4 * levels
+            require(component["rho"] >= self.rho, "says less rho than its scale means", "release")
         if self.gaussian:
             require(component["rho"] >= self.rho, "says less rho than its scale means", "release")
             require(component["adjusted_delta"] <= self.delta, "says more delta than is charged", "release")
@@ -866,7 +878,13 @@ class Loss:
         return at_most(lambda bits: discrete_gaussian_delta(scale, self.epsilon, steps, bits), self.delta)
 
     def divergence(self, order, bits):
-        return Real.of(order * self.rho, bits) if self.gaussian else response_divergence(self.epsilon, order, bits)
+        return response_divergence(self.epsilon, order, bits)
+
+    def exact_divergence(self, order):
+        """Where it is a fraction: of Gaussian noise, and of the exponential mechanism."""
+        if self.gaussian:
+            return order * self.rho
+        return min(self.epsilon, order * self.rho) if self.bounded else None
 
 def losses_at_most(losses, measure, limit):
     """Whether losses together are at most an amount, in units of its grid, of a measure."""
@@ -874,9 +892,40 @@ def losses_at_most(losses, measure, limit):
     if measure in GRID_DIGITS:
         return sum(getattr(loss, measure) for loss in losses) <= limit
     order = quantity(RENYI.fullmatch(measure)[1])
-    return at_most(lambda bits: sum((loss.divergence(order, bits) for loss in losses), Real(0, 0, bits)), limit)
+    exact = [loss.exact_divergence(order) for loss in losses]
+    limit -= sum(number for number in exact if number is not None)
+    others = [loss for loss, number in zip(losses, exact) if number is None]
+    if not others:
+        return limit >= 0
+    return at_most(lambda bits: sum((loss.divergence(order, bits) for loss in others), Real(0, 0, bits)), limit)
 
 # Sensitivities (sensitivity.md, "The table", "Blocks" and "What answers are multiples of").
+
+def quantiles_asked(statistic):
+    """Column and quantiles; no quantiles of another statistic."""
+    kind, _, rest = statistic.partition(":")
+    column, _, listed = rest.partition(":")
+    return column, [quantity(text) for text in listed.split(",")] if kind in ("quantile", "quantiles") else []
+
+def largest_rank_sensitivity(wanted, k, replaced, cells):
+    """The largest of any selection: of the middle quantile first, then of those on either side among its rows."""
+    largest, waiting = 0, [(0, len(wanted), Fraction(0), Fraction(1), True)]
+    for first, end, below, above, whole in waiting:
+        middle = (first + end) // 2
+        share = (wanted[middle] - below) / (above - below)
+        farther = max(share, 1 - share)
+        largest = max(largest, k if replaced and whole and cells == 1 else k * farther * (2 if replaced else 1))
+        waiting += [part for part in ((first, middle, below, wanted[middle], False),
+                                      (middle + 1, end, wanted[middle], above, False)) if part[0] < part[1]]
+    return largest
+
+def candidates_of(column):
+    """The values that a quantile can be: listed, or (first, last, step)."""
+    if "values" in column:
+        return [quantity(text) for text in column["values"]], None
+    low, high = map(quantity, column["bounds"])
+    step = quantity(column.get("candidate_step") or column["step"])
+    return None, (-(-low // step) * step, high // step * step, step)
 
 def expected_components(dataset, question):
     """[(statistic, D, square of D2, m, step or None, ends)] of each component; (centre, lower, upper) of the answer."""
@@ -909,6 +958,9 @@ def expected_components(dataset, question):
     if statistic == "units":
         d = Fraction((2 * k if replace else k) if groups else 1)
         return [("units", d, Fraction(m) if groups else one, m, one, (Fraction(0), Fraction(n)))], None
+    _, wanted = quantiles_asked(question["statistic"])
+    if wanted:
+        return [("quantile", largest_rank_sensitivity(wanted, k, replace, cells), 0, m, None, None)], None
     column = dataset.columns[name]
     low, high = map(quantity, column["bounds"])
     span, centre, integers = high - low, (low + high) / 2, column["step"] == "1"
@@ -936,7 +988,7 @@ class Plan:
     def __init__(self, record, dataset):
         self.number, self.policy, self.dataset = record["number"], record["policy"], dataset
         self.question, self.release = record.get("question"), record.get("release")
-        self.losses, self.fitting, self.admitted = [], {}, {}
+        self.losses, self.fitting, self.admitted, self.candidates = [], {}, {}, None
         if self.release:
             self.read(self.release)
             self.check_losses(self.release)
@@ -980,12 +1032,16 @@ class Plan:
             require(not post or [self.post.get(name) for name in ("centre", "lower", "upper")] == list(post),
                     "follows otherwise from its components than its statistic", "release")
             statistic, _, name = self.question["statistic"].partition(":")
+            column, wanted = quantiles_asked(self.question["statistic"])
             way = next(way for way in self.dataset.said["release"]
-                       if way["name"] == (name if statistic == "value" else statistic))
+                       if way["name"] == (name if statistic == "value" else "quantile" if wanted else statistic))
             require(way["mechanism"] == mechanism and way.get("arithmetic", arithmetic) == arithmetic,
                     "is by another mechanism than the policy's", "release")
-            cells = len(self.dataset.values(self.question["by"])) if "by" in self.question else 1
+            if wanted:
+                self.candidates = candidates_of(self.dataset.columns[column])
+            cells = len(self.dataset.values(self.question["by"])) if "by" in self.question else len(wanted) or 1
             require(cells == self.cells, "has not the cells that the policy declares", "release")
+        levels = len(quantiles_asked((self.question or {}).get("statistic", ""))[1]).bit_length()
         for said, component, (statistic, d, d2, m, step, ends) in zip(release["components"], self.components, expected):
             on_grid = not self.dataset or step is not None and all(
                 (n / component["grid"]).denominator == 1 for n in (step, *ends))
@@ -994,7 +1050,7 @@ class Plan:
             least = component["sensitivity"] >= d and component["coordinates"] >= m and (
                 "gauss" not in mechanism or component["sensitivity_l2_squared"] >= d2)
             require(least, f"has a sensitivity below what one unit can change: {d} in {m} coordinates", "release")
-            key = (ENCODE(said), mechanism, arithmetic, on_grid)
+            key = (ENCODE(said), mechanism, arithmetic, on_grid, levels)
             self.losses.append(LOSSES.get(key) or remembered(LOSSES, key, Loss(component, *key[1:]), 5000))
 
     def fits(self, measure, limit):
@@ -1012,6 +1068,8 @@ class Plan:
             grid, bound, centre = component["grid"], component.get("bound"), component.get("centre", 0)
             drawn.append([quantity(text) for text in row])
             for number in drawn[-1]:
+                require(self.can_be(number), f"holds {number}, which is no value that a quantile can have",
+                        "component_values")
                 offset = number - centre
                 if bound is not None and abs(offset) >= bound:
                     require(abs(offset) == bound, f"holds {number}, which is out of the range", "component_values")
@@ -1022,6 +1080,11 @@ class Plan:
             answer = self.answer(cell)
             if quantity(text) != answer:
                 raise Fault(f"holds {text} where {answer} follows from what was drawn", "values")
+
+    def can_be(self, number):
+        listed, ends = self.candidates or (None, None)
+        return (listed is None or number in listed) and (
+            ends is None or ends[0] <= number <= ends[1] and ((number - ends[0]) / ends[2]).denominator == 1)
 
     def answer(self, drawn):
         if not self.post:

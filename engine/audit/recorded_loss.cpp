@@ -120,6 +120,14 @@ KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
   return loss;
 }
 
+/// Proved for the release as a whole; of the exponential mechanism in zCDP too.
+KnownLoss of_selection(const ComponentRecord& component, bool exponential) {
+  const Rational& adjusted = positive(component.adjusted, "adjusted");
+  KnownLoss loss = known(approximate(adjusted, 0), adjusted, 0);
+  if (exponential) loss.rho = shortened_up(positive(component.rho, "rho"));
+  return loss;
+}
+
 }  // namespace
 
 std::string loss_key(const std::string& mechanism, const ComponentRecord& component) {
@@ -144,6 +152,8 @@ KnownLoss recorded_loss(const std::string& mechanism, const ComponentRecord& com
   if (mechanism == "snapping") return of_snapping(component);
   if (mechanism == "discrete_laplace") return of_discrete_laplace(component);
   if (mechanism == "discrete_gaussian" || mechanism == "gaussian") return of_discrete_gaussian(component);
+  if (mechanism == "permute_and_flip") return of_selection(component, false);
+  if (mechanism == "exponential") return of_selection(component, true);
   throw LedgerCorrupt("a release: '" + mechanism + "' is no mechanism of this program");
 }
 

@@ -122,6 +122,7 @@ constexpr ChargedRule kRules[] = {
     {"columns.*.bounds", kMay, kReading},
     // Of the blocks' column: one more block, or one whose rows are in none; the others stay as they are.
     {"columns.*.values", kMay, "what may be grouped by; of the blocks' column, one block more or less"},
+    {"columns.*.step", kMay, kOwnCalibration},
     {"columns.*.missing", kMayNotOfTheBlocks, kOtherBlocks},
     // As for `column`: another name may be declared for it.
     {"columns.*.from", kMayNot, "what was charged under its name was of another column"},
@@ -167,6 +168,7 @@ constexpr ChargedRule kRules[] = {
     {"reservations.expires", kMay, kLaterRequests},
     {"release", kMay, kOwnCalibration},
     {"release.*.mechanism", kMay, kOwnCalibration},
+    {"release.quantile.mechanism", kMay, kOwnCalibration},
     {"release.*.arithmetic", kMay, kOwnCalibration},
     {"release.*.precision", kMay, kOwnCalibration},
     {"release.*.bound", kMay, kOwnCalibration},

@@ -139,9 +139,9 @@ Blocking blocking(const Dataset& dataset, const std::string& column) {
 }
 
 void compare_column(const Place& place, const Column& before, const Column& after, Blocking blocking) {
-  const auto& [name, type, scale, bounds, values, missing, header, mark, derived] = before;
-  const auto& [name_now, type_now, scale_now, bounds_now, values_now, missing_now, header_now, mark_now,
-               derived_now] = after;
+  const auto& [name, type, scale, bounds, values, step, missing, header, mark, derived] = before;
+  const auto& [name_now, type_now, scale_now, bounds_now, values_now, step_now, missing_now, header_now,
+               mark_now, derived_now] = after;
   if (derived || derived_now) return compare_label_rules(place, derived, derived_now);
   place.at("column").compare(yaml::scalar(header.empty() ? name : header),
                              yaml::scalar(header_now.empty() ? name_now : header_now), kOtherCells);
@@ -160,6 +160,15 @@ void compare_column(const Place& place, const Column& before, const Column& afte
     place.at("values").compare_lists(values, values_now,
                                      blocks ? kMoreBlocks : Meaning{Direction::looser, "one more group"},
                                      blocks ? kFewerBlocks : Meaning{Direction::tighter, "one group less"});
+  }
+  const auto step_text = [](const std::optional<Rational>& number) { return number ? text(*number) : ""; };
+  constexpr Meaning kOtherCandidates{Direction::neutral, "its quantiles are other values"};
+  if (type == ColumnType::real) {
+    place.at("step").compare(step_text(step), step_text(step_now),
+                             {Direction::looser, "its quantiles can be asked for"},
+                             {Direction::tighter, "its quantiles cannot be asked for"}, kOtherCandidates);
+  } else {
+    place.at("step").compare(step_text(step), step_text(step_now), kOtherCandidates);
   }
   const auto constant = [](const std::optional<Rational>& number) { return number ? text(*number) : "skip"; };
   place.at("missing").compare(constant(missing), constant(missing_now),
@@ -254,6 +263,15 @@ void compare_release(const Place& place, const Dataset& before, const Dataset& a
   }
 }
 
+void compare_selection(const Place& place, const Dataset& before, const Dataset& after, bool curved) {
+  place.at("mechanism")
+      .compare(std::string(engine::name(before.quantile_selection)),
+               std::string(engine::name(after.quantile_selection)),
+               curved ? Meaning{Direction::incomparable,
+                                "quantiles lose more or less of what is counted in rho or Renyi divergences"}
+                      : Meaning{Direction::neutral, "quantiles of the same epsilon are drawn otherwise"});
+}
+
 /// Whether anything is counted, or capped, in a measure in which two releases of half an epsilon each lose
 /// something else than one of a whole.
 bool counts_curved(const Dataset& dataset) {
@@ -273,7 +291,8 @@ void compare_dataset(const Place& place, const Dataset& before, const Dataset& a
   // Every field is named, so that a new one cannot be forgotten: this does not compile then.
   [[maybe_unused]] const auto& [name, csv, sqlite, source_mark, unit, rows, neighbours, budget, renews,
                                 unbounded, lifetime, blocks, limits, purposes, forbid, approvals, reservation,
-                                per_release, columns, queries, allow, release, mean_split, mark] = before;
+                                per_release, columns, queries, allow, release, selection, mean_split, mark] =
+      before;
   compare_sources(place.at("source"), before, after);
   compare_units(place.at("unit"), before, after);
   compare_rows(place.at("rows"), rows, after.rows);
@@ -292,6 +311,8 @@ void compare_dataset(const Place& place, const Dataset& before, const Dataset& a
                 {Direction::tighter, "one query less can be asked"}, compare_query);
   compare_access(place, before, after);
   compare_release(place.at("release"), before, after);
+  compare_selection(place.at("release").at("quantile"), before, after,
+                    counts_curved(before) || counts_curved(after));
   place.at("mean_split")
       .compare(text(mean_split), text(after.mean_split),
                counts_curved(before) || counts_curved(after)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "policy_changes.hpp"
+#include "policy_keys.hpp"
 #include "yaml_writer.hpp"
 
 namespace epsilog::engine {
@@ -11,6 +12,19 @@ using Texts = std::vector<std::string>;
 
 std::optional<Texts> names(const std::optional<std::vector<StatisticKind>>& kinds) {
   return kinds ? std::optional(engine::names(*kinds)) : std::nullopt;
+}
+
+/// An absent list as those it stands for, where the other one names what it does not stand for.
+std::optional<Texts> spelled(const std::optional<std::vector<StatisticKind>>& kinds,
+                             const std::optional<std::vector<StatisticKind>>& other) {
+  const bool names_later = other && std::any_of(other->begin(), other->end(),
+                                                [](StatisticKind kind) { return is_later_statistic(kind); });
+  if (kinds || !names_later) return names(kinds);
+  Texts first;
+  for (const std::string& one : keys::statistics.words) {
+    if (!is_later_statistic(one)) first.push_back(one);
+  }
+  return first;
 }
 
 /// Who may ask is the union of two lists, so one that appears beside the other lets more people in.
@@ -62,7 +76,8 @@ void compare_allow(const Place& place, const Dataset& dataset, const Dataset& da
   const Allow& after = dataset_now.allow;
   const auto& [statistics, columns, by, where, principals, roles] = before;
   const auto& [statistics_now, columns_now, by_now, where_now, principals_now, roles_now] = after;
-  place.at("statistics").compare_allowed(names(statistics), names(statistics_now), "statistic");
+  place.at("statistics")
+      .compare_allowed(spelled(statistics, statistics_now), spelled(statistics_now, statistics), "statistic");
   place.at("columns").compare_allowed(columns, columns_now, "column to aggregate");
   compare_columns(place.at("by"), by, by_now, dataset, dataset_now, "column to group by");
   compare_columns(place.at("where"), where, where_now, dataset, dataset_now, "column to compare");

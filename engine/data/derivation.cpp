@@ -1,7 +1,9 @@
 // The table of docs/sensitivity.md, row by row. Every entry is proved there.
 #include <algorithm>
+#include <bit>
 
 #include "blocks.hpp"
+#include "column_candidates.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/derivation.hpp"
 #include "epsilog/engine/nearest.hpp"
@@ -173,6 +175,9 @@ class Deriver {
       case StatisticKind::variance:
         derive_variance();
         break;
+      case StatisticKind::quantile:
+        derive_quantiles();
+        break;
       case StatisticKind::value:
         EPSILOG_INVARIANT(false);
         break;
@@ -319,6 +324,42 @@ class Deriver {
     result_.post_processing = {PostProcessing::Kind::variance_about, range.centre, 0, most};
   }
 
+  void derive_quantiles() {
+    const Column& column = declared_column(dataset_, question_.statistic.subject);
+    ColumnCandidates candidates = candidates_of(column);
+    const std::vector<Rational>& asked = question_.statistic.quantiles;
+    mechanisms::QuantileOptions options;
+    options.quantiles = asked;
+    options.candidates = candidates.count;
+    options.values = std::move(candidates.values);
+    options.change =
+        replace_one_ ? mechanisms::RowsChange::replaced : mechanisms::RowsChange::added_or_removed;
+    options.rows_per_unit = dataset_.unit.max_rows;
+    options.cells = std::max<std::uint64_t>(1, result_.cells.size());
+    // Each may be looked at once for each cell and level.
+    const std::uint64_t levels = std::bit_width(asked.size());
+    if (options.candidates * levels > kCandidatesOfReleaseMax / options.cells) {
+      throw Underivable("'" + question_.statistic.text() + "' selects among " +
+                        std::to_string(options.candidates) + " values, " +
+                        std::to_string(levels * options.cells) + " times: at most " +
+                        std::to_string(kCandidatesOfReleaseMax) + " in all; declare a greater `step: S`");
+    }
+    Component component;
+    component.quantity = Quantity::quantile;
+    component.lower = options.values.at(0);
+    component.upper = options.values.at(options.candidates - 1);
+    component.sensitivity = mechanisms::largest_sensitivity(options);
+    component.sensitivity_l2_squared = component.sensitivity * component.sensitivity;
+    const std::uint64_t k = options.rows_per_unit;
+    component.coordinates =
+        replace_one_ && k < options.cells ? std::min(2 * k, options.cells) : std::min(k, options.cells);
+    if (asked.size() > 1) {
+      for (const Rational& quantile : asked) result_.cells.push_back(accounting::text(quantile));
+    }
+    component.quantiles = std::move(options);
+    result_.components = {std::move(component)};
+  }
+
   const Dataset& dataset_;
   const Question& question_;
   bool replace_one_;
@@ -376,6 +417,8 @@ std::string_view name(Component::Quantity quantity) {
       return "variance";
     case Component::Quantity::supplied:
       return "value";
+    case Component::Quantity::quantile:
+      return "quantile";
   }
   EPSILOG_INVARIANT(false);
   return "";

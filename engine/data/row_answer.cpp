@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "column_candidates.hpp"
 #include "column_moments.hpp"
 #include "column_reader.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -15,7 +16,15 @@ namespace {
 using Quantity = Component::Quantity;
 
 bool is_about_column(StatisticKind kind) {
-  return kind == StatisticKind::sum || kind == StatisticKind::mean || kind == StatisticKind::variance;
+  return kind == StatisticKind::sum || kind == StatisticKind::mean || kind == StatisticKind::variance ||
+         kind == StatisticKind::quantile;
+}
+
+/// Several quantiles are asked of one.
+std::size_t cells_of(const Derivation& derivation) {
+  const auto& quantiles = derivation.components.front().quantiles;
+  return quantiles ? static_cast<std::size_t>(quantiles->cells)
+                   : std::max<std::size_t>(derivation.cells.size(), 1);
 }
 
 Rational rational(std::uint64_t count) {
@@ -26,8 +35,15 @@ Rational rational(std::uint64_t count) {
 class Tally {
  public:
   Tally(const Dataset& dataset, const Question& question, const Derivation& derivation)
-      : cells_(std::max<std::size_t>(derivation.cells.size(), 1)), rows_(cells_), units_(cells_) {
+      : cells_(cells_of(derivation)), rows_(cells_), units_(cells_) {
     if (!is_about_column(question.statistic.kind)) return;
+    if (question.statistic.kind == StatisticKind::quantile) {
+      const Column& column = *dataset.column(question.statistic.subject);
+      ColumnCandidates candidates = candidates_of(column);
+      nearest_.emplace(cells_, candidates.count);
+      finder_.emplace(column, std::move(candidates));
+      return;
+    }
     range_.emplace(*dataset.column(question.statistic.subject));
     const bool with_squares = question.statistic.kind == StatisticKind::variance;
     for (std::size_t cell = 0; cell < cells_; ++cell) moments_.emplace_back(*range_, with_squares);
@@ -38,8 +54,14 @@ class Tally {
   [[nodiscard]] std::size_t cells() const { return cells_; }
   void add_row(std::size_t cell) { ++rows_[cell]; }
   void add_unit(std::size_t cell) { ++units_[cell]; }
-  void add_value(std::size_t cell, const Cell& value) { moments_[cell].add(value); }
-  void add_stand_in(std::size_t cell) { moments_[cell].add_stand_in(); }
+  void add_value(std::size_t cell, const Cell& value) {
+    if (!finder_) return moments_[cell].add(value);
+    if (const auto candidate = finder_->find(value)) nearest_->add(cell, *candidate);
+  }
+  /// A row that is not kept has a value only where there must be as many values as rows.
+  void add_stand_in(std::size_t cell) {
+    if (!finder_) moments_[cell].add_stand_in();
+  }
 
   [[nodiscard]] Rational value(const Component& component, const Rational& centre, std::size_t cell) const {
     switch (component.quantity) {
@@ -61,10 +83,16 @@ class Tally {
         return moments_[cell].squares_about(centre) / moments_[cell].count() - mean_about * mean_about;
       }
       case Quantity::supplied:
+      case Quantity::quantile:
         break;
     }
     EPSILOG_INVARIANT(false);
     return 0;
+  }
+
+  /// Of quantiles.
+  [[nodiscard]] std::vector<std::vector<mechanisms::CandidateRows>> counts() const {
+    return nearest_->counts();
   }
 
  private:
@@ -73,6 +101,8 @@ class Tally {
   std::vector<std::uint64_t> units_;
   std::optional<ColumnRange> range_;
   std::vector<ColumnMoments> moments_;
+  std::optional<CandidateFinder> finder_;  ///< of quantiles, as is the next
+  std::optional<CandidateTally> nearest_;
 };
 
 /// Tallies the rows that are kept under the cells of the answer to which they belong.
@@ -182,6 +212,10 @@ ExactAnswer answer_rows(RowSource& rows, const Dataset& dataset, const Question&
                       std::to_string(dataset.rows.count) + " rows, as `rows: {exact: N}` declares");
   }
   ExactAnswer result;
+  if (question.statistic.kind == StatisticKind::quantile) {
+    result.counts = tally.counts();
+    return result;
+  }
   for (const Component& component : derivation.components) {
     std::vector<Rational>& values = result.values.emplace_back();
     for (std::size_t cell = 0; cell < tally.cells(); ++cell) {

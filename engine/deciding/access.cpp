@@ -38,8 +38,8 @@ std::vector<std::string> roles_of(const Policy& policy, const std::string& name)
 /// The columns a question aggregates: one or none.
 std::vector<std::string> aggregated(const Question& question) {
   const StatisticKind kind = question.statistic.kind;
-  const bool of_column =
-      kind == StatisticKind::sum || kind == StatisticKind::mean || kind == StatisticKind::variance;
+  const bool of_column = kind == StatisticKind::sum || kind == StatisticKind::mean ||
+                         kind == StatisticKind::variance || kind == StatisticKind::quantile;
   return of_column ? std::vector{question.statistic.subject} : std::vector<std::string>();
 }
 
@@ -121,10 +121,12 @@ void check_forbidden(const Policy& policy, const Dataset& dataset, const Request
 
 void check_allowed(const Dataset& dataset, const Question& question, std::vector<Reason>& reasons) {
   const StatisticKind kind = question.statistic.kind;
-  if (!allows(dataset.allow.statistics, kind)) {
+  if (!permits(dataset.allow.statistics, kind)) {
+    const std::string unnamed =
+        !dataset.allow.statistics ? "; it is asked only where `allow.statistics` names it" : "";
     reasons.push_back(rule(RefusalCode::statistic_not_allowed, "statistic '" + std::string(name(kind)) +
                                                                    "' is not among the statistics that '" +
-                                                                   dataset.name + "' allows"));
+                                                                   dataset.name + "' allows" + unnamed));
   }
   const auto refuse_column = [&](const std::string& column, const char* use) {
     reasons.push_back(rule(RefusalCode::column_not_allowed,

@@ -46,7 +46,9 @@ std::vector<std::vector<Rational>> drawn(const Dataset& dataset, const Question&
   const InventedData::Answers answers = InventedData::answers(dataset, question, plan.derivation);
   std::vector<std::vector<Rational>> components;
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
-    components.push_back(plan.mechanisms[i].draw_invented(answers[i], bits));
+    const auto values = i < answers.values.size() ? std::span(answers.values[i])
+                                                  : std::span<const mechanisms::InventedAnswer>();
+    components.push_back(plan.mechanisms[i].draw_invented(values, answers.counts, bits));
   }
   return components;
 }

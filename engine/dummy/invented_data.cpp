@@ -16,8 +16,9 @@ InventedData::Answers InventedData::answers(const Dataset& dataset, const Questi
   declared.rows.count = invented_rows(dataset);
   const ExactAnswer exact = answer_rows(rows, declared, question, derivation, {});
   Answers result;
+  for (const auto& cell : exact.counts) result.counts.push_back(mechanisms::InventedCounts(cell));
   for (const std::vector<Rational>& component : exact.values) {
-    std::vector<mechanisms::InventedAnswer>& cells = result.emplace_back();
+    std::vector<mechanisms::InventedAnswer>& cells = result.values.emplace_back();
     cells.reserve(component.size());
     for (const Rational& value : component) cells.push_back(mechanisms::InventedAnswer(value));
   }

@@ -12,7 +12,10 @@ namespace epsilog::engine {
 /// A class because mechanisms::InventedAnswer befriends one. What it is given has no data, and it opens none.
 class InventedData final {
  public:
-  using Answers = std::vector<std::vector<mechanisms::InventedAnswer>>;  ///< [component][cell]
+  struct Answers {
+    std::vector<std::vector<mechanisms::InventedAnswer>> values;  ///< [component][cell]
+    std::vector<mechanisms::InventedCounts> counts;               ///< [cell], of quantiles in place of values
+  };
 
   /// Of invented_rows(dataset) rows, by the rules of rows (docs/rows.md) that hold for all.
   /// Requires  derivation = derive(dataset, question); no value:NAME.

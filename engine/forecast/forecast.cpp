@@ -200,6 +200,18 @@ std::optional<Epsilon> Forecaster::largest_for(std::int64_t count) {
       start, most, planned_and([&](const Standing& standing) { return fits(dataset_, standing, count); })));
 }
 
+/// Of quantiles, the accuracy is that of ranks; of several there is none that holds whatever the data.
+bool ranks_within(const Plan& plan, const Accuracy& wanted) {
+  const mechanisms::QuantileMechanism& selected = *plan.mechanisms.front().quantiles();
+  if (selected.parameters().nodes.size() > 1) {
+    throw Underivable(
+        "accuracy: how accurate the later ones of several quantiles are depends on the data; ask for them "
+        "one by "
+        "one");
+  }
+  return selected.rank_accuracy_up(0, wanted.alpha).error <= wanted.a;
+}
+
 std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
   const auto accurate = [&wanted](const Standing& standing) {
     const auto& mechanisms = standing.plan.mechanisms;
@@ -208,6 +220,7 @@ std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
                         std::to_string(mechanisms.size()) +
                         " releases, each with an accuracy of its own; ask for them one by one");
     }
+    if (mechanisms.front().quantiles() != nullptr) return ranks_within(standing.plan, wanted);
     return accuracy_up(standing.plan, 0, wanted.alpha) <= wanted.a;
   };
   return found(least_that_does(kOneNat, accounting::kUnitsMax, planned_and(accurate)));

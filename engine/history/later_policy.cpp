@@ -30,6 +30,14 @@ bool same_sensitivity(const ComponentRecord& first, const ComponentRecord& secon
          first.sensitivity_l2_squared == second.sensitivity_l2_squared;
 }
 
+/// What a quantile is selected among, of which a record has the step alone.
+bool same_candidates(const Component& first, const Component& second) {
+  if (!first.quantiles || !second.quantiles)
+    return first.quantiles.has_value() == second.quantiles.has_value();
+  return first.quantiles->candidates == second.quantiles->candidates &&
+         first.quantiles->values == second.quantiles->values;
+}
+
 bool same_recipe(const accounting::PostProcessing& first, const accounting::PostProcessing& second) {
   return first.kind == second.kind && first.centre == second.centre && first.lower == second.lower &&
          first.upper == second.upper;
@@ -74,6 +82,11 @@ std::vector<std::string> planned_otherwise(const Terms& asked, const Terms& now)
                                        after.components.begin(), after.components.end(), same_sensitivity);
   compare(as_sensitive, "sensitivity");
   compare(!as_sensitive || before.components == after.components, "parameters");
+  const auto& asked_components = asked.plan->derivation.components;
+  const auto& components = now.plan->derivation.components;
+  compare(std::equal(asked_components.begin(), asked_components.end(), components.begin(), components.end(),
+                     same_candidates),
+          "candidates");
   compare(before.cells == after.cells, "cells");
   compare(before.unit == after.unit, "unit");
   compare(before.relation == after.relation, "neighbours");

@@ -29,8 +29,7 @@ std::vector<Statistic> statistics_of(const Dataset& dataset) {
 }
 
 bool allowed(const Dataset& dataset, StatisticKind kind) {
-  const auto& list = dataset.allow.statistics;
-  return !list || std::find(list->begin(), list->end(), kind) != list->end();
+  return permits(dataset.allow.statistics, kind);
 }
 
 /// What is left to `auto` is chosen so that it fits.
@@ -116,7 +115,8 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
   return faults;
 }
 
-/// Columns that could not be written bare in a condition. Policies of older programs have such.
+/// Columns that could not be written bare in a condition, and queries called like a statistic. Policies of
+/// older programs have such.
 std::vector<PolicyFault> name_faults(const std::vector<Dataset>& datasets, const std::string& file) {
   std::vector<PolicyFault> faults;
   for (const Dataset& dataset : datasets) {
@@ -124,6 +124,11 @@ std::vector<PolicyFault> name_faults(const std::vector<Dataset>& datasets, const
       if (!is_later_condition_word(column.name)) continue;
       faults.push_back({file, column.mark.line, column.mark.column,
                         "column name '" + column.name + "': this is a word of --where; rename the column"});
+    }
+    for (const NamedQuery& query : dataset.queries) {
+      if (!is_later_statistic(query.name)) continue;
+      faults.push_back({file, query.mark.line, query.mark.column,
+                        "query name '" + query.name + "': this name is reserved; choose another"});
     }
   }
   return faults;

@@ -9,6 +9,7 @@ namespace {
 
 using mechanisms::DiscreteMechanism;
 using mechanisms::DiscreteNoise;
+using mechanisms::QuantileMechanism;
 using mechanisms::SnappingMechanism;
 
 SnappingMechanism snapping(const Component& component, const MechanismRequest& request) {
@@ -44,6 +45,15 @@ DiscreteMechanism discrete(const Component& component, const MechanismRequest& r
   // Told no step, `auto` takes a fine grid, which is what the policy's `gaussian` means.
   if (!gaussian || options.grid) options.answer_step = component.step;
   return DiscreteMechanism(options);
+}
+
+QuantileMechanism selecting(const Component& component, const MechanismRequest& request) {
+  QuantileMechanism::Options options = *component.quantiles;
+  options.selection = request.selection == SelectionChoice::exponential
+                          ? mechanisms::Selection::exponential
+                          : mechanisms::Selection::permute_and_flip;
+  options.epsilon = request.loss.epsilon;
+  return QuantileMechanism(options);
 }
 
 ledger::ComponentRecord described(const SnappingMechanism::Parameters& parameters) {
@@ -86,6 +96,21 @@ ledger::ComponentRecord described(const DiscreteMechanism::Parameters& parameter
   };
 }
 
+/// What is scaled is the error of a rank. The grid is that of the candidates, 1 where they are listed: which
+/// they are follows from the policy.
+ledger::ComponentRecord described(const QuantileMechanism& mechanism, const Component& component) {
+  const QuantileMechanism::Parameters& p = mechanism.parameters();
+  ledger::ComponentRecord record;
+  record.epsilon = p.charged.epsilon;
+  record.sensitivity = component.sensitivity;
+  record.lambda = 2 * component.sensitivity / p.level_epsilon;
+  record.grid = p.values.list.empty() ? p.values.step : Rational(1);
+  record.coordinates = static_cast<std::int64_t>(component.coordinates);
+  record.adjusted = p.adjusted;
+  if (p.selection == mechanisms::Selection::exponential) record.rho = p.rho;
+  return record;
+}
+
 bool on_grid(const Rational& value, const Rational& grid) {
   return Rational(value / grid).get_den() == 1;
 }
@@ -100,6 +125,10 @@ bool released_by(const DiscreteMechanism::Parameters& parameters, const Rational
   return on_grid(value, parameters.grid);
 }
 
+bool released_by(const QuantileMechanism::Parameters& parameters, const Rational& value) {
+  return parameters.values.find(value, parameters.candidates).has_value();
+}
+
 }  // namespace
 
 bool needs_delta(MechanismChoice mechanism) {
@@ -107,7 +136,8 @@ bool needs_delta(MechanismChoice mechanism) {
 }
 
 ComponentMechanism::ComponentMechanism(const Component& component, const MechanismRequest& request)
-    : mechanism_(request.settings.mechanism == MechanismChoice::snapping
+    : mechanism_(component.quantiles ? decltype(mechanism_)(selecting(component, request))
+                 : request.settings.mechanism == MechanismChoice::snapping
                      ? decltype(mechanism_)(snapping(component, request))
                      : decltype(mechanism_)(discrete(component, request))) {
   EPSILOG_INVARIANT(charged() == request.loss);
@@ -129,6 +159,7 @@ Rational ComponentMechanism::adjusted_delta() const {
 
 accounting::LossFacts ComponentMechanism::loss_facts() const {
   using Kind = accounting::LossFacts::Kind;
+  if (const QuantileMechanism* selected = quantiles()) return selected->loss_facts();
   const auto* discrete = std::get_if<DiscreteMechanism>(&mechanism_);
   if (discrete != nullptr && discrete->parameters().noise == DiscreteNoise::gaussian) {
     return {.kind = Kind::gaussian, .epsilon = 0, .rho = discrete->parameters().rho};
@@ -156,8 +187,23 @@ std::optional<WholeRange> ComponentMechanism::whole_range() const {
   return range.least <= range.most ? std::optional(range) : std::nullopt;
 }
 
+const QuantileMechanism* ComponentMechanism::quantiles() const {
+  return std::get_if<QuantileMechanism>(&mechanism_);
+}
+
+std::size_t ComponentMechanism::bytes_drawn(std::size_t values) const {
+  if (const QuantileMechanism* selected = quantiles()) return selected->bytes_drawn();
+  // A block of words of a discrete mechanism, and some attempts at each value.
+  constexpr std::size_t kOfMechanism = 512;
+  constexpr std::size_t kOfValue = 64;
+  return kOfMechanism + kOfValue * values;
+}
+
 Rational ComponentMechanism::accuracy_up(const Rational& alpha) const {
-  return std::visit([&alpha](const auto& m) { return m.accuracy_up(alpha); }, mechanism_);
+  if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_)) return snapping->accuracy_up(alpha);
+  const auto* discrete = std::get_if<DiscreteMechanism>(&mechanism_);
+  EPSILOG_INVARIANT(discrete != nullptr);
+  return discrete->accuracy_up(alpha);
 }
 
 std::optional<mechanisms::AnswerIntervals> ComponentMechanism::intervals(const Rational& alpha,
@@ -174,22 +220,39 @@ bool ComponentMechanism::can_release(const Rational& value) const {
   return std::visit([&value](const auto& m) { return released_by(m.parameters(), value); }, mechanism_);
 }
 
-ledger::ComponentRecord ComponentMechanism::record(Component::Quantity quantity) const {
-  ledger::ComponentRecord result =
-      std::visit([](const auto& m) { return described(m.parameters()); }, mechanism_);
-  result.statistic = std::string(name(quantity));
+ledger::ComponentRecord ComponentMechanism::record(const Component& component) const {
+  ledger::ComponentRecord result;
+  if (const QuantileMechanism* selected = quantiles()) {
+    result = described(*selected, component);
+  } else if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_)) {
+    result = described(snapping->parameters());
+  } else {
+    result = described(std::get<DiscreteMechanism>(mechanism_).parameters());
+  }
+  result.statistic = std::string(name(component.quantity));
   return result;
 }
 
-accounting::SealedRelease ComponentMechanism::release(std::span<const Rational> answers,
+accounting::SealedRelease ComponentMechanism::release(const ExactAnswer& answer, std::size_t component,
                                                       accounting::ChargeReceipt receipt,
                                                       mechanisms::BitSource& bits) const {
-  return std::visit([&](const auto& m) { return m.release(answers, std::move(receipt), bits); }, mechanism_);
+  if (const QuantileMechanism* selected = quantiles()) {
+    return selected->release(answer.counts, std::move(receipt), bits);
+  }
+  const std::vector<Rational>& values = answer.values[component];
+  if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_)) {
+    return snapping->release(values, std::move(receipt), bits);
+  }
+  return std::get<DiscreteMechanism>(mechanism_).release(values, std::move(receipt), bits);
 }
 
 std::vector<Rational> ComponentMechanism::draw_invented(std::span<const mechanisms::InventedAnswer> answers,
+                                                        std::span<const mechanisms::InventedCounts> counts,
                                                         mechanisms::BitSource& bits) const {
-  return std::visit([&](const auto& m) { return m.draw_invented(answers, bits); }, mechanism_);
+  if (const QuantileMechanism* selected = quantiles()) return selected->draw_invented(counts, bits);
+  if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_))
+    return snapping->draw_invented(answers, bits);
+  return std::get<DiscreteMechanism>(mechanism_).draw_invented(answers, bits);
 }
 
 }  // namespace epsilog::engine

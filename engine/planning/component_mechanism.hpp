@@ -1,4 +1,4 @@
-// The mechanism that draws one component: snapping, or discrete noise on a grid.
+// The mechanism that draws one component: snapping, discrete noise on a grid, or the selection of quantiles.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,11 @@
 
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/engine/derivation.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/answer_interval.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
+#include "epsilog/mechanisms/quantile_mechanism.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 
 namespace epsilog::engine {
@@ -25,6 +27,8 @@ struct MechanismRequest {
   /// Whether the declared `bound` and `grid` apply: they are in units of the answer and say nothing about
   /// the parts of a quotient.
   bool in_units_of_the_answer = true;
+  /// Of quantiles alone.
+  SelectionChoice selection = SelectionChoice::permute_and_flip;
   /// For snapping: what its published loss is told that answers are multiples of.
   std::optional<Rational> published_step;
 };
@@ -53,25 +57,32 @@ class ComponentMechanism final {
   [[nodiscard]] std::string precision_reason() const;
   /// Of a mechanism that snaps to a grid below 1; nothing of another, and where it can release none.
   [[nodiscard]] std::optional<WholeRange> whole_range() const;
+  /// Of quantiles, which have no accuracy_up() in their own unit; else nullptr.
+  [[nodiscard]] const mechanisms::QuantileMechanism* quantiles() const;
+  /// So many random bytes a release of so many values is all but sure not to exceed.
+  [[nodiscard]] std::size_t bytes_drawn(std::size_t values) const;
   /// As the mechanism's own accuracy_up().
+  /// Requires  no quantiles.
   [[nodiscard]] Rational accuracy_up(const Rational& alpha) const;
   /// As the mechanism's own intervals(), of what is shown of a release; nothing of what adds no noise.
   [[nodiscard]] std::optional<mechanisms::AnswerIntervals> intervals(const Rational& alpha,
                                                                      mechanisms::Shown shown) const;
   /// Whether a release of this mechanism may be `value`.
   [[nodiscard]] bool can_release(const Rational& value) const;
-  [[nodiscard]] ledger::ComponentRecord record(Component::Quantity quantity) const;
+  [[nodiscard]] ledger::ComponentRecord record(const Component& component) const;
 
-  /// As the mechanism's own release().
-  [[nodiscard]] accounting::SealedRelease release(std::span<const Rational> answers,
+  /// As the mechanism's own release(), of the component with that index.
+  [[nodiscard]] accounting::SealedRelease release(const ExactAnswer& answer, std::size_t component,
                                                   accounting::ChargeReceipt receipt,
                                                   mechanisms::BitSource& bits) const;
-  /// As the mechanism's own draw_invented().
+  /// As the mechanism's own draw_invented(): of the counts where it selects quantiles, else of the answers.
   [[nodiscard]] std::vector<Rational> draw_invented(std::span<const mechanisms::InventedAnswer> answers,
+                                                    std::span<const mechanisms::InventedCounts> counts,
                                                     mechanisms::BitSource& bits) const;
 
  private:
-  std::variant<mechanisms::SnappingMechanism, mechanisms::DiscreteMechanism> mechanism_;
+  std::variant<mechanisms::SnappingMechanism, mechanisms::DiscreteMechanism, mechanisms::QuantileMechanism>
+      mechanism_;
 };
 
 /// Whether releasing so loses (epsilon, delta).

@@ -59,16 +59,31 @@ void round_whole_answers(Plan& plan) {
                                      Rational(range->most)};
 }
 
+/// By what the question is released.
+struct Way {
+  const ReleaseSettings* settings;  ///< nullptr of quantiles, which have none
+  std::string mechanism;
+  bool loses_delta;
+};
+
+Way way_of(const Dataset& dataset, const Statistic& statistic) {
+  if (statistic.kind == StatisticKind::quantile)
+    return {nullptr, std::string(name(dataset.selection())), false};
+  const ReleaseSettings& settings = dataset.settings(
+      statistic.kind == StatisticKind::value ? std::string_view(statistic.subject) : name(statistic.kind));
+  return {&settings, std::string(name(settings.mechanism)), needs_delta(settings.mechanism)};
+}
+
 /// What is asked, on the grid. A mechanism that has a delta needs one, and no other may be given one.
-ApproximateLoss charged_loss(const Request& request, const ReleaseSettings& settings) {
+ApproximateLoss charged_loss(const Request& request, const Way& way) {
   ApproximateLoss charged = Epsilon::from_rational_down(request.epsilon);
   if (charged.epsilon == Epsilon()) {
     throw InvalidParameter("epsilon: " + accounting::text(request.epsilon) +
                            " is below the smallest loss kept, 0.000000000001");
   }
-  const std::string what = "delta: '" + request.question.statistic.text() + "' is released by " +
-                           std::string(name(settings.mechanism));
-  if (!needs_delta(settings.mechanism)) {
+  const std::string what =
+      "delta: '" + request.question.statistic.text() + "' is released by " + way.mechanism;
+  if (!way.loses_delta) {
     if (request.delta) throw InvalidParameter(what + ", which loses epsilon only; leave --delta out");
     return charged;
   }
@@ -96,10 +111,10 @@ Epsilon epsilon_of_rho_up(const Rational& rho, const Rational& delta) {
 }
 
 /// What is asked of rho, on the grid.
-Rho charged_rho(const Dataset& dataset, const Request& request, const ReleaseSettings& settings) {
-  if (!needs_delta(settings.mechanism)) {
+Rho charged_rho(const Dataset& dataset, const Request& request, const Way& way) {
+  if (!way.loses_delta) {
     throw InvalidParameter("rho: '" + request.question.statistic.text() + "' is released by " +
-                           std::string(name(settings.mechanism)) + ", which loses epsilon; give --epsilon");
+                           way.mechanism + ", which loses epsilon; give --epsilon");
   }
   if (counts_delta(dataset)) {
     throw InvalidParameter("rho: a budget of '" + dataset.name +
@@ -139,11 +154,10 @@ std::vector<Part> parts_of_rho(const std::vector<Component>& components, Rho cha
 }
 
 /// What is asked, in parts; says in the plan what it was asked as.
-std::vector<Part> parts_of(const Dataset& dataset, const Request& request, const ReleaseSettings& settings,
-                           Plan& plan) {
+std::vector<Part> parts_of(const Dataset& dataset, const Request& request, const Way& way, Plan& plan) {
   const std::vector<Component>& components = plan.derivation.components;
-  if (!request.rho) return parts_of_loss(components, charged_loss(request, settings));
-  const Rho charged = charged_rho(dataset, request, settings);
+  if (!request.rho) return parts_of_loss(components, charged_loss(request, way));
+  const Rho charged = charged_rho(dataset, request, way);
   plan.rho = {accounting::text(*request.rho), charged.text()};
   return parts_of_rho(components, charged, delta_of_rho(dataset));
 }
@@ -156,12 +170,11 @@ DeltaCost delta_cost(const Request& request, const Plan& plan) {
   return {request.delta ? accounting::text(*request.delta) : charged, charged, accounting::text(adjusted)};
 }
 
-ledger::ReleaseRecord release_record(const Request& request, const Plan& plan,
-                                     const ReleaseSettings& settings) {
+ledger::ReleaseRecord release_record(const Request& request, const Plan& plan, const Way& way) {
   ledger::ReleaseRecord record;
-  const bool rounded =
-      settings.mechanism == MechanismChoice::snapping && settings.arithmetic == ArithmeticChoice::mpfr;
-  record.mechanism = std::string(name(settings.mechanism));
+  const bool rounded = way.settings != nullptr && way.settings->mechanism == MechanismChoice::snapping &&
+                       way.settings->arithmetic == ArithmeticChoice::mpfr;
+  record.mechanism = way.mechanism;
   record.arithmetic = rounded ? "mpfr" : "exact";
   record.requested = request.rho ? plan.charged.epsilon.rational() : Rational(request.epsilon);
   record.charged = plan.charged.epsilon;
@@ -176,7 +189,7 @@ ledger::ReleaseRecord release_record(const Request& request, const Plan& plan,
     } else {
       published.reset();
     }
-    record.components.push_back(mechanism.record(plan.derivation.components[i].quantity));
+    record.components.push_back(mechanism.record(plan.derivation.components[i]));
   }
   EPSILOG_INVARIANT(adjusted <= plan.charged.epsilon.rational());
   record.adjusted = std::move(adjusted);
@@ -197,10 +210,9 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
   plan.rules = rules;
   plan.derivation = derive(dataset, request.question);
   const Statistic& statistic = request.question.statistic;
-  const ReleaseSettings& settings = dataset.settings(
-      statistic.kind == StatisticKind::value ? std::string_view(statistic.subject) : name(statistic.kind));
+  const Way way = way_of(dataset, statistic);
   const std::vector<Component>& components = plan.derivation.components;
-  const std::vector<Part> parts = parts_of(dataset, request, settings, plan);
+  const std::vector<Part> parts = parts_of(dataset, request, way, plan);
   std::vector<ApproximateLoss> losses;
   for (std::size_t i = 0; i < components.size(); ++i) {
     losses.push_back(parts[i].loss);
@@ -208,13 +220,14 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
         components[i],
         MechanismRequest{.loss = parts[i].loss,
                          .rho = parts[i].rho,
-                         .settings = settings,
+                         .settings = way.settings != nullptr ? *way.settings : ReleaseSettings(),
                          .in_units_of_the_answer = components.size() == 1,
+                         .selection = dataset.selection(),
                          .published_step = published_step(dataset, statistic, components[i].quantity)});
   }
   if (rules >= ledger::Rules::first_use) round_whole_answers(plan);
   plan.charged = accounting::compose_sequential(losses);
-  plan.record = release_record(request, plan, settings);
+  plan.record = release_record(request, plan, way);
   plan.record.unit = unit_text(dataset.unit);
   plan.record.relation = std::string(name(dataset.neighbours));
   if (dataset.blocks) plan.blocks = covered_blocks(dataset, request.question.where);
@@ -235,6 +248,17 @@ Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& al
 
 std::vector<std::vector<Accuracy>> accuracies(const Plan& plan, std::span<const Rational> alphas) {
   std::vector<std::vector<Accuracy>> result;
+  if (const mechanisms::QuantileMechanism* selected = plan.mechanisms.front().quantiles()) {
+    for (std::size_t i = 0; i < selected->parameters().nodes.size(); ++i) {
+      auto& of_quantile = result.emplace_back();
+      for (const Rational& alpha : alphas) {
+        if (alpha < mechanisms::least_rank_alpha()) continue;
+        mechanisms::RankAccuracy ranks = selected->rank_accuracy_up(i, alpha);
+        of_quantile.push_back({alpha, std::move(ranks.error), std::move(ranks.ties)});
+      }
+    }
+    return result;
+  }
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     auto& of_component = result.emplace_back();
     for (const Rational& alpha : alphas) of_component.push_back({alpha, accuracy_up(plan, i, alpha)});

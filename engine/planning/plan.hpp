@@ -40,8 +40,10 @@ struct Plan {
 /// How far the answer is from the clamped exact one, except with probability alpha, as far as the component
 /// with that index goes; rounded up. Of a rounded answer: of the exact one clamped to the whole numbers of
 /// the range (mechanisms/proofs/snapping.md, "Whole answers").
+/// Requires  no quantiles.
 [[nodiscard]] Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& alpha);
-/// [component][alpha]
+/// [component][alpha]; of quantiles [quantile][alpha], in ranks, but nothing of an alpha below
+/// mechanisms::least_rank_alpha().
 [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const Plan& plan,
                                                             std::span<const Rational> alphas);
 

@@ -60,8 +60,7 @@ class Warnings {
   }
 
   static bool may_be_asked(const Dataset& dataset, StatisticKind kind) {
-    const auto& allowed = dataset.allow.statistics;
-    return !allowed || std::find(allowed->begin(), allowed->end(), kind) != allowed->end();
+    return permits(dataset.allow.statistics, kind);
   }
 
   void bound(const Dataset& dataset, const Statistic& statistic) {

@@ -63,15 +63,16 @@ void write_derived(JsonWriter& json, const Column& column) {
 }
 
 void write_column(JsonWriter& json, const Column& column) {
-  [[maybe_unused]] const auto& [own_name, type, scale, bounds, values, missing, header, mark, derived] =
+  [[maybe_unused]] const auto& [own_name, type, scale, bounds, values, step, missing, header, mark, derived] =
       column;
   if (derived) return write_derived(json, column);
   json.raw("{");
   if (bounds) write_bounds(json.field("bounds"), *bounds);
+  if (step) json.field("candidate_step", text(*step));
   json.field("column").bytes(header.empty() ? own_name : header);
   if (missing) json.field("missing", text(*missing));
   json.field("name", own_name);
-  if (const auto step = step_of(column)) json.field("step", text(*step));
+  if (const auto of_cells = step_of(column)) json.field("step", text(*of_cells));
   json.field("type", name(type));
   if (!values.empty()) write_texts(json.field("values"), values);
   json.raw("}");
@@ -130,10 +131,18 @@ void write_release(JsonWriter& json, const Dataset& dataset) {
   std::set<std::string> released;
   for (const std::string_view statistic : kStatisticWords.list()) {
     // A value is released as its query says.
-    if (statistic != name(StatisticKind::value)) released.emplace(statistic);
+    if (statistic != name(StatisticKind::value) && !is_later_statistic(statistic))
+      released.emplace(statistic);
   }
   for (const NamedQuery& query : dataset.queries) released.insert(query.name);
-  json.array(released, [&](const std::string& one) { write_settings(json, one, dataset.settings(one)); });
+  const std::string quantile(name(StatisticKind::quantile));
+  const bool selects =
+      permits(dataset.allow.statistics, StatisticKind::quantile) && !released.contains(quantile);
+  if (selects) released.insert(quantile);
+  json.array(released, [&](const std::string& one) {
+    if (!selects || one != quantile) return write_settings(json, one, dataset.settings(one));
+    json.raw("{").field("mechanism", name(dataset.selection())).field("name", one).raw("}");
+  });
 }
 
 }  // namespace epsilog::engine

@@ -12,7 +12,7 @@ void write_dataset(JsonWriter& json, const Dataset& dataset) {
   [[maybe_unused]] const auto& [name_of_it, csv, sqlite, source_mark, unit, rows, neighbours, budget, renews,
                                 unbounded, lifetime, blocks, limits, purposes, forbid, approvals,
                                 reservation_seconds, per_release, columns, queries, allow, release,
-                                mean_split, mark] = dataset;
+                                quantile_selection, mean_split, mark] = dataset;
   // Not here but in what is made of the whole dataset: the accounts, the release, the source and the unit.
   // That nothing bounds a budget that renews was accepted exactly where there is no lifetime: the accounts
   // say so.

@@ -1,5 +1,7 @@
 #include "epsilog/engine/policy.hpp"
 
+#include <algorithm>
+
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/nearest.hpp"
 #include "policy_faults.hpp"
@@ -42,6 +44,17 @@ const ReleaseSettings& Dataset::settings(std::string_view statistic_or_query) co
   if (found != release.end()) return found->second;
   const auto fallback = release.find("default");
   return fallback != release.end() ? fallback->second : kDefaults;
+}
+
+SelectionChoice Dataset::selection() const {
+  if (quantile_selection != SelectionChoice::automatic) return quantile_selection;
+  const auto bends = [](const Budget& one) {
+    return one.measure == Measure::zcdp || one.measure == Measure::rdp;
+  };
+  const bool bent =
+      bends(budget) || (lifetime && bends(*lifetime)) ||
+      std::any_of(limits.begin(), limits.end(), [&](const Limit& limit) { return bends(limit.budget); });
+  return bent ? SelectionChoice::exponential : SelectionChoice::permute_and_flip;
 }
 
 const Principal* Policy::principal(std::string_view name) const {

@@ -20,6 +20,11 @@ std::vector<StatisticKind> decode_statistics(const Node& node, const std::string
                  what + ": a histogram is a count by a column; list count here and the column under by");
       return false;
     }
+    if (item.text == "median" || item.text == "quantiles") {
+      faults.add(item.mark,
+                 what + ": " + shown(item.text) + " is a way to ask for a quantile; list quantile here");
+      return false;
+    }
     return choice_of(item, keys::statistics, what, faults).has_value();
   });
   for (const std::string& name : names) kinds.push_back(kStatisticWords.find(name).value());

@@ -139,6 +139,37 @@ void decode_missing(const Fields& fields, Column& column, Faults& faults) {
   }
 }
 
+/// How many multiples of the step lie in the bounds.
+accounting::Integer multiples_in(const Bounds& bounds, const Rational& step) {
+  return accounting::floor(bounds.upper / step) - accounting::ceil(bounds.lower / step) + 1;
+}
+
+void decode_step(const Fields& fields, Column& column, Faults& faults) {
+  if (!fields.has("step")) return;
+  const std::string what = fields.path("step");
+  const auto refuse = [&](std::string why) { faults.add(fields.mark_of("step"), what + std::move(why)); };
+  if (!is_numeric(column.type)) {
+    return refuse(": only int, decimal and double columns have a step, not " +
+                  std::string(name(column.type)));
+  }
+  if (!column.values.empty()) return refuse(": its quantiles are declared values; remove step");
+  if (!fields.has("bounds"))
+    return refuse(": its multiples have to end somewhere; add bounds: [LOWER, UPPER]");
+  const Node* node = fields["step"];
+  if (node == nullptr) return;
+  const std::optional<Rational> step = positive_of(*node, what, faults);
+  if (!step || !column.bounds) return;
+  if (!on_grid(*step, column)) return refuse(": " + shown(node->text) + " is not " + grid_name(column));
+  const accounting::Integer candidates = multiples_in(*column.bounds, *step);
+  if (candidates < 1) return refuse(": none of its multiples lies in the bounds");
+  if (candidates > accounting::Integer(static_cast<unsigned long>(kQuantileCandidatesMax))) {
+    return refuse(": " + candidates.get_str() +
+                  " of its multiples lie in the bounds, and a quantile is one of at most " +
+                  std::to_string(kQuantileCandidatesMax) + "; write a greater one");
+  }
+  column.step = step;
+}
+
 /// What other systems call it; "" for what no other does.
 std::string_view usual_type(std::string_view word) {
   struct Usual {
@@ -179,6 +210,7 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
   decode_scale(fields, column, faults);
   decode_bounds(fields, column, faults);
   decode_values(fields, column, faults);
+  decode_step(fields, column, faults);
   decode_missing(fields, column, faults);
   return column;
 }

@@ -112,6 +112,7 @@ const KeyTable column{"column",
                        {"scale"},
                        {"bounds"},
                        {"values"},
+                       {"step"},
                        {"missing"}}};
 
 // Which of the rules is needed, and what stands beside it: policy_derived.cpp.
@@ -133,6 +134,8 @@ const KeyTable query{"query",
 const KeyTable release{
     "release_settings",
     {{"mechanism"}, {"arithmetic"}, {"precision"}, {"bound"}, {"binding_probability"}, {"grid"}}};
+
+const KeyTable quantile_release{"quantile_settings", {{"mechanism"}}};
 
 const KeyTable allow{"allow", {{"statistics"}, {"columns"}, {"by"}, {"where"}, {"principals"}, {"roles"}}};
 
@@ -161,9 +164,11 @@ const VocabularyOf<CalendarPeriod> periods{{"period", kPeriodWords.list()}};
 const VocabularyOf<Duty> duties{{"duty", kDutyWords.list()}};
 const VocabularyOf<Limit::Subject> limit_subjects{{"limit_subject", kLimitSubjectWords.list()}};
 const VocabularyOf<MechanismChoice> mechanisms{{"mechanism", kMechanismWords.list()}};
+const VocabularyOf<SelectionChoice> selections{{"selection", kSelectionWords.list()}};
 const VocabularyOf<ArithmeticChoice> arithmetics{{"arithmetic", kArithmeticWords.list()}};
 const VocabularyOf<StatisticKind> statistics{{"statistic", kStatisticWords.list()}};
-const Vocabulary release_names{"release_name", {"default", "count", "units", "sum", "mean", "variance"}};
+const Vocabulary release_names{"release_name",
+                               {"default", "count", "units", "sum", "mean", "variance", "quantile"}};
 
 bool is_of_a_later_version(std::string_view key) {
   static constexpr std::string_view kLater[] = {"publish"};
@@ -171,18 +176,19 @@ bool is_of_a_later_version(std::string_view key) {
 }
 
 std::span<const KeyTable* const> tables() {
-  static const KeyTable* const kAll[] = {&policy, &principal,      &dataset, &csv_source, &sqlite_source,
-                                         &unit,   &rows,           &budget,  &lifetime,   &limit,
-                                         &blocks, &per_release,    &column,  &query,      &release,
-                                         &allow,  &derived_column, &forbid,  &approvals,  &approvers,
-                                         &above,  &reservations,   &replica, &checkpoint};
+  static const KeyTable* const kAll[] = {
+      &policy,    &principal,      &dataset,   &csv_source, &sqlite_source,    &unit,
+      &rows,      &budget,         &lifetime,  &limit,      &blocks,           &per_release,
+      &column,    &derived_column, &query,     &release,    &quantile_release, &allow,
+      &forbid,    &approvals,      &approvers, &above,      &reservations,     &replica,
+      &checkpoint};
   return kAll;
 }
 
 std::span<const Vocabulary* const> vocabularies() {
-  static const Vocabulary* const kAll[] = {&column_types, &encodings,  &date_formats,   &neighbours,
-                                           &measures,     &periods,    &limit_subjects, &mechanisms,
-                                           &arithmetics,  &statistics, &replica_syncs,  &duties};
+  static const Vocabulary* const kAll[] = {
+      &column_types, &encodings,  &date_formats, &neighbours, &measures,      &periods, &limit_subjects,
+      &mechanisms,   &selections, &arithmetics,  &statistics, &replica_syncs, &duties};
   return kAll;
 }
 

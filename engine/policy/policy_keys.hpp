@@ -38,8 +38,8 @@ struct VocabularyOf : Vocabulary {};
 
 namespace keys {
 extern const KeyTable policy, principal, dataset, csv_source, sqlite_source, unit, rows, budget, lifetime,
-    limit, blocks, per_release, column, derived_column, query, release, allow, forbid, approvals, approvers,
-    above, reservations, replica, checkpoint;
+    limit, blocks, per_release, column, derived_column, query, release, quantile_release, allow, forbid,
+    approvals, approvers, above, reservations, replica, checkpoint;
 extern const VocabularyOf<ReplicaFile::Sync> replica_syncs;
 extern const VocabularyOf<ColumnType> column_types;
 extern const VocabularyOf<Encoding> encodings;
@@ -50,6 +50,7 @@ extern const VocabularyOf<CalendarPeriod> periods;
 extern const VocabularyOf<Duty> duties;
 extern const VocabularyOf<Limit::Subject> limit_subjects;
 extern const VocabularyOf<MechanismChoice> mechanisms;
+extern const VocabularyOf<SelectionChoice> selections;
 extern const VocabularyOf<ArithmeticChoice> arithmetics;
 extern const VocabularyOf<StatisticKind> statistics;
 extern const Vocabulary release_names;

@@ -48,11 +48,12 @@ NamedQuery decode_query(const yaml::Entry& entry, const Askers& askers, Faults& 
   return query;
 }
 
-/// Names that stand for something else wherever a query can be named.
+/// Names that stand for something else wherever a query can be named. Of later statistics they are names in
+/// what is stored; checked_policy() refuses them.
 bool is_reserved(std::string_view name) {
   const auto& words = keys::statistics.words;
   return name == "default" || name == "histogram" ||
-         std::find(words.begin(), words.end(), name) != words.end();
+         (std::find(words.begin(), words.end(), name) != words.end() && !is_later_statistic(name));
 }
 
 /// A key that was written and belongs to some mechanisms only.
@@ -200,6 +201,14 @@ ReleaseSettings merge(ReleaseSettings settings, const Overrides& overrides, cons
   return settings;
 }
 
+SelectionChoice decode_selection(const yaml::Entry& entry, Faults& faults) {
+  const Fields fields(entry.value, keys::quantile_release, "release.quantile", entry.mark, faults);
+  const Node* mechanism = fields["mechanism"];
+  if (mechanism == nullptr) return SelectionChoice::automatic;
+  return word_of(*mechanism, keys::selections, fields.path("mechanism"), faults)
+      .value_or(SelectionChoice::automatic);
+}
+
 void refuse_release_name(const yaml::Entry& entry, const std::vector<std::string>& names, Faults& faults) {
   std::string hint = faults.suggestion(entry.key, names);
   if (entry.key == "histogram") hint = " A histogram is a count: write count.";
@@ -238,7 +247,9 @@ void decode_release(const Node* node, Dataset& dataset, Faults& faults) {
   const std::unordered_set<std::string_view> known(names.begin(), names.end());
   for (const yaml::Entry& entry : node->entries) {
     if (entry.key == "default") continue;
-    if (known.contains(entry.key)) {
+    if (entry.key == name(StatisticKind::quantile) && dataset.query(entry.key) == nullptr) {
+      dataset.quantile_selection = decode_selection(entry, faults);
+    } else if (known.contains(entry.key)) {
       dataset.release[entry.key] = merge(fallback, decode_overrides(entry, faults), entry, faults);
     } else {
       refuse_release_name(entry, names, faults);

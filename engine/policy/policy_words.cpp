@@ -1,5 +1,7 @@
 #include "policy_words.hpp"
 
+#include <algorithm>
+
 #include "policy_values.hpp"
 
 namespace epsilog::engine {
@@ -28,8 +30,26 @@ std::string_view name(MechanismChoice mechanism) {
   return kMechanismWords.of(mechanism);
 }
 
+std::string_view name(SelectionChoice selection) {
+  return kSelectionWords.of(selection);
+}
+
 std::string_view name(StatisticKind kind) {
   return kStatisticWords.of(kind);
+}
+
+bool is_later_statistic(StatisticKind kind) {
+  return kind == StatisticKind::quantile;
+}
+
+bool is_later_statistic(std::string_view name) {
+  const auto kind = kStatisticWords.find(name);
+  return kind && is_later_statistic(*kind);
+}
+
+bool permits(const std::optional<std::vector<StatisticKind>>& allowed, StatisticKind kind) {
+  if (!allowed) return !is_later_statistic(kind);
+  return std::find(allowed->begin(), allowed->end(), kind) != allowed->end();
 }
 
 }  // namespace epsilog::engine

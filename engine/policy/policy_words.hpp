@@ -15,9 +15,11 @@ inline constexpr Words<Duty::operate> kDutyWords({"curate", "audit", "operate"})
 inline constexpr Words<Limit::Subject::purpose> kLimitSubjectWords({"principal", "role", "purpose"});
 inline constexpr Words<MechanismChoice::gaussian> kMechanismWords({"snapping", "discrete_laplace",
                                                                    "discrete_gaussian", "gaussian"});
+inline constexpr Words<SelectionChoice::exponential> kSelectionWords({"auto", "permute_and_flip",
+                                                                      "exponential"});
 inline constexpr Words<ArithmeticChoice::exact> kArithmeticWords({"mpfr", "exact"});
 inline constexpr Words<ReplicaFile::Sync::none> kReplicaSyncWords({"commit", "none"});
-inline constexpr Words<StatisticKind::value> kStatisticWords({"count", "units", "sum", "mean", "variance",
-                                                              "value"});
+inline constexpr Words<StatisticKind::quantile> kStatisticWords({"count", "units", "sum", "mean", "variance",
+                                                                 "value", "quantile"});
 
 }  // namespace epsilog::engine

@@ -1,5 +1,6 @@
 #include "epsilog/engine/statistic.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "epsilog/accounting/errors.hpp"
@@ -10,6 +11,11 @@ namespace epsilog::engine {
 namespace {
 
 constexpr std::string_view kHistogram = "histogram";
+constexpr std::string_view kMedianWord = "median";
+constexpr std::string_view kQuantilesWord = "quantiles";
+constexpr std::size_t kQuantilesMax = 99;  // mechanisms/quantile_parameters.hpp
+/// Of a quantile as it is written: what is longer tells nobody anything.
+constexpr std::size_t kQuantileSizeMax = 40;
 
 bool has_subject(StatisticKind kind) {
   return kind != StatisticKind::count && kind != StatisticKind::units;
@@ -20,19 +26,20 @@ struct Elsewhere {
   std::string_view word;
   std::string_view instead;
 };
-constexpr std::string_view kNoQuantiles =
-    "no quantile is offered; histogram:COLUMN tells how declared values are distributed";
-constexpr std::string_view kNoExtremes =
-    "no extreme is offered, since one person's row decides it; the bounds of a column are declared";
+constexpr std::string_view kMedian = "median:COLUMN is a quantile, and so is quantile:COLUMN:0.9";
+constexpr std::string_view kNoMode = "histogram:COLUMN tells how declared values are distributed";
+constexpr std::string_view kNoMinimum =
+    "no extreme is offered, since one person's row decides it; ask quantile:COLUMN:0.01";
+constexpr std::string_view kNoMaximum =
+    "no extreme is offered, since one person's row decides it; ask quantile:COLUMN:0.99";
 constexpr std::string_view kDeviation = "its square is variance:COLUMN";
 constexpr std::string_view kDistinct =
     "`units` counts people; histogram:COLUMN counts rows of each declared value";
 constexpr Elsewhere kElsewhere[] = {
-    {"median", kNoQuantiles},     {"quantile", kNoQuantiles},   {"quantiles", kNoQuantiles},
-    {"percentile", kNoQuantiles}, {"mode", kNoQuantiles},       {"min", kNoExtremes},
-    {"minimum", kNoExtremes},     {"max", kNoExtremes},         {"maximum", kNoExtremes},
-    {"std", kDeviation},          {"stddev", kDeviation},       {"stdev", kDeviation},
-    {"distinct", kDistinct},      {"count_distinct", kDistinct}};
+    {"percentile", kMedian}, {"percentiles", kMedian},     {"quartiles", kMedian},  {"deciles", kMedian},
+    {"mode", kNoMode},       {"min", kNoMinimum},          {"minimum", kNoMinimum}, {"max", kNoMaximum},
+    {"maximum", kNoMaximum}, {"std", kDeviation},          {"stddev", kDeviation},  {"stdev", kDeviation},
+    {"distinct", kDistinct}, {"count_distinct", kDistinct}};
 
 std::string advice(std::string_view verb, const std::vector<std::string>& known) {
   for (const Elsewhere& one : kElsewhere) {
@@ -46,7 +53,7 @@ std::string advice(std::string_view verb, const std::vector<std::string>& known)
 
 [[noreturn]] void refuse_unknown(std::string_view verb) {
   std::vector<std::string> known = kStatisticWords.list();
-  known.emplace_back(kHistogram);
+  known.insert(known.end(), {std::string(kQuantilesWord), std::string(kMedianWord), std::string(kHistogram)});
   std::string list;
   for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
   throw InvalidParameter("statistic: unknown statistic '" + std::string(verb.substr(0, 60)) +
@@ -55,15 +62,67 @@ std::string advice(std::string_view verb, const std::vector<std::string>& known)
 
 StatisticKind parse_kind(std::string_view verb) {
   if (verb == kHistogram) return StatisticKind::count;
+  if (verb == kMedianWord || verb == kQuantilesWord) return StatisticKind::quantile;
   if (const auto kind = kStatisticWords.find(verb)) return *kind;
   refuse_unknown(verb);
+}
+
+Rational parse_quantile(std::string_view text) {
+  const auto refuse = [&](const char* why) {
+    throw InvalidParameter("statistic: the quantile '" + std::string(text.substr(0, kQuantileSizeMax)) +
+                           "' " + why);
+  };
+  if (text.size() > kQuantileSizeMax) refuse("is longer than 40 characters");
+  Rational quantile;
+  try {
+    quantile = accounting::parse_rational(text, "quantile");
+  } catch (const InvalidParameter&) {
+    refuse("is no number: write 0.25 or 1/3");
+  }
+  // What is recorded is the canonical text, which is read here again.
+  if (accounting::text(quantile).size() > kQuantileSizeMax) refuse("is longer than 40 characters in full");
+  if (quantile <= 0 || quantile >= 1) refuse("does not lie strictly between 0 and 1");
+  return quantile;
+}
+
+/// Takes the quantiles off the subject.
+std::vector<Rational> take_quantiles(std::string_view verb, std::string& subject) {
+  if (verb == kMedianWord) return {Rational(1, 2)};
+  const bool several = verb == kQuantilesWord;
+  const std::size_t colon = subject.find(':');
+  if (colon == std::string::npos) {
+    throw InvalidParameter("statistic: which? write " + std::string(verb) + ":" + subject.substr(0, 60) +
+                           (several ? ":0.25,0.5,0.75" : ":0.5"));
+  }
+  const std::string written = subject.substr(colon + 1);
+  subject.resize(colon);
+  std::vector<Rational> quantiles;
+  for (std::size_t at = 0; at <= written.size();) {
+    const std::size_t comma = std::min(written.find(',', at), written.size());
+    quantiles.push_back(parse_quantile(std::string_view(written).substr(at, comma - at)));
+    at = comma + 1;
+    if (quantiles.size() > kQuantilesMax)
+      throw InvalidParameter("statistic: at most 99 quantiles can be asked at once");
+    if (quantiles.size() > 1 && quantiles.back() <= quantiles[quantiles.size() - 2])
+      throw InvalidParameter("statistic: the quantiles must ascend, each once");
+  }
+  if (several && quantiles.size() < 2)
+    throw InvalidParameter("statistic: 'quantiles' asks for two or more; write quantile:" + subject + ":" +
+                           written);
+  if (!several && quantiles.size() > 1)
+    throw InvalidParameter("statistic: 'quantile' asks for one; write quantiles:" + subject + ":" + written);
+  return quantiles;
 }
 
 }  // namespace
 
 std::string Statistic::text() const {
-  const std::string verb(name(kind));
-  return subject.empty() ? verb : verb + ":" + subject;
+  std::string verb(quantiles.size() > 1 ? kQuantilesWord : name(kind));
+  if (subject.empty()) return verb;
+  verb += ":" + subject;
+  for (std::size_t i = 0; i < quantiles.size(); ++i)
+    verb += (i == 0 ? ":" : ",") + accounting::text(quantiles[i]);
+  return verb;
 }
 
 Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
@@ -71,7 +130,7 @@ Question parse_question(std::string_view statistic, const std::optional<std::str
   const std::size_t colon = statistic.find(':');
   const bool has_colon = colon != std::string_view::npos;
   const std::string_view verb = statistic.substr(0, colon);
-  const std::string subject(has_colon ? statistic.substr(colon + 1) : "");
+  std::string subject(has_colon ? statistic.substr(colon + 1) : "");
   const bool histogram = verb == kHistogram;
 
   Question result;
@@ -85,6 +144,12 @@ Question parse_question(std::string_view statistic, const std::optional<std::str
   }
   if (!wants_subject && has_colon) {
     throw InvalidParameter("statistic: '" + shown + "' takes no column: write " + shown);
+  }
+  if (result.statistic.kind == StatisticKind::quantile)
+    result.statistic.quantiles = take_quantiles(verb, subject);
+  if (subject.empty() && wants_subject) throw InvalidParameter("statistic: '" + shown + "' names no column");
+  if (by && result.statistic.quantiles.size() > 1) {
+    throw InvalidParameter("by: several quantiles cannot be grouped; ask them one by one");
   }
   if (by && (histogram || result.statistic.kind == StatisticKind::value)) {
     throw InvalidParameter("by: cannot be combined with '" + shown + "'");

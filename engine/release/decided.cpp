@@ -93,7 +93,7 @@ void Deciding::answer(Prepared& step, const Progress& progress) {
 void Deciding::supply() {
   std::size_t bytes = 0;
   for (const Prepared& step : steps_) {
-    if (step.exact) bytes += bytes_drawn(*step.exact);
+    if (step.exact) bytes += bytes_drawn(*step.plan);
   }
   bits_.supply(bytes);
 }

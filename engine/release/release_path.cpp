@@ -140,12 +140,10 @@ void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits) 
   }
 }
 
-std::size_t bytes_drawn(const ExactAnswer& exact) {
-  // A block of words of a discrete mechanism, and some attempts at each value.
-  constexpr std::size_t kOfMechanism = 512;
-  constexpr std::size_t kOfValue = 64;
+std::size_t bytes_drawn(const Plan& plan) {
+  const std::size_t values = std::max<std::size_t>(1, plan.derivation.cells.size());
   std::size_t bytes = 0;
-  for (const auto& component : exact.values) bytes += kOfMechanism + kOfValue * component.size();
+  for (const ComponentMechanism& mechanism : plan.mechanisms) bytes += mechanism.bytes_drawn(values);
   return bytes;
 }
 
@@ -154,7 +152,7 @@ void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer&
   std::vector<accounting::SealedRelease> sealed;
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     const auto& mechanism = plan.mechanisms[i];
-    sealed.push_back(mechanism.release(exact.values[i], receipt.split(mechanism.charged()), bits));
+    sealed.push_back(mechanism.release(exact, i, receipt.split(mechanism.charged()), bits));
   }
   EPSILOG_INVARIANT(receipt.amount() == accounting::ApproximateLoss());
   transaction.attach(plan.record, std::move(sealed), plan.derivation.post_processing);

@@ -76,7 +76,7 @@ struct Recorded {
 void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer& exact,
           accounting::ChargeReceipt receipt, mechanisms::BitSource& bits);
 /// More bytes than nearly every draw() takes.
-[[nodiscard]] std::size_t bytes_drawn(const ExactAnswer& exact);
+[[nodiscard]] std::size_t bytes_drawn(const Plan& plan);
 /// Accounts that no list of the policy names are made by the first request that is granted.
 void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits);
 /// The accounts a decision is stored with, of those that are there.

@@ -335,7 +335,7 @@ Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
   // Whoever began to read in time is not overdue for having read long, unless somebody ended it or the
   // period is over whose budget it holds.
   const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;
-  posting.bits.supply(bytes_drawn(exact));  // nobody waits under the turn for a generator
+  posting.bits.supply(bytes_drawn(*from.plan));  // nobody waits under the turn for a generator
   for (;;) {
     std::optional<TickTurn> turn;
     if (step.computed_here()) turn.emplace(state, step.request.principal, posting.arrived);

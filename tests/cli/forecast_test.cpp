@@ -267,7 +267,7 @@ TEST_CASE("plan batch: a bad row says why, and the others are planned", "[cli][f
                                       "dataset,statistic,epsilon,by\n"
                                       "clinic,count,0.1,\n"
                                       "clinc,count,0.1,\n"
-                                      "clinic,median:age,0.1,\n"
+                                      "clinic,middle:age,0.1,\n"
                                       "clinic,sum:age,0,\n"
                                       "clinic,sum:age,0.1,cost\n"
                                       "clinic,sum:age\n"
@@ -277,7 +277,7 @@ TEST_CASE("plan batch: a bad row says why, and the others are planned", "[cli][f
   REQUIRE(rows.rows.size() == 7);
   CHECK(contains(rows.at(1, "error"), "line 3: "));
   CHECK(contains(rows.at(1, "error"), "clinic"));
-  CHECK(contains(rows.at(2, "error"), "unknown statistic 'median'"));
+  CHECK(contains(rows.at(2, "error"), "unknown statistic 'middle'"));
   CHECK(contains(rows.at(3, "error"), "--epsilon"));
   CHECK(contains(rows.at(4, "error"), "cannot be grouped by"));
   CHECK(contains(rows.at(5, "error"), "has 2 cells, the header 4"));

@@ -269,3 +269,47 @@ TEST_CASE("rho: what it cannot be asked of, or beside, ends with exit code 2 and
   for (const char* rho : {"0", "-1", "nan", "1e-16", "", "abc", "1e19"}) check({"--rho", rho}, "--rho");
   CHECK(dump(bench.path("L")) == before);
 }
+
+TEST_CASE("quantile: the command plans, releases, tells and verifies it, and says how far its rank may be",
+          "[cli][quantile]") {
+  const Workbench bench;
+  bench.init(
+      replaced(kClinicPolicy, "    budget:", "    allow: {statistics: [count, quantile]}\n    budget:"));
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, "clinic");
+    words.insert(words.end(), {"--epsilon", "0.5"});
+    return bench.with_ledger(words);
+  };
+  const json planned = json::parse(ask({"plan", "median:age", "--json"}).out);
+  CHECK(planned.at("statistic") == "quantile:age:0.5");
+  CHECK(planned.at("mechanism") == "permute_and_flip");
+  CHECK(planned.at("accuracy") == json::array());
+  REQUIRE(planned.at("rank_accuracy").size() == 1);
+  CHECK(planned.at("rank_accuracy")[0].at("quantile") == "0.5");
+  CHECK(planned.at("rank_accuracy")[0].at("ties") == "0");
+  const Result forecast = bench.with_ledger(
+      {"forecast", "clinic", "median:age", "--accuracy", "20", "--alpha", "0.05", "--json"});
+  CHECK(forecast.exit == 0);
+  const json found = json::parse(forecast.out);
+  CHECK(found.at("accuracy") == json::array());
+  CHECK(found.at("rank_accuracy")[0].at("alpha") == "0.05");
+  const Result told = ask({"release", "median:age"});
+  CHECK(told.exit == 0);
+  CHECK(contains(told.out, "with 95 % confidence within "));
+  CHECK(contains(told.out, " rows of rank 0.5 n\n"));
+  const json several = json::parse(ask({"release", "quantiles:age:0.25,0.75", "--json"}).out);
+  REQUIRE(several.at("cells").size() == 2);
+  CHECK(several.at("cells")[0].at("key") == "0.25");
+  CHECK(several.at("cells")[1].at("key") == "0.75");
+  CHECK(several.at("value").is_null());
+  CHECK(several.at("rank_accuracy")[0].at("quantile") == "0.25");
+  CHECK(contains(ask({"plan", "quantiles:age:0.25,0.75"}).out, "times the most rows at one value"));
+  const Result refused = ask({"release", "sum:age"});
+  CHECK(refused.exit == 4);
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+  const Result dummy = bench.run({"release", "clinic", "quantile:age:0.9", "--epsilon", "0.5", "--dummy",
+                                  "--policy", "policy.yaml", "--json"});
+  CHECK(dummy.exit == 0);
+  CHECK(json::parse(dummy.out).at("dummy") == true);
+  CHECK(json::parse(dummy.out).at("rank_accuracy").size() == 1);
+}

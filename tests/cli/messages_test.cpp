@@ -52,10 +52,11 @@ TEST_CASE("messages: a statistic that is not offered says what is", "[cli][messa
   const auto ask = [&](const char* statistic) {
     return bench.with_ledger({"release", "clinic", statistic, "--epsilon", "0.1"});
   };
-  const Result median = ask("median:cost");
-  check_says(median, 2,
-             "it is one of count, units, sum, mean, variance, value, histogram; no quantile is offered");
-  CHECK_FALSE(contains(median.err, "did you mean"));
+  const Result percentile = ask("percentile:cost");
+  check_says(percentile, 2,
+             "it is one of count, units, sum, mean, variance, value, quantile, quantiles, median, histogram; "
+             "median:COLUMN is a quantile, and so is quantile:COLUMN:0.9");
+  CHECK_FALSE(contains(percentile.err, "did you mean"));
   check_says(ask("max:cost"), 2, "no extreme is offered, since one person's row decides it");
   check_says(ask("avg:cost"), 2, "did you mean 'mean'?");
   check_says(ask("std:cost"), 2, "its square is variance:COLUMN");

@@ -44,7 +44,8 @@ inline const std::string kEveryKey =
     "      site: {from: ward, map: {A: east, B: west}, other: none}\n"
     "    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5, supplied_by: [alice, carol]}}\n"
     "    purposes: [planning, quality]\n"
-    "    allow: {statistics: [count, sum, value], columns: [age], by: [ward], where: [age], principals: "
+    "    allow: {statistics: [count, sum, value, quantile], columns: [age], by: [ward], where: [age], "
+    "principals: "
     "[alice], "
     "roles: [research]}\n"
     "    forbid: [{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], "
@@ -53,7 +54,8 @@ inline const std::string kEveryKey =
     "    approvals: {required: 1, by: {principals: [carol], roles: [custodian]}, above: {epsilon: 0.1}, "
     "expires: 3d}\n"
     "    reservations: {expires: 2h}\n"
-    "    release: {default: {precision: 256, bound: 1000}, sum: {mechanism: discrete_laplace, grid: 1}}\n"
+    "    release: {default: {precision: 256, bound: 1000}, sum: {mechanism: discrete_laplace, grid: 1}, "
+    "quantile: {mechanism: exponential}}\n"
     "    mean_split: 1/3\n";
 
 /// The only occurrence of `from` replaced.
@@ -117,7 +119,7 @@ inline const std::map<std::string, KeyChange>& key_changes() {
         "carol]}}\n",
         ""}},
       {"dataset.purposes", {"purposes: [planning, quality]", "purposes: [planning, quality, teaching]"}},
-      {"dataset.allow", {"allow: {statistics: [count, sum, value], ", "allow: {"}},
+      {"dataset.allow", {"allow: {statistics: [count, sum, value, quantile], ", "allow: {"}},
       {"dataset.forbid",
        {"[{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], "
         "columns: [cost], by: [ward], where: [age]}]",
@@ -195,6 +197,7 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"column.scale", {"scale: 2", "scale: 3"}},
       {"column.bounds", {"bounds: [0, 5000]", "bounds: [0, 6000]"}},
       {"column.values", {"values: [A, B]", "values: [A, B, C]"}},
+      {"column.step", {"[0, 110], missing: 0}", "[0, 110], step: 2, missing: 0}"}},
       {"column.missing", {"[0, 110], missing: 0}", "[0, 110]}"}},
       {"derived_column.from", {"month: {from: visit_date", "month: {from: other_date"}},
       {"derived_column.bins", {"bins: [0, 18, 111]", "bins: [0, 40, 111]"}},
@@ -214,10 +217,11 @@ inline const std::map<std::string, KeyChange>& key_changes() {
       {"release_settings.bound", {"bound: 1000", "bound: 2000"}},
       {"release_settings.binding_probability", {", bound: 1000", ", binding_probability: 1e-3"}},
       {"release_settings.grid", {"grid: 1}", "grid: 2}"}},
-      {"allow.statistics", {"statistics: [count, sum, value]", "statistics: [count]"}},
+      {"quantile_settings.mechanism", {"{mechanism: exponential}", "{}"}},
+      {"allow.statistics", {"statistics: [count, sum, value, quantile]", "statistics: [count]"}},
       {"allow.columns",
-       {"allow: {statistics: [count, sum, value], columns: [age]",
-        "allow: {statistics: [count, sum, value], columns: [age, cost]"}},
+       {"allow: {statistics: [count, sum, value, quantile], columns: [age]",
+        "allow: {statistics: [count, sum, value, quantile], columns: [age, cost]"}},
       {"allow.by", {"by: [ward], where: [age], principals", "where: [age], principals"}},
       {"allow.where", {"where: [age], principals", "where: [], principals"}},
       {"allow.principals", {"principals: [alice], roles", "principals: [alice, dave], roles"}},

@@ -412,8 +412,6 @@ def identified(folder):
     return ledger
 
 
-
-
 def derived(folder):
     """Columns that are functions of others, by bins, periods and maps: grouped by, compared, allowed and forbidden."""
     columns = DATASET.replace("    queries:", """      band: {from: age, bins: [0, 18, 65, 111]}
@@ -441,7 +439,38 @@ def derived(folder):
     return ledger
 
 
-HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived)
+QUANTILES = DATASET.replace("[0, 111]}", "[0, 111], step: 5}") + """    allow: {statistics: [count, quantile]}
+"""
+
+
+def quantiles(folder):
+    """Quantiles of steps and of single units, of cells and several at once, under budgets of every measure."""
+    blocked = QUANTILES.replace("ward: {type: string, values: [A, B, C]}",
+                                "ward: {type: string, values: [A, B, C]}\n      seven: {type: int, column: age, "
+                                "values: [60, 7, 19]}")
+    text = "version: 1\ndatasets:\n  clinic:\n" + QUANTILES + "    budget: {epsilon: 1000}\n  swapped:\n" + (
+        blocked.replace("add-remove", "replace-one") + "    budget: {epsilon: 100, delta: 1e-3}\n"
+        "    release: {quantile: {mechanism: exponential}}\n  cohort:\n" + blocked +
+        "    budget: {measure: zcdp, rho: 50}\n    lifetime: {measure: rdp, orders: {2: 70, 5/2: 80, 64: 900}}\n"
+        "    blocks: {by: seen, per: month, from: 2024-01, to: 2024-06}\n")
+    ledger = Ledger(folder, text)
+    for dataset in ("clinic", "swapped", "cohort"):
+        for statistic in ("median:age", "quantile:cost:0.9", "quantiles:age:0.1,1/3,0.5,0.9", "quantiles:cost:0.2,0.4"):
+            ledger.ask(dataset, statistic, "--epsilon", "0.7")
+            ledger.ask(dataset, statistic, "--where", "age < 60", "--epsilon", "1/3")
+        ledger.ask(dataset, "quantile:age:0.8", "--by", "ward", "--epsilon", "9")
+        ledger.ask(dataset, "sum:age", "--epsilon", "1", expect=(4,))
+    for dataset in ("swapped", "cohort"):
+        ledger.ask(dataset, "quantiles:seven:0.2,0.7", "--epsilon", "1")
+        ledger.ask(dataset, "median:seven", "--by", "emergency", "--epsilon", "1")
+    ledger.ask("cohort", "median:age", "--where", "seen between 2024-02-01 and 2024-02-20", "--epsilon", "1")
+    ledger.apply(text.replace("    allow: {statistics: [count, quantile]}\n", "", 1))
+    ledger.ask("clinic", "median:age", "--epsilon", "1", expect=(4,))
+    return ledger
+
+
+HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived,
+             quantiles)
 
 
 def export_of(make):

@@ -759,6 +759,60 @@ def forged_requests():
     forged("versions", "not the SHA-256", policy_text)
 
 
+@sentence("a forged quantile is found: another value, mechanism or error, or one that the policy does not name")
+def forged_quantiles():
+    def plan_of(changed, statistic, dataset="clinic"):
+        return next(place for place, record in enumerate(changed) if record["kind"] == "plan" and (
+            record["question"]["statistic"], record["question"]["dataset"]) == (statistic, dataset))
+
+    def value(number, statistic="quantile:age:0.5", dataset="clinic"):
+        def change(changed):
+            plan = changed[plan_of(changed, statistic, dataset)]["number"]
+            place = granted(changed, plan=plan)
+            changed[place]["component_values"][0][0] = changed[place]["values"][0] = number
+            return place
+        return change
+
+    def component(member, number, statistic="quantile:age:0.5", dataset="clinic"):
+        def change(changed):
+            place = plan_of(changed, statistic, dataset)
+            said = changed[place]["release"]["components"][0]
+            assert said[member] != number
+            said[member] = number
+            return place
+        return change
+
+    def by_another(changed):
+        place = plan_of(changed, "quantile:age:0.5")
+        changed[place]["release"]["mechanism"] = "exponential"
+        return place
+
+    def of_a_count(changed):
+        place = plan_of(changed, "quantile:age:0.5")
+        changed[place]["question"]["statistic"] = "count"
+        return place
+
+    def not_named(changed):
+        place = find(changed, kind="policy")
+        del changed[place]["implies"]["datasets"][0]["allow"]["statistics"]
+        return granted(changed)
+
+    several = "quantiles:age:0.1,1/3,0.5,0.9"
+    forged("quantiles", "no value that a quantile can have", value("7"))
+    forged("quantiles", "no value that a quantile can have", value("115"))
+    forged("quantiles", "no value that a quantile can have", value("-5"))
+    forged("quantiles", "no value that a quantile can have", value("8", "quantiles:seven:0.2,0.7", "swapped"))
+    forged("quantiles", "sensitivity below what one unit can change", component("sensitivity", "1.499999"))
+    forged("quantiles", "sensitivity below what one unit can change",
+           component("sensitivity", "4.79", several, "swapped"))
+    forged("quantiles", "which is more", component("lambda", "4.28"))
+    forged("quantiles", "which is more", component("lambda", "10", several))
+    forged("quantiles", "says less rho than its scale means", component("rho", "0.06", "quantile:age:0.5", "cohort"))
+    forged("quantiles", "is by another mechanism than the policy's", by_another)
+    forged("quantiles", "is by another mechanism than the policy's", of_a_count)
+    forged("quantiles", "quantiles are not asked for unless", not_named)
+
+
 # Losses, recomputed.
 
 

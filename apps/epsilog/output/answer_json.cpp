@@ -5,6 +5,7 @@
 
 #include "epsilog/ledger/digest.hpp"
 #include "json_parts.hpp"
+#include "released_text.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -106,6 +107,7 @@ Json precision_json(const ledger::ComponentRecord& component) {
 }
 
 Json accuracy_of(const engine::Answer& answer, std::size_t i) {
+  if (asks_quantiles(answer)) return accuracy_json({});
   return accuracy_json(i < answer.planned.accuracy.size() ? answer.planned.accuracy[i]
                                                           : std::vector<engine::Accuracy>{});
 }
@@ -228,7 +230,9 @@ void add_mechanism(ObjectOf& object, const engine::Answer& answer, AnswerKind ki
       .with("bound", single ? number_json(components[0].bound) : Json(nullptr))
       .with("lambda", single ? number_json(components[0].lambda) : Json(nullptr))
       .with("grid", single ? number_json(components[0].grid) : Json(nullptr));
-  if (!one_line(kind)) object.with("accuracy", single ? accuracy_of(answer, 0) : accuracy_json({}));
+  if (one_line(kind)) return;
+  object.with("accuracy", single ? accuracy_of(answer, 0) : accuracy_json({}));
+  if (asks_quantiles(answer)) object.with("rank_accuracy", rank_accuracy_json(answer));
 }
 
 /// null where the decision is not known to be durable, or the tree cannot be read.
@@ -248,6 +252,21 @@ Json program_json(const ledger::Program& program) {
 }
 
 }  // namespace
+
+Json rank_accuracy_json(const engine::Answer& answer) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
+    for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
+      list.push_back(ObjectOf(4)
+                         .with("quantile", quantile_text(answer, i))
+                         .with("alpha", accounting::text(one.alpha))
+                         .with("a", rounded_up_json(one.a))
+                         .with("ties", rounded_up_json(one.ties))
+                         .made());
+    }
+  }
+  return list;
+}
 
 const char* decision_word(const engine::Answer& answer) {
   switch (answer.recorded.state) {

@@ -19,4 +19,7 @@ enum class AnswerKind { plan, release, show, history, pending, dummy };
 /// What answer_json() writes.
 [[nodiscard]] nlohmann::ordered_json answer_object(const engine::Answer& answer, AnswerKind kind);
 
+/// [{quantile, alpha, a, ties}] of an answer that asks_quantiles().
+[[nodiscard]] nlohmann::ordered_json rank_accuracy_json(const engine::Answer& answer);
+
 }  // namespace epsilog::command

@@ -33,7 +33,25 @@ std::string confidence(const Rational& alpha) {
   return short_text(Rational(100 - 100 * alpha)) + " %";
 }
 
+/// Of quantiles: how many rows lie between the value and the rank asked for.
+std::string rank_accuracy_text(const engine::Answer& answer, const Style& style) {
+  std::string text;
+  for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
+    for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
+      const bool divided = one.ties.rational() > 0;
+      text += field(text.empty() ? "accuracy" : "",
+                    fmt::format("with {} confidence within {} rows of rank {} n{}", confidence(one.alpha),
+                                error_text(one.a, style), quantile_text(answer, i),
+                                divided ? fmt::format(", and {} times the most rows at one value",
+                                                      error_text(one.ties, style))
+                                        : ""));
+    }
+  }
+  return text;
+}
+
 std::string accuracy_text(const engine::Answer& answer, const Style& style) {
+  if (asks_quantiles(answer)) return rank_accuracy_text(answer, style);
   const bool several = answer.planned.accuracy.size() > 1;
   const char* whom =
       answer.planned.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";

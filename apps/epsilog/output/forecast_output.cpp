@@ -107,6 +107,7 @@ Json rooms_json(const engine::Forecast& forecast) {
 
 /// The accuracy of the only mechanism call; empty where there are several.
 Json accuracies_json(const engine::Answer& answer) {
+  if (asks_quantiles(answer)) return Json::array();
   return answer.planned.accuracy.size() == 1 ? accuracy_json(answer.planned.accuracy.front()) : Json::array();
 }
 
@@ -117,6 +118,8 @@ void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast)
   object["never"] = forecast && forecast->never;
   object["binding"] = forecast ? binding_json(*forecast) : Json::array();
   object["accuracy"] = forecast ? accuracies_json(forecast->each) : Json::array();
+  if (forecast && asks_quantiles(forecast->each))
+    object["rank_accuracy"] = rank_accuracy_json(forecast->each);
   object["accounts"] = forecast ? rooms_json(*forecast) : Json::array();
 }
 

@@ -82,13 +82,15 @@ Json reason_list(const engine::Answer& answer) {
   return list;
 }
 
+Json rounded_up_json(const accounting::Rational& bound) {
+  return accounting::text_up(bound, kDigits);
+}
+
 Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
   Json list = Json::array();
   for (const engine::Accuracy& one : accuracy) {
-    list.push_back(ObjectOf(2)
-                       .with("alpha", accounting::text(one.alpha))
-                       .with("a", accounting::text_up(one.a, kDigits))
-                       .made());
+    list.push_back(
+        ObjectOf(2).with("alpha", accounting::text(one.alpha)).with("a", rounded_up_json(one.a)).made());
   }
   return list;
 }

@@ -52,6 +52,8 @@ inline constexpr unsigned kDigits = 17;
 [[nodiscard]] Json account_json(const ledger::AccountState& account);
 [[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);
 [[nodiscard]] Json reason_list(const engine::Answer& answer);
+/// A bound, at most so many digits, never below it.
+[[nodiscard]] Json rounded_up_json(const accounting::Rational& bound);
 [[nodiscard]] Json accuracy_json(const std::vector<engine::Accuracy>& accuracy);
 /// Each null in a ledger that never had a credential.
 [[nodiscard]] Json claimed_approvals_json(const engine::AuditReport& report);

@@ -106,8 +106,19 @@ std::string grouped(std::int64_t count) {
   return grouped(std::to_string(count));
 }
 
+bool asks_quantiles(const engine::Answer& answer) {
+  const auto& components = answer.planned.record.components;
+  return components.size() == 1 && components.front().statistic == "quantile";
+}
+
+std::string quantile_text(const engine::Answer& answer, std::size_t i) {
+  if (answer.planned.accuracy.size() > 1) return answer.planned.record.cells.at(i);
+  return answer.asked.statistic.substr(answer.asked.statistic.rfind(':') + 1);
+}
+
 std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style) {
   const Rational& value = answer.released.values.at(i);
+  if (asks_quantiles(answer)) return grouped(short_text(value));
   const std::optional<long> place = place_of(answer, i, style);
   return grouped(place ? rounded_text(value, *place) : short_text(value));
 }

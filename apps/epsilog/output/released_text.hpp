@@ -15,7 +15,8 @@ namespace epsilog::command {
 [[nodiscard]] std::string grouped(std::int64_t count);
 
 /// The value of cell `i`, to the nearest place that the noise leaves: at most a tenth of its scale and at
-/// least a hundredth. Every digit if the style is verbose. Requires  i < answer.values.size().
+/// least a hundredth. Every digit of a quantile, and if the style is verbose. Requires  i <
+/// answer.values.size().
 [[nodiscard]] std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style);
 
 /// The interval of cell `i` beside its value as released_text() shows it: "± 412" where that is all, else
@@ -23,6 +24,11 @@ namespace epsilog::command {
 /// i < the number of intervals.
 [[nodiscard]] std::string interval_text(const engine::Answer& answer, std::size_t i,
                                         const mechanisms::AnswerInterval& interval, const Style& style);
+
+/// Whether quantiles were asked for: their accuracy counts ranks, and each value is one of those declared.
+[[nodiscard]] bool asks_quantiles(const engine::Answer& answer);
+/// The quantile with that index, as asked. Requires  asks_quantiles(answer), and there is one.
+[[nodiscard]] std::string quantile_text(const engine::Answer& answer, std::size_t i);
 
 /// An error, rounded up to three digits; every digit if the style is verbose.
 [[nodiscard]] std::string error_text(const accounting::Rational& error, const Style& style);

@@ -106,7 +106,8 @@ std::optional<std::string> supplied_value(const AskArguments& arguments, Asking 
 std::vector<Positional<AskArguments>> what_is_asked() {
   return {{"DATASET", &AskArguments::dataset, true, "name of a dataset in the policy"},
           {"STAT[:COLUMN]", &AskArguments::statistic, true,
-           "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), value:NAME"}};
+           "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), median:C, quantile:C:Q, "
+           "quantiles:C:Q1,Q2, value:NAME"}};
 }
 
 std::string value_argument(const std::string& given) {

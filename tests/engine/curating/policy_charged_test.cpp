@@ -34,6 +34,7 @@ const std::map<std::string, std::string>& places() {
                                                              {"derived_column", "columns.*."},
                                                              {"query", "queries.*."},
                                                              {"release_settings", "release.*."},
+                                                             {"quantile_settings", "release.quantile."},
                                                              {"allow", "allow."},
                                                              {"forbid", "forbid.*."},
                                                              {"approvals", "approvals."},

@@ -23,7 +23,9 @@ const std::vector<std::string> kNumbers = {"-9", "1", "9", ""};
 const std::vector<std::string> kGroups = {"A", "B", "Z"};
 const std::vector<std::string> kDates = {"2024-01-31", "2024-02-01", "2024-03-01", ""};
 const std::vector<std::string> kHostile = hostile_cells();
-const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
+const std::vector<std::string> kStatistics = {
+    "count",      "units",    "sum:x",          "mean:x",
+    "variance:x", "median:x", "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9"};
 
 /// The second, fourth and sixth leave one block of the months, of the groups and of both; so does the
 /// seventh, of the months. The eighth leaves all of both, the last one none of the months.
@@ -192,7 +194,8 @@ Setting random_setting(std::mt19937_64& random) {
   if (random() % 2 == 0) dataset.columns[0].bounds = Bounds{1, 3};
   if (random() % 2 == 0) dataset.columns[0].missing = dataset.columns[0].bounds->upper;
   const std::string statistic = pick(kStatistics, random);
-  const std::string by = statistic == "variance:x" || random() % 2 == 0 ? "g" : "";
+  const bool several = statistic.starts_with("quantiles");
+  const std::string by = !several && (statistic == "variance:x" || random() % 2 == 0) ? "g" : "";
   return setting_of(std::move(dataset), statistic, by, pick(kWheres, random));
 }
 

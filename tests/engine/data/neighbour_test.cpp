@@ -34,7 +34,9 @@ const std::vector<std::string> kLabelWheres = {"",
                                                "band != '[-2,0)' or site is missing",
                                                "site in ('west', 'rest') and not band is missing",
                                                "g = 'A' or not (site = 'west' and x between 0 and 3)"};
-const std::vector<std::string> kStatistics = {"count", "units", "sum:x", "mean:x", "variance:x"};
+const std::vector<std::string> kStatistics = {
+    "count",      "units",    "sum:x",          "mean:x",
+    "variance:x", "median:x", "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9"};
 
 MemoryRow random_row(const std::string& id, std::mt19937_64& random) {
   const auto cell = [&](const std::vector<std::string>& plain) {
@@ -54,6 +56,7 @@ Dataset random_dataset(std::mt19937_64& random) {
   Column x = number_column("x", type, lower, upper);
   if (random() % 2 == 0) x.missing = Rational(2 * lower + upper, 3);
   if (x.missing) x.missing->canonicalize();
+  if (type == ColumnType::real) x.step = Rational(1, 2);
   dataset.columns = {x, value_column("g", ColumnType::string, {"A", "B"})};
   const bool by_row = random() % 4 == 0;
   dataset.unit = by_row ? UnitOfPrivacy{"", 1} : UnitOfPrivacy{"id", 1 + random() % 3};
@@ -204,6 +207,7 @@ Setting random_setting(std::mt19937_64& random, bool exact, Groups groups) {
     setting.dataset.rows = {kRowsMax + kUnitRowsMax, false};
     if (statistic == "variance:x") by = group;
   }
+  if (statistic.starts_with("quantiles")) by = "";
   setting.question = question(statistic, by, where);
   setting.derivation = derive(setting.dataset, setting.question);
   return setting;
@@ -260,7 +264,7 @@ TEST_CASE("neighbour: the exact-N forms hold for every change of one unit's rows
 
 namespace {
 
-/// The largest changes of the first component over neighbours of `rows`.
+/// The largest changes of the first component, or of any candidate, over neighbours of `rows`.
 struct Change {
   Rational l1 = 0;
   Rational l2_squared = 0;
@@ -269,14 +273,17 @@ struct Change {
 Change largest_change(const Setting& setting, const Records& rows) {
   Change largest;
   visit_pairs(setting, rows, [&](const Values& before, const Values& after, const Records&) {
-    Change change;
-    for (std::size_t cell = 0; cell < before[0].size(); ++cell) {
-      const Rational difference = before[0][cell] - after[0][cell];
-      change.l1 += abs(difference);
-      change.l2_squared += difference * difference;
+    const std::size_t seen = setting.derivation.components[0].quantiles ? before.size() : 1;
+    for (std::size_t c = 0; c < seen; ++c) {
+      Change change;
+      for (std::size_t cell = 0; cell < before[c].size(); ++cell) {
+        const Rational difference = before[c][cell] - after[c][cell];
+        change.l1 += abs(difference);
+        change.l2_squared += difference * difference;
+      }
+      largest.l1 = std::max(largest.l1, change.l1);
+      largest.l2_squared = std::max(largest.l2_squared, change.l2_squared);
     }
-    largest.l1 = std::max(largest.l1, change.l1);
-    largest.l2_squared = std::max(largest.l2_squared, change.l2_squared);
   });
   return largest;
 }
@@ -311,30 +318,25 @@ TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one w
   };
   const auto removed = Neighbours::add_remove;
   const auto replaced = Neighbours::replace_one;
-  for (const Case& c : std::vector<Case>{{"count", "", 1, removed},
-                                         {"count", "", 2, removed},
-                                         {"count", "g", 2, removed},
-                                         {"count", "g", 2, replaced},
-                                         {"count", "site", 2, removed},
-                                         {"count", "site", 2, replaced},
-                                         {"units", "site", 2, removed},
-                                         {"sum:x", "site", 2, removed},
-                                         {"sum:x", "site", 2, replaced},
-                                         {"units", "", 2, removed},
-                                         {"units", "g", 2, removed},
-                                         {"sum:x", "", 2, removed},
-                                         {"sum:x", "", 2, replaced},
-                                         {"sum:x", "g", 2, removed},
-                                         {"sum:x", "g", 2, replaced},
-                                         {"mean:x", "", 2, removed},
-                                         {"mean:x", "", 2, replaced},
-                                         {"variance:x", "g", 2, removed},
-                                         {"variance:x", "g", 2, replaced}}) {
+  for (const Case& c :
+       std::vector<Case>{{"count", "", 1, removed},           {"count", "", 2, removed},
+                         {"count", "g", 2, removed},          {"count", "g", 2, replaced},
+                         {"count", "site", 2, removed},       {"count", "site", 2, replaced},
+                         {"units", "site", 2, removed},       {"sum:x", "site", 2, removed},
+                         {"sum:x", "site", 2, replaced},      {"units", "", 2, removed},
+                         {"units", "g", 2, removed},          {"sum:x", "", 2, removed},
+                         {"sum:x", "", 2, replaced},          {"sum:x", "g", 2, removed},
+                         {"sum:x", "g", 2, replaced},         {"mean:x", "", 2, removed},
+                         {"mean:x", "", 2, replaced},         {"variance:x", "g", 2, removed},
+                         {"variance:x", "g", 2, replaced},    {"median:x", "", 2, removed},
+                         {"quantile:x:0.2", "", 2, removed},  {"quantile:x:0.2", "", 2, replaced},
+                         {"quantile:x:0.8", "g", 2, removed}, {"quantile:x:0.8", "g", 2, replaced}}) {
     const Setting setting = tight_setting(c.statistic, c.by, c.k, c.neighbours);
     const Records rows = {{"p", "9", "A"}, {"p", "9", "A"}, {"q", "1", "B"}};
     CAPTURE(c.statistic, c.by, c.k, std::string(name(c.neighbours)));
     const Change largest = largest_change(setting, rows);
     CHECK(largest.l1 == setting.derivation.components[0].sensitivity);
+    if (setting.derivation.components[0].quantiles) continue;  // nothing is calibrated to its L2 sensitivity
     CHECK(largest.l2_squared == setting.derivation.components[0].sensitivity_l2_squared);
   }
 }

@@ -16,7 +16,7 @@ using engine::Derivation;
 using engine::Question;
 using engine::Rational;
 
-using Values = std::vector<std::vector<Rational>>;  ///< [component][cell]
+using Values = std::vector<std::vector<Rational>>;  ///< [component][cell]; of quantiles [candidate][cell]
 using Records = std::vector<MemoryRow>;
 
 struct Setting {
@@ -84,9 +84,35 @@ inline std::string described(const Setting& setting, const Records& rows) {
   return result;
 }
 
+/// How far the rank wanted is from those of each candidate: what selects among them. Of several quantiles the
+/// middle one, which is selected first, among all rows.
+inline Values rank_errors(const mechanisms::QuantileOptions& asked,
+                          const std::vector<std::vector<mechanisms::CandidateRows>>& counts) {
+  const Rational& wanted = asked.quantiles[asked.quantiles.size() / 2];
+  Values errors(asked.candidates, std::vector<Rational>(counts.size()));
+  for (std::size_t cell = 0; cell < counts.size(); ++cell) {
+    std::vector<Rational> rows(asked.candidates);
+    Rational n = 0;
+    for (const auto& [candidate, count] : counts[cell]) {
+      rows.at(candidate) += Rational(static_cast<unsigned long>(count));
+      n += Rational(static_cast<unsigned long>(count));
+    }
+    Rational below = 0;
+    for (std::size_t candidate = 0; candidate < asked.candidates; ++candidate) {
+      const Rational up_to = below + rows[candidate];
+      const Rational rank = wanted * n;
+      errors[candidate][cell] = rank < below ? below - rank : rank > up_to ? rank - up_to : Rational(0);
+      below = up_to;
+    }
+  }
+  return errors;
+}
+
 inline Values answered(const Setting& setting, const MemoryTable& table) {
   MemorySource source(table, wanted_columns(setting.dataset, setting.question));
-  return answer_rows(source, setting.dataset, setting.question, setting.derivation, {}).values;
+  const auto answer = answer_rows(source, setting.dataset, setting.question, setting.derivation, {});
+  const auto& quantiles = setting.derivation.components[0].quantiles;
+  return quantiles ? rank_errors(*quantiles, answer.counts) : answer.values;
 }
 
 inline bool is_multiple(const Rational& value, const Rational& step) {
@@ -95,8 +121,9 @@ inline bool is_multiple(const Rational& value, const Rational& step) {
 
 /// Empty if the answers keep to the derivation, else what is wrong.
 inline std::string fault_between(const Derivation& derivation, const Values& before, const Values& after) {
-  for (std::size_t c = 0; c < derivation.components.size(); ++c) {
-    const Component& component = derivation.components[c];
+  for (std::size_t c = 0; c < before.size(); ++c) {
+    const bool ranked = derivation.components[0].quantiles.has_value();
+    const Component& component = derivation.components[ranked ? 0 : c];
     Rational distance = 0;
     Rational squared = 0;
     std::uint64_t changed = 0;
@@ -105,6 +132,7 @@ inline std::string fault_between(const Derivation& derivation, const Values& bef
       distance += abs(change);
       squared += change * change;
       if (before[c][cell] != after[c][cell]) ++changed;
+      if (ranked) continue;
       if (after[c][cell] < component.lower || after[c][cell] > component.upper) return "range";
       if (component.step && !is_multiple(after[c][cell], *component.step)) return "step";
     }

@@ -304,3 +304,25 @@ TEST_CASE("sensitivity: a predicate must fit the types of its columns", "[engine
     CHECK_NOTHROW(derive(dataset, question("count", "", where)));
   }
 }
+
+TEST_CASE("sensitivity: the error of a rank, of one quantile and of several",
+          "[engine][sensitivity][quantile][exact]") {
+  const auto rank = [](const Dataset& dataset, const char* statistic, const char* by = "") {
+    return only(dataset, question(statistic, by));
+  };
+  check(rank(toy(kAddRemove), "median:x"), Quantity::quantile, 1, 1, -2, 6);
+  check(rank(toy(kReplaceOne), "median:x"), Quantity::quantile, 2, 1, -2, 6);
+  check(rank(exact_toy(), "median:x"), Quantity::quantile, 2, 1, -2, 6);
+  check(rank(toy(kAddRemove), "quantile:x:0.2"), Quantity::quantile, Rational(8, 5), 1, -2, 6);
+  check(rank(toy(kReplaceOne), "quantile:x:0.2"), Quantity::quantile, 2, 1, -2, 6);
+  check(rank(toy(kAddRemove), "quantile:x:0.2", "g"), Quantity::quantile, Rational(8, 5), 2, -2, 6);
+  check(rank(toy(kReplaceOne), "quantile:x:0.2", "g"), Quantity::quantile, Rational(16, 5), 3, -2, 6);
+  // 0.5 of all rows, then 0.2 of those below and 0.8 of those above.
+  check(rank(toy(kAddRemove), "quantiles:x:0.1,0.5,0.9"), Quantity::quantile, Rational(8, 5), 1, -2, 6);
+  check(rank(toy(kReplaceOne), "quantiles:x:0.1,0.5,0.9"), Quantity::quantile, Rational(16, 5), 1, -2, 6);
+  const Component several = rank(toy(kAddRemove), "quantiles:x:0.1,0.5,0.9");
+  CHECK(derive(toy(kAddRemove), question("quantiles:x:0.1,0.5,0.9")).cells ==
+        std::vector<std::string>{"0.1", "0.5", "0.9"});
+  CHECK(several.quantiles->cells == 1);
+  CHECK(several.quantiles->candidates == 9);
+}

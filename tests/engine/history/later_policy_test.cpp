@@ -167,6 +167,33 @@ TEST_CASE("later policy: the last approval decides under the one that is active 
   }
 }
 
+TEST_CASE("later policy: a quantile among other candidates is planned otherwise, whatever else stays",
+          "[engine][approvals][policy][quantile]") {
+  const std::string named = "    allow: {statistics: [count, quantile]}\n    columns:";
+  const std::string before = changed(policy_of(), {{"    columns:", named}});
+  struct Among {
+    Changes changes;
+    const char* reasons;
+  };
+  for (const Among& later :
+       std::vector<Among>{{{{"[0, 110]", "[0, 120]"}}, "policy_changed"},
+                          {{{"[0, 110]", "[0, 110], step: 2"}}, "policy_changed"},
+                          {{{"[0, 110]", "[0, 110], values: [34, 71]"}}, "policy_changed"},
+                          {{{"[0, 110]", "[0, 110], step: 1"}}, ""},
+                          {{{"count, quantile", "count"}}, "statistic_not_allowed"}}) {
+    WaitingClinic waiting;
+    make_active(waiting, before);
+    const Answer pending = release(waiting.engine, request("median:age", "1", "k"));
+    REQUIRE(text(pending.recorded.state) == "pending");
+    REQUIRE(text(waiting.engine.approve(pending.recorded.decision_id, "carol").recorded.state) == "pending");
+    make_active(waiting, changed(before, later.changes));
+    const Answer decided = waiting.engine.approve(pending.recorded.decision_id, "dave");
+    CAPTURE(later.changes[0].second);
+    CHECK(codes(decided) == later.reasons);
+    CHECK(waiting.audit().empty());
+  }
+}
+
 TEST_CASE("later policy: of a dataset that is declared no more nothing is approved, and a commit ends it",
           "[engine][approvals][policy]") {
   WaitingClinic waiting;

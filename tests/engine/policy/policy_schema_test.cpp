@@ -190,7 +190,10 @@ const std::set<std::string> kBeyondTheSchema = {"accept_unbounded_with_lifetime"
                                                 "unit_of_a_derived_column",
                                                 "value_listed_as_null",
                                                 "value_listed_twice",
-                                                "value_outside_bounds"};
+                                                "value_outside_bounds",
+                                                "step_beyond_the_bounds",
+                                                "step_finer_than_scale",
+                                                "step_too_fine"};
 
 }  // namespace
 
@@ -317,6 +320,11 @@ TEST_CASE("policy schema: the decoder and the schema agree on single values", "[
       {&PolicyText::columns, "{True: {type: bool}}", false},
       {&PolicyText::columns, "{a: {type: decimal, scale: 0, bounds: [-2, 2], missing: -1}}", true},
       {&PolicyText::columns, "{a: {type: double, bounds: [-1/3, 1e300]}}", true},
+      {&PolicyText::columns, "{a: {type: double, bounds: [0, 1], step: 1/100}}", true},
+      {&PolicyText::columns, "{a: {type: int, bounds: [0, 110], step: 5}}", true},
+      {&PolicyText::columns, "{a: {type: int, bounds: [0, 110], step: 0}}", false},
+      {&PolicyText::columns, "{a: {type: int, bounds: [0, 110], step: auto}}", false},
+      {&PolicyText::columns, "{a: {type: date, step: 1}}", false},
       {&PolicyText::columns, "{a: {type: date, missing: skip}}", true},
       {&PolicyText::columns, "{a: {type: bool, values: [true]}}", true},
       {&PolicyText::columns, "{a: {type: bool, values: ['true']}}", false},
@@ -336,6 +344,11 @@ TEST_CASE("policy schema: the decoder and the schema agree on single values", "[
       {&PolicyText::more, "release: {count: {mechanism: discrete-gaussian}}", false},
       {&PolicyText::more, "release: {count: {mechanism: snapping, precision: 128}}", true},
       {&PolicyText::more, "release: {histogram: {bound: 3}}", false},
+      {&PolicyText::more, "release: {quantile: {mechanism: auto}}", true},
+      {&PolicyText::more, "release: {quantile: {mechanism: exponential}}", true},
+      {&PolicyText::more, "release: {quantile: {}}", true},
+      {&PolicyText::more, "release: {quantile: {mechanism: snapping}}", false},
+      {&PolicyText::more, "release: {quantile: {bound: 3}}", false},
       {&PolicyText::more, "release: {value: {bound: 3}}", false},
       {&PolicyText::budget, "{measure: zcdp, rho: 1/2}", true},
       {&PolicyText::budget, "{measure: zcdp, epsilon: 3, delta: 1e-6}", true},

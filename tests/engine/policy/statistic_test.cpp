@@ -25,12 +25,70 @@ TEST_CASE("statistic: a histogram is a count by its column", "[engine][statistic
   CHECK(histogram.by == std::optional<std::string>("ward"));
 }
 
+TEST_CASE("statistic: a median is a quantile, and several are read from the least on",
+          "[engine][statistic][quantile][exact]") {
+  const auto asked = [](const char* text) { return question(text).statistic; };
+  CHECK(asked("median:age").kind == StatisticKind::quantile);
+  CHECK(asked("median:age").subject == "age");
+  CHECK(asked("median:age").text() == "quantile:age:0.5");
+  CHECK(asked("quantile:age:0.90").text() == "quantile:age:0.9");
+  CHECK(asked("quantile:age:1/3").quantiles == std::vector{Rational(1, 3)});
+  CHECK(asked("quantile:age:1/3").text() == "quantile:age:1/3");
+  CHECK(asked("quantiles:age:0.25,1/2,0.75").quantiles ==
+        std::vector{Rational(1, 4), Rational(1, 2), Rational(3, 4)});
+  CHECK(asked("quantiles:age:0.25,1/2").text() == "quantiles:age:0.25,0.5");
+  CHECK(question("median:age", "ward", "age > 1").by == std::optional<std::string>("ward"));
+  std::string most = "quantiles:age:";
+  for (int i = 1; i <= 99; ++i) most += (i > 1 ? "," : "") + std::to_string(i) + "/100";
+  CHECK(asked(most.c_str()).quantiles.size() == 99);
+  for (const std::string& text :
+       {most, std::string("quantile:age:1e-38"), std::string("quantiles:a:1/7,6/7")}) {
+    CAPTURE(text);
+    const Statistic once = asked(text.c_str());
+    CHECK(asked(once.text().c_str()).text() == once.text());
+    CHECK(asked(once.text().c_str()).quantiles == once.quantiles);
+  }
+}
+
+TEST_CASE("statistic: every way in which quantiles cannot be asked for is told apart",
+          "[engine][statistic][quantile][negative]") {
+  using epsilog::test::says;
+  CHECK_THROWS_WITH(question("median"), "statistic: 'median' needs a column: write median:NAME");
+  CHECK_THROWS_WITH(question("quantile:age"), "statistic: which? write quantile:age:0.5");
+  CHECK_THROWS_WITH(question("quantiles:age"), "statistic: which? write quantiles:age:0.25,0.5,0.75");
+  CHECK_THROWS_WITH(question("quantile::0.5"), "statistic: 'quantile' names no column");
+  CHECK_THROWS_WITH(question("quantiles:age:0.5"),
+                    "statistic: 'quantiles' asks for two or more; write quantile:age:0.5");
+  CHECK_THROWS_WITH(question("quantile:age:0.5,0.6"),
+                    "statistic: 'quantile' asks for one; write quantiles:age:0.5,0.6");
+  for (const char* text : {"quantiles:age:0.5,0.4", "quantiles:age:0.5,0.5", "quantiles:age:1/2,0.5"}) {
+    CHECK_THROWS_WITH(question(text), "statistic: the quantiles must ascend, each once");
+  }
+  for (const char* text : {"quantile:age:0", "quantile:age:1", "quantile:age:-0.5", "quantile:age:7/6"}) {
+    CHECK_THROWS_WITH(question(text), says("does not lie strictly between 0 and 1"));
+  }
+  for (const char* text :
+       {"quantile:age:", "quantile:age:half", "quantile:age:0.5:0.6", "quantiles:age:0.1,,0.2",
+        "quantiles:age:0.1,0.2,", "quantile:age:50%", "quantile:age: 0.5", "quantile:age:nan"}) {
+    CHECK_THROWS_WITH(question(text), says("is no number: write 0.25 or 1/3"));
+  }
+  CHECK_THROWS_WITH(question("quantile:age:0." + std::string(39, '1')), says("is longer than 40 characters"));
+  CHECK_THROWS_WITH(question("quantile:age:1e-39"), says("is longer than 40 characters in full"));
+  std::string many = "quantiles:age:1/200";
+  for (int i = 2; i <= 100; ++i) many += "," + std::to_string(i) + "/200";
+  CHECK_THROWS_WITH(question(many), "statistic: at most 99 quantiles can be asked at once");
+  CHECK_THROWS_WITH(question("quantiles:age:0.1,0.2", "ward"),
+                    "by: several quantiles cannot be grouped; ask them one by one");
+  CHECK_THROWS_WITH(question("min:age"), says("ask quantile:COLUMN:0.01"));
+  CHECK_THROWS_WITH(question("max:age"), says("ask quantile:COLUMN:0.99"));
+}
+
 TEST_CASE("statistic: bad syntax is refused and an unknown verb gets a suggestion",
           "[engine][statistic][negative]") {
   CHECK_THROWS_WITH(
       question("meen:cost"),
       "statistic: unknown statistic 'meen'; it is one of count, units, sum, mean, variance, value, "
-      "histogram (did you mean 'mean'?)");
+      "quantile, quantiles, median, histogram (did you mean 'mean'?)");
   CHECK_THROWS_WITH(question("sum"), "statistic: 'sum' needs a column: write sum:NAME");
   CHECK_THROWS_WITH(question("value:"), "statistic: 'value' needs a query: write value:NAME");
   CHECK_THROWS_WITH(question("count:ward"), "statistic: 'count' takes no column: write count");

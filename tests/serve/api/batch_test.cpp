@@ -169,7 +169,7 @@ TEST_CASE("what is wrong with one of a batch is said with its index, and nothing
       {one("x", "0.1", {{"epsilom", 1}}), 400, "bad_body"},
       {7, 400, "bad_body"},
       {json::array(), 400, "bad_body"},
-      {one("x", "0.1", {{"statistic", "median"}}), 400, "invalid_parameter"},
+      {one("x", "0.1", {{"statistic", "middle"}}), 400, "invalid_parameter"},
       {one("x", "0.1", {{"statistic", "value:score"}}), 400, "value_not_here"},
       {one("x", "0.1", {{"dataset", "hospital"}}), 404, "not_found"},
       {one("x", "0.1", {{"statistic", "mean:height"}}), 404, "not_found"},

@@ -15,6 +15,7 @@
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/statistic.hpp"
+#include "epsilog/mechanisms/quantile_parameters.hpp"
 
 namespace epsilog::engine {
 
@@ -29,6 +30,7 @@ struct Component {
     mean,                  ///< centre + sum(x - centre)/N, N public
     variance,              ///< variance divided by N, N public
     supplied,              ///< handed in by the caller
+    quantile,              ///< of the column, one or several: `quantiles` says the rest
   };
   Quantity quantity = Quantity::rows;
   Rational sensitivity;             ///< L1 over all cells, > 0
@@ -37,16 +39,24 @@ struct Component {
   Rational lower;                   ///< public range of each cell, lower < upper
   Rational upper;
   Rational share = 1;  ///< of the epsilon (and delta) asked; the shares of a derivation add to 1
+  /// What a quantile is selected with, epsilon and mechanism aside; nothing of another quantity. Its cells
+  /// are the quantiles where there are several; `sensitivity` then is that of a rank, the largest of any
+  /// selection, and `lower` and `upper` are the ends of the candidates.
+  std::optional<mechanisms::QuantileOptions> quantiles = std::nullopt;
   /// A power of two of which every answer, clamped or not, is known to be a multiple; absent: unknown.
   std::optional<Rational> step = std::nullopt;
 };
 [[nodiscard]] std::string_view name(Component::Quantity quantity);  ///< "count", "units", "sum", …
 
+/// Most candidates that one release selects among, those of each cell counted for each level of quantiles.
+inline constexpr std::uint64_t kCandidatesOfReleaseMax = 8'000'000;
+
 struct Derivation {
   std::vector<Component> components;  ///< in the order PostProcessing expects
   accounting::PostProcessing post_processing;
-  Rational centre = 0;             ///< (L+U)/2 where a component is about the centre
-  std::vector<std::string> cells;  ///< keys of `by`, in declared order; empty without `by`
+  Rational centre = 0;  ///< (L+U)/2 where a component is about the centre
+  /// Keys of `by`, in declared order; the quantiles where several are asked for; else empty.
+  std::vector<std::string> cells;
 };
 
 /// Derives sensitivity, coordinates and range from the declared bounds.

@@ -19,6 +19,8 @@ namespace epsilog::engine {
 /// values[component][cell]; one cell without `by`. Not clamped to the component's range.
 struct ExactAnswer {
   std::vector<std::vector<Rational>> values;
+  /// [cell]: of quantiles, in place of values, how many rows are nearest to each candidate.
+  std::vector<std::vector<mechanisms::CandidateRows>> counts = {};
 };
 
 /// Reads the source once, streaming, and answers the question.

@@ -42,8 +42,9 @@ struct Answer {
     std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
     std::optional<RhoCost> rho = {};       ///< where it was asked; epsilon and delta follow from it then
     std::uint64_t approvals_required = 0;  ///< 0: it needs none
-    std::vector<std::string> precision_reasons;   ///< per component; which rule of `auto` decided
-    std::vector<std::vector<Accuracy>> accuracy;  ///< [component][alpha], of each cell of that component
+    std::vector<std::string> precision_reasons;  ///< per component; which rule of `auto` decided
+    /// [component][alpha], of each cell of that component; of quantiles [quantile][alpha], in ranks.
+    std::vector<std::vector<Accuracy>> accuracy;
     /// How the answer follows from what is drawn.
     accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
     std::vector<std::string> notes;        ///< what every report says about these budgets

@@ -23,8 +23,14 @@ using accounting::Epsilon;
 using accounting::Rational;
 using accounting::Rho;
 
-enum class StatisticKind { count, units, sum, mean, variance, value };
+enum class StatisticKind { count, units, sum, mean, variance, value, quantile };
 [[nodiscard]] std::string_view name(StatisticKind kind);
+/// Those that came after the first version: asked only where `allow.statistics` names them, and names in
+/// policies from before them.
+[[nodiscard]] bool is_later_statistic(StatisticKind kind);
+[[nodiscard]] bool is_later_statistic(std::string_view name);
+/// Whether an `allow.statistics` that says so permits it; absent, it permits the first ones.
+[[nodiscard]] bool permits(const std::optional<std::vector<StatisticKind>>& allowed, StatisticKind kind);
 
 /// In which terms a budget counts. Each has a theorem under which its sum may be a filter for releases
 /// chosen adaptively (docs/filters.md).

@@ -32,6 +32,9 @@ struct Bounds {
   Rational upper;
 };
 
+/// Of so many values at most one is selected as a quantile.
+inline constexpr std::uint64_t kQuantileCandidatesMax = 1'000'000;
+
 /// What makes a column a function of another: which label each of its cells has. One of bins, per and map is
 /// there.
 struct LabelRule {
@@ -62,6 +65,9 @@ struct Column {
   /// "2024-01-31"); for string, int, bool and date. Empty: the column cannot be grouped by. A bool
   /// without `values` has {"false", "true"}.
   std::vector<std::string> values;
+  /// Quantiles of the column are multiples of it. > 0, and one that a cell can be; only with bounds and
+  /// without `values`. Absent: 1 of int, one in the last digit of decimal, nothing of double.
+  std::optional<Rational> step = {};
   /// What stands in for a missing cell; absent: `missing: skip`, the row is left out. In bounds.
   std::optional<Rational> missing;
   /// What the source calls it, any text; "": its name.
@@ -123,6 +129,12 @@ enum class MechanismChoice { snapping, discrete_laplace, discrete_gaussian, gaus
 /// The spelling in a policy.
 [[nodiscard]] std::string_view name(MechanismChoice mechanism);
 
+/// How a quantile is selected. automatic: the exponential mechanism where an account of the dataset counts in
+/// rho or in Renyi divergence, else permute-and-flip.
+enum class SelectionChoice { automatic, permute_and_flip, exponential };
+/// As a policy spells it, and a record: auto, permute_and_flip, exponential.
+[[nodiscard]] std::string_view name(SelectionChoice selection);
+
 enum class ArithmeticChoice { mpfr, exact };
 /// Precision in bits; 0 means `auto`. `binary64` is 53.
 struct PrecisionChoice {
@@ -147,7 +159,8 @@ struct ReleaseSettings {
   Mark mark{};  ///< of the entry under `release`; of the dataset's name when there is none
 };
 
-/// What may be asked. An absent list allows everything declared.
+/// What may be asked. An absent list allows everything declared; of statistics those that there were in the
+/// first version of Epsilog, so that no policy permits what its curator could not know: a quantile is named.
 struct Allow {
   std::optional<std::vector<StatisticKind>> statistics;
   std::optional<std::vector<std::string>> columns;
@@ -182,6 +195,7 @@ struct Dataset {
   std::vector<NamedQuery> queries;
   Allow allow;
   std::map<std::string, ReleaseSettings> release;  ///< by statistic or query name, plus "default"; complete
+  SelectionChoice quantile_selection = SelectionChoice::automatic;  ///< never inherited
   Rational mean_split = Rational(1, 2);  ///< share of epsilon for the sum of a private-n mean, in (0,1)
   Mark mark{};                           ///< of the dataset's name
 
@@ -194,7 +208,9 @@ struct Dataset {
   [[nodiscard]] const std::string& read_from(const std::string& column_or_id) const;
   /// What the source calls a declared column that is not derived, or what is none: the unit id.
   [[nodiscard]] const std::string& header(const std::string& column_or_id) const;
-  /// The settings for a statistic ("sum") or a named query ("NAME"), else the default's.
+  /// `quantile_selection`, where that is automatic what it comes to.
+  [[nodiscard]] SelectionChoice selection() const;
+  /// The settings for a statistic ("sum") or a named query ("NAME"), else the default's. Quantiles have none.
   [[nodiscard]] const ReleaseSettings& settings(std::string_view statistic_or_query) const;
 };
 

@@ -46,7 +46,10 @@ struct Request {
 /// How far a release is from the clamped answer, except with probability alpha. Rounded up.
 struct Accuracy {
   accounting::Exact alpha;
-  accounting::Exact a;
+  accounting::Exact a;  ///< in the unit of the answer; of a quantile, in ranks
+  /// Of quantiles that were selected after others: the bound is a, and so many times the most rows that are
+  /// nearest to one of the values.
+  accounting::Exact ties = {};
 };
 
 /// The probabilities at which the accuracy of a release is to be told; "{}" for none.

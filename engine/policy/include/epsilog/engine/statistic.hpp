@@ -6,18 +6,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "epsilog/engine/budget_policy.hpp"
 #include "epsilog/engine/predicate.hpp"
 
 namespace epsilog::engine {
 
-/// A statistic with its subject: count, units, sum:cost, mean:cost, variance:cost, value:NAME.
+/// A statistic with its subject: count, units, sum:cost, mean:cost, variance:cost, value:NAME,
+/// quantile:cost:0.5, quantiles:cost:0.25,0.75.
 struct Statistic {
   StatisticKind kind = StatisticKind::count;
   std::string subject;  ///< column, or query name for value; "" for count and units
+  /// Of quantile alone: 1 to 99, strictly ascending, each in (0, 1).
+  std::vector<Rational> quantiles = {};
 
-  /// "sum:cost"; histogram:C is not a statistic of its own but count --by C.
+  /// "sum:cost"; histogram:C is not a statistic of its own but count --by C, nor is median:C but
+  /// quantile:C:0.5. Quantiles stand there as decimals, or as fractions where they are none.
   [[nodiscard]] std::string text() const;
 };
 
@@ -28,9 +33,9 @@ struct Question {
   std::optional<Predicate> where;
 };
 
-/// Reads STAT[:COLUMN]. `histogram:C` gives {count, by C}.
+/// Reads STAT[:COLUMN[:QUANTILES]]. `histogram:C` gives {count, by C}, `median:C` {quantile, C, 1/2}.
 /// Throws  InvalidParameter for bad syntax or an unknown statistic (with a suggestion), or when
-///         `by` is given with histogram or value.
+///         `by` is given with histogram, value or several quantiles.
 [[nodiscard]] Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
                                       const std::optional<std::string>& where);
 

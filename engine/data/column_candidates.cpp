@@ -1,0 +1,130 @@
+#include "column_candidates.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// Most counters that are kept in one piece: 32 MiB.
+constexpr std::uint64_t kCountersMax = std::uint64_t{1} << 22;
+
+bool is_numeric(ColumnType type) {
+  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
+}
+
+std::optional<Rational> step_of(const Column& column) {
+  if (column.step || column.type == ColumnType::real) return column.step;
+  return accounting::power_of_ten(-static_cast<long>(column.scale));
+}
+
+ColumnCandidates listed(const Column& column) {
+  ColumnCandidates result;
+  for (const std::string& value : column.values) {
+    result.values.list.push_back(accounting::parse_rational(value, "value"));
+  }
+  std::sort(result.values.list.begin(), result.values.list.end());
+  result.count = result.values.list.size();
+  return result;
+}
+
+bool is_fixed(const Rational& value, unsigned scale) {
+  const FixedPlace place = place_fixed(value, scale);
+  return place.up == place.down && place.up <= kFixedMax && place.up >= -kFixedMax;
+}
+
+}  // namespace
+
+ColumnCandidates candidates_of(const Column& column) {
+  const std::string shown = "column '" + column.name + "'";
+  if (!is_numeric(column.type)) {
+    throw Underivable(shown + " has type " + std::string(name(column.type)) +
+                      ": a quantile needs a column of type int, decimal or double");
+  }
+  if (!column.values.empty()) return listed(column);
+  if (!column.bounds) {
+    throw Underivable(shown +
+                      " has no bounds: declare `bounds: [LOWER, UPPER]`, between which its quantiles lie");
+  }
+  const std::optional<Rational> step = step_of(column);
+  if (!step) {
+    throw Underivable(shown + " has type double: declare `step: S`, of which its quantiles are multiples");
+  }
+  const accounting::Integer first = accounting::ceil(column.bounds->lower / *step);
+  const accounting::Integer count = accounting::floor(column.bounds->upper / *step) - first + 1;
+  EPSILOG_INVARIANT(count >= 1);  // bounds of int and decimal are multiples of the step they have by default
+  if (count > accounting::Integer(static_cast<unsigned long>(mechanisms::kCandidatesMax))) {
+    throw Underivable(shown + " has " + count.get_str() + " multiples of " + accounting::text(*step) +
+                      " in its bounds, and a quantile is one of at most " +
+                      std::to_string(mechanisms::kCandidatesMax) + ": declare a greater `step: S`");
+  }
+  return {{.first = Rational(first) * *step, .step = *step}, count.get_ui()};
+}
+
+CandidateFinder::CandidateFinder(const Column& column, ColumnCandidates candidates)
+    : candidates_(std::move(candidates)), real_(column.type == ColumnType::real), scale_(column.scale) {
+  const auto& [first, step, list] = candidates_.values;
+  if (column.missing) of_missing_ = candidates_.values.nearest(*column.missing, candidates_.count);
+  const Rational last = candidates_.values.at(candidates_.count - 1);
+  fixed_ = !real_ && is_fixed(candidates_.values.at(0), scale_) && is_fixed(last, scale_) &&
+           is_fixed(step, scale_);
+  if (!fixed_) return;
+  for (const Rational& value : list) list_.push_back(place_fixed(value, scale_).up);
+  first_ = place_fixed(first, scale_).up;
+  last_ = place_fixed(last, scale_).up;
+  step_ = place_fixed(step, scale_).up;
+}
+
+std::uint64_t CandidateFinder::of_fixed(Int128 value) const {
+  if (!list_.empty()) {
+    const auto above = std::lower_bound(list_.begin(), list_.end(), value);
+    if (above == list_.end()) return candidates_.count - 1;
+    const auto place = static_cast<std::uint64_t>(above - list_.begin());
+    if (place == 0 || *above - value <= value - list_[place - 1]) return place;
+    return place - 1;
+  }
+  if (value <= first_) return 0;
+  if (value >= last_) return candidates_.count - 1;
+  const Int128 beyond = value - first_;
+  const Int128 whole = beyond / step_;
+  const Int128 rest = beyond % step_;
+  return static_cast<std::uint64_t>(rest >= step_ - rest ? whole + 1 : whole);
+}
+
+std::optional<std::uint64_t> CandidateFinder::find(const Cell& cell) const {
+  if (cell.missing) return of_missing_;
+  if (fixed_) return of_fixed(cell.fixed);
+  const Rational value =
+      real_ ? Rational(cell.real)
+            : Rational(to_integer(cell.fixed)) * accounting::power_of_ten(-static_cast<long>(scale_));
+  return candidates_.values.nearest(value, candidates_.count);
+}
+
+CandidateTally::CandidateTally(std::size_t cells, std::uint64_t candidates)
+    : cells_(cells), candidates_(candidates) {
+  if (candidates <= kCountersMax / cells) rows_.resize(cells * candidates);
+}
+
+void CandidateTally::add(std::size_t cell, std::uint64_t candidate) {
+  const std::uint64_t place = cell * candidates_ + candidate;
+  ++(rows_.empty() ? few_[place] : rows_[place]);
+}
+
+std::vector<std::vector<mechanisms::CandidateRows>> CandidateTally::counts() const {
+  std::vector<std::vector<mechanisms::CandidateRows>> result(cells_);
+  const auto take = [&](std::uint64_t place, std::uint64_t rows) {
+    if (rows > 0) result[place / candidates_].push_back({place % candidates_, rows});
+  };
+  for (std::uint64_t place = 0; place < rows_.size(); ++place) take(place, rows_[place]);
+  for (const auto& [place, rows] : few_) take(place, rows);
+  for (auto& cell : result) {
+    std::sort(cell.begin(), cell.end(),
+              [](const auto& a, const auto& b) { return a.candidate < b.candidate; });
+  }
+  return result;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,69 @@
+// The values that a quantile of a column can be, and how many rows are nearest to each.
+//
+// Source   docs/sensitivity.md, "Quantiles"; mechanisms/proofs/quantiles.md.
+// Thread-safety: values and pure functions; a CandidateTally has one owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "column_cell.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/mechanisms/quantile_parameters.hpp"
+
+namespace epsilog::engine {
+
+/// Public: a function of the declaration alone.
+struct ColumnCandidates {
+  mechanisms::CandidateValues values;
+  std::uint64_t count = 0;  ///< 1 to mechanisms::kCandidatesMax
+};
+
+/// The declared `values` of an int column in ascending order; else the multiples of `step` in `bounds`.
+/// Throws  Underivable, saying what the column does not declare.
+[[nodiscard]] ColumnCandidates candidates_of(const Column& column);
+
+/// Finds the candidate of a cell: the one nearest to its value, of two the greater one, whatever lies beyond
+/// an end being that end.
+class CandidateFinder final {
+ public:
+  /// Requires  candidates = candidates_of(column).
+  CandidateFinder(const Column& column, ColumnCandidates candidates);
+
+  /// Nothing: the cell is missing, and the column has no stand-in.
+  [[nodiscard]] std::optional<std::uint64_t> find(const Cell& cell) const;
+
+ private:
+  [[nodiscard]] std::uint64_t of_fixed(Int128 value) const;
+
+  ColumnCandidates candidates_;
+  bool real_;
+  unsigned scale_;
+  std::optional<std::uint64_t> of_missing_;
+  /// Whether candidates are as large as cells can be at most: then what follows is in units of the scale.
+  bool fixed_;
+  Int128 first_ = 0;
+  Int128 last_ = 0;
+  Int128 step_ = 1;
+  std::vector<Int128> list_;
+};
+
+/// Counts the rows of each candidate in each cell of an answer.
+class CandidateTally final {
+ public:
+  CandidateTally(std::size_t cells, std::uint64_t candidates);
+
+  void add(std::size_t cell, std::uint64_t candidate);
+  /// [cell], candidates ascending, those without rows left out.
+  [[nodiscard]] std::vector<std::vector<mechanisms::CandidateRows>> counts() const;
+
+ private:
+  std::size_t cells_;
+  std::uint64_t candidates_;
+  std::vector<std::uint64_t> rows_;  ///< [cell][candidate]; empty where that would take too much memory
+  std::unordered_map<std::uint64_t, std::uint64_t> few_;
+};
+
+}  // namespace epsilog::engine

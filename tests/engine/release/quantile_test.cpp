@@ -1,0 +1,235 @@
+// Quantiles from the question to the audit: what is selected, charged, recorded, replayed and found wrong.
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/dummy_release.hpp"
+#include "epsilog/engine/forecast.hpp"
+#include "epsilog/engine/policy_diff.hpp"
+#include "plan.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using accounting::Rational;
+using engine::Answer;
+using engine::Engine;
+using engine::RefusalCode;
+
+namespace {
+
+const std::string kNamed = "    allow: {statistics: [count, sum, value, quantile]}\n";
+
+std::int64_t spent_units(const Engine& engine, const std::string& measure) {
+  for (const ledger::AccountState& account : engine.budget("clinic")) {
+    if (account.measure == measure) return account.balance.spent;
+  }
+  return -1;
+}
+
+/// Where the data decide: no other value is selected with a probability above 1e-100.
+const std::string kBeyondDoubt = "1000";
+
+}  // namespace
+
+TEST_CASE("quantile release: beyond all doubt it is that of the rows that are kept",
+          "[engine][quantile][exact]") {
+  const Clinic clinic("epsilon: 100000", kNamed);
+  Engine engine = clinic.open();
+  // Ages 34 34 71 55 18, one missing; costs 120.50 80.00 4000.25 99.99 5000 12.00.
+  CHECK(release(engine, request("median:age", kBeyondDoubt)).released.values == std::vector<Rational>{34});
+  CHECK(release(engine, request("quantile:cost:0.9", kBeyondDoubt)).released.values ==
+        std::vector<Rational>{5000});
+  const Answer several = release(engine, request("quantiles:age:0.1,0.5,0.7", "10000"));
+  CHECK(several.released.values == std::vector<Rational>{18, 34, 55});
+  CHECK(several.planned.record.cells == std::vector<std::string>{"0.1", "0.5", "0.7"});
+  const Answer by = release(engine, request("quantile:age:0.6", "10000", "", "ward"));
+  CHECK(by.planned.record.cells == std::vector<std::string>{"A", "B", "C"});
+  REQUIRE(by.released.values.size() == 3);
+  CHECK(by.released.values[0] == 34);
+  CHECK(by.released.values[1] == 55);
+  CHECK(by.released.values[2] >= 0);
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("quantile release: what is recorded is what was proved, and a retry is free",
+          "[engine][quantile][G5]") {
+  const Clinic clinic("epsilon: 3", kNamed);
+  Engine engine = clinic.open();
+  const Answer answer = release(engine, request("quantiles:age:0.25,0.5,0.75", "0.6", "monday"));
+  REQUIRE(answer.recorded.granted);
+  const ledger::ReleaseRecord& record = answer.planned.record;
+  CHECK(record.mechanism == "permute_and_flip");
+  CHECK(record.arithmetic == "exact");
+  CHECK(record.charged.text() == "0.6");
+  CHECK(record.adjusted == Rational(3, 5));
+  REQUIRE(record.components.size() == 1);
+  const ledger::ComponentRecord& component = record.components[0];
+  CHECK(component.statistic == "quantile");
+  CHECK(component.sensitivity == Rational(3, 2));  // k max(1/2, 1/2)
+  CHECK(component.lambda == 10);                   // 2 D levels / epsilon
+  CHECK(component.grid == 1);
+  CHECK_FALSE(component.rho.has_value());
+  CHECK_FALSE(component.bound.has_value());
+  CHECK(spent(engine) == "0.6");
+  const Answer again = release(engine, request("quantiles:age:0.25,1/2,0.750", "0.6", "monday"));
+  CHECK(again.recorded.replayed);
+  CHECK(again.released.values == answer.released.values);
+  CHECK(spent(engine) == "0.6");
+  engine.history("", 0, [&](const Answer& told) {
+    CHECK(told.asked.statistic == "quantiles:age:0.25,0.5,0.75");
+    CHECK(told.released.values == answer.released.values);
+  });
+}
+
+TEST_CASE("quantile release: who counts in rho or Renyi orders pays an eighth of the square of epsilon",
+          "[engine][quantile][exact]") {
+  const auto record = [](const Clinic& clinic, const char* statistic) {
+    Engine engine = clinic.open();
+    const Answer answer = release(engine, request(statistic, "0.4"));
+    REQUIRE(answer.recorded.granted);
+    CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+    return std::pair(answer.planned.record, spent_units(engine, "rho"));
+  };
+  const Clinic counted("measure: zcdp, rho: 1", kNamed);
+  const auto [one, rho_of_one] = record(counted, "median:age");
+  CHECK(one.mechanism == "exponential");
+  CHECK(one.components[0].rho == std::optional(Rational(1, 50)));
+  CHECK(rho_of_one == 20'000'000'000'000);
+  const Clinic again("measure: zcdp, rho: 1", kNamed);
+  const auto [three, rho_of_three] = record(again, "quantiles:age:0.25,0.5,0.75");
+  CHECK(rho_of_three == 10'000'000'000'000);  // two levels
+  const Clinic forced("measure: zcdp, rho: 1",
+                      kNamed + "    release: {quantile: {mechanism: permute_and_flip}}\n");
+  const auto [chosen, rho_of_chosen] = record(forced, "median:age");
+  CHECK(chosen.mechanism == "permute_and_flip");
+  CHECK(rho_of_chosen == 80'000'000'000'000);
+  const Clinic orders("measure: rdp, orders: {8: 3}", kNamed);
+  CHECK(record(orders, "median:age").first.mechanism == "exponential");
+  // A limit of one asker is enough: what a question is answered by is the same for all.
+  const Clinic limited("epsilon: 3", "    limits: [{each: purpose, measure: zcdp, rho: 1}]\n" + kNamed +
+                                         "    purposes: [planning]\n");
+  Engine engine = limited.open();
+  engine::Request stated = request("median:age", "0.4");
+  stated.purpose = "planning";
+  CHECK(release(engine, stated).planned.record.mechanism == "exponential");
+}
+
+TEST_CASE("quantile release: no default mechanism is inherited", "[engine][quantile][exact]") {
+  const Clinic clinic("epsilon: 3, delta: 1e-6", kNamed + "    release: {default: {mechanism: gaussian}}\n");
+  Engine engine = clinic.open();
+  CHECK(release(engine, request("median:age", "0.4")).planned.record.mechanism == "permute_and_flip");
+  engine::Request with_delta = request("median:age", "0.4");
+  with_delta.delta = accounting::parse_rational("1e-7", "delta");
+  CHECK_THROWS_WITH(
+      release(engine, with_delta),
+      "delta: 'quantile:age:0.5' is released by permute_and_flip, which loses epsilon only; leave "
+      "--delta out");
+  engine::Request in_rho = request("median:age", "0");
+  in_rho.rho = accounting::parse_rational("0.1", "rho");
+  CHECK_THROWS_WITH(release(engine, in_rho),
+                    says("is released by permute_and_flip, which loses epsilon; give --epsilon"));
+}
+
+TEST_CASE("quantile release: a policy that does not name quantiles permits none",
+          "[engine][quantile][negative]") {
+  const Clinic silent("epsilon: 3");
+  Engine engine = silent.open();
+  const Answer refused = release(engine, request("median:age", "0.1"));
+  REQUIRE(refused.recorded.reasons.size() == 1);
+  CHECK(refused.recorded.reasons[0].code == RefusalCode::statistic_not_allowed);
+  CHECK(refused.recorded.reasons[0].message ==
+        "statistic 'quantile' is not among the statistics that 'clinic' allows; it is asked only where "
+        "`allow.statistics` names it");
+  CHECK(spent(engine) == "0");
+  CHECK(engine::audit_verify(silent.ledger()).faults.empty());
+
+  const Clinic forbidden("epsilon: 3", kNamed + "    forbid: [{columns: [age]}]\n");
+  Engine other = forbidden.open();
+  CHECK(release(other, request("median:age", "0.1")).recorded.reasons.at(0).code == RefusalCode::forbidden);
+  CHECK(release(other, request("median:cost", "0.1")).recorded.granted);
+}
+
+TEST_CASE("quantile release: the arrival of quantiles is looser, and leaving them out tighter",
+          "[engine][quantile][policy]") {
+  const auto policy = [](const std::string& more) {
+    return engine::checked_policy(clinic_policy("epsilon: 3", more), "p.yaml");
+  };
+  const auto changes = [](const engine::Policy& before, const engine::Policy& after) {
+    std::string text;
+    for (const engine::PolicyChange& change : engine::diff(before, after)) {
+      text += std::string(name(change.direction)) + " " + change.path.at(2) + "." + change.path.at(3) + " " +
+              change.after + "; ";
+    }
+    return text;
+  };
+  const std::string every = "    allow: {statistics: [count, units, sum, mean, variance, value, quantile]}\n";
+  CHECK(changes(policy(""), policy(every)) == "looser allow.statistics quantile; ");
+  CHECK(changes(policy(every), policy("")) == "tighter allow.statistics ; ");
+}
+
+TEST_CASE("quantile release: a query that an older policy calls quantile is a query",
+          "[engine][quantile][policy]") {
+  std::string yaml = clinic_policy("epsilon: 3", "    release: {quantile: {mechanism: discrete_laplace}}\n");
+  const std::size_t at = yaml.find("score:");
+  yaml.replace(at, 6, "quantile:");
+  const engine::Policy stored = engine::Policy::parse_stored(yaml, "policy version 1");
+  CHECK(stored.datasets()[0].settings("quantile").mechanism == engine::MechanismChoice::discrete_laplace);
+  CHECK(stored.datasets()[0].quantile_selection == engine::SelectionChoice::automatic);
+  CHECK_THROWS_WITH(engine::checked_policy(yaml, "p.yaml"),
+                    says("query name 'quantile': this name is reserved; choose another"));
+}
+
+TEST_CASE("quantile release: ranks are bounded beforehand, and the least epsilon for a bound is found",
+          "[engine][quantile][forecast]") {
+  const Clinic clinic("epsilon: 50", kNamed);
+  const Engine engine = clinic.open();
+  const Rational alpha(1, 20);
+  const Answer planned = engine.plan(request("median:age", "0.5"), {alpha});
+  REQUIRE(planned.planned.accuracy.size() == 1);
+  REQUIRE(planned.planned.accuracy[0].size() == 1);
+  const Rational a = planned.planned.accuracy[0][0].a;
+  CHECK(a > 0);
+  CHECK(planned.planned.accuracy[0][0].ties.rational() == 0);
+  const auto forecast = engine.forecast_of_accuracy(request("median:age", "0.5"), {alpha, a}, {alpha});
+  REQUIRE(forecast.has_value());
+  CHECK(forecast->epsilon <= Rational(1, 2));
+  CHECK(forecast->each.planned.accuracy[0][0].a.rational() <= a);
+  const Answer several = engine.plan(request("quantiles:age:0.25,0.5,0.75", "0.5"), {alpha});
+  REQUIRE(several.planned.accuracy.size() == 3);
+  CHECK(several.planned.accuracy[1][0].ties.rational() == 0);
+  CHECK(several.planned.accuracy[0][0].ties.rational() > 0);
+  CHECK_THROWS_WITH(
+      engine.forecast_of_accuracy(request("quantiles:age:0.25,0.75", "0.5"), {alpha, a}, {alpha}),
+      says("depends on the data; ask for them one by one"));
+  // What no bound is known for is told of no bound, after a charge as before it.
+  const Answer tiny = engine.plan(request("median:age", "0.5"), {accounting::power_of_two(-1025), alpha});
+  CHECK(tiny.planned.accuracy[0].size() == 1);
+}
+
+TEST_CASE("quantile release: a value that no quantile can have is found", "[engine][quantile][audit][G6]") {
+  const Clinic clinic("epsilon: 3", kNamed);
+  const engine::Policy policy = engine::checked_policy(clinic_policy("epsilon: 3", kNamed), "p.yaml");
+  const engine::Dataset& dataset = policy.datasets()[0];
+  const auto plan = [&](const char* statistic) {
+    return engine::make_plan(dataset, request(statistic, "0.5"));
+  };
+  CHECK(plan("median:age").mechanisms[0].can_release(110));
+  CHECK_FALSE(plan("median:age").mechanisms[0].can_release(111));
+  CHECK_FALSE(plan("median:age").mechanisms[0].can_release(Rational(1, 2)));
+  CHECK(plan("median:cost").mechanisms[0].can_release(Rational(1, 100)));
+  CHECK_FALSE(plan("median:cost").mechanisms[0].can_release(Rational(1, 1000)));
+}
+
+TEST_CASE("quantile release: a dummy run selects among the same values at the same scale",
+          "[engine][quantile][dummy]") {
+  const engine::Policy policy = engine::checked_policy(clinic_policy("epsilon: 100000", kNamed), "p.yaml");
+  mechanisms::SystemBits bits;
+  const auto dummy = engine::dummy_release(policy, request("quantiles:age:0.25,0.5,0.75", "50000"), bits, {});
+  REQUIRE(dummy.would_be.recorded.granted);
+  const std::vector<Rational>& values = dummy.would_be.released.values;
+  REQUIRE(values.size() == 3);
+  // Ages are invented evenly over 0 to 110.
+  CHECK(abs(values[0] - Rational(55, 2)) <= 2);
+  CHECK(abs(values[1] - 55) <= 2);
+  CHECK(abs(values[2] - Rational(165, 2)) <= 2);
+}
