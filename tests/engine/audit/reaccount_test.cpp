@@ -439,3 +439,21 @@ TEST_CASE("recorded loss: a charge without a release is any mechanism of that ch
   CHECK_FALSE(concentrated->law);
   CHECK_FALSE(charged_loss({{"rdp(8)", 5}}));
 }
+
+TEST_CASE("reaccount: a quantile is known by its epsilon, and the exponential mechanism by its rho too",
+          "[engine][reaccount][quantile]") {
+  const auto zcdp_of = [](const std::string& mechanism) {
+    const Clinic clinic(
+        "measure: zcdp, rho: 5",
+        "    allow: {statistics: [quantile]}\n    release: {quantile: {mechanism: " + mechanism + "}}\n");
+    Engine engine = clinic.open();
+    for (int i = 0; i < 2; ++i) REQUIRE(release(engine, request("median:age", "0.4")).recorded.granted);
+    ReaccountQuestion question = everything();
+    question.delta = number("1e-6");
+    const Reaccount answer = only(clinic, question);
+    CHECK(bound(answer, Accountant::pure) == std::optional(number("0.8")));
+    return bound(answer, Accountant::zcdp).value();
+  };
+  CHECK(zcdp_of("exponential") == accounting::zcdp_epsilon_up(number("0.04"), number("1e-6")));
+  CHECK(zcdp_of("permute_and_flip") == accounting::zcdp_epsilon_up(number("0.16"), number("1e-6")));
+}
