@@ -905,7 +905,13 @@ def quantiles_asked(statistic):
     """Column and quantiles; no quantiles of another statistic."""
     kind, _, rest = statistic.partition(":")
     column, _, listed = rest.partition(":")
-    return column, [quantity(text) for text in listed.split(",")] if kind in ("quantile", "quantiles") else []
+    if kind not in ("quantile", "quantiles"):
+        return column, []
+    wanted = [quantity(text) for text in listed.split(",")]
+    require(None not in wanted and all(low < high for low, high in zip([Fraction(0), *wanted], [*wanted, Fraction(1)]))
+            and (len(wanted) == 1 if kind == "quantile" else 2 <= len(wanted) <= 99),
+            "asks for quantiles that are none", "question")
+    return column, wanted
 
 def largest_rank_sensitivity(wanted, k, replaced, cells):
     """The largest of any selection: of the middle quantile first, then of those on either side among its rows."""

@@ -797,7 +797,19 @@ def forged_quantiles():
         del changed[place]["implies"]["datasets"][0]["allow"]["statistics"]
         return granted(changed)
 
+    def asked_as(statistic):
+        def change(changed):
+            place = plan_of(changed, "quantile:age:0.5")
+            changed[place]["question"]["statistic"] = statistic
+            return place
+        return change
+
     several = "quantiles:age:0.1,1/3,0.5,0.9"
+    for statistic in ("quantile:age", "quantile:age:", "quantile:age:half", "quantile:age:0.50", "quantile:age:0",
+                      "quantile:age:1", "quantile:age:0.5,0.6", "quantiles:age:0.5", "quantiles:age:0.5,0.5",
+                      "quantiles:age:0.6,0.5", "quantiles:age:" + ",".join(
+                          verifier_text(verifier.Fraction(n, 1000)) for n in range(1, 101))):
+        forged("quantiles", "asks for quantiles that are none", asked_as(statistic))
     forged("quantiles", "no value that a quantile can have", value("7"))
     forged("quantiles", "no value that a quantile can have", value("115"))
     forged("quantiles", "no value that a quantile can have", value("-5"))
