@@ -5,16 +5,17 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/statistic.hpp"
 
 namespace epsilog::engine {
 namespace {
 
+// What a policy admits is what the mechanism takes.
+static_assert(kQuantileCandidatesMax == mechanisms::kCandidatesMax);
+static_assert(kQuantilesAskedMax == mechanisms::kQuantilesMax);
+
 /// Most counters that are kept in one piece: 32 MiB.
 constexpr std::uint64_t kCountersMax = std::uint64_t{1} << 22;
-
-bool is_numeric(ColumnType type) {
-  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
-}
 
 std::optional<Rational> step_of(const Column& column) {
   if (column.step || column.type == ColumnType::real) return column.step;

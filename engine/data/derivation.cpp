@@ -44,10 +44,6 @@ const NamedQuery& declared_query(const Dataset& dataset, const std::string& want
                  (suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)"));
 }
 
-bool is_number(ColumnType type) {
-  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
-}
-
 bool constant_fits(ColumnType type, const Comparison::Constant& constant) {
   switch (type) {
     case ColumnType::integer:
@@ -113,7 +109,7 @@ struct Range {
 
 Range bounded_range(const Dataset& dataset, const Statistic& statistic) {
   const Column& column = declared_column(dataset, statistic.subject);
-  if (!is_number(column.type)) {
+  if (!is_numeric(column.type)) {
     throw Underivable("column '" + column.name + "' has type " + std::string(name(column.type)) + ": a " +
                       std::string(name(statistic.kind)) + " needs a column of type int, decimal or double");
   }

@@ -205,9 +205,8 @@ bool ranks_within(const Plan& plan, const Accuracy& wanted) {
   const mechanisms::QuantileMechanism& selected = *plan.mechanisms.front().quantiles();
   if (selected.parameters().nodes.size() > 1) {
     throw Underivable(
-        "accuracy: how accurate the later ones of several quantiles are depends on the data; ask for them "
-        "one by "
-        "one");
+        "accuracy: how accurate the later ones of several quantiles are depends on the data; "
+        "ask for them one by one");
   }
   return selected.rank_accuracy_up(0, wanted.alpha).error <= wanted.a;
 }

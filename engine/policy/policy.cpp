@@ -20,6 +20,10 @@ const Named* find_named(const std::vector<Named>& list, std::string_view wanted)
 
 }  // namespace
 
+bool is_numeric(ColumnType type) {
+  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
+}
+
 const Column* Dataset::column(std::string_view wanted) const {
   return find_named(columns, wanted);
 }

@@ -217,10 +217,6 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
 
 }  // namespace
 
-bool is_numeric(ColumnType type) {
-  return type == ColumnType::integer || type == ColumnType::decimal || type == ColumnType::real;
-}
-
 bool expect_on_grid(const Rational& value, const Node& written, const Column& column, const std::string& what,
                     Faults& faults) {
   if (on_grid(value, column)) return true;

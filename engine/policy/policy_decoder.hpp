@@ -97,7 +97,6 @@ void decode_source(const yaml::Node& node, const Mark& owner, Dataset& dataset, 
 [[nodiscard]] bool is_column_name(std::string_view name);
 [[nodiscard]] std::vector<Column> decode_columns(const yaml::Node& node, Faults& faults);
 // What a cell of a column can be (policy_columns.cpp).
-[[nodiscard]] bool is_numeric(ColumnType type);
 /// Reports and returns false unless the number can be written in a cell of the numeric column.
 [[nodiscard]] bool expect_on_grid(const Rational& value, const yaml::Node& written, const Column& column,
                                   const std::string& what, Faults& faults);

@@ -13,7 +13,6 @@ namespace {
 constexpr std::string_view kHistogram = "histogram";
 constexpr std::string_view kMedianWord = "median";
 constexpr std::string_view kQuantilesWord = "quantiles";
-constexpr std::size_t kQuantilesMax = 99;  // mechanisms/quantile_parameters.hpp
 /// Of a quantile as it is written: what is longer tells nobody anything.
 constexpr std::size_t kQuantileSizeMax = 40;
 
@@ -101,7 +100,7 @@ std::vector<Rational> take_quantiles(std::string_view verb, std::string& subject
     const std::size_t comma = std::min(written.find(',', at), written.size());
     quantiles.push_back(parse_quantile(std::string_view(written).substr(at, comma - at)));
     at = comma + 1;
-    if (quantiles.size() > kQuantilesMax)
+    if (quantiles.size() > kQuantilesAskedMax)
       throw InvalidParameter("statistic: at most 99 quantiles can be asked at once");
     if (quantiles.size() > 1 && quantiles.back() <= quantiles[quantiles.size() - 2])
       throw InvalidParameter("statistic: the quantiles must ascend, each once");

@@ -289,7 +289,7 @@ const char* decision_word(const engine::Answer& answer) {
 }
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
-  constexpr std::size_t kMembersMax = 58;
+  constexpr std::size_t kMembersMax = 59;
   const auto unless_zero = [](std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); };
   ObjectOf object(kMembersMax);
   object.with("decision", decision_word(answer))

@@ -15,8 +15,8 @@ namespace epsilog::command {
 [[nodiscard]] std::string grouped(std::int64_t count);
 
 /// The value of cell `i`, to the nearest place that the noise leaves: at most a tenth of its scale and at
-/// least a hundredth. Every digit of a quantile, and if the style is verbose. Requires  i <
-/// answer.values.size().
+/// least a hundredth. Every digit of a quantile, and if the style is verbose.
+/// Requires  i < answer.values.size().
 [[nodiscard]] std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style);
 
 /// The interval of cell `i` beside its value as released_text() shows it: "± 412" where that is all, else

@@ -1,13 +1,14 @@
 // Which exact answers a released value leaves plausible: intervals by inverting the law of a mechanism.
 //
 // Law      y is an answer in its public range [lower, upper], V what the mechanism releases at it (or what is
-// made
-//          of that), clamped to the same range; v is the value released, clamped likewise. y is excluded
+//          made of that), clamped to the same range; v is the value released, clamped likewise. y is excluded
 //          where P_y(|V - y| >= |v - y|) <= alpha, and the interval is the hull of what is left.
-// Covers   Whatever y is, the interval of what is released at it contains it with probability at least 1 -
-// alpha. Proof    mechanisms/proofs/intervals.md. Rounds   Outward. About    One answer as a mechanism takes
-// it, after clamping. What clamping, or rows that were dropped, changed
-//          before that is not in it.
+// Covers   Whatever y is, the interval of what is released at it contains it with probability at least
+//          1 - alpha.
+// Proof    mechanisms/proofs/intervals.md.
+// Rounds   Outward.
+// About    One answer as a mechanism takes it, after clamping. What clamping, or rows that were dropped,
+//          changed before that is not in it.
 // Thread-safety: immutable.
 #pragma once
 
@@ -61,7 +62,9 @@ class AnswerIntervals final {
 
 /// The alpha for each of `values` independent releases so that all intervals together cover with probability
 /// at least 1 - alpha: at most 1 - (1 - alpha)^(1/values), rounded down to 128 bits; alpha itself for one
-/// value. Requires  0 < alpha < 1, values >= 1. Throws    InvalidParameter.
+/// value.
+/// Requires  0 < alpha < 1, values >= 1.
+/// Throws    InvalidParameter.
 [[nodiscard]] Rational simultaneous_alpha_down(const Rational& alpha, std::uint64_t values);
 
 }  // namespace epsilog::mechanisms

@@ -25,6 +25,8 @@ enum class ColumnType { integer, decimal, real, string, boolean, date };
 
 /// The spelling in a policy: int, decimal, double, string, bool, date.
 [[nodiscard]] std::string_view name(ColumnType type);
+/// int, decimal and double.
+[[nodiscard]] bool is_numeric(ColumnType type);
 
 /// A public closed interval.  Invariant  lower < upper.
 struct Bounds {

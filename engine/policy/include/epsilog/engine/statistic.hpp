@@ -3,6 +3,7 @@
 // Thread-safety: pure functions over immutable values.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,12 +14,15 @@
 
 namespace epsilog::engine {
 
+/// So many quantiles can be asked at once.
+inline constexpr std::size_t kQuantilesAskedMax = 99;
+
 /// A statistic with its subject: count, units, sum:cost, mean:cost, variance:cost, value:NAME,
 /// quantile:cost:0.5, quantiles:cost:0.25,0.75.
 struct Statistic {
   StatisticKind kind = StatisticKind::count;
   std::string subject;  ///< column, or query name for value; "" for count and units
-  /// Of quantile alone: 1 to 99, strictly ascending, each in (0, 1).
+  /// Of quantile alone: 1 to kQuantilesAskedMax, strictly ascending, each in (0, 1).
   std::vector<Rational> quantiles = {};
 
   /// "sum:cost"; histogram:C is not a statistic of its own but count --by C, nor is median:C but
