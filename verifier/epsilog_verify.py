@@ -25,7 +25,7 @@ import sys
 import zlib
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, factorial, isqrt
+from math import comb, factorial, isqrt, prod
 
 class Fault(Exception):
     """What is wrong, and of which member; the line is known to who reads lines."""
@@ -184,6 +184,7 @@ def is_reasons(value):
 def array_of(form, least=1):
     return lambda value: type(value) is list and len(value) >= least and all(map(form, value))
 
+is_keys = array_of(lambda value: value == "" or is_bytes(value))
 is_number = lambda value: type(value) is int and 0 < value <= LARGEST_COUNT
 IS = {
     "bytes": is_bytes, "reasons": is_reasons, "number": is_number, "decimal": matching(DECIMAL.pattern),
@@ -202,7 +203,7 @@ IS = {
     "epsilon": lambda value: amount(value, "epsilon") is not None,
     "delta": lambda value: amount(value, "delta") is not None and amount(value, "delta") <= 10**18,
     "objects": array_of(lambda value: type(value) is dict),
-    "cells": array_of(lambda value: value == "" or is_bytes(value)),
+    "cells": lambda value: is_keys(value) or type(value) is list and len(value) > 1 and all(map(is_keys, value)),
     "quantities": array_of(lambda value: quantity(value) is not None),
     "rows": array_of(array_of(lambda value: quantity(value) is not None, 0)),
     "build": lambda value: (type(value) is dict and value != {} and set(value) <= {"commit", "version"}
@@ -511,6 +512,11 @@ class Dataset:
         """The column, and the one that it is derived from (record_format.md, "Derived columns")."""
         return {column, self.columns[column].get("from", column)} if column in self.columns else {column}
 
+    def keys(self, question):
+        """Of the cells of an answer, as its record has them."""
+        lists = [self.values(column) for column in grouped_by(question)]
+        return lists[0] if len(lists) == 1 else lists
+
     def covered(self, question):
         """The blocks that a row which satisfies the condition could lie in."""
         where = "" if question["statistic"].startswith("value:") else question.get("where", "")
@@ -612,7 +618,7 @@ class Dataset:
             if "statistics" not in allow:
                 return "quantiles are not asked for unless statistics name them"
         used = {"statistics": [statistic], "columns": [column] if column and statistic != "value" else [],
-                "by": [question["by"]] if "by" in question else [],
+                "by": grouped_by(question),
                 "where": [compared for compared, _, _ in Condition(question.get("where", "")).comparisons]}
         for what, names in used.items():
             if what in allow and not all(self.with_source(name) & set(allow[what]) for name in names):
@@ -933,6 +939,19 @@ def candidates_of(column):
     step = quantity(column.get("candidate_step") or column["step"])
     return None, (-(-low // step) * step, high // step * step, step)
 
+def grouped_by(question):
+    """The columns: one stands there as its name, several as a list."""
+    if "by" not in question:
+        return []
+    by = question["by"]
+    several = type(by) is list and all(type(one) is str for one in by) and len(set(by)) == len(by) in (2, 3)
+    require(type(by) is str or several, "is grouped by what are no columns", "question")
+    return [by] if type(by) is str else by
+
+def number_of_cells(keys):
+    """Of one column's keys, or of all combinations of several columns'."""
+    return prod(map(len, keys)) if keys and type(keys[0]) is list else max(1, len(keys))
+
 def expected_components(dataset, question):
     """[(statistic, D, square of D2, m, step or None, ends)] of each component; (centre, lower, upper) of the answer."""
     said = dataset.said
@@ -944,7 +963,7 @@ def expected_components(dataset, question):
     n = rows.get("max") or rows["exact"]
     replace = said["neighbours"] == "replace-one" or (
         "blocks" in said and "id" in said["unit"] and len(dataset.covered(question)) > 1)
-    cells = len(dataset.values(question["by"])) if "by" in question else 1
+    cells = number_of_cells(dataset.keys(question))
     groups, m = cells > 1, min(2 * k if replace else k, cells)
     whole = "exact" in rows and "by" not in question and "where" not in question
 
@@ -1004,7 +1023,7 @@ class Plan:
         return not self.question["statistic"].startswith("value:") if self.question else None
 
     def read(self, release):
-        self.cells = max(1, len(release.get("cells", ())))
+        self.cells = number_of_cells(release.get("cells", []))
         self.components = [{name: quantity(value) if name not in ("coordinates", "precision") else value
                             for name, value in {"precision": None, **said}.items()}
                            for said in release.get("components", ())]
@@ -1045,8 +1064,10 @@ class Plan:
                     "is by another mechanism than the policy's", "release")
             if wanted:
                 self.candidates = candidates_of(self.dataset.columns[column])
-            cells = len(self.dataset.values(self.question["by"])) if "by" in self.question else len(wanted) or 1
-            require(cells == self.cells, "has not the cells that the policy declares", "release")
+            cells = self.dataset.keys(self.question)
+            if len(wanted) > 1:
+                cells = name.partition(":")[2].split(",")
+            require(cells == release.get("cells", []), "has not the cells that the policy declares", "release")
         levels = len(quantiles_asked((self.question or {}).get("statistic", ""))[1]).bit_length()
         for said, component, (statistic, d, d2, m, step, ends) in zip(release["components"], self.components, expected):
             on_grid = not self.dataset or step is not None and all(

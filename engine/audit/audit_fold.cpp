@@ -113,7 +113,7 @@ std::optional<KeyConflict> AuditFold::bound_key(const ledger::StoredDecision& st
 }
 
 void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& plan) {
-  const std::size_t cells = std::max<std::size_t>(1, plan.record.cells.size());
+  const std::size_t cells = std::max<std::uint64_t>(1, plan.record.cells.size());
   if (stored.component_values.size() != plan.mechanisms.size()) {
     return fault(stored.id, "release_changed", "does not hold one value list for each component");
   }

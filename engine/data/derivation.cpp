@@ -183,20 +183,31 @@ class Deriver {
 
  private:
   void derive_cells() {
-    if (!question_.by) return;
-    const Column& column = declared_column(dataset_, *question_.by);
-    if (column.values.empty()) {
-      const bool can_be_declared = column.type != ColumnType::decimal && column.type != ColumnType::real;
-      throw Underivable("column '" + column.name + "' cannot be grouped by: " +
-                        (can_be_declared ? std::string("declare its `values: [...]`")
-                                         : "its type is " + std::string(name(column.type)) +
-                                               ", and groups must be declared values"));
+    if (question_.by.empty()) return;
+    std::vector<std::vector<std::string>> lists;
+    for (const std::string& name : question_.by) lists.push_back(keys_of(declared_column(dataset_, name)));
+    const bool table = lists.size() > 1;
+    result_.cells = ledger::CellKeys(std::move(lists));
+    if (table && result_.cells.size() > kCellsOfTableMax) {
+      throw Underivable("by: '" + by_text(question_.by) + "' has " + std::to_string(result_.cells.size()) +
+                        " cells, as many as its columns' values combine to: at most " +
+                        std::to_string(kCellsOfTableMax));
     }
-    result_.cells = column.values;
   }
 
+  [[nodiscard]] static const std::vector<std::string>& keys_of(const Column& column) {
+    if (!column.values.empty()) return column.values;
+    const bool can_be_declared = column.type != ColumnType::decimal && column.type != ColumnType::real;
+    throw Underivable("column '" + column.name + "' cannot be grouped by: " +
+                      (can_be_declared ? std::string("declare its `values: [...]`")
+                                       : "its type is " + std::string(name(column.type)) +
+                                             ", and groups must be declared values"));
+  }
+
+  [[nodiscard]] bool grouped() const { return !question_.by.empty(); }
+
   /// Whether the number of rows that enter the statistic is public: a subset's never is.
-  [[nodiscard]] bool exact_form() const { return dataset_.rows.exact && !question_.by && !question_.where; }
+  [[nodiscard]] bool exact_form() const { return dataset_.rows.exact && !grouped() && !question_.where; }
 
   /// A component whose cells one unit changes by at most `add_remove` in L1 when it comes or goes,
   /// and, without `by`, by at most `replace_one` when its rows are replaced. With `by` the old and
@@ -210,7 +221,7 @@ class Deriver {
     result.quantity = quantity;
     result.lower = lower;
     result.upper = upper;
-    if (!question_.by) {
+    if (!grouped()) {
       result.sensitivity = replace_one_ ? replace_one : add_remove;
       result.sensitivity_l2_squared = result.sensitivity * result.sensitivity;
       return result;
@@ -234,9 +245,9 @@ class Deriver {
   }
 
   [[nodiscard]] Component units() const {
-    Component result = component(Quantity::units, question_.by ? k_ : Rational(1), 1, 0, n_);
+    Component result = component(Quantity::units, grouped() ? k_ : Rational(1), 1, 0, n_);
     // A unit adds at most 1 to a cell, so no cell changes by more than 1, and at most m of them change.
-    if (question_.by) result.sensitivity_l2_squared = rational(result.coordinates);
+    if (grouped()) result.sensitivity_l2_squared = rational(result.coordinates);
     result.step = 1;
     return result;
   }
@@ -310,7 +321,7 @@ class Deriver {
       result_.components = {component(Quantity::variance, changed, changed, 0, most)};
       return;
     }
-    if (!question_.by && !dataset_.rows.exact) {
+    if (!grouped() && !dataset_.rows.exact) {
       throw Underivable(
           "a variance needs a public number of rows: declare `rows: {exact: N}` with `neighbours: "
           "replace-one`, or ask for it by a column");
@@ -350,7 +361,9 @@ class Deriver {
     component.coordinates =
         replace_one_ && k < options.cells ? std::min(2 * k, options.cells) : std::min(k, options.cells);
     if (asked.size() > 1) {
-      for (const Rational& quantile : asked) result_.cells.push_back(accounting::text(quantile));
+      std::vector<std::string> keys;
+      for (const Rational& quantile : asked) keys.push_back(accounting::text(quantile));
+      result_.cells = std::move(keys);
     }
     component.quantiles = std::move(options);
     result_.components = {std::move(component)};
@@ -365,7 +378,7 @@ class Deriver {
 };
 
 Derivation derive_supplied(const Dataset& dataset, const Question& question) {
-  if (question.by) throw InvalidParameter("by: a value computed elsewhere cannot be grouped");
+  if (!question.by.empty()) throw InvalidParameter("by: a value computed elsewhere cannot be grouped");
   if (question.where) throw InvalidParameter("where: a value computed elsewhere cannot be filtered");
   const NamedQuery& query = declared_query(dataset, question.statistic.subject);
   Component component;

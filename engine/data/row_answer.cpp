@@ -112,13 +112,13 @@ class Scan {
        Tally& tally)
       : tally_(tally),
         rules_(dataset, columns),
-        keeps_all_places_(dataset.rows.exact && !question.by && !question.where),
+        keeps_all_places_(dataset.rows.exact && question.by.empty() && !question.where),
         counts_units_(question.statistic.kind == StatisticKind::units) {
     if (question.where) filter_ = RowFilter(dataset, *question.where, columns, CellDialect::of(dataset));
-    if (question.by) {
-      const Column& column = *dataset.column(*question.by);
-      group_.emplace(Group{place_of(columns, dataset.read_from(column.name)),
-                           ColumnReader::of(dataset, column), DeclaredValues(column)});
+    for (const std::string& by : question.by) {
+      const Column& column = *dataset.column(by);
+      groups_.push_back({place_of(columns, dataset.read_from(column.name)), ColumnReader::of(dataset, column),
+                         DeclaredValues(column), column.values.size()});
     }
     if (is_about_column(question.statistic.kind)) {
       const Column& column = *dataset.column(question.statistic.subject);
@@ -144,6 +144,7 @@ class Scan {
     std::size_t place;
     ColumnReader reader;
     DeclaredValues values;
+    std::size_t size;
   };
   struct Value {
     std::size_t place;
@@ -152,15 +153,18 @@ class Scan {
 
   /// False if the row belongs to no cell of the answer.
   bool find_cell(std::span<const RawCell> cells, std::size_t& cell) const {
-    if (!group_) return true;
-    const auto found = group_->values.find(group_->reader.read(cells[group_->place]));
-    if (found) cell = *found;
-    return found.has_value();
+    cell = 0;
+    for (const Group& group : groups_) {
+      const auto found = group.values.find(group.reader.read(cells[group.place]));
+      if (!found) return false;
+      cell = cell * group.size + *found;
+    }
+    return true;
   }
 
   bool is_new_in(std::size_t cell) {
     if (!rules_.has_unit()) return true;
-    if (!group_) return rules_.admission().first;
+    if (groups_.empty()) return rules_.admission().first;
     return seen_.insert(rules_.admission().unit * tally_.cells() + cell);
   }
 
@@ -170,7 +174,7 @@ class Scan {
   bool counts_units_;
   NumberSet seen_;  ///< (unit, cell) pairs, for units by group
   RowFilter filter_;
-  std::optional<Group> group_;
+  std::vector<Group> groups_;
   std::optional<Value> value_;
 };
 
@@ -185,7 +189,7 @@ std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& 
   if (!dataset.unit.is_row()) want(dataset.unit.id);
   if (dataset.blocks) want(dataset.blocks->by);
   if (is_about_column(question.statistic.kind)) want(question.statistic.subject);
-  if (question.by) want(*question.by);
+  for (const std::string& by : question.by) want(by);
   if (question.where) {
     for (const Comparison& comparison : question.where->comparisons()) want(comparison.column);
   }

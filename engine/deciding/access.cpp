@@ -101,13 +101,10 @@ bool applies(const Forbid& forbid, const Policy& policy, const Dataset& dataset,
     }
     return result;
   };
-  const auto optional = [](const std::optional<std::string>& one) {
-    return one ? std::vector{*one} : std::vector<std::string>();
-  };
   return allows(forbid.principals, request.principal) &&
          any(forbid.roles, roles_of(policy, request.principal)) && allows(forbid.purposes, request.purpose) &&
          allows(forbid.statistics, question.statistic.kind) && any(forbid.columns, aggregated(question)) &&
-         any(forbid.by, read(optional(question.by))) && any(forbid.where, read(compared(question)));
+         any(forbid.by, read(question.by)) && any(forbid.where, read(compared(question)));
 }
 
 void check_forbidden(const Policy& policy, const Dataset& dataset, const Request& request,
@@ -139,8 +136,9 @@ void check_allowed(const Dataset& dataset, const Question& question, std::vector
   for (const std::string& column : aggregated(question)) {
     if (!allows_column(dataset.allow.columns, column)) refuse_column(column, "aggregated");
   }
-  if (question.by && !allows_column(dataset.allow.by, *question.by))
-    refuse_column(*question.by, "grouped by");
+  for (const std::string& column : question.by) {
+    if (!allows_column(dataset.allow.by, column)) refuse_column(column, "grouped by");
+  }
   for (const std::string& column : compared(question)) {
     if (!allows_column(dataset.allow.where, column)) refuse_column(column, "used in a condition");
   }

@@ -14,7 +14,7 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   answer.asked.key = request.key;
   answer.asked.dataset = request.dataset;
   answer.asked.statistic = request.question.statistic.text();
-  answer.asked.by = request.question.by.value_or("");
+  answer.asked.by = request.question.by;
   answer.asked.where = request.question.where ? request.question.where->text() : "";
   answer.asked.purpose = request.purpose;
   answer.asked.holding = request.holding;

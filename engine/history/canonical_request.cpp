@@ -36,7 +36,9 @@ nlohmann::json members(const Request& request) {
   if (request.delta) json["delta"] = accounting::text(*request.delta);
   if (!request.purpose.empty()) json["purpose"] = request.purpose;
   if (request.holding != Holding::none) json["reservation"] = reservation_text(request.holding);
-  if (request.question.by) json["by"] = *request.question.by;
+  const std::vector<std::string>& by = request.question.by;
+  if (by.size() == 1) json["by"] = by.front();
+  if (by.size() > 1) json["by"] = by;
   if (request.question.where) json["where"] = request.question.where->text();
   return json;
 }
@@ -48,6 +50,16 @@ std::string dumped(const nlohmann::json& request) {
     throw InvalidParameter(
         "request: the names of its dataset, statistic and columns and its texts must be UTF-8");
   }
+}
+
+/// One column stands there as its name, several as a list.
+std::vector<std::string> stored_columns(const nlohmann::json& json) {
+  const auto by = json.find("by");
+  if (by == json.end()) return {};
+  if (!by->is_array()) return {by->get<std::string>()};
+  auto columns = by->get<std::vector<std::string>>();
+  if (columns.size() < 2) throw LedgerCorrupt("its `by` is a list of fewer than two columns");
+  return columns;
 }
 
 }  // namespace
@@ -83,8 +95,8 @@ StoredRequest parse_stored_request(std::string_view text) {
     if (const auto delta = optional_member("delta")) {
       stored.request.delta = accounting::parse_stored_rational(*delta, "delta");
     }
-    stored.request.question = parse_question(json.at("statistic").get<std::string>(), optional_member("by"),
-                                             optional_member("where"));
+    stored.request.question = parse_question_by(json.at("statistic").get<std::string>(), stored_columns(json),
+                                                optional_member("where"));
     stored.request.purpose = optional_member("purpose").value_or("");
     stored.request.holding = parse_reservation(optional_member("reservation"));
     stored.conflicting_key = optional_member("conflicting_key").value_or("");

@@ -74,6 +74,31 @@ Way way_of(const Dataset& dataset, const Statistic& statistic) {
   return {&settings, std::string(name(settings.mechanism)), needs_delta(settings.mechanism)};
 }
 
+/// Any cell of a table by several columns reaches an end of what snapping releases with at most this
+/// probability.
+const Rational kTableMeetsEnd(1, 1'000'000'000);
+
+/// The settings of one of so many parts. What is cut off at an end does not average out, so sums over the
+/// cells of a table would be far from those of the rows: it is released from a range that noise all but never
+/// leaves.
+ReleaseSettings settings_of_part(const Way& way, const Plan& plan, const Question& question) {
+  if (way.settings == nullptr) return {};
+  ReleaseSettings settings = *way.settings;
+  if (question.by.size() < 2 || settings.mechanism != MechanismChoice::snapping) return settings;
+  const std::size_t parts = plan.derivation.components.size();
+  if (settings.bound && parts == 1) {
+    throw Underivable(
+        "by: '" + question.statistic.text() +
+        "' is released between the ends that its declared `bound` sets, which is refused of a table "
+        "by several columns: sums of its cells would go astray; declare `binding_probability` in "
+        "place of `bound`, or ask by one column");
+  }
+  settings.bound.reset();
+  const Rational each = kTableMeetsEnd / Rational(plan.derivation.cells.size() * parts);
+  settings.binding_probability = std::min(settings.binding_probability.value_or(1), each);
+  return settings;
+}
+
 /// What is asked, on the grid. A mechanism that has a delta needs one, and no other may be given one.
 ApproximateLoss charged_loss(const Request& request, const Way& way) {
   ApproximateLoss charged = Epsilon::from_rational_down(request.epsilon);
@@ -213,6 +238,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
   const Way way = way_of(dataset, statistic);
   const std::vector<Component>& components = plan.derivation.components;
   const std::vector<Part> parts = parts_of(dataset, request, way, plan);
+  const ReleaseSettings settings = settings_of_part(way, plan, request.question);
   std::vector<ApproximateLoss> losses;
   for (std::size_t i = 0; i < components.size(); ++i) {
     losses.push_back(parts[i].loss);
@@ -220,7 +246,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
         components[i],
         MechanismRequest{.loss = parts[i].loss,
                          .rho = parts[i].rho,
-                         .settings = way.settings != nullptr ? *way.settings : ReleaseSettings(),
+                         .settings = settings,
                          .in_units_of_the_answer = components.size() == 1,
                          .selection = dataset.selection(),
                          .published_step = published_step(dataset, statistic, components[i].quantity)});

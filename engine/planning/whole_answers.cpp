@@ -8,7 +8,7 @@ namespace {
 constexpr unsigned kShownDigits = 6;
 
 bool counts_every_row(const Dataset& dataset, const Question& question) {
-  if (question.by || question.where) return false;
+  if (!question.by.empty() || question.where) return false;
   const StatisticKind kind = question.statistic.kind;
   return kind == StatisticKind::count || (kind == StatisticKind::units && dataset.unit.is_row());
 }

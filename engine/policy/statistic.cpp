@@ -113,6 +113,64 @@ std::vector<Rational> take_quantiles(std::string_view verb, std::string& subject
   return quantiles;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
+std::string quoted(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) text.append(c == '"' ? 2 : 1, c);
+  return text + '"';
+}
+
+/// Takes a name in double quotes off the text, and the blanks and the comma after it.
+std::string take_quoted(std::string_view& text) {
+  std::string name;
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    if (text[at] != '"') {
+      name += text[at];
+    } else if (at + 1 < text.size() && text[at + 1] == '"') {
+      name += text[++at];
+    } else {
+      text.remove_prefix(std::min(text.find_first_not_of(' ', at + 1), text.size()));
+      if (!text.empty() && text.front() != ',') break;
+      return name;
+    }
+  }
+  throw InvalidParameter("by: a quoted column ends with a double quote, and a comma before the next");
+}
+
+/// The columns of a list as people write it. What has neither comma nor quote is one name as it is.
+std::vector<std::string> columns_of(std::string_view text) {
+  if (text.find(',') == std::string_view::npos && !text.starts_with('"')) return {std::string(text)};
+  std::vector<std::string> columns;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.starts_with('"')) {
+      columns.push_back(take_quoted(text));
+    } else {
+      const std::size_t comma = std::min(text.find(','), text.size());
+      columns.emplace_back(trimmed(text.substr(0, comma)));
+      text.remove_prefix(comma);
+    }
+    if (text.empty()) return columns;
+    text.remove_prefix(1);
+  }
+}
+
+void check_columns(const std::vector<std::string>& by) {
+  if (by.size() > kGroupedByMax) throw InvalidParameter("by: names more than 3 columns");
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    if (by[i].empty()) throw InvalidParameter("by: names no column");
+    if (std::find(by.begin(), by.begin() + static_cast<std::ptrdiff_t>(i), by[i]) !=
+        by.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw InvalidParameter("by: names the column '" + by[i].substr(0, 60) + "' twice");
+    }
+  }
+}
+
 }  // namespace
 
 std::string Statistic::text() const {
@@ -126,6 +184,22 @@ std::string Statistic::text() const {
 
 Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
                         const std::optional<std::string>& where) {
+  return parse_question_by(statistic, by ? columns_of(*by) : std::vector<std::string>(), where);
+}
+
+std::string by_text(const std::vector<std::string>& columns) {
+  std::string text;
+  for (const std::string& column : columns) {
+    if (!text.empty()) text += ',';
+    const bool bare = column.find(',') == std::string::npos && !column.starts_with('"') &&
+                      (columns.size() == 1 || column == trimmed(column));
+    text += bare ? column : quoted(column);
+  }
+  return text;
+}
+
+Question parse_question_by(std::string_view statistic, std::vector<std::string> by,
+                           const std::optional<std::string>& where) {
   const std::size_t colon = statistic.find(':');
   const bool has_colon = colon != std::string_view::npos;
   const std::string_view verb = statistic.substr(0, colon);
@@ -147,19 +221,19 @@ Question parse_question(std::string_view statistic, const std::optional<std::str
   if (result.statistic.kind == StatisticKind::quantile)
     result.statistic.quantiles = take_quantiles(verb, subject);
   if (subject.empty() && wants_subject) throw InvalidParameter("statistic: '" + shown + "' names no column");
-  if (by && result.statistic.quantiles.size() > 1) {
+  if (!by.empty() && result.statistic.quantiles.size() > 1) {
     throw InvalidParameter("by: several quantiles cannot be grouped; ask them one by one");
   }
-  if (by && (histogram || result.statistic.kind == StatisticKind::value)) {
+  if (!by.empty() && (histogram || result.statistic.kind == StatisticKind::value)) {
     throw InvalidParameter("by: cannot be combined with '" + shown + "'");
   }
-  if (by && by->empty()) throw InvalidParameter("by: names no column");
+  check_columns(by);
 
   if (histogram) {
-    result.by = subject;
+    result.by = {subject};
   } else {
     result.statistic.subject = subject;
-    result.by = by;
+    result.by = std::move(by);
   }
   if (where) result.where = Predicate::parse(*where);
   return result;

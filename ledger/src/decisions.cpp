@@ -129,7 +129,7 @@ void require_components_paid(const ReleaseRecord& record, const std::vector<Seal
             "a component's epsilon is not what was paid for it");
     require((paid.pure() ? std::nullopt : std::optional(paid.delta)) == record.components[i].delta,
             "a component's delta is not what was paid for it");
-    require(components[i].size() == std::max<std::size_t>(record.cells.size(), 1),
+    require(components[i].size() == std::max<std::uint64_t>(record.cells.size(), 1),
             "a sealed release has another number of values than there are cells");
     losses.push_back(paid);
   }

@@ -59,9 +59,14 @@ void MemberWriter::number_lists_if(std::string_view name,
   json_->field(name).array(lists, [&](const auto& numbers) { json_->values(numbers); });
 }
 
-void MemberWriter::texts_if(std::string_view name, const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  json_->field(name).array(texts, [&](const std::string& text) { json_->bytes(text); });
+void MemberWriter::cells_if(std::string_view name, const CellKeys& cells) {
+  if (cells.empty()) return;
+  const auto list = [&](const std::vector<std::string>& keys) {
+    json_->array(keys, [&](const std::string& key) { json_->bytes(key); });
+  };
+  json_->field(name);
+  if (cells.lists().size() == 1) return list(cells.lists().front());
+  json_->array(cells.lists(), list);
 }
 
 void MemberWriter::object_text_if(std::string_view name, const std::string& object) {
@@ -185,10 +190,20 @@ void MemberReader::number_lists_if(std::string_view name,
   });
 }
 
-void MemberReader::texts_if(std::string_view name, std::vector<std::string>& texts) {
+void MemberReader::cells_if(std::string_view name, CellKeys& cells) {
   optional(name, [&] {
-    array([&] { texts.push_back(bytes_or_empty()); });
-    require(!texts.empty(), "is empty, and then left out");
+    std::vector<std::string> keys;
+    std::vector<std::vector<std::string>> lists;
+    array([&] {
+      if (tokens_->next() != '[') return keys.push_back(bytes_or_empty());
+      auto& list = lists.emplace_back();
+      array([&] { list.push_back(bytes_or_empty()); });
+      require(!list.empty(), "has a list of no keys");
+    });
+    require(keys.empty() || lists.empty(), "has keys beside lists of keys");
+    require(lists.size() != 1, "has one list of keys, which then stand in none");
+    require(!keys.empty() || !lists.empty(), "is empty, and then left out");
+    cells = lists.empty() ? CellKeys(std::move(keys)) : CellKeys(std::move(lists));
   });
 }
 

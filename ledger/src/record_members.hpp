@@ -22,6 +22,7 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
+#include "epsilog/ledger/cell_keys.hpp"
 #include "epsilog/ledger/json_writer.hpp"
 #include "grid_units.hpp"
 #include "records.hpp"
@@ -128,7 +129,8 @@ class MemberWriter final {
     if (!numbers.empty()) json_->field(name).values(numbers);
   }
   void number_lists_if(std::string_view name, const std::vector<std::vector<accounting::Rational>>& lists);
-  void texts_if(std::string_view name, const std::vector<std::string>& texts);
+  /// Those of one column as a list, those of several as lists.
+  void cells_if(std::string_view name, const CellKeys& cells);
   /// The text of a canonical object.
   void object_text_if(std::string_view name, const std::string& object);
   /// A text that is put in as it is if it is a canonical array or object, else as a string; `nothing` is left
@@ -256,7 +258,7 @@ class MemberReader final {
   }
   void numbers_if(std::string_view name, std::vector<accounting::Rational>& numbers);
   void number_lists_if(std::string_view name, std::vector<std::vector<accounting::Rational>>& lists);
-  void texts_if(std::string_view name, std::vector<std::string>& texts);
+  void cells_if(std::string_view name, CellKeys& cells);
   void object_text_if(std::string_view name, std::string& object);
   void json_text_if(std::string_view name, std::string& text, std::string_view nothing);
 

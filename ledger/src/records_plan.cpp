@@ -50,7 +50,7 @@ constexpr auto kRelease = [](auto& members, auto& plan) {
   auto& release = members.made(plan.release);
   members.number("adjusted", release.adjusted);
   members.bytes_if("arithmetic", release.arithmetic);
-  members.texts_if("cells", release.cells);
+  members.cells_if("cells", release.cells);
   members.number("charged", release.charged);
   members.objects_if("components", release.components, kComponent);
   members.bytes("mechanism", release.mechanism);

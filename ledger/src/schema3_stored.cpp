@@ -318,7 +318,8 @@ class Decisions final {
                             connection_.numbers())) {
       rewritten(kValue + 1);
     }
-    compare(kValue + 2, texts_json(stored.release->cells));
+    compare(kValue + 2, texts_json(stored.release->cells.empty() ? std::vector<std::string>()
+                                                                 : stored.release->cells.lists().front()));
     compare(kValue + 3, post_processing_json(stored.post_processing));
   }
 

@@ -71,7 +71,7 @@ TEST_CASE("transaction: a post-processed release over cells is stored with what 
   auto record = record_of(kTenth);
   record.components.assign(2, record.components.front());
   for (auto& component : record.components) component.epsilon = half;
-  record.cells = {"A", "B \"quoted\""};
+  record.cells = std::vector<std::string>{"A", "B \"quoted\""};
   std::vector<accounting::SealedRelease> components;
   components.push_back(ReleaseSealer::seal(receipt.split(half), half, {Rational(10), Rational(-3)}));
   components.push_back(ReleaseSealer::seal(std::move(receipt), half, {Rational(4), Rational(0)}));

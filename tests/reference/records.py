@@ -187,6 +187,8 @@ def accepted():
         ("plan, much", {**plan, **full, "question": {"epsilon": "0.5"},
                         "release": release([component, COUNT], "0.5", cells=["north", "", {"hex": "ff"}],
                                            post_processing={"kind": "rounded", "lower": "-1/3", "upper": "10.5"})}),
+        ("plan, by two columns", {**plan, "question": {"by": ["site", "year"]},
+                                  "release": release([COUNT], "0.5", cells=[["north", ""], ["2024", {"hex": "ff"}]])}),
         ("decision, little", decision),
         ("decision, much", whole),
         ("decision with reasons that are no canonical text", {**decision, "outcome": "refused", "reasons": "[ 1 ]"}),
@@ -265,6 +267,11 @@ def refused(good):
     put("plan, much", ["release", "adjusted"], "2/4")
     put("plan, much", ["release", "charged"], "1/3")
     put("plan, much", ["release", "cells"], [])
+    put("plan, much", ["release", "cells"], ["north", ["a", "b"]])
+    put("plan, by two columns", ["release", "cells"], [["north", "south"]])
+    put("plan, by two columns", ["release", "cells"], [["north", "south"], []])
+    put("plan, by two columns", ["release", "cells"], [["north", "south"], "a"])
+    put("plan, by two columns", ["release", "cells"], [["north", ["south"]], ["a"]])
     put("plan, much", ["release", "components", 0, "delta"], "1.5")
     put("plan, much", ["release", "components", 1, "precision"], 0)
     put("plan, much", ["release", "post_processing", "kind"], "none")

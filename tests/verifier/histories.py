@@ -469,8 +469,29 @@ def quantiles(folder):
     return ledger
 
 
+def tables(folder):
+    """Answers by two and three columns, derived ones among them, under budgets of two measures."""
+    columns = DATASET.replace("    queries:", """      band: {from: age, bins: [0, 18, 65, 111]}
+    queries:""")
+    text = "version: 1\ndatasets:\n  clinic:\n" + columns + """    budget: {epsilon: 100}
+    allow: {statistics: [count, units, sum, mean, variance, quantile], by: [age, ward, emergency]}
+    forbid: [{by: [emergency], where: [seen]}]
+  swapped:
+""" + columns.replace("add-remove", "replace-one") + """    budget: {epsilon: 100, delta: 1e-3}
+    release: {default: {mechanism: discrete_gaussian}}
+"""
+    ledger = Ledger(folder, text)
+    for dataset, cost in (("clinic", ("--epsilon", "0.5")), ("swapped", ("--epsilon", "0.5", "--delta", "1e-6"))):
+        for statistic in ("count", "units", "sum:cost", "mean:cost", "variance:age"):
+            ledger.ask(dataset, statistic, "--by", "ward,emergency", *cost)
+        ledger.ask(dataset, "count", "--by", "band,ward,emergency", "--where", "age < 90", *cost)
+    ledger.ask("clinic", "quantile:age:0.3", "--by", "emergency,band", "--epsilon", "1")
+    ledger.run("audit", "verify")
+    return ledger
+
+
 HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived,
-             quantiles)
+             quantiles, tables)
 
 
 def export_of(make):

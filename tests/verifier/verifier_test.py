@@ -825,6 +825,48 @@ def forged_quantiles():
     forged("quantiles", "quantiles are not asked for unless", not_named)
 
 
+@sentence("a forged table is found: other columns, other cells, or a sensitivity that is not that of its cells")
+def forged_tables():
+    def plan_of(changed):
+        return find(changed, kind="plan")
+
+    def grouped(by):
+        def change(changed):
+            place = plan_of(changed)
+            changed[place]["question"]["by"] = by
+            return place
+        return change
+
+    def cells(keys):
+        def change(changed):
+            place = plan_of(changed)
+            changed[place]["release"]["cells"] = keys
+            return place
+        return change
+
+    def coordinates(changed):
+        place = next(place for place, record in enumerate(changed)
+                     if record["kind"] == "plan" and record["question"]["dataset"] == "swapped")
+        changed[place]["release"]["components"][0]["coordinates"] = 3
+        return place
+
+    def not_allowed(changed):
+        place = find(changed, kind="policy")
+        changed[place]["implies"]["datasets"][0]["allow"]["by"] = ["ward", "age"]
+        return granted(changed)
+
+    wards, truths = ["A", "B", "C"], ["false", "true"]
+    for by in ([], ["ward"], ["ward", "ward"], ["ward", 1], {"ward": "emergency"},
+               ["ward", "emergency", "band", "age"]):
+        forged("tables", "is grouped by what are no columns", grouped(by))
+    for by in ("ward", ["emergency", "ward"], ["ward", "band"]):
+        forged("tables", "has not the cells that the policy declares", grouped(by))
+    for keys in ([truths, wards], [wards, ["false"]], wards * 2, [wards, ["true", "false"]]):
+        forged("tables", "has not the cells that the policy declares", cells(keys))
+    forged("tables", "sensitivity below what one unit can change", coordinates)
+    forged("tables", "by does not allow ward, emergency", not_allowed)
+
+
 # Losses, recomputed.
 
 

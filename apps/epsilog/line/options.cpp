@@ -11,7 +11,7 @@ constexpr OptionSpec kOptions[] = {
     {"--epsilon", "E", "privacy loss, a positive number: 0.1, 1e-3 or 1/3"},
     {"--delta", "D", "probability in (0,1) left to (epsilon, delta), such as 1e-6"},
     {"--rho", "R", "in place of --epsilon and --delta: a Gaussian release of that zCDP loss"},
-    {"--by", "COLUMN", "one answer for each declared value of the column"},
+    {"--by", "COLUMNS", "one answer for each declared value of a column, or combination: ward or ward,sex"},
     {"--where", "PREDICATE", "only these rows: \"age > 65 and (ward in ('A','B') or ward is missing)\""},
     {"--as", "WHO", "who asks (default: the name of the operating system's user)"},
     {"--purpose", "P", "what the answer is for, where the dataset declares purposes"},

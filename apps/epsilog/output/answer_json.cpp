@@ -46,15 +46,18 @@ Json intervals_json(const std::vector<engine::CellIntervals>& intervals, std::si
 
 /// null without --by, and where what was released is withheld; the value null where nothing was released.
 /// `intervals`: nullptr where cells do not tell theirs.
-Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational>& values,
+Json cells_json(const ledger::CellKeys& keys, const std::vector<Rational>& values,
                 const std::vector<engine::CellIntervals>* intervals, bool withheld) {
   if (keys.empty() || withheld) return nullptr;
   Json list = Json::array();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const bool released = i < values.size();
-    ObjectOf cell(6);
-    cell.with("key", keys[i])
-        .with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
+    ObjectOf cell(7);
+    std::vector<std::string> of_cell = keys.of(i);
+    const bool one_column = of_cell.size() == 1;
+    cell.with("key", one_column ? Json(of_cell.front()) : Json(nullptr));
+    if (!one_column) cell.with("keys", std::move(of_cell));
+    cell.with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
         .with("value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr))
         .with("value_hex", released ? hex_or_null(values[i]) : Json(nullptr));
     if (intervals != nullptr) {
@@ -67,7 +70,7 @@ Json cells_json(const std::vector<std::string>& keys, const std::vector<Rational
 }
 
 /// Adds value, value_decimal and value_hex, or cells, of one released vector.
-void add_values(ObjectOf& object, const std::vector<std::string>& keys, const std::vector<Rational>& values,
+void add_values(ObjectOf& object, const ledger::CellKeys& keys, const std::vector<Rational>& values,
                 const std::vector<engine::CellIntervals>* intervals, bool withheld) {
   const bool scalar = keys.empty() && !values.empty();
   object.with("value", scalar ? Json(accounting::text(values[0])) : Json(nullptr))
@@ -310,7 +313,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("program", program_json(answer.recorded.program))
       .with("dataset", answer.asked.dataset)
       .with("statistic", answer.asked.statistic)
-      .with("by", or_null(answer.asked.by))
+      .with("by", columns_json(answer.asked.by))
       .with("where", or_null(answer.asked.where))
       .with("purpose", or_null(answer.asked.purpose));
   if (answer.recorded.replica_behind) object.with("replica_behind", true);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "accounts_text.hpp"
+#include "cells_text.hpp"
 #include "epsilog/engine/held_calendar.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
@@ -15,22 +16,15 @@ namespace {
 
 using accounting::Rational;
 
-constexpr unsigned kBarWidth = 24;
-
 std::string field(std::string_view name, const std::string& text) {
   return fmt::format("  {:<11}{}\n", name, printable(text));
 }
 
 std::string subject(const engine::Answer& answer) {
   std::string text = answer.asked.statistic + " of " + answer.asked.dataset;
-  if (!answer.asked.by.empty()) text += " by " + answer.asked.by;
+  if (!answer.asked.by.empty()) text += " by " + engine::by_text(answer.asked.by);
   if (!answer.asked.where.empty()) text += " where " + answer.asked.where;
   return printable(text);
-}
-
-/// 1 - alpha as a percentage, exact.
-std::string confidence(const Rational& alpha) {
-  return short_text(Rational(100 - 100 * alpha)) + " %";
 }
 
 /// Of quantiles: how many rows lie between the value and the rank asked for.
@@ -78,8 +72,8 @@ std::string intervals_text(const engine::Answer& answer, const Style& style) {
 }
 
 /// What the intervals are for; "" without.
-std::string intervals_note(const engine::Answer& answer) {
-  if (answer.released.intervals.empty()) return "";
+std::string intervals_note(const engine::Answer& answer, const Style& style) {
+  if (answer.released.intervals.empty() || is_two_way(answer, style)) return "";
   return field("interval", "of the answer after max_rows, clamping and dropping, for at most") +
          field("", "rows.max rows; not of a population they are a sample of");
 }
@@ -232,43 +226,6 @@ std::string next_step(const engine::Answer& answer) {
   return "epsilog commit " + answer.recorded.decision_id + (supplied ? " --value -" : "");
 }
 
-Rational largest(const std::vector<Rational>& values) {
-  const auto found = std::max_element(values.begin(), values.end());
-  return found == values.end() ? Rational(0) : *found;
-}
-
-std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style,
-                       unsigned bar_width) {
-  const Rational most = largest(answer.released.values);
-  const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
-  std::vector<Table::Heading> columns{{answer.asked.by}, {heading, Table::Align::right}};
-  for (const engine::CellIntervals& one : intervals) columns.push_back({confidence(one.alpha)});
-  for (const engine::CellIntervals& one : intervals) {
-    if (style.verbose) columns.push_back({"all, " + confidence(one.alpha)});
-  }
-  columns.push_back({""});
-  Table table(columns);
-  for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
-    std::vector<std::string> row{answer.planned.record.cells[i], released_text(answer, i, style)};
-    for (const engine::CellIntervals& one : intervals) {
-      row.push_back(interval_text(answer, i, one.each.at(i), style));
-    }
-    for (const engine::CellIntervals& one : intervals) {
-      if (style.verbose) row.push_back(interval_text(answer, i, one.together.at(i), style));
-    }
-    row.push_back(most > 0 && answer.released.values[i] > 0
-                      ? bar(answer.released.values[i], most, bar_width, style)
-                      : "");
-    table.add(std::move(row));
-  }
-  return table.text(style);
-}
-
-std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style) {
-  return with_bars([&](unsigned width, const Style& how) { return cells_text(answer, heading, how, width); },
-                   kBarWidth, style);
-}
-
 /// The accounts a request touched.
 std::string touched_text(const engine::Answer& answer, const Style& style) {
   return scarcest_text(answer.recorded.accounts, style) + notes_text(answer.planned.notes);
@@ -309,7 +266,8 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
   } else {
     text += subject(answer) + "\n\n" + cells_text(answer, "value", style) + "\n";
   }
-  text += accuracy_text(answer, style) + intervals_note(answer) + field("cost", cost_text(answer, style));
+  text +=
+      accuracy_text(answer, style) + intervals_note(answer, style) + field("cost", cost_text(answer, style));
   text += mechanism_text(answer, Detail::brief, style);
   text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
                                 (answer.recorded.replayed ? ", stored earlier and free now" : ""));
@@ -325,7 +283,7 @@ std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const 
   } else {
     text += subject(would_be) + "\n\n" + cells_text(would_be, "dummy value", style) + "\n";
   }
-  text += accuracy_text(would_be, style) + intervals_note(would_be) +
+  text += accuracy_text(would_be, style) + intervals_note(would_be, style) +
           field("would cost", cost_text(would_be, style));
   text += mechanism_text(would_be, Detail::with_reasons, style);
   if (would_be.planned.approvals_required > 0) {
@@ -364,7 +322,9 @@ std::string decision_text(const engine::Answer& answer, const Style& style) {
 std::string bare_values(const engine::Answer& answer) {
   std::string text;
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
-    if (i < answer.planned.record.cells.size()) text += printable(answer.planned.record.cells[i]) + "\t";
+    if (!answer.planned.record.cells.empty()) {
+      for (const std::string& key : answer.planned.record.cells.of(i)) text += printable(key) + "\t";
+    }
     text += accounting::text(answer.released.values[i]) + "\n";
   }
   return text;

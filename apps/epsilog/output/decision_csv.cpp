@@ -57,7 +57,10 @@ std::string ascii(const Json& json) {
 
 std::string cells_text(const Json& cells) {
   Json list = Json::array();
-  for (const Json& cell : cells) list.push_back({{"key", cell["key"]}, {"value", cell["value"]}});
+  for (const Json& cell : cells) {
+    const char* const name = cell.contains("keys") ? "keys" : "key";
+    list.push_back({{name, cell[name]}, {"value", cell["value"]}});
+  }
   return ascii(list);
 }
 
@@ -82,6 +85,9 @@ std::string cell_of(const Json& object, const Column& column) {
   const std::string field = column.name;
   if (field == "cells") return cells_text(value);
   if (field == "reasons") return no_formula(printable(reasons_text(value)));
+  if (field == "by" && value.is_array()) {
+    return no_formula(printable(engine::by_text(value.get<std::vector<std::string>>())));
+  }
   if (!value.is_string()) return ascii(value);
   const std::string text = value.get<std::string>();
   return column.holds == Holds::text ? no_formula(printable(text)) : text;

@@ -137,7 +137,7 @@ std::string forecast_json(const std::string& ledger_id, const engine::Request& r
               {"principal", request.principal},
               {"dataset", request.dataset},
               {"statistic", question.statistic.text()},
-              {"by", or_null(question.by.value_or(""))},
+              {"by", columns_json(question.by)},
               {"where", or_null(question.where ? question.where->text() : "")},
               {"purpose", or_null(request.purpose)},
               {"delta", request.delta ? Json(accounting::text(*request.delta)) : Json(nullptr)},

@@ -19,6 +19,11 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
+Json columns_json(const std::vector<std::string>& columns) {
+  if (columns.empty()) return nullptr;
+  return columns.size() == 1 ? Json(columns.front()) : Json(columns);
+}
+
 Json number_json(const std::optional<accounting::Rational>& number) {
   return number ? Json(accounting::text(*number)) : Json(nullptr);
 }

@@ -44,6 +44,8 @@ inline constexpr unsigned kDigits = 17;
 [[nodiscard]] std::string pretty(const Json& object);
 /// null for "".
 [[nodiscard]] Json or_null(const std::string& text);
+/// One as its name, several as an array; null for none.
+[[nodiscard]] Json columns_json(const std::vector<std::string>& columns);
 /// Exact, as a string; null for nothing.
 [[nodiscard]] Json number_json(const std::optional<accounting::Rational>& number);
 

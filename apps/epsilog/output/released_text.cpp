@@ -106,13 +106,23 @@ std::string grouped(std::int64_t count) {
   return grouped(std::to_string(count));
 }
 
+std::string confidence(const Rational& alpha) {
+  return short_text(Rational(100 - 100 * alpha)) + " %";
+}
+
+std::string cell_name(const engine::Answer& answer, std::size_t i) {
+  std::string name;
+  for (const std::string& key : answer.planned.record.cells.of(i)) name += (name.empty() ? "" : ", ") + key;
+  return name;
+}
+
 bool asks_quantiles(const engine::Answer& answer) {
   const auto& components = answer.planned.record.components;
   return components.size() == 1 && components.front().statistic == "quantile";
 }
 
 std::string quantile_text(const engine::Answer& answer, std::size_t i) {
-  if (answer.planned.accuracy.size() > 1) return answer.planned.record.cells.at(i);
+  if (answer.planned.accuracy.size() > 1) return cell_name(answer, i);
   return answer.asked.statistic.substr(answer.asked.statistic.rfind(':') + 1);
 }
 

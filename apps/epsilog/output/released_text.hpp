@@ -25,6 +25,12 @@ namespace epsilog::command {
 [[nodiscard]] std::string interval_text(const engine::Answer& answer, std::size_t i,
                                         const mechanisms::AnswerInterval& interval, const Style& style);
 
+/// 1 - alpha as a percentage, exact.
+[[nodiscard]] std::string confidence(const accounting::Rational& alpha);
+
+/// The keys of cell `i`, a column each: "A" or "A, 2024". Requires  i < the number of cells.
+[[nodiscard]] std::string cell_name(const engine::Answer& answer, std::size_t i);
+
 /// Whether quantiles were asked for: their accuracy counts ranks, and each value is one of those declared.
 [[nodiscard]] bool asks_quantiles(const engine::Answer& answer);
 /// The quantile with that index, as asked. Requires  asks_quantiles(answer), and there is one.

@@ -58,11 +58,11 @@ std::vector<std::string> value_texts(const engine::Answer& answer) {
   if (!answer.recorded.granted) return {};
   if (answer.released.values.empty()) return {"withheld"};
   const Style style;
-  const std::vector<std::string>& keys = answer.planned.record.cells;
+  const bool grouped_by = !answer.planned.record.cells.empty();
   std::vector<std::string> values;
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     const std::string value = released_text(answer, i, style);
-    values.push_back(i < keys.size() ? keys[i] + ": " + value : value);
+    values.push_back(grouped_by ? cell_name(answer, i) + ": " + value : value);
   }
   return values;
 }

@@ -95,6 +95,15 @@ void set_goal(BodyObject& body, Asked& asked) {
   if (!sought && !given) throw BadBody("epsilon: is required, or rho, count or accuracy in its place");
 }
 
+/// `by` is what the command takes, or a list of the columns' names.
+engine::Question question(BodyObject& body) {
+  const std::string statistic = body.required_string("statistic");
+  if (auto columns = body.strings("by")) {
+    return engine::parse_question_by(statistic, std::move(*columns), body.string("where"));
+  }
+  return engine::parse_question(statistic, body.string("by"), body.string("where"));
+}
+
 }  // namespace
 
 Asked asked(std::string_view text, const RequestHead& head, const Caller& caller, Asking asking) {
@@ -106,8 +115,7 @@ Asked asked(BodyObject& body, const std::string* header_key, const Caller& calle
   Asked result;
   engine::Request& request = result.request;
   request.dataset = body.required_string("dataset");
-  request.question =
-      engine::parse_question(body.required_string("statistic"), body.string("by"), body.string("where"));
+  request.question = question(body);
   set_loss(body, asking, request);
   request.purpose = body.string("purpose").value_or("");
   request.principal = caller.who.name;

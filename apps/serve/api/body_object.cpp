@@ -119,6 +119,19 @@ std::optional<std::string> BodyObject::string(std::string_view name) {
   return value->text;
 }
 
+std::optional<std::vector<std::string>> BodyObject::strings(std::string_view name) {
+  const BodyValue* value = find(name);
+  if (value == nullptr || value->kind != Kind::array) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const BodyValue& item : value->items) {
+    if (item.kind != Kind::string)
+      throw BadBody(std::string(name) + ": a string is expected, or a list of them");
+    texts.push_back(item.text);
+  }
+  if (texts.empty()) throw BadBody(std::string(name) + ": the list is empty");
+  return texts;
+}
+
 std::optional<std::string> BodyObject::number(std::string_view name) {
   const BodyValue* value = find(name);
   if (value == nullptr) return std::nullopt;

@@ -41,6 +41,8 @@ class BodyObject final {
 
   // Nothing where it is absent or null. Each throws BadBody for a value of another kind.
   [[nodiscard]] std::optional<std::string> string(std::string_view name);
+  /// Of a list of strings; nothing of anything else, which string() is asked for then.
+  [[nodiscard]] std::optional<std::vector<std::string>> strings(std::string_view name);
   /// A number, or a string, that holds one: its text.
   [[nodiscard]] std::optional<std::string> number(std::string_view name);
   [[nodiscard]] std::optional<bool> truth(std::string_view name);

@@ -195,7 +195,8 @@ Setting random_setting(std::mt19937_64& random, bool exact, Groups groups) {
   if (derived) add_derived_columns(setting.dataset, random);
   std::string statistic = pick(kStatistics, random);
   const std::string where = pick(derived ? kLabelWheres : kWheres, random);
-  const std::string group = !derived ? "g" : random() % 2 == 0 ? "band" : "site";
+  static const std::vector<std::string> kDerived = {"band", "site", "site,band", "g,band", "band,g,site"};
+  const std::string group = derived ? pick(kDerived, random) : "g";
   std::string by = random() % 2 == 0 ? group : "";
   if (exact) {
     setting.dataset.rows = {1 + random() % kRowsMax, true};
@@ -330,7 +331,10 @@ TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one w
                          {"mean:x", "", 2, replaced},         {"variance:x", "g", 2, removed},
                          {"variance:x", "g", 2, replaced},    {"median:x", "", 2, removed},
                          {"quantile:x:0.2", "", 2, removed},  {"quantile:x:0.2", "", 2, replaced},
-                         {"quantile:x:0.8", "g", 2, removed}, {"quantile:x:0.8", "g", 2, replaced}}) {
+                         {"quantile:x:0.8", "g", 2, removed}, {"quantile:x:0.8", "g", 2, replaced},
+                         {"count", "g,site", 2, removed},     {"count", "site,g", 2, replaced},
+                         {"units", "g,site", 2, removed},     {"sum:x", "g,site", 2, removed},
+                         {"sum:x", "g,site", 2, replaced},    {"median:x", "g,site", 2, replaced}}) {
     const Setting setting = tight_setting(c.statistic, c.by, c.k, c.neighbours);
     const Records rows = {{"p", "9", "A"}, {"p", "9", "A"}, {"q", "1", "B"}};
     CAPTURE(c.statistic, c.by, c.k, std::string(name(c.neighbours)));

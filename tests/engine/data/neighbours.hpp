@@ -70,7 +70,7 @@ inline Records without(const Records& rows, const std::vector<std::size_t>& plac
 }
 
 inline std::string described(const Setting& setting, const Records& rows) {
-  std::string result = setting.question.statistic.text() + " by " + setting.question.by.value_or("-") +
+  std::string result = setting.question.statistic.text() + " by " + engine::by_text(setting.question.by) +
                        " where " + (setting.question.where ? setting.question.where->text() : "-") +
                        " k=" + std::to_string(setting.dataset.unit.max_rows) +
                        " n=" + std::to_string(setting.dataset.rows.count) +

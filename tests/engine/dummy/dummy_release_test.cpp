@@ -93,7 +93,7 @@ void same_accuracy(const Answer& one, const Answer& other) {
 }
 
 void same_release(const Twin& twin, const Request& request) {
-  CAPTURE(request.question.statistic.text(), request.question.by.value_or(""));
+  CAPTURE(request.question.statistic.text(), engine::by_text(request.question.by));
   SeededBits bits(7);
   Engine engine = twin.open();
   const Answer released = engine.release(request, bits, {accounting::Rational(1, 20)});

@@ -344,7 +344,8 @@ TEST_CASE("stored texts: predicates read back as themselves, whatever they compa
     asked.question.where = predicate;
     asked.epsilon = Rational(abs(asked.epsilon.rational()));
     if (below(3) == 0) asked.delta = Rational(1, 3) * accounting::power_of_two(-700);
-    if (below(3) == 0) asked.question.by = "ward";
+    if (below(3) == 0) asked.question.by = {"ward"};
+    if (below(4) == 0) asked.question.by = {"ward", "a,b"};
     asked.purpose = below(2) == 0 ? "" : "ü \"x\"\\";
     asked.holding = below(2) == 0 ? Holding::none : Holding::reserved;
     const std::string canonical = engine::canonical_request(asked);

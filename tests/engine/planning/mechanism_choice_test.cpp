@@ -132,7 +132,7 @@ TEST_CASE("mechanism: each releases every statistic, states its parameters and p
         supplied("7.25", "0.5"),
     };
     for (const engine::Request& question : questions) {
-      CAPTURE(mechanism, question.question.statistic.text(), question.question.by.value_or(""));
+      CAPTURE(mechanism, question.question.statistic.text(), engine::by_text(question.question.by));
       const Answer answer = release(engine, asked_of(mechanism, question));
       REQUIRE(answer.recorded.granted);
       CHECK(answer.released.values.size() == std::max<std::size_t>(answer.planned.record.cells.size(), 1));

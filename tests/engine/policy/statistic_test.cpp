@@ -11,7 +11,7 @@ TEST_CASE("statistic: the verbs are read with their subject", "[engine][statisti
   CHECK(question("count").statistic.kind == StatisticKind::count);
   CHECK(question("units").statistic.kind == StatisticKind::units);
   CHECK(question("sum:cost").statistic.subject == "cost");
-  CHECK(question("mean:cost", "ward", "age > 65").by == std::optional<std::string>("ward"));
+  CHECK(question("mean:cost", "ward", "age > 65").by == std::vector<std::string>{"ward"});
   CHECK(question("mean:cost", "ward", "age > 65").where->text() == "age > 65");
   CHECK(question("variance:cost").statistic.text() == "variance:cost");
   CHECK(question("value:score").statistic.text() == "value:score");
@@ -22,7 +22,7 @@ TEST_CASE("statistic: a histogram is a count by its column", "[engine][statistic
   const Question histogram = question("histogram:ward");
   CHECK(histogram.statistic.kind == StatisticKind::count);
   CHECK(histogram.statistic.text() == "count");
-  CHECK(histogram.by == std::optional<std::string>("ward"));
+  CHECK(histogram.by == std::vector<std::string>{"ward"});
 }
 
 TEST_CASE("statistic: a median is a quantile, and several are read from the least on",
@@ -37,7 +37,7 @@ TEST_CASE("statistic: a median is a quantile, and several are read from the leas
   CHECK(asked("quantiles:age:0.25,1/2,0.75").quantiles ==
         std::vector{Rational(1, 4), Rational(1, 2), Rational(3, 4)});
   CHECK(asked("quantiles:age:0.25,1/2").text() == "quantiles:age:0.25,0.5");
-  CHECK(question("median:age", "ward", "age > 1").by == std::optional<std::string>("ward"));
+  CHECK(question("median:age", "ward", "age > 1").by == std::vector<std::string>{"ward"});
   std::string most = "quantiles:age:";
   for (int i = 1; i <= 99; ++i) most += (i > 1 ? "," : "") + std::to_string(i) + "/100";
   CHECK(asked(most.c_str()).quantiles.size() == 99);
@@ -111,4 +111,34 @@ TEST_CASE("statistic: component names are those of the JSON contract", "[engine]
   CHECK(name(Component::Quantity::mean) == "mean");
   CHECK(name(Component::Quantity::variance) == "variance");
   CHECK(name(Component::Quantity::supplied) == "value");
+}
+
+TEST_CASE("statistic: columns to group by are a list, in which a name with a comma stands in quotes",
+          "[engine][statistic][exact]") {
+  using Columns = std::vector<std::string>;
+  const auto by = [](const std::string& text) { return parse_question("count", text, std::nullopt).by; };
+  CHECK(by("ward") == Columns{"ward"});
+  CHECK(by("ward,sex") == Columns{"ward", "sex"});
+  CHECK(by("ward , sex,  year ") == Columns{"ward", "sex", "year"});
+  CHECK(by("\"a,b\"") == Columns{"a,b"});
+  CHECK(by("\"a\"\"b\" , c") == Columns{"a\"b", "c"});
+  CHECK(by(" a b ") == Columns{" a b "});  // one name is what it is
+  for (const Columns& columns :
+       {Columns{"ward"}, Columns{"a", "b", "c"}, Columns{"a,b"}, Columns{"a,b", "\"c\""}, Columns{" a", "b "},
+        Columns{"\"", "a b"}, Columns{" a"}}) {
+    CHECK(by(by_text(columns)) == columns);
+  }
+  CHECK(by_text({}).empty());
+  CHECK(parse_question_by("count", {"a,b"}, std::nullopt).by == Columns{"a,b"});
+  CHECK(parse_question_by("count", {}, std::nullopt).by.empty());
+
+  CHECK_THROWS_WITH(by("a,"), "by: names no column");
+  CHECK_THROWS_WITH(by(",a"), "by: names no column");
+  CHECK_THROWS_WITH(by("a,a"), "by: names the column 'a' twice");
+  CHECK_THROWS_WITH(by("a,b,c,d"), "by: names more than 3 columns");
+  CHECK_THROWS_WITH(by("\"a"), "by: a quoted column ends with a double quote, and a comma before the next");
+  CHECK_THROWS_WITH(by("\"a\"b"),
+                    "by: a quoted column ends with a double quote, and a comma before the next");
+  CHECK_THROWS_WITH(parse_question_by("histogram:a", {"b", "c"}, std::nullopt),
+                    "by: cannot be combined with 'histogram'");
 }

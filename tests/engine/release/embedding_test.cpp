@@ -189,10 +189,10 @@ TEST_CASE("embedding: what is not UTF-8 is refused before anything happens",
       [](engine::Request& asked) { asked.purpose = kNotUtf8; },
       [](engine::Request& asked) { asked.dataset = kNotUtf8; },
       [](engine::Request& asked) { asked.question.statistic.subject = kNotUtf8; },
-      [](engine::Request& asked) { asked.question.by = kNotUtf8; },
+      [](engine::Request& asked) { asked.question.by = {kNotUtf8}; },
       [](engine::Request& asked) {
         asked.question.where = engine::Predicate::parse("ward = 'A'");
-        asked.question.by = kNotUtf8;
+        asked.question.by = {kNotUtf8};
       },
   };
   for (std::size_t i = 0; i < faults.size(); ++i) {

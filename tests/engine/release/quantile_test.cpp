@@ -41,9 +41,9 @@ TEST_CASE("quantile release: beyond all doubt it is that of the rows that are ke
         std::vector<Rational>{5000});
   const Answer several = release(engine, request("quantiles:age:0.1,0.5,0.7", "10000"));
   CHECK(several.released.values == std::vector<Rational>{18, 34, 55});
-  CHECK(several.planned.record.cells == std::vector<std::string>{"0.1", "0.5", "0.7"});
+  CHECK(several.planned.record.cells.lists() == std::vector<std::vector<std::string>>{{"0.1", "0.5", "0.7"}});
   const Answer by = release(engine, request("quantile:age:0.6", "10000", "", "ward"));
-  CHECK(by.planned.record.cells == std::vector<std::string>{"A", "B", "C"});
+  CHECK(by.planned.record.cells.lists() == std::vector<std::vector<std::string>>{{"A", "B", "C"}});
   REQUIRE(by.released.values.size() == 3);
   CHECK(by.released.values[0] == 34);
   CHECK(by.released.values[1] == 55);

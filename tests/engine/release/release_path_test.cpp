@@ -202,7 +202,7 @@ TEST_CASE("release: a histogram has one value for each declared cell and one cha
   Clinic clinic;
   Engine engine = clinic.open();
   const Answer answer = release(engine, request("histogram:ward", "0.5"));
-  CHECK(answer.planned.record.cells == std::vector<std::string>{"A", "B", "C"});
+  CHECK(answer.planned.record.cells.lists() == std::vector<std::vector<std::string>>{{"A", "B", "C"}});
   CHECK(answer.released.values.size() == 3);
   CHECK(spent(engine) == "0.5");
   CHECK(release(engine, request("mean:cost", "0.5", "", "ward", "age > 20")).released.values.size() == 3);

@@ -117,7 +117,7 @@ class JointsModel {
     const bool counted =
         request.question.statistic.kind == engine::StatisticKind::count ||
         (request.question.statistic.kind == engine::StatisticKind::units && active().row_unit);
-    const bool of_all = !request.question.by && !request.question.where;
+    const bool of_all = request.question.by.empty() && !request.question.where;
     if (counted && of_all && active().rows_exact) return true;  // the policy states it
     if (asked.zones && active().zones_are_texts) return true;   // the walk writes them as numbers
     if (request.rho) {

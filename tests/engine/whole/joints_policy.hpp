@@ -64,7 +64,7 @@ struct JointsRequest {
   /// Without the key: equal texts ask the same.
   [[nodiscard]] std::string text() const {
     const auto number = [](const auto& value) { return value ? accounting::text(*value) : std::string("-"); };
-    return request.question.statistic.text() + " by " + request.question.by.value_or("") + " where " +
+    return request.question.statistic.text() + " by " + engine::by_text(request.question.by) + " where " +
            (request.question.where ? request.question.where->text() : "") + " " +
            accounting::text(request.epsilon) + " " + number(request.delta) + " " + number(request.rho) +
            " for '" + request.purpose + "' " + std::to_string(static_cast<int>(request.holding));

@@ -146,7 +146,12 @@ class RandomRecords {
                           .unit = bytes_or_nothing(),
                           .relation = bytes_or_nothing()};
     for (std::uint64_t left = below(3); left > 0; --left) release.components.push_back(component());
-    for (std::uint64_t left = below(3); left > 0; --left) release.cells.push_back(bytes_or_nothing());
+    std::vector<std::vector<std::string>> lists(below(4));
+    for (auto& keys : lists) {
+      do keys.push_back(bytes_or_nothing());
+      while (chance());
+    }
+    release.cells = ledger::CellKeys(std::move(lists));
     return release;
   }
   PlanRecord plan() {

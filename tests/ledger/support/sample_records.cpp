@@ -72,7 +72,7 @@ PlanRecord whole_plan() {
                                .adjusted = Rational(49, 100),
                                .published = Rational(1, 2),
                                .components = {whole_component(), least_component()},
-                               .cells = {"north", "", kBytes},
+                               .cells = std::vector<std::string>{"north", "", kBytes},
                                .unit = "patient_id max_rows=3",
                                .relation = "add-remove"};
   plan.post_processing = {PostProcessing::Kind::mean_about, Rational(-1, 3), -10, Rational(21, 2)};

@@ -77,7 +77,7 @@ json release_of(const ledger::StoredDecision& decision) {
           accounting::text(release.charged.rational()),
           accounting::text(release.adjusted),
           text_of(release.published),
-          release.cells,
+          release.cells.empty() ? std::vector<std::string>() : release.cells.lists().front(),
           json::parse(ledger::post_processing_json(decision.post_processing)),
           values,
           json::parse(ledger::components_json(release.components, decision.component_values)),

@@ -136,6 +136,24 @@ TEST_CASE("a value is taken by no other route", "[api]") {
   CHECK(clinic.spent() == "0");
 }
 
+TEST_CASE("columns to group by are a text, as the command takes it, or a list of names", "[api]") {
+  ServedClinic clinic;
+  const auto by = [&](const std::string& columns) {
+    return clinic.ask(kAlice, "POST", "/v1/plans", clinic.asks("0.1", "count", ",\"by\":" + columns));
+  };
+  CHECK(by("\"ward\"").body.at("by") == json("ward"));
+  CHECK(by("[\"ward\"]").body.at("by") == json("ward"));
+  CHECK(by("\"ward,age\"").body.at("code") == "underivable");
+  CHECK(by("[\"ward\",\"age\"]").body.at("code") == "underivable");
+  CHECK(by("[\"ward,age\"]").body.at("code") == "not_found");  // a name is what it is
+  CHECK(by("[\"ward\",\"ward\"]").body.at("code") == "invalid_parameter");
+  for (const char* none : {"[]", "[1]", "[[\"ward\"]]", "{}", "3"}) {
+    CAPTURE(none);
+    CHECK(by(none).status == 400);
+    CHECK(by(none).body.at("code") == "bad_body");
+  }
+}
+
 TEST_CASE("an approval is of the request as it was seen", "[api]") {
   ServedClinic clinic;
   const std::string id = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();

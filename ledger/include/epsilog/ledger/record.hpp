@@ -14,6 +14,7 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/cell_keys.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
 #include "epsilog/ledger/program.hpp"
 
@@ -99,9 +100,9 @@ struct ReleaseRecord {
   accounting::Rational adjusted;                       ///< exact sum over the components
   std::optional<accounting::Rational> published = {};  ///< the same; nothing unless all components have one
   std::vector<ComponentRecord> components;
-  std::vector<std::string> cells;  ///< keys of `by`; empty for a scalar
-  std::string unit = {};           ///< of privacy: "patient_id max_rows=3", "row"; "" in rows of schema 1
-  std::string relation = {};       ///< of neighbours: "add-remove", "replace-one"; "" in rows of schema 1
+  CellKeys cells;             ///< by the keys of `by`; empty for a scalar
+  std::string unit = {};      ///< of privacy: "patient_id max_rows=3", "row"; "" in rows of schema 1
+  std::string relation = {};  ///< of neighbours: "add-remove", "replace-one"; "" in rows of schema 1
 
   friend bool operator==(const ReleaseRecord&, const ReleaseRecord&) = default;
 };

@@ -15,6 +15,7 @@
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/statistic.hpp"
+#include "epsilog/ledger/cell_keys.hpp"
 #include "epsilog/mechanisms/quantile_parameters.hpp"
 
 namespace epsilog::engine {
@@ -51,12 +52,16 @@ struct Component {
 /// Most candidates that one release selects among, those of each cell counted for each level of quantiles.
 inline constexpr std::uint64_t kCandidatesOfReleaseMax = 8'000'000;
 
+/// Most cells of an answer by several columns.
+inline constexpr std::uint64_t kCellsOfTableMax = 10'000;
+
 struct Derivation {
   std::vector<Component> components;  ///< in the order PostProcessing expects
   accounting::PostProcessing post_processing;
   Rational centre = 0;  ///< (L+U)/2 where a component is about the centre
-  /// Keys of `by`, in declared order; the quantiles where several are asked for; else empty.
-  std::vector<std::string> cells;
+  /// By the values of the columns of `by`, as they are declared; the quantiles where several are asked for;
+  /// else empty.
+  ledger::CellKeys cells;
 };
 
 /// Derives sensitivity, coordinates and range from the declared bounds.

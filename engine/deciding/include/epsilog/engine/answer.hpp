@@ -29,7 +29,7 @@ struct Answer {
     std::string key;
     std::string dataset;
     std::string statistic;            ///< "mean:cost"
-    std::string by;                   ///< "" without
+    std::vector<std::string> by;      ///< columns; empty without
     std::string where;                ///< canonical; "" without
     std::string purpose;              ///< "" without
     Holding holding = Holding::none;  ///< as asked

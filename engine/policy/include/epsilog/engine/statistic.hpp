@@ -16,6 +16,8 @@ namespace epsilog::engine {
 
 /// So many quantiles can be asked at once.
 inline constexpr std::size_t kQuantilesAskedMax = 99;
+/// So many columns an answer can be grouped by.
+inline constexpr std::size_t kGroupedByMax = 3;
 
 /// A statistic with its subject: count, units, sum:cost, mean:cost, variance:cost, value:NAME,
 /// quantile:cost:0.5, quantiles:cost:0.25,0.75.
@@ -33,14 +35,21 @@ struct Statistic {
 /// A parsed question, before a policy was asked about it.
 struct Question {
   Statistic statistic;
-  std::optional<std::string> by;  ///< column to group by
+  std::vector<std::string> by;  ///< columns to group by, each once, at most kGroupedByMax
   std::optional<Predicate> where;
 };
 
 /// Reads STAT[:COLUMN[:QUANTILES]]. `histogram:C` gives {count, by C}, `median:C` {quantile, C, 1/2}.
+/// `by` is as people write it: COLUMN or COLUMN,COLUMN; a name with a comma stands in double quotes.
 /// Throws  InvalidParameter for bad syntax or an unknown statistic (with a suggestion), or when
 ///         `by` is given with histogram, value or several quantiles.
 [[nodiscard]] Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
                                       const std::optional<std::string>& where);
+/// The same, grouped by these columns, each being what it is called and no text to be read; by none without.
+[[nodiscard]] Question parse_question_by(std::string_view statistic, std::vector<std::string> columns,
+                                         const std::optional<std::string>& where);
+
+/// What `by` is written as, so that parse_question() reads it as these columns. "" without.
+[[nodiscard]] std::string by_text(const std::vector<std::string>& columns);
 
 }  // namespace epsilog::engine

@@ -1,0 +1,98 @@
+#include "cells_text.hpp"
+
+#include <algorithm>
+
+#include "printable.hpp"
+#include "released_text.hpp"
+#include "table_output.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using accounting::Rational;
+
+constexpr unsigned kBarWidth = 24;
+
+Rational largest(const std::vector<Rational>& values) {
+  const auto found = std::max_element(values.begin(), values.end());
+  return found == values.end() ? Rational(0) : *found;
+}
+
+/// Several quantiles are no column.
+std::vector<std::string> grouping_headings(const engine::Answer& answer) {
+  return answer.asked.by.empty() ? std::vector<std::string>{""} : answer.asked.by;
+}
+
+/// By two columns, a row for each key of the first and a column for each of the second.
+std::string two_way_text(const engine::Answer& answer, const Style& style) {
+  const auto& lists = answer.planned.record.cells.lists();
+  std::vector<Table::Heading> columns{{engine::by_text(answer.asked.by)}};
+  for (const std::string& key : lists[1]) columns.push_back({printable(key), Table::Align::right});
+  Table table(columns);
+  for (std::size_t i = 0; i < lists[0].size(); ++i) {
+    std::vector<std::string> row{lists[0][i]};
+    for (std::size_t j = 0; j < lists[1].size(); ++j)
+      row.push_back(released_text(answer, i * lists[1].size() + j, style));
+    table.add(std::move(row));
+  }
+  return table.text(style);
+}
+
+bool fits(const std::string& text, const Style& style) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (display_width(rest.substr(0, end)) > style.width) return false;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return true;
+}
+
+std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style,
+                       unsigned bar_width) {
+  const Rational most = largest(answer.released.values);
+  const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
+  std::vector<Table::Heading> columns;
+  for (std::string& name : grouping_headings(answer)) columns.push_back({std::move(name)});
+  columns.push_back({heading, Table::Align::right});
+  for (const engine::CellIntervals& one : intervals) columns.push_back({confidence(one.alpha)});
+  for (const engine::CellIntervals& one : intervals) {
+    if (style.verbose) columns.push_back({"all, " + confidence(one.alpha)});
+  }
+  columns.push_back({""});
+  Table table(columns);
+  for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
+    std::vector<std::string> row = answer.planned.record.cells.of(i);
+    row.push_back(released_text(answer, i, style));
+    for (const engine::CellIntervals& one : intervals) {
+      row.push_back(interval_text(answer, i, one.each.at(i), style));
+    }
+    for (const engine::CellIntervals& one : intervals) {
+      if (style.verbose) row.push_back(interval_text(answer, i, one.together.at(i), style));
+    }
+    row.push_back(most > 0 && answer.released.values[i] > 0
+                      ? bar(answer.released.values[i], most, bar_width, style)
+                      : "");
+    table.add(std::move(row));
+  }
+  return table.text(style);
+}
+
+}  // namespace
+
+bool is_two_way(const engine::Answer& answer, const Style& style) {
+  // What the interval of a quotient is differs from cell to cell, and stands beside it.
+  if (answer.asked.by.size() != 2 || answer.planned.record.components.size() != 1 || style.verbose)
+    return false;
+  Style plain = style;
+  plain.colour = false;
+  return fits(two_way_text(answer, plain), style);
+}
+
+std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style) {
+  if (is_two_way(answer, style)) return two_way_text(answer, style);
+  return with_bars([&](unsigned width, const Style& how) { return cells_text(answer, heading, how, width); },
+                   kBarWidth, style);
+}
+
+}  // namespace epsilog::command

@@ -1,0 +1,138 @@
+// Answers by several columns, as the command is asked for them and shows them.
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kVisits =
+    "patient,ward,sex,cost\n"
+    "p,A,f,10\n"
+    "p,B,m,20\n"
+    "q,A,m,30\n"
+    "r,C,f,40\n"
+    "s,C,x,50\n";
+
+constexpr const char* kPolicy =
+    "version: 1\n"
+    "datasets:\n"
+    "  clinic:\n"
+    "    source: {csv: visits.csv}\n"
+    "    unit: {id: patient, max_rows: 2}\n"
+    "    rows: {max: 100}\n"
+    "    neighbours: add-remove\n"
+    "    budget: {epsilon: 100000}\n"
+    "    columns:\n"
+    "      cost: {type: decimal, scale: 2, bounds: [0, 100]}\n"
+    "      ward: {type: string, values: [A, B, C]}\n"
+    "      sex: {type: string, values: [f, m]}\n"
+    "      dear: {from: cost, bins: [0, 25, 100]}\n"
+    "    release: {default: {mechanism: discrete_laplace}}\n";
+
+/// Noise of this epsilon is 0, all but surely: e^-1000 of the draws are not.
+const std::string kNearlyExact = "1000";
+
+void make_ledger(const Workbench& bench) {
+  bench.write("visits.csv", kVisits);
+  bench.write("clinic.yaml", kPolicy);
+  REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
+}
+
+Result ask(const Workbench& bench, std::vector<std::string> words) {
+  words.insert(words.begin(), {"release", "clinic"});
+  words.insert(words.end(), {"--epsilon", kNearlyExact, "--ledger", "l.epsilog"});
+  return bench.run(words);
+}
+
+}  // namespace
+
+TEST_CASE("tables: two columns are shown as a table, more and what is made of parts cell by cell",
+          "[cli][table]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const Result counts = ask(bench, {"count", "--by", "ward,sex"});
+  REQUIRE(counts.exit == 0);
+  CHECK(contains(counts.out,
+                 "count of clinic by ward,sex\n"
+                 "\n"
+                 "  ward,sex  f  m\n"
+                 "  A         1  1\n"
+                 "  B         0  1\n"
+                 "  C         1  0\n"
+                 "\n"));
+  CHECK_FALSE(contains(counts.out, "  interval"));  // none is shown
+  CHECK(contains(ask(bench, {"count", "--by", "sex,ward", "--verbose"}).out, "  sex  ward  value"));
+  CHECK(contains(ask(bench, {"mean:cost", "--by", "ward,sex"}).out, "  ward  sex  value"));
+  CHECK(contains(ask(bench, {"count", "--by", "ward,sex,dear"}).out, "  ward  sex  dear"));
+  CHECK(ask(bench, {"count", "--by", "sex,dear", "--quiet"}).out ==
+        "f\t[0,25)\t1\nf\t[25,100)\t1\nm\t[0,25)\t1\nm\t[25,100)\t1\n");
+}
+
+TEST_CASE("tables: JSON has a list of keys for each cell, and tables of decisions too", "[cli][table]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const json answer = ask(bench, {"count", "--by", "ward,sex", "--key", "k", "--json"}).json();
+  CHECK(answer["by"] == json::array({"ward", "sex"}));
+  REQUIRE(answer["cells"].size() == 6);
+  CHECK(answer["cells"][1]["key"].is_null());
+  CHECK(answer["cells"][1]["keys"] == json::array({"A", "m"}));
+  CHECK(answer["cells"][1]["value"].get<std::string>() == "1");
+  CHECK(answer["cells"][1]["interval"].size() == 1);
+  CHECK(answer["components"][0]["cells"][4]["keys"] == json::array({"C", "f"}));
+  const json one = ask(bench, {"count", "--by", "ward", "--json"}).json();
+  CHECK(one["by"].get<std::string>() == "ward");
+  CHECK(one["cells"][0]["key"].get<std::string>() == "A");
+  CHECK_FALSE(one["cells"][0].contains("keys"));
+
+  const std::string csv = bench.run({"audit", "export", "--format", "csv", "--ledger", "l.epsilog"}).out;
+  CHECK(contains(csv, "\"ward,sex\""));
+  CHECK(contains(csv, R"({""keys"":[""A"",""f""],""value"":""1""})"));
+  CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, "A, f: 1"));
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+
+  const json again = ask(bench, {"count", "--by", "\"ward\" , sex", "--key", "k", "--json"}).json();
+  CHECK(again["replayed"] == true);
+  CHECK(again["cells"] == answer["cells"]);
+}
+
+TEST_CASE("tables: a batch, a forecast and a dummy run take several columns", "[cli][table]") {
+  const Workbench bench;
+  make_ledger(bench);
+  bench.write("batch.csv",
+              "dataset,statistic,epsilon,by\nclinic,count,0.1,\"ward,sex\"\nclinic,count,0.1,ward\n");
+  const Result planned = bench.run({"plan", "--batch", "batch.csv", "--ledger", "l.epsilog", "--json"});
+  CHECK(planned.exit == 0);
+  const Result forecast = bench.run({"forecast", "clinic", "count", "--by", "ward,sex", "--epsilon", "1",
+                                     "--ledger", "l.epsilog", "--json"});
+  REQUIRE(forecast.exit == 0);
+  CHECK(forecast.json()["by"] == json::array({"ward", "sex"}));
+  const Result dummy = bench.run({"release", "clinic", "count", "--by", "ward,sex", "--epsilon", "1",
+                                  "--dummy", "--policy", "clinic.yaml"});
+  CHECK(dummy.exit == 0);
+  CHECK(contains(dummy.out, "  ward,sex"));
+}
+
+TEST_CASE("tables: what is no list of columns is refused where it is written, and costs nothing",
+          "[cli][table][refused]") {
+  const Workbench bench;
+  make_ledger(bench);
+  for (const auto& [by, why] : std::vector<std::pair<std::string, std::string>>{
+           {"ward,", "by: names no column"},
+           {"ward,ward", "by: names the column 'ward' twice"},
+           {"ward,sex,dear,cost", "by: names more than 3 columns"},
+           {"\"ward,sex", "by: a quoted column ends with a double quote"}}) {
+    const Result refused = ask(bench, {"count", "--by", by});
+    CHECK(refused.exit == 2);
+    CHECK(contains(refused.err, why));
+  }
+  const Result unknown = ask(bench, {"count", "--by", "ward,sax"});
+  CHECK(unknown.exit == 3);
+  CHECK(contains(unknown.err, "did you mean 'sex'?"));
+  CHECK(ask(bench, {"count", "--by", "ward,cost"}).exit == 3);
+  CHECK(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out.empty());
+}

@@ -1,0 +1,234 @@
+// Answers by several columns: what is in their cells, what is recorded and found again, what is refused.
+#include <random>
+
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/dummy_release.hpp"
+#include "epsilog/engine/policy_diff.hpp"
+#include "plan.hpp"
+#include "row_answer.hpp"
+#include "rows_memory.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using accounting::Rational;
+using engine::Answer;
+using engine::Engine;
+using engine::RefusalCode;
+
+namespace {
+
+using Keys = std::vector<std::string>;
+
+/// The clinic's policy with a column of bands of ages.
+std::string banded(const std::string& budget, const std::string& more = "") {
+  std::string text = clinic_policy(budget, more);
+  const std::string before = "    queries:";
+  return text.insert(text.find(before), "      band: {from: age, bins: [0, 40, 111]}\n");
+}
+
+struct BandedClinic {
+  explicit BandedClinic(const std::string& budget, const std::string& more = "") {
+    folder.write("visits.csv", kVisits);
+    folder.write("policy.yaml", banded(budget, more));
+    (void)Engine::init(folder.path("policy.yaml"), ledger(), "curator");
+  }
+  [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
+  [[nodiscard]] Engine open() const { return Engine::open(ledger()); }
+  TemporaryFolder folder;
+};
+
+const std::string kDiscrete = "    release: {default: {mechanism: discrete_laplace}}\n";
+
+/// Noise of this epsilon is 0: e^-1000 of the draws are not.
+const std::string kBeyondDoubt = "1000";
+
+std::vector<RefusalCode> codes(const Answer& answer) {
+  std::vector<RefusalCode> result;
+  for (const engine::Reason& reason : answer.recorded.reasons) result.push_back(reason.code);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("tables: beyond all doubt each cell holds the rows that have its keys", "[engine][table][exact]") {
+  const BandedClinic clinic("epsilon: 100000", kDiscrete);
+  Engine engine = clinic.open();
+  // Ages 34 34 71 missing 55 18 in the wards A B A C B A.
+  const Answer table = release(engine, request("count", kBeyondDoubt, "", "ward,band"));
+  CHECK(table.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0});
+  CHECK(table.asked.by == Keys{"ward", "band"});
+  CHECK(table.planned.record.cells.of(0) == Keys{"A", "[0,40)"});
+  CHECK(table.planned.record.cells.of(3) == Keys{"B", "[40,111)"});
+  const Answer turned = release(engine, request("count", kBeyondDoubt, "", "band,ward"));
+  CHECK(turned.released.values == std::vector<Rational>{2, 1, 0, 1, 1, 0});
+  const Answer means = release(engine, request("mean:age", "10000", "", "band,ward"));
+  REQUIRE(means.released.values.size() == 6);
+  CHECK(means.released.values[0] == 26);
+  CHECK(means.released.values[4] == 55);
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("tables: a cell is what its keys ask for as a condition, of two and of three columns",
+          "[engine][table][exhaustive]") {
+  engine::Dataset dataset;
+  dataset.name = "toy";
+  dataset.csv.emplace();
+  dataset.unit = {"id", 100};
+  dataset.rows = {100, false};
+  dataset.columns = {number_column("x", engine::ColumnType::integer, -2, 3),
+                     value_column("a", engine::ColumnType::string, {"p", "q", "r"}),
+                     value_column("b", engine::ColumnType::boolean, {"false", "true"}),
+                     value_column("c", engine::ColumnType::integer, {"7", "-1"})};
+  std::mt19937_64 random(20240805);
+  const auto pick = [&random](const std::vector<std::string>& list) { return list[random() % list.size()]; };
+  MemoryTable table{{"id", "x", "a", "b", "c"}, {}};
+  for (int i = 0; i < 60; ++i) {
+    table.rows.push_back({pick({"u", "v", "w", ""}), pick({"-9", "0", "1", "9", ""}),
+                          pick({"p", "q", "r", "s", ""}), pick({"true", "false", "0", "maybe"}),
+                          pick({"7", "-1", "007", "2", ""})});
+  }
+  for (const char* statistic : {"count", "units", "sum:x"}) {
+    for (const char* by : {"a,b", "b,a", "c,a", "a,b,c", "c,b,a"}) {
+      CAPTURE(statistic, by);
+      const engine::Question asked = question(statistic, by);
+      const ledger::CellKeys keys = derive(dataset, asked).cells;
+      const auto cells = answer(table, dataset, asked).front();
+      REQUIRE(keys.size() == cells.size());
+      for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+        std::string where;
+        for (std::size_t i = 0; i < asked.by.size(); ++i) {
+          const bool quoted = asked.by[i] == "a";
+          const std::string mark = quoted ? "'" : "";
+          where += (i == 0 ? "" : " and ") + asked.by[i] + " = " + mark + keys.of(cell)[i] + mark;
+        }
+        CAPTURE(where);
+        CHECK(cells[cell] == answer(table, dataset, question(statistic, "", where)).front().front());
+      }
+    }
+  }
+}
+
+TEST_CASE("tables: what is recorded is read back, replayed and shown with its columns and cells",
+          "[engine][table][G5]") {
+  const BandedClinic clinic("epsilon: 3", kDiscrete);
+  Engine engine = clinic.open();
+  const Answer first = release(engine, request("count", "0.5", "monday", "ward,band"));
+  REQUIRE(first.recorded.granted);
+  Engine other = clinic.open();
+  const Answer again = release(other, request("count", "0.5", "monday", "ward, band"));
+  CHECK(again.recorded.replayed);
+  CHECK(again.released.values == first.released.values);
+  CHECK(again.asked.by == first.asked.by);
+  CHECK(again.planned.record == first.planned.record);
+  CHECK(spent(other) == "0.5");
+  // The other way round it is another question.
+  CHECK(codes(release(other, request("count", "0.5", "monday", "band,ward"))) ==
+        std::vector{RefusalCode::key_conflict});
+  const Answer shown = other.show(first.recorded.decision_id, {});
+  CHECK(shown.asked.by == first.asked.by);
+  CHECK(shown.planned.record.cells == first.planned.record.cells);
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("tables: what was reserved is answered with the cells that it was asked for",
+          "[engine][table][reservations]") {
+  const BandedClinic clinic("epsilon: 3", kDiscrete);
+  Engine engine = clinic.open();
+  mechanisms::SystemBits bits;
+  engine::Request kept = request("count", "0.5", "a", "ward,band");
+  kept.holding = engine::Holding::reserved;
+  const Answer waits = engine.reserve(kept, {});
+  REQUIRE(waits.recorded.state == engine::RequestState::reserved);
+  kept.key = "b";
+  const Answer other = engine.reserve(kept, {});
+  const Answer committed = engine.commit(waits.recorded.decision_id, "alice", std::nullopt, bits, {});
+  CHECK(committed.recorded.granted);
+  CHECK(committed.released.values.size() == 6);
+
+  std::string later = banded("epsilon: 3", kDiscrete);
+  later.replace(later.find("[A, B, C]"), 9, "[A, B, D]");
+  clinic.folder.write("later.yaml", later);
+  engine.apply_policy(clinic.folder.path("later.yaml"), "curator", "another ward");
+  const Answer ended = engine.commit(other.recorded.decision_id, "alice", std::nullopt, bits, {});
+  CHECK(ended.recorded.granted);  // what was reserved is answered as it was asked
+  CHECK(ended.planned.record.cells == committed.planned.record.cells);
+  CHECK(release(engine, request("count", "0.5", "", "ward,band")).planned.record.cells.of(4) ==
+        Keys{"D", "[0,40)"});
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("tables: each column has to be allowed, and none of them forbidden", "[engine][table][access]") {
+  const auto refused = [](const std::string& more, const std::string& by) {
+    const BandedClinic clinic("epsilon: 3", kDiscrete + more);
+    Engine engine = clinic.open();
+    return codes(release(engine, request("count", "0.1", "", by)));
+  };
+  using enum RefusalCode;
+  CHECK(refused("    allow: {by: [ward, age]}\n", "ward,band").empty());
+  CHECK(refused("    allow: {by: [ward]}\n", "ward,band") == std::vector{column_not_allowed});
+  CHECK(refused("    allow: {by: [age]}\n", "band,ward") == std::vector{column_not_allowed});
+  CHECK(refused("    allow: {by: []}\n", "band,ward") == std::vector{column_not_allowed, column_not_allowed});
+  CHECK(refused("    forbid: [{by: [age]}]\n", "ward,band") == std::vector{forbidden});
+  CHECK(refused("    forbid: [{by: [ward]}]\n", "band,ward") == std::vector{forbidden});
+  CHECK(refused("    forbid: [{by: [ward]}]\n", "band").empty());
+}
+
+TEST_CASE("tables: too many cells are refused before anything is read, and so are columns without values",
+          "[engine][table][refused]") {
+  std::string values;
+  for (int i = 0; i < 101; ++i) values += (i == 0 ? "" : ", ") + std::to_string(i);
+  std::string text = clinic_policy("epsilon: 3");
+  text.insert(text.find("    queries:"), "      a: {type: int, values: [" + values +
+                                             "]}\n      b: {type: int, values: [" +
+                                             values.substr(0, values.rfind(',')) + "]}\n");
+  const engine::Policy policy = engine::checked_policy(text, "policy.yaml");
+  const engine::Dataset& dataset = policy.dataset("clinic");
+  CHECK_THROWS_WITH(derive(dataset, question("count", "a,b")),
+                    "by: 'a,b' has 10100 cells, as many as its columns' values combine to: at most 10000");
+  CHECK(derive(dataset, question("count", "a")).cells.size() == 101);
+  CHECK_THROWS_AS(derive(dataset, question("count", "a,cost")), Underivable);
+  CHECK_THROWS_AS(derive(dataset, question("count", "b,nothing")), NotFound);
+}
+
+TEST_CASE("tables: snapping cuts no cell off, and a declared bound is refused of them with the remedy",
+          "[engine][table][snapping]") {
+  const auto planned = [](const std::string& more, const std::string& statistic, const std::string& by) {
+    return engine::make_plan(engine::checked_policy(banded("epsilon: 3", more), "policy").dataset("clinic"),
+                             request(statistic, "0.5", "", by));
+  };
+  const auto bound_of = [](const engine::Plan& plan) { return *plan.record.components.front().bound; };
+  const std::string snapping = "    release: {default: {mechanism: snapping}}\n";
+  const engine::Plan table = planned(snapping, "count", "ward,band");
+  // An end is met with probability e^(-distance / lambda) / 2 at most: 6 cells, 10^-9 for all of them.
+  const Rational distance = bound_of(table) - bound_of(planned(snapping, "count", "ward"));
+  const Rational lambda = table.record.components.front().lambda;
+  CHECK(distance / lambda > Rational(22));  // ln(6e9) is 22.5
+  CHECK(distance / lambda < Rational(25));
+  CHECK(table.mechanisms.front().can_release(-40));
+  CHECK_FALSE(planned(snapping, "count", "ward").mechanisms.front().can_release(-40));
+  const std::string finer = "    release: {default: {mechanism: snapping, binding_probability: 1e-30}}\n";
+  CHECK(bound_of(planned(finer, "count", "ward,band")) == bound_of(planned(finer, "count", "ward")));
+
+  const std::string bounded = "    release: {count: {mechanism: snapping, bound: 60000}}\n";
+  CHECK_THROWS_AS(planned(bounded, "count", "ward,band"), Underivable);
+  CHECK_THROWS_WITH(planned(bounded, "count", "ward,band"),
+                    says("declare `binding_probability` in place of"));
+  CHECK(bound_of(planned(bounded, "count", "ward")) == 60000);
+  // A bound is in units of the answer and says nothing about the parts of a quotient.
+  const std::string of_means = "    release: {mean: {mechanism: snapping, bound: 50}}\n";
+  CHECK(planned(of_means, "mean:age", "ward,band").mechanisms.size() == 2);
+}
+
+TEST_CASE("tables: a dummy run has the cells of a release", "[engine][table][dummy]") {
+  const engine::Policy policy = engine::checked_policy(banded("epsilon: 3", kDiscrete), "policy");
+  mechanisms::SystemBits bits;
+  const engine::DummyAnswer run =
+      engine::dummy_release(policy, request("count", "0.5", "", "band,ward"), bits, {Rational(1, 20)});
+  CHECK(run.would_be.released.values.size() == 6);
+  CHECK(run.would_be.asked.by == Keys{"band", "ward"});
+  REQUIRE(run.would_be.released.intervals.size() == 1);
+  CHECK(run.would_be.released.intervals.front().together.size() == 6);
+}
