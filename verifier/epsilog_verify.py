@@ -948,6 +948,13 @@ def grouped_by(question):
     require(type(by) is str or several, "is grouped by what are no columns", "question")
     return [by] if type(by) is str else by
 
+def check_suppression(question):
+    """That cells are left out of an answer that counts them, below a number."""
+    least = quantity(question["suppress_below"]) if "suppress_below" in question else 1
+    counted = question["statistic"].partition(":")[0] in ("count", "units", "mean", "variance") and "by" in question
+    require(least is not None and least > 0 and (counted or "suppress_below" not in question),
+            "suppresses what is no counted cell", "question")
+
 def number_of_cells(keys):
     """Of one column's keys, or of all combinations of several columns'."""
     return prod(map(len, keys)) if keys and type(keys[0]) is list else max(1, len(keys))
@@ -1052,6 +1059,7 @@ class Plan:
             unit = f"{said['unit']['id']} max_rows={said['unit']['max_rows']}" if "id" in said["unit"] else "row"
             for name, declared in (("unit", unit), ("relation", said["neighbours"])):
                 require(release.get(name, declared) == declared, f"has not the {name} of the policy", "release")
+            check_suppression(self.question)
             expected, post = expected_components(self.dataset, self.question)
             require(len(expected) == len(self.components), "has not the components of its statistic", "release")
             require(not post or [self.post.get(name) for name in ("centre", "lower", "upper")] == list(post),

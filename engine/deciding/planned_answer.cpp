@@ -16,6 +16,7 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   answer.asked.statistic = request.question.statistic.text();
   answer.asked.by = request.question.by;
   answer.asked.where = request.question.where ? request.question.where->text() : "";
+  answer.asked.suppress_below = request.question.suppress_below;
   answer.asked.purpose = request.purpose;
   answer.asked.holding = request.holding;
   answer.planned.approvals_required = plan.approvals_required;
@@ -30,6 +31,14 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   answer.planned.post_processing = plan.derivation.post_processing.kind;
   answer.planned.notes = plan.notes;
   return answer;
+}
+
+bool is_suppressed(const Answer& answer, std::size_t cell) {
+  const std::optional<Rational>& least = answer.asked.suppress_below;
+  if (!least || answer.released.values.empty()) return false;
+  // Of what is made of parts the last one is the count.
+  const auto& parts = answer.released.component_values;
+  return (parts.size() > 1 ? parts.back().at(cell) : answer.released.values.at(cell)) < *least;
 }
 
 void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits) {

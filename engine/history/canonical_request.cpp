@@ -39,6 +39,7 @@ nlohmann::json members(const Request& request) {
   const std::vector<std::string>& by = request.question.by;
   if (by.size() == 1) json["by"] = by.front();
   if (by.size() > 1) json["by"] = by;
+  if (const auto& least = request.question.suppress_below) json["suppress_below"] = accounting::text(*least);
   if (request.question.where) json["where"] = request.question.where->text();
   return json;
 }
@@ -97,6 +98,9 @@ StoredRequest parse_stored_request(std::string_view text) {
     }
     stored.request.question = parse_question_by(json.at("statistic").get<std::string>(), stored_columns(json),
                                                 optional_member("where"));
+    if (const auto least = optional_member("suppress_below")) {
+      suppress_below(stored.request.question, accounting::parse_stored_rational(*least, "suppress_below"));
+    }
     stored.request.purpose = optional_member("purpose").value_or("");
     stored.request.holding = parse_reservation(optional_member("reservation"));
     stored.conflicting_key = optional_member("conflicting_key").value_or("");

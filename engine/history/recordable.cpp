@@ -14,7 +14,7 @@ bool same_request(const Request& one, const Request& other) {
          one.rho == other.rho && one.purpose == other.purpose && one.holding == other.holding &&
          first.statistic.kind == second.statistic.kind &&
          first.statistic.subject == second.statistic.subject && first.by == second.by &&
-         first.where == second.where;
+         first.where == second.where && first.suppress_below == second.suppress_below;
 }
 
 [[noreturn]] void refuse() {

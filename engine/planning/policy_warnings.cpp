@@ -70,7 +70,7 @@ class Warnings {
     if (settings.mechanism != MechanismChoice::snapping || !settings.bound) return;
     Derivation derivation;
     try {
-      derivation = derive(dataset, {statistic, {}, std::nullopt});
+      derivation = derive(dataset, {statistic, {}, std::nullopt, std::nullopt});
     } catch (const Error&) {
       return;  // it cannot be asked
     }

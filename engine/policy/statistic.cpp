@@ -187,6 +187,20 @@ Question parse_question(std::string_view statistic, const std::optional<std::str
   return parse_question_by(statistic, by ? columns_of(*by) : std::vector<std::string>(), where);
 }
 
+void suppress_below(Question& question, const Rational& least) {
+  constexpr std::size_t kSizeMax = 40;
+  const auto refuse = [](const std::string& why) { throw InvalidParameter("suppress_below: " + why); };
+  if (least <= 0) refuse("must be above 0");
+  if (accounting::text(least).size() > kSizeMax) refuse("is longer than 40 characters in full");
+  if (question.by.empty()) refuse("is of the cells of an answer: group it by a column");
+  const StatisticKind kind = question.statistic.kind;
+  if (kind != StatisticKind::count && kind != StatisticKind::units && kind != StatisticKind::mean &&
+      kind != StatisticKind::variance) {
+    refuse("no count of its cells is released with '" + question.statistic.text() + "'");
+  }
+  question.suppress_below = least;
+}
+
 std::string by_text(const std::vector<std::string>& columns) {
   std::string text;
   for (const std::string& column : columns) {

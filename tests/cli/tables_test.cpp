@@ -136,3 +136,51 @@ TEST_CASE("tables: what is no list of columns is refused where it is written, an
   CHECK(ask(bench, {"count", "--by", "ward,cost"}).exit == 3);
   CHECK(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out.empty());
 }
+
+TEST_CASE("tables: cells that are counted below what is asked are shown by no verb, their draws by --json",
+          "[cli][table][suppression]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const Result counts = ask(bench, {"count", "--by", "ward,sex", "--suppress-below", "1", "--key", "k"});
+  REQUIRE(counts.exit == 0);
+  CHECK(contains(counts.out,
+                 "count of clinic by ward,sex suppressed below 1\n"
+                 "\n"
+                 "  ward,sex  f  m\n"
+                 "  A         1  1\n"
+                 "  B         x  1\n"
+                 "  C         1  x\n"
+                 "\n"
+                 "  x          counted below 1 and not shown"));
+  CHECK(ask(bench, {"count", "--by", "ward,sex", "--suppress-below", "1", "--key", "k", "--quiet"}).out ==
+        "A\tf\t1\nA\tm\t1\nB\tf\t\nB\tm\t1\nC\tf\t1\nC\tm\t\n");
+  const json answer =
+      ask(bench, {"count", "--by", "ward,sex", "--suppress-below", "1.0", "--key", "k", "--json"}).json();
+  CHECK(answer["replayed"] == true);
+  CHECK(answer["suppress_below"].get<std::string>() == "1");
+  const json& hidden = answer["cells"][2];
+  CHECK(hidden["suppressed"] == true);
+  for (const char* member : {"value", "value_decimal", "value_hex", "interval", "simultaneous"}) {
+    CAPTURE(member);
+    CHECK(hidden[member].is_null());
+  }
+  CHECK_FALSE(answer["cells"][0].contains("suppressed"));
+  CHECK(answer["components"][0]["cells"][2]["value"].get<std::string>() == "0");
+  CHECK(contains(bench.run({"audit", "export", "--format", "csv", "--ledger", "l.epsilog"}).out,
+                 R"(""B"",""f""],""value"":null})"));
+  CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, "B, f: x"));
+  const Result means = ask(bench, {"mean:cost", "--by", "ward", "--suppress-below", "2"});
+  CHECK(contains(means.out, "  B         x"));
+  CHECK(contains(means.out, "  C     4"));
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+
+  for (const auto& [words, why] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"count", "--suppress-below", "5"}, "suppress_below: is of the cells"},
+           {{"sum:cost", "--by", "ward", "--suppress-below", "5"}, "no count of its cells is released"},
+           {{"count", "--by", "ward", "--suppress-below", "0"}, "--suppress-below"},
+           {{"count", "--by", "ward", "--suppress-below", "few"}, "--suppress-below"}}) {
+    const Result refused = ask(bench, words);
+    CHECK(refused.exit == 2);
+    CHECK(contains(refused.err, why));
+  }
+}

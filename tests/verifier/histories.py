@@ -486,6 +486,8 @@ def tables(folder):
             ledger.ask(dataset, statistic, "--by", "ward,emergency", *cost)
         ledger.ask(dataset, "count", "--by", "band,ward,emergency", "--where", "age < 90", *cost)
     ledger.ask("clinic", "quantile:age:0.3", "--by", "emergency,band", "--epsilon", "1")
+    for statistic in ("count", "mean:cost"):
+        ledger.ask("clinic", statistic, "--by", "ward", "--suppress-below", "45", "--epsilon", "1")
     ledger.run("audit", "verify")
     return ledger
 

@@ -855,6 +855,21 @@ def forged_tables():
         changed[place]["implies"]["datasets"][0]["allow"]["by"] = ["ward", "age"]
         return granted(changed)
 
+    def suppressed(below, statistic="mean:cost", **without):
+        def change(changed):
+            place = next(place for place, record in enumerate(changed)
+                         if record["kind"] == "plan" and "suppress_below" in record["question"])
+            question = changed[place]["question"]
+            question["suppress_below"] = below
+            question.update(statistic=statistic)
+            for name in without:
+                del question[name]
+            return place
+        return change
+
+    for change in (suppressed("0"), suppressed("-1"), suppressed("few"), suppressed("5.0"), suppressed(5),
+                   suppressed("5", "sum:cost"), suppressed("5", "count", by=None)):
+        forged("tables", "suppresses what is no counted cell", change)
     wards, truths = ["A", "B", "C"], ["false", "true"]
     for by in ([], ["ward"], ["ward", "ward"], ["ward", 1], {"ward": "emergency"},
                ["ward", "emergency", "band", "age"]):

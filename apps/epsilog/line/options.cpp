@@ -13,6 +13,8 @@ constexpr OptionSpec kOptions[] = {
     {"--rho", "R", "in place of --epsilon and --delta: a Gaussian release of that zCDP loss"},
     {"--by", "COLUMNS", "one answer for each declared value of a column, or combination: ward or ward,sex"},
     {"--where", "PREDICATE", "only these rows: \"age > 65 and (ward in ('A','B') or ward is missing)\""},
+    {"--suppress-below", "T",
+     "show no cell that is counted below T, as released: of count, units, mean, variance"},
     {"--as", "WHO", "who asks (default: the name of the operating system's user)"},
     {"--purpose", "P", "what the answer is for, where the dataset declares purposes"},
     {"--key", "K", "idempotency key: asking again with it returns the stored answer, free"},

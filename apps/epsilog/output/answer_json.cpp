@@ -45,14 +45,17 @@ Json intervals_json(const std::vector<engine::CellIntervals>& intervals, std::si
 }
 
 /// null without --by, and where what was released is withheld; the value null where nothing was released.
-/// `intervals`: nullptr where cells do not tell theirs.
+/// `intervals`: nullptr where cells do not tell theirs. `suppressing`: that leaves out cells; nullptr of a
+/// component.
 Json cells_json(const ledger::CellKeys& keys, const std::vector<Rational>& values,
-                const std::vector<engine::CellIntervals>* intervals, bool withheld) {
+                const std::vector<engine::CellIntervals>* intervals, bool withheld,
+                const engine::Answer* suppressing) {
   if (keys.empty() || withheld) return nullptr;
   Json list = Json::array();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const bool released = i < values.size();
-    ObjectOf cell(7);
+    const bool suppressed = suppressing != nullptr && engine::is_suppressed(*suppressing, i);
+    const bool released = i < values.size() && !suppressed;
+    ObjectOf cell(8);
     std::vector<std::string> of_cell = keys.of(i);
     const bool one_column = of_cell.size() == 1;
     cell.with("key", one_column ? Json(of_cell.front()) : Json(nullptr));
@@ -60,9 +63,11 @@ Json cells_json(const ledger::CellKeys& keys, const std::vector<Rational>& value
     cell.with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
         .with("value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr))
         .with("value_hex", released ? hex_or_null(values[i]) : Json(nullptr));
+    if (suppressed) cell.with("suppressed", true);
     if (intervals != nullptr) {
-      cell.with("interval", intervals_json(*intervals, i, Bounding::each))
-          .with("simultaneous", intervals_json(*intervals, i, Bounding::together));
+      cell.with("interval", suppressed ? Json(nullptr) : intervals_json(*intervals, i, Bounding::each))
+          .with("simultaneous",
+                suppressed ? Json(nullptr) : intervals_json(*intervals, i, Bounding::together));
     }
     list.push_back(cell.made());
   }
@@ -71,12 +76,13 @@ Json cells_json(const ledger::CellKeys& keys, const std::vector<Rational>& value
 
 /// Adds value, value_decimal and value_hex, or cells, of one released vector.
 void add_values(ObjectOf& object, const ledger::CellKeys& keys, const std::vector<Rational>& values,
-                const std::vector<engine::CellIntervals>* intervals, bool withheld) {
+                const std::vector<engine::CellIntervals>* intervals, bool withheld,
+                const engine::Answer* suppressing) {
   const bool scalar = keys.empty() && !values.empty();
   object.with("value", scalar ? Json(accounting::text(values[0])) : Json(nullptr))
       .with("value_decimal", scalar ? decimal_or_null(values[0]) : Json(nullptr))
       .with("value_hex", scalar ? hex_or_null(values[0]) : Json(nullptr))
-      .with("cells", cells_json(keys, values, intervals, withheld));
+      .with("cells", cells_json(keys, values, intervals, withheld, suppressing));
 }
 
 /// Of the answer to a question, and what it is an interval of.
@@ -142,7 +148,7 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
   add_values(object, answer.planned.record.cells,
              i < answer.released.component_values.size() ? answer.released.component_values[i]
                                                          : std::vector<Rational>{},
-             nullptr, answer.recorded.durable.has_value() && !*answer.recorded.durable);
+             nullptr, answer.recorded.durable.has_value() && !*answer.recorded.durable, nullptr);
   return object.made();
 }
 
@@ -316,10 +322,12 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("by", columns_json(answer.asked.by))
       .with("where", or_null(answer.asked.where))
       .with("purpose", or_null(answer.asked.purpose));
+  if (answer.asked.suppress_below)
+    object.with("suppress_below", accounting::text(*answer.asked.suppress_below));
   if (answer.recorded.replica_behind) object.with("replica_behind", true);
   add_values(object, answer.planned.record.cells, answer.released.values,
              one_line(kind) ? nullptr : &answer.released.intervals,
-             answer.recorded.durable.has_value() && !*answer.recorded.durable);
+             answer.recorded.durable.has_value() && !*answer.recorded.durable, &answer);
   if (!one_line(kind)) add_intervals(object, answer);
   object.with("epsilon", epsilon_json(answer, kind)).with("delta", delta_json(answer, kind));
   if (answer.planned.rho) object.with("rho", rho_json(answer, kind));

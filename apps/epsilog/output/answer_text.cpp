@@ -24,6 +24,8 @@ std::string subject(const engine::Answer& answer) {
   std::string text = answer.asked.statistic + " of " + answer.asked.dataset;
   if (!answer.asked.by.empty()) text += " by " + engine::by_text(answer.asked.by);
   if (!answer.asked.where.empty()) text += " where " + answer.asked.where;
+  if (answer.asked.suppress_below)
+    text += " suppressed below " + accounting::text(*answer.asked.suppress_below);
   return printable(text);
 }
 
@@ -226,6 +228,13 @@ std::string next_step(const engine::Answer& answer) {
   return "epsilog commit " + answer.recorded.decision_id + (supplied ? " --value -" : "");
 }
 
+/// What the mark in its cells means.
+std::string suppressed_text(const engine::Answer& answer) {
+  if (!answer.asked.suppress_below) return "";
+  return field(kSuppressed, "counted below " + accounting::text(*answer.asked.suppress_below) +
+                                " and not shown; --json has the draws, under components");
+}
+
 /// The accounts a request touched.
 std::string touched_text(const engine::Answer& answer, const Style& style) {
   return scarcest_text(answer.recorded.accounts, style) + notes_text(answer.planned.notes);
@@ -264,7 +273,7 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
     text += subject(answer) + ": " + style.bold(released_text(answer, 0, style)) +
             intervals_text(answer, style) + "\n";
   } else {
-    text += subject(answer) + "\n\n" + cells_text(answer, "value", style) + "\n";
+    text += subject(answer) + "\n\n" + cells_text(answer, "value", style) + "\n" + suppressed_text(answer);
   }
   text +=
       accuracy_text(answer, style) + intervals_note(answer, style) + field("cost", cost_text(answer, style));
@@ -281,7 +290,8 @@ std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const 
     text += subject(would_be) + ": " + style.bold(released_text(would_be, 0, style)) +
             intervals_text(would_be, style) + " (dummy)\n";
   } else {
-    text += subject(would_be) + "\n\n" + cells_text(would_be, "dummy value", style) + "\n";
+    text += subject(would_be) + "\n\n" + cells_text(would_be, "dummy value", style) + "\n" +
+            suppressed_text(would_be);
   }
   text += accuracy_text(would_be, style) + intervals_note(would_be, style) +
           field("would cost", cost_text(would_be, style));
@@ -325,7 +335,7 @@ std::string bare_values(const engine::Answer& answer) {
     if (!answer.planned.record.cells.empty()) {
       for (const std::string& key : answer.planned.record.cells.of(i)) text += printable(key) + "\t";
     }
-    text += accounting::text(answer.released.values[i]) + "\n";
+    text += (engine::is_suppressed(answer, i) ? "" : accounting::text(answer.released.values[i])) + "\n";
   }
   return text;
 }

@@ -64,13 +64,15 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     std::vector<std::string> row = answer.planned.record.cells.of(i);
     row.push_back(released_text(answer, i, style));
+    const bool suppressed = engine::is_suppressed(answer, i);
+    const auto told = [&](const mechanisms::AnswerInterval& interval) {
+      return suppressed ? "" : interval_text(answer, i, interval, style);
+    };
+    for (const engine::CellIntervals& one : intervals) row.push_back(told(one.each.at(i)));
     for (const engine::CellIntervals& one : intervals) {
-      row.push_back(interval_text(answer, i, one.each.at(i), style));
+      if (style.verbose) row.push_back(told(one.together.at(i)));
     }
-    for (const engine::CellIntervals& one : intervals) {
-      if (style.verbose) row.push_back(interval_text(answer, i, one.together.at(i), style));
-    }
-    row.push_back(most > 0 && answer.released.values[i] > 0
+    row.push_back(most > 0 && answer.released.values[i] > 0 && !suppressed
                       ? bar(answer.released.values[i], most, bar_width, style)
                       : "");
     table.add(std::move(row));

@@ -128,6 +128,7 @@ std::string quantile_text(const engine::Answer& answer, std::size_t i) {
 
 std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style) {
   const Rational& value = answer.released.values.at(i);
+  if (engine::is_suppressed(answer, i)) return std::string(kSuppressed);
   if (asks_quantiles(answer)) return grouped(short_text(value));
   const std::optional<long> place = place_of(answer, i, style);
   return grouped(place ? rounded_text(value, *place) : short_text(value));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "console.hpp"
 #include "epsilog/engine/engine.hpp"
@@ -14,8 +15,11 @@ namespace epsilog::command {
 [[nodiscard]] std::string grouped(std::string decimal);
 [[nodiscard]] std::string grouped(std::int64_t count);
 
+/// In place of the value of a cell that is not to be shown.
+inline constexpr std::string_view kSuppressed = "x";
+
 /// The value of cell `i`, to the nearest place that the noise leaves: at most a tenth of its scale and at
-/// least a hundredth. Every digit of a quantile, and if the style is verbose.
+/// least a hundredth. Every digit of a quantile, and if the style is verbose. kSuppressed of one that is.
 /// Requires  i < answer.values.size().
 [[nodiscard]] std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style);
 

@@ -119,6 +119,9 @@ engine::Request request_of(const AskArguments& arguments, Asking asking) {
   request.dataset = *arguments.dataset;
   set_loss(arguments, asking, request);
   request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
+  if (arguments.suppress_below)
+    engine::suppress_below(request.question,
+                           positive_argument(*arguments.suppress_below, "--suppress-below"));
   request.principal = principal_argument(arguments);
   if (arguments.purpose) request.purpose = name_argument(*arguments.purpose, "--purpose");
   if (arguments.key) request.key = name_argument(*arguments.key, "--key");

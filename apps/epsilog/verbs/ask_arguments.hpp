@@ -14,6 +14,7 @@ struct AskArguments : LedgerArguments {
   std::optional<std::string> statistic;
   std::optional<std::string> by;
   std::optional<std::string> where;
+  std::optional<std::string> suppress_below;
   std::optional<std::string> epsilon;
   std::optional<std::string> delta;
   std::optional<std::string> rho;

@@ -164,6 +164,7 @@ VerbSpec reserve_verb() {
                   {"--rho", &AskArguments::rho},
                   {"--by", &AskArguments::by},
                   {"--where", &AskArguments::where},
+                  {"--suppress-below", &AskArguments::suppress_below},
                   {"--data-token", &AskArguments::data_token},
                   {"--key", &AskArguments::key},
                   {"--as", &AskArguments::principal},

@@ -116,6 +116,10 @@ Asked asked(BodyObject& body, const std::string* header_key, const Caller& calle
   engine::Request& request = result.request;
   request.dataset = body.required_string("dataset");
   request.question = question(body);
+  if (asking != Asking::forecast) {
+    if (const auto least = body.number("suppress_below"))
+      engine::suppress_below(request.question, positive(*least, "suppress_below"));
+  }
   set_loss(body, asking, request);
   request.purpose = body.string("purpose").value_or("");
   request.principal = caller.who.name;

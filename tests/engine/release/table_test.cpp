@@ -232,3 +232,55 @@ TEST_CASE("tables: a dummy run has the cells of a release", "[engine][table][dum
   REQUIRE(run.would_be.released.intervals.size() == 1);
   CHECK(run.would_be.released.intervals.front().together.size() == 6);
 }
+
+TEST_CASE("tables: a cell that is counted below what was asked for is suppressed, and nothing else changes",
+          "[engine][table][suppression]") {
+  const BandedClinic clinic("epsilon: 100000", kDiscrete);
+  Engine engine = clinic.open();
+  const auto asked = [](const std::string& statistic, const std::string& by, const Rational& least) {
+    engine::Request result = request(statistic, kBeyondDoubt, statistic + by, by);
+    engine::suppress_below(result.question, least);
+    return result;
+  };
+  // Counts 2 1 1 1 0 0; of means those of the parts.
+  for (const char* statistic : {"count", "mean:cost", "variance:cost"}) {
+    CAPTURE(statistic);
+    const Answer answer = release(engine, asked(statistic, "ward,band", 2));
+    REQUIRE(answer.released.values.size() == 6);
+    for (std::size_t cell = 0; cell < 6; ++cell) CHECK(is_suppressed(answer, cell) == (cell != 0));
+    Engine other = clinic.open();
+    const Answer again = release(other, asked(statistic, "ward,band", 2));
+    CHECK(again.recorded.replayed);
+    CHECK(again.asked.suppress_below == Rational(2));
+    CHECK(is_suppressed(again, 1));
+    CHECK(again.released.values == answer.released.values);
+    CHECK(is_suppressed(other.show(answer.recorded.decision_id, {}), 5));
+  }
+  const Answer units = release(engine, asked("units", "ward", Rational(3, 2)));
+  CHECK_FALSE(is_suppressed(units, 0));
+  CHECK(is_suppressed(units, 2));
+  const Answer all = release(engine, request("count", kBeyondDoubt, "", "ward,band"));
+  CHECK_FALSE(is_suppressed(all, 5));
+  // What is asked otherwise is another question under the same key.
+  CHECK(codes(release(engine, asked("count", "ward,band", 3))) == std::vector{RefusalCode::key_conflict});
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("tables: suppression is refused where no count of cells is released",
+          "[engine][table][suppression]") {
+  const auto refuses = [](const char* statistic, const char* by, const Rational& least, const char* why) {
+    engine::Question asked = question(statistic, by);
+    CHECK_THROWS_WITH(engine::suppress_below(asked, least), says(why));
+    CHECK_FALSE(asked.suppress_below);
+  };
+  refuses("count", "", 5, "suppress_below: is of the cells of an answer");
+  refuses("sum:age", "ward", 5, "no count of its cells is released with 'sum:age'");
+  refuses("median:age", "ward", 5, "no count of its cells is released");
+  refuses("quantiles:age:0.1,0.9", "", 5, "is of the cells of an answer");
+  refuses("count", "ward", 0, "suppress_below: must be above 0");
+  refuses("count", "ward", -1, "must be above 0");
+  refuses("count", "ward", accounting::power_of_ten(40), "is longer than 40 characters");
+  engine::Question histogram = question("histogram:ward");
+  engine::suppress_below(histogram, 5);
+  CHECK(histogram.suppress_below == Rational(5));
+}

@@ -147,6 +147,10 @@ TEST_CASE("columns to group by are a text, as the command takes it, or a list of
   CHECK(by("[\"ward\",\"age\"]").body.at("code") == "underivable");
   CHECK(by("[\"ward,age\"]").body.at("code") == "not_found");  // a name is what it is
   CHECK(by("[\"ward\",\"ward\"]").body.at("code") == "invalid_parameter");
+  const Reply few = by("\"ward\",\"suppress_below\":5");
+  CHECK(few.status == 200);
+  CHECK(few.body.at("suppress_below") == json("5"));
+  CHECK(by("\"ward\",\"suppress_below\":0").status == 400);
   for (const char* none : {"[]", "[1]", "[[\"ward\"]]", "{}", "3"}) {
     CAPTURE(none);
     CHECK(by(none).status == 400);

@@ -28,12 +28,13 @@ struct Answer {
     std::string via = {};    ///< how the principal was known (asker.hpp); "" for plan
     std::string key;
     std::string dataset;
-    std::string statistic;            ///< "mean:cost"
-    std::vector<std::string> by;      ///< columns; empty without
-    std::string where;                ///< canonical; "" without
-    std::string purpose;              ///< "" without
-    Holding holding = Holding::none;  ///< as asked
-    std::string same_question;        ///< for who sets it from Engine::same_question(); "" otherwise
+    std::string statistic;                        ///< "mean:cost"
+    std::vector<std::string> by;                  ///< columns; empty without
+    std::string where;                            ///< canonical; "" without
+    std::optional<Rational> suppress_below = {};  ///< cells counted below it are not to be shown
+    std::string purpose;                          ///< "" without
+    Holding holding = Holding::none;              ///< as asked
+    std::string same_question;  ///< for who sets it from Engine::same_question(); "" otherwise
   };
 
   struct Planned {
@@ -104,5 +105,11 @@ struct Answer {
   Recorded recorded;
   Released released;
 };
+
+/// Whether that cell is not to be shown: what counts its rows or units is below `asked.suppress_below`, as it
+/// was released. Its value stands among `released.values` all the same, and what was drawn among the
+/// components. Requires  cell < released.values.size(), or nothing was released, of which nothing is
+/// suppressed.
+[[nodiscard]] bool is_suppressed(const Answer& answer, std::size_t cell);
 
 }  // namespace epsilog::engine

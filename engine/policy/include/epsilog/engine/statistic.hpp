@@ -37,6 +37,8 @@ struct Question {
   Statistic statistic;
   std::vector<std::string> by;  ///< columns to group by, each once, at most kGroupedByMax
   std::optional<Predicate> where;
+  std::optional<Rational>
+      suppress_below;  ///< cells that are counted below it are not shown; suppress_below()
 };
 
 /// Reads STAT[:COLUMN[:QUANTILES]]. `histogram:C` gives {count, by C}, `median:C` {quantile, C, 1/2}.
@@ -48,6 +50,12 @@ struct Question {
 /// The same, grouped by these columns, each being what it is called and no text to be read; by none without.
 [[nodiscard]] Question parse_question_by(std::string_view statistic, std::vector<std::string> columns,
                                          const std::optional<std::string>& where);
+
+/// Asks that cells which are counted below that number, as released, are not shown.
+/// Throws  InvalidParameter unless it is above 0 and written in 40 characters, the answer has cells, and a
+/// count
+///         is released of each: of count, units, mean and variance by columns.
+void suppress_below(Question& question, const Rational& least);
 
 /// What `by` is written as, so that parse_question() reads it as these columns. "" without.
 [[nodiscard]] std::string by_text(const std::vector<std::string>& columns);
