@@ -236,7 +236,7 @@ a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! eps
 a component: adjusted! quantity, grid! quantity, lambda! quantity, sensitivity! quantity, adjusted_delta quantity, \
   bound quantity, centre quantity, inflated quantity, published quantity, rho quantity, epsilon! epsilon, delta delta, \
   sensitivity_l2_squared quantity, coordinates! count, precision number, published_note bytes, statistic bytes
-a post-processing: kind! mean_about|variance_about|rounded, lower! quantity, upper! quantity, centre quantity
+a post-processing: kind! mean_about|variance_about|rounded|proportion, lower! quantity, upper! quantity, centre quantity
 a movement: account! number, spent_change text, reserved_change text, limit! text, spent! text, reserved! text, \
   position number
 """
@@ -287,7 +287,8 @@ def check_record(record, measure_of):
         post = record["release"].get("post_processing")
         if post:
             check_members(post, POST_PROCESSING)
-            require(("centre" in post) == (post["kind"] != "rounded"), "is there but for what is rounded", "centre")
+            about = post["kind"] in ("mean_about", "variance_about")
+            require(("centre" in post) == about, "is there for what is about it, and for nothing else", "centre")
     elif variant == "account":
         require(amount(record["limit"], record["measure"]) is not None, "is no amount of its measure", "limit")
     elif variant == "limit":
@@ -612,11 +613,9 @@ class Dataset:
             admitted = [name for name in admitted if name in own]
         if (purpose is None) != (admitted is None) or admitted is not None and purpose not in admitted:
             return "its purpose is not one that the policy admits"
-        statistic, _, column = question["statistic"].partition(":")
-        if quantiles_asked(question["statistic"])[1]:
-            statistic, column = "quantile", quantiles_asked(question["statistic"])[0]
-            if "statistics" not in allow:
-                return "quantiles are not asked for unless statistics name them"
+        statistic, column, _ = statistic_of(question["statistic"])
+        if statistic in LATER and "statistics" not in allow:
+            return f"{statistic} is not asked for unless statistics name it"
         used = {"statistics": [statistic], "columns": [column] if column and statistic != "value" else [],
                 "by": grouped_by(question),
                 "where": [compared for compared, _, _ in Condition(question.get("where", "")).comparisons]}
@@ -907,17 +906,28 @@ def losses_at_most(losses, measure, limit):
 
 # Sensitivities (sensitivity.md, "The table", "Blocks" and "What answers are multiples of").
 
-def quantiles_asked(statistic):
-    """Column and quantiles; no quantiles of another statistic."""
+LATER = ("quantile", "count_of", "proportion", "distinct")
+
+def statistic_of(statistic):
+    """The policy's word for a statistic, its column or query, and what follows that."""
     kind, _, rest = statistic.partition(":")
-    column, _, listed = rest.partition(":")
-    if kind not in ("quantile", "quantiles"):
-        return column, []
+    if kind == "value":
+        return kind, rest, ""
+    column, _, rest = rest.partition(":")
+    word = {"quantiles": "quantile", "count": "count_of" if column else "count"}.get(kind, kind)
+    return word, column, rest
+
+def quantiles_asked(statistic):
+    """No quantiles of another statistic."""
+    kind = statistic.partition(":")[0]
+    word, _, listed = statistic_of(statistic)
+    if word != "quantile":
+        return []
     wanted = [quantity(text) for text in listed.split(",")]
     require(None not in wanted and all(low < high for low, high in zip([Fraction(0), *wanted], [*wanted, Fraction(1)]))
             and (len(wanted) == 1 if kind == "quantile" else 2 <= len(wanted) <= 99),
             "asks for quantiles that are none", "question")
-    return column, wanted
+    return wanted
 
 def largest_rank_sensitivity(wanted, k, replaced, cells):
     """The largest of any selection: of the middle quantile first, then of those on either side among its rows."""
@@ -962,7 +972,7 @@ def number_of_cells(keys):
 def expected_components(dataset, question):
     """[(statistic, D, square of D2, m, step or None, ends)] of each component; (centre, lower, upper) of the answer."""
     said = dataset.said
-    statistic, _, name = question["statistic"].partition(":")
+    statistic, name, rest = statistic_of(question["statistic"])
     if statistic == "value":
         d = quantity(next(query for query in said["queries"] if query["name"] == name)["sensitivity"])
         return [("value", d, d * d, 1, None, None)], None
@@ -985,12 +995,26 @@ def expected_components(dataset, question):
         return [(called, d, d * d, 1, step, ends)], None
 
     one = Fraction(1)
-    if statistic == "count":
+    require(not rest or statistic in ("quantile", "proportion"), "asks a statistic that is not known", "question")
+    if statistic in LATER:
+        require(name in dataset.columns, "asks about a column that the policy does not declare", "question")
+    if statistic in ("count", "count_of"):
         return [total("count", one, one, one)], None
+    if statistic == "proportion":
+        require(rest in (dataset.values(name) or ()), "asks for a value that the policy does not declare", "question")
+        d, d2 = (2 * k, 2 * k * k) if replace else (k, k * k)
+        m = min(2 * k if replace else k, 2 * cells)
+        return [("rows_of_value", d, d2, m, one, (Fraction(0), Fraction(n)))], (None, 0, 1)
+    if statistic == "distinct":
+        declared = len(dataset.values(name) or ())
+        require(declared, "asks for values of a column that declares none", "question")
+        of_a_cell = min(k, declared)
+        d = min(2 * k if replace else k, declared * cells) if groups else of_a_cell
+        return [("distinct", d, of_a_cell * d, m, one, (Fraction(0), Fraction(min(declared, n))))], None
     if statistic == "units":
         d = Fraction((2 * k if replace else k) if groups else 1)
         return [("units", d, Fraction(m) if groups else one, m, one, (Fraction(0), Fraction(n)))], None
-    _, wanted = quantiles_asked(question["statistic"])
+    wanted = quantiles_asked(question["statistic"])
     if wanted:
         return [("quantile", largest_rank_sensitivity(wanted, k, replace, cells), 0, m, None, None)], None
     column = dataset.columns[name]
@@ -1064,19 +1088,21 @@ class Plan:
             require(len(expected) == len(self.components), "has not the components of its statistic", "release")
             require(not post or [self.post.get(name) for name in ("centre", "lower", "upper")] == list(post),
                     "follows otherwise from its components than its statistic", "release")
-            statistic, _, name = self.question["statistic"].partition(":")
-            column, wanted = quantiles_asked(self.question["statistic"])
+            statistic, name, rest = statistic_of(self.question["statistic"])
+            wanted = quantiles_asked(self.question["statistic"])
+            require((statistic == "proportion") == (self.post.get("kind") == "proportion"),
+                    "follows otherwise from its components than its statistic", "release")
             way = next(way for way in self.dataset.said["release"]
-                       if way["name"] == (name if statistic == "value" else "quantile" if wanted else statistic))
+                       if way["name"] == (name if statistic == "value" else statistic))
             require(way["mechanism"] == mechanism and way.get("arithmetic", arithmetic) == arithmetic,
                     "is by another mechanism than the policy's", "release")
             if wanted:
-                self.candidates = candidates_of(self.dataset.columns[column])
+                self.candidates = candidates_of(self.dataset.columns[name])
             cells = self.dataset.keys(self.question)
             if len(wanted) > 1:
-                cells = name.partition(":")[2].split(",")
+                cells = rest.split(",")
             require(cells == release.get("cells", []), "has not the cells that the policy declares", "release")
-        levels = len(quantiles_asked((self.question or {}).get("statistic", ""))[1]).bit_length()
+        levels = len(quantiles_asked((self.question or {}).get("statistic", ""))).bit_length()
         for said, component, (statistic, d, d2, m, step, ends) in zip(release["components"], self.components, expected):
             on_grid = not self.dataset or step is not None and all(
                 (n / component["grid"]).denominator == 1 for n in (step, *ends))
@@ -1096,7 +1122,8 @@ class Plan:
 
     def check_values(self, component_values, values):
         """That what was drawn lies on the grid and in the range, and what was released follows from it."""
-        shape = [self.cells] * len(self.components) == [len(row) for row in component_values]
+        pairs = self.post.get("kind") == "proportion"
+        shape = [self.cells * (1 + pairs)] * len(self.components) == [len(row) for row in component_values]
         require(shape, "are of another number of components or cells than the plan's", "component_values")
         drawn = []
         for component, row in zip(self.components, component_values):
@@ -1111,7 +1138,7 @@ class Plan:
                 elif offset.numerator * grid.denominator % (offset.denominator * grid.numerator):
                     raise Fault(f"holds {number}, which is not on the grid", "component_values")
         require(len(values) == self.cells, "are of another number of cells than the plan's", "values")
-        for text, cell in zip(values, zip(*drawn)):
+        for text, cell in zip(values, zip(drawn[0][::2], drawn[0][1::2]) if pairs else zip(*drawn)):
             answer = self.answer(cell)
             if quantity(text) != answer:
                 raise Fault(f"holds {text} where {answer} follows from what was drawn", "values")
@@ -1126,6 +1153,8 @@ class Plan:
             return drawn[0]
         if self.post["kind"] == "rounded":
             answer = (drawn[0] + Fraction(1, 2)).__floor__()
+        elif self.post["kind"] == "proportion":
+            answer = drawn[0] / max(drawn[0] + drawn[1], 1)
         elif self.post["kind"] == "mean_about":
             answer = self.post["centre"] + drawn[0] / max(drawn[1], 1)
         else:

@@ -11,6 +11,7 @@ std::size_t components_of(PostProcessing::Kind kind) {
   switch (kind) {
     case PostProcessing::Kind::none:
     case PostProcessing::Kind::rounded:
+    case PostProcessing::Kind::proportion:
       return 1;
     case PostProcessing::Kind::mean_about:
       return 2;
@@ -44,8 +45,18 @@ std::string_view name(PostProcessing::Kind kind) {
       return "variance_about";
     case PostProcessing::Kind::rounded:
       return "rounded";
+    case PostProcessing::Kind::proportion:
+      return "proportion";
   }
   EPSILOG_INVARIANT(false);
+}
+
+bool has_centre(PostProcessing::Kind kind) {
+  return kind == PostProcessing::Kind::mean_about || kind == PostProcessing::Kind::variance_about;
+}
+
+std::size_t values_of_a_cell(PostProcessing::Kind kind) {
+  return kind == PostProcessing::Kind::proportion ? 2 : 1;
 }
 
 std::vector<Rational> post_process(const PostProcessing& recipe,
@@ -61,9 +72,16 @@ std::vector<Rational> post_process(const PostProcessing& recipe,
   if (recipe.kind == PostProcessing::Kind::none) return components.front();
   if (recipe.lower > recipe.upper) throw InvalidParameter("post-processing: the range is empty");
 
+  const std::size_t of_a_cell = values_of_a_cell(recipe.kind);
+  if (components.front().size() % of_a_cell != 0) {
+    throw InvalidParameter("post-processing: a cell has not all of its values");
+  }
   std::vector<Rational> answer;
-  for (std::size_t cell = 0; cell < components.front().size(); ++cell) {
-    if (recipe.kind == PostProcessing::Kind::rounded) {
+  for (std::size_t cell = 0; cell < components.front().size() / of_a_cell; ++cell) {
+    if (recipe.kind == PostProcessing::Kind::proportion) {
+      const Rational& with = components[0][2 * cell];
+      answer.push_back(clamped(ratio(with, with + components[0][2 * cell + 1]), recipe));
+    } else if (recipe.kind == PostProcessing::Kind::rounded) {
       answer.push_back(clamped(nearest_whole(components[0][cell]), recipe));
     } else if (recipe.kind == PostProcessing::Kind::mean_about) {
       answer.push_back(clamped(recipe.centre + ratio(components[0][cell], components[1][cell]), recipe));

@@ -113,13 +113,14 @@ std::optional<KeyConflict> AuditFold::bound_key(const ledger::StoredDecision& st
 }
 
 void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& plan) {
-  const std::size_t cells = std::max<std::uint64_t>(1, plan.record.cells.size());
+  const std::size_t values = accounting::values_of_a_cell(plan.derivation.post_processing.kind) *
+                             std::max<std::uint64_t>(1, plan.record.cells.size());
   if (stored.component_values.size() != plan.mechanisms.size()) {
     return fault(stored.id, "release_changed", "does not hold one value list for each component");
   }
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
-    if (stored.component_values[i].size() != cells) {
-      return fault(stored.id, "release_changed", "does not hold one value for each cell");
+    if (stored.component_values[i].size() != values) {
+      return fault(stored.id, "release_changed", "does not hold the values of each cell");
     }
     for (const Rational& value : stored.component_values[i]) {
       if (!plan.mechanisms[i].can_release(value)) {

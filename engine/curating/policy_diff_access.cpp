@@ -78,7 +78,7 @@ void compare_allow(const Place& place, const Dataset& dataset, const Dataset& da
   const auto& [statistics_now, columns_now, by_now, where_now, principals_now, roles_now] = after;
   place.at("statistics")
       .compare_allowed(spelled(statistics, statistics_now), spelled(statistics_now, statistics), "statistic");
-  place.at("columns").compare_allowed(columns, columns_now, "column to aggregate");
+  compare_columns(place.at("columns"), columns, columns_now, dataset, dataset_now, "column to aggregate");
   compare_columns(place.at("by"), by, by_now, dataset, dataset_now, "column to group by");
   compare_columns(place.at("where"), where, where_now, dataset, dataset_now, "column to compare");
   compare_askers(place, before, after);
@@ -103,7 +103,7 @@ bool covers(const Forbid& broad, const Forbid& narrow, const Dataset& dataset) {
   const auto& [principals, roles, purposes, statistics, columns, by, where, mark] = broad;
   return covers(principals, narrow.principals) && covers(roles, narrow.roles) &&
          covers(purposes, narrow.purposes) && covers(names(statistics), names(narrow.statistics)) &&
-         covers(columns, narrow.columns) && covers(by, narrow.by, dataset) &&
+         covers(columns, narrow.columns, dataset) && covers(by, narrow.by, dataset) &&
          covers(where, narrow.where, dataset);
 }
 
@@ -115,7 +115,8 @@ bool covered(const Dataset& dataset, const Forbid& rule) {
 /// Of two rules that forbid the same.
 std::string_view why_neutral(const Forbid& before, const Forbid& after) {
   const auto size = [](const Forbid& rule) {
-    return (rule.by ? rule.by->size() : 0) + (rule.where ? rule.where->size() : 0);
+    return (rule.columns ? rule.columns->size() : 0) + (rule.by ? rule.by->size() : 0) +
+           (rule.where ? rule.where->size() : 0);
   };
   return size(before) == size(after) ? "only the order differs"
                                      : "what is derived from a column is forbidden with it";

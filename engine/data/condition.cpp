@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "column_places.hpp"
+#include "column_reader.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/nearest.hpp"
@@ -205,11 +206,38 @@ class Satisfiable {
   std::map<std::string_view, ColumnPlaces> columns_;
 };
 
+/// Why no row that is kept lacks a cell of the column; "" if one can.
+std::string why_never_missing(const Dataset& dataset, const Column& column) {
+  if (column.missing) return "the policy says what stands for a missing one";
+  if (column.derived && !CellLabels(column, *dataset.column(column.derived->from)).lacked_by_some_cell()) {
+    return "every cell has a label";
+  }
+  // A label is of a cell, so what the blocks are derived from is there as well.
+  if (dataset.blocks &&
+      (dataset.blocks->by == column.name || dataset.read_from(dataset.blocks->by) == column.name)) {
+    return "a row without it is in no block";
+  }
+  const bool is_id = !dataset.unit.is_row() && !column.derived && column.type == ColumnType::string &&
+                     dataset.header(column.name) == dataset.header(dataset.unit.id);
+  return is_id ? "a row without it belongs to no unit" : "";
+}
+
+/// Of count:C, that it can be another number than `count`.
+void require_missable(const Dataset& dataset, const Question& question) {
+  const Column* column = dataset.column(question.statistic.subject);
+  EPSILOG_INVARIANT(column != nullptr);
+  if (const std::string why = why_never_missing(dataset, *column); !why.empty()) {
+    throw InvalidParameter("statistic: no row lacks a cell of column '" + column->name + "': " + why +
+                           "; ask for count");
+  }
+}
+
 }  // namespace
 
 void require_satisfiable(const Dataset& dataset, const Question& question) {
-  if (!question.where) return;
   const accounting::DefaultFloatingPoint floating_point;  // subnormal numbers are cells too
+  if (question.statistic.kind == StatisticKind::count_of) require_missable(dataset, question);
+  if (!question.where) return;
   std::map<std::string_view, std::set<std::string_view>> declared;
   for (const Comparison& comparison : question.where->comparisons()) {
     const Column* column = dataset.column(comparison.column);

@@ -1,4 +1,5 @@
-// Conditions that no row can satisfy, whatever the data: who asks one has slipped, and would pay for it.
+// Conditions that no row can satisfy, and counts of cells that every row has, whatever the data: who asks one
+// has slipped, and would pay for it.
 //
 // Asked of new requests only. What is on record, or waits, was asked under the rules of its time.
 // Thread-safety: pure function.
@@ -17,8 +18,11 @@ namespace epsilog::engine {
 /// an `and`. `bounds` play no part, because cells are compared as they are read. A text that is not among the
 /// declared `values` of its column is refused as well, though a cell could hold it: it is misspelt.
 ///
+/// `count:C` is refused likewise where no row that is kept can lack the cell: a constant stands in for a
+/// missing one, every cell has a label, or rows without it are dropped before. It would be `count`.
+///
 /// Requires  derive() accepted the question.
-/// Throws    InvalidParameter naming the comparisons, or the value meant.
+/// Throws    InvalidParameter naming the comparisons, the value meant, or what to ask.
 void require_satisfiable(const Dataset& dataset, const Question& question);
 
 }  // namespace epsilog::engine

@@ -174,6 +174,16 @@ class Deriver {
       case StatisticKind::quantile:
         derive_quantiles();
         break;
+      case StatisticKind::count_of:
+        (void)declared_column(dataset_, question_.statistic.subject);
+        result_.components = {rows()};
+        break;
+      case StatisticKind::proportion:
+        derive_proportion();
+        break;
+      case StatisticKind::distinct:
+        derive_distinct();
+        break;
       case StatisticKind::value:
         EPSILOG_INVARIANT(false);
         break;
@@ -226,16 +236,26 @@ class Deriver {
       result.sensitivity_l2_squared = result.sensitivity * result.sensitivity;
       return result;
     }
+    set_sensitivities(result, add_remove, replace_one, result_.cells.size());
+    return result;
+  }
+
+  /// Of a vector of so many cells, in one of which each row is.
+  void set_sensitivities(Component& result, const Rational& add_remove, const Rational& replace_one,
+                         std::uint64_t cells) const {
     result.sensitivity = replace_one_ ? Rational(2 * add_remove) : add_remove;
-    const std::uint64_t cells = result_.cells.size();
     const Rational removed = add_remove * add_remove;
     const Rational within_a_cell = replace_one * replace_one;
     const Rational between_cells = cells > 1 ? Rational(2 * removed) : Rational(0);
     result.sensitivity_l2_squared = replace_one_ ? std::max(within_a_cell, between_cells) : removed;
+    result.coordinates = cells_changed(cells);
+  }
+
+  /// The most of so many cells that one unit can change: min(k, cells), or min(2k, cells) without the
+  /// overflow that 2k could bring.
+  [[nodiscard]] std::uint64_t cells_changed(std::uint64_t cells) const {
     const std::uint64_t k = dataset_.unit.max_rows;
-    // min(2k, cells) without the overflow that 2k could bring.
-    result.coordinates = replace_one_ && k < cells ? std::min(2 * k, cells) : std::min(k, cells);
-    return result;
+    return replace_one_ && k < cells ? std::min(2 * k, cells) : std::min(k, cells);
   }
 
   [[nodiscard]] Component rows() const {
@@ -357,15 +377,59 @@ class Deriver {
     component.upper = options.values.at(options.candidates - 1);
     component.sensitivity = mechanisms::largest_sensitivity(options);
     component.sensitivity_l2_squared = component.sensitivity * component.sensitivity;
-    const std::uint64_t k = options.rows_per_unit;
-    component.coordinates =
-        replace_one_ && k < options.cells ? std::min(2 * k, options.cells) : std::min(k, options.cells);
+    component.coordinates = cells_changed(options.cells);
     if (asked.size() > 1) {
       std::vector<std::string> keys;
       for (const Rational& quantile : asked) keys.push_back(accounting::text(quantile));
       result_.cells = std::move(keys);
     }
     component.quantiles = std::move(options);
+    result_.components = {std::move(component)};
+  }
+
+  /// The column asked about, whose values have to be declared.
+  [[nodiscard]] const Column& column_of_values() const {
+    const Column& column = declared_column(dataset_, question_.statistic.subject);
+    if (!column.values.empty()) return column;
+    const bool can_be_declared = column.type != ColumnType::decimal && column.type != ColumnType::real;
+    throw Underivable("column '" + column.name + "' has no declared values, and " +
+                      std::string(name(question_.statistic.kind)) + " looks for those: " +
+                      (can_be_declared ? std::string("declare its `values: [...]`")
+                                       : "its type is " + std::string(name(column.type))));
+  }
+
+  void derive_proportion() {
+    const Column& column = column_of_values();
+    const std::string& value = question_.statistic.value;
+    if (std::find(column.values.begin(), column.values.end(), value) == column.values.end()) {
+      const std::string near = nearest(value, column.values);
+      throw InvalidParameter("statistic: '" + value.substr(0, 60) + "' is not among the values of column '" +
+                             column.name + "'" + (near.empty() ? "" : " (did you mean '" + near + "'?)"));
+    }
+    Component component;
+    component.quantity = Quantity::rows_of_value;
+    component.upper = n_;
+    component.step = 1;
+    set_sensitivities(component, k_, k_, 2 * std::max<std::uint64_t>(1, result_.cells.size()));
+    result_.components = {std::move(component)};
+    result_.post_processing = {PostProcessing::Kind::proportion, 0, 0, 1};
+  }
+
+  void derive_distinct() {
+    const Column& column = column_of_values();
+    const Rational values = rational(column.values.size());
+    const Rational groups = rational(std::max<std::uint64_t>(1, result_.cells.size()));
+    Component component;
+    component.quantity = Quantity::distinct;
+    component.upper = std::min(values, n_);
+    component.step = 1;
+    // No cell changes by more than what its rows of one unit can hold of the values.
+    const Rational of_a_cell = std::min(k_, values);
+    component.sensitivity =
+        groups == 1 ? of_a_cell : std::min<Rational>(replace_one_ ? Rational(2 * k_) : k_, values * groups);
+    component.sensitivity_l2_squared = of_a_cell * component.sensitivity;
+    component.coordinates = cells_changed(std::max<std::uint64_t>(1, result_.cells.size()));
+    component.counted = column.values;
     result_.components = {std::move(component)};
   }
 
@@ -428,6 +492,10 @@ std::string_view name(Component::Quantity quantity) {
       return "value";
     case Component::Quantity::quantile:
       return "quantile";
+    case Component::Quantity::rows_of_value:
+      return "rows_of_value";
+    case Component::Quantity::distinct:
+      return "distinct";
   }
   EPSILOG_INVARIANT(false);
   return "";

@@ -5,6 +5,7 @@
 #include "column_candidates.hpp"
 #include "column_moments.hpp"
 #include "column_reader.hpp"
+#include "counted_cells.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "row_filter.hpp"
 #include "row_progress.hpp"
@@ -15,16 +16,17 @@ namespace {
 
 using Quantity = Component::Quantity;
 
-bool is_about_column(StatisticKind kind) {
-  return kind == StatisticKind::sum || kind == StatisticKind::mean || kind == StatisticKind::variance ||
-         kind == StatisticKind::quantile;
-}
-
-/// Several quantiles are asked of one.
+/// Several quantiles are asked of one; of a proportion each cell has two.
 std::size_t cells_of(const Derivation& derivation) {
   const auto& quantiles = derivation.components.front().quantiles;
-  return quantiles ? static_cast<std::size_t>(quantiles->cells)
-                   : std::max<std::size_t>(derivation.cells.size(), 1);
+  if (quantiles) return static_cast<std::size_t>(quantiles->cells);
+  return accounting::values_of_a_cell(derivation.post_processing.kind) *
+         std::max<std::size_t>(derivation.cells.size(), 1);
+}
+
+/// Whether values of the column are summed or selected among.
+bool takes_values(StatisticKind kind) {
+  return is_about_column(kind) && !counts_cells(kind);
 }
 
 Rational rational(std::uint64_t count) {
@@ -36,7 +38,7 @@ class Tally {
  public:
   Tally(const Dataset& dataset, const Question& question, const Derivation& derivation)
       : cells_(cells_of(derivation)), rows_(cells_), units_(cells_) {
-    if (!is_about_column(question.statistic.kind)) return;
+    if (!takes_values(question.statistic.kind)) return;
     if (question.statistic.kind == StatisticKind::quantile) {
       const Column& column = *dataset.column(question.statistic.subject);
       ColumnCandidates candidates = candidates_of(column);
@@ -66,6 +68,8 @@ class Tally {
   [[nodiscard]] Rational value(const Component& component, const Rational& centre, std::size_t cell) const {
     switch (component.quantity) {
       // A mean divides by the values there were, not by the rows they were missing from.
+      case Quantity::rows_of_value:
+      case Quantity::distinct:
       case Quantity::rows:
         return moments_.empty() ? rational(rows_[cell]) : moments_[cell].count();
       case Quantity::units:
@@ -112,7 +116,8 @@ class Scan {
        Tally& tally)
       : tally_(tally),
         rules_(dataset, columns),
-        keeps_all_places_(dataset.rows.exact && question.by.empty() && !question.where),
+        keeps_all_places_(dataset.rows.exact && question.by.empty() && !question.where &&
+                          !counts_cells(question.statistic.kind)),
         counts_units_(question.statistic.kind == StatisticKind::units) {
     if (question.where) filter_ = RowFilter(dataset, *question.where, columns, CellDialect::of(dataset));
     for (const std::string& by : question.by) {
@@ -120,7 +125,10 @@ class Scan {
       groups_.push_back({place_of(columns, dataset.read_from(column.name)), ColumnReader::of(dataset, column),
                          DeclaredValues(column), column.values.size()});
     }
-    if (is_about_column(question.statistic.kind)) {
+    if (counts_cells(question.statistic.kind)) {
+      counted_.emplace(dataset, question.statistic, columns);
+      each_value_once_ = question.statistic.kind == StatisticKind::distinct;
+    } else if (is_about_column(question.statistic.kind)) {
       const Column& column = *dataset.column(question.statistic.subject);
       value_.emplace(Value{place_of(columns, column.name), CellReader::of(dataset, column)});
     }
@@ -130,6 +138,7 @@ class Scan {
     std::size_t cell = 0;
     const auto asked = [&] { return find_cell(cells, cell) && filter_.keeps(cells); };
     if (rules_.fate(cells, asked) == RowRules::Fate::kept) {
+      if (counted_) return count_cell(cell, cells);
       tally_.add_row(cell);
       if (counts_units_ && is_new_in(cell)) tally_.add_unit(cell);
       if (value_) tally_.add_value(cell, value_->reader.read(cells[value_->place]));
@@ -162,6 +171,14 @@ class Scan {
     return true;
   }
 
+  /// Of distinct the first row of each value in each cell, of a proportion the rows of either kind.
+  void count_cell(std::size_t cell, std::span<const RawCell> cells) {
+    const std::optional<std::size_t> place = counted_->find(cells);
+    if (!place) return;
+    if (!each_value_once_) return tally_.add_row(cell * counted_->places() + *place);
+    if (seen_.insert(*place * tally_.cells() + cell)) tally_.add_row(cell);
+  }
+
   bool is_new_in(std::size_t cell) {
     if (!rules_.has_unit()) return true;
     if (groups_.empty()) return rules_.admission().first;
@@ -172,10 +189,12 @@ class Scan {
   RowRules rules_;
   bool keeps_all_places_;
   bool counts_units_;
-  NumberSet seen_;  ///< (unit, cell) pairs, for units by group
+  bool each_value_once_ = false;
+  NumberSet seen_;  ///< (unit, cell) pairs, for units by group; (value, cell) pairs, for distinct
   RowFilter filter_;
   std::vector<Group> groups_;
   std::optional<Value> value_;
+  std::optional<CountedCells> counted_;
 };
 
 }  // namespace

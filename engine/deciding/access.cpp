@@ -37,10 +37,8 @@ std::vector<std::string> roles_of(const Policy& policy, const std::string& name)
 
 /// The columns a question aggregates: one or none.
 std::vector<std::string> aggregated(const Question& question) {
-  const StatisticKind kind = question.statistic.kind;
-  const bool of_column = kind == StatisticKind::sum || kind == StatisticKind::mean ||
-                         kind == StatisticKind::variance || kind == StatisticKind::quantile;
-  return of_column ? std::vector{question.statistic.subject} : std::vector<std::string>();
+  return is_about_column(question.statistic.kind) ? std::vector{question.statistic.subject}
+                                                  : std::vector<std::string>();
 }
 
 /// The column, and the one that it is a function of: a question about the one is a question about the other.
@@ -103,8 +101,9 @@ bool applies(const Forbid& forbid, const Policy& policy, const Dataset& dataset,
   };
   return allows(forbid.principals, request.principal) &&
          any(forbid.roles, roles_of(policy, request.principal)) && allows(forbid.purposes, request.purpose) &&
-         allows(forbid.statistics, question.statistic.kind) && any(forbid.columns, aggregated(question)) &&
-         any(forbid.by, read(question.by)) && any(forbid.where, read(compared(question)));
+         allows(forbid.statistics, question.statistic.kind) &&
+         any(forbid.columns, read(aggregated(question))) && any(forbid.by, read(question.by)) &&
+         any(forbid.where, read(compared(question)));
 }
 
 void check_forbidden(const Policy& policy, const Dataset& dataset, const Request& request,

@@ -219,6 +219,10 @@ std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
                         std::to_string(mechanisms.size()) +
                         " releases, each with an accuracy of its own; ask for them one by one");
     }
+    if (standing.request.question.statistic.kind == StatisticKind::proportion) {
+      throw Underivable("accuracy: '" + standing.request.question.statistic.text() +
+                        "' is a quotient of counts, which has none that is known beforehand");
+    }
     if (mechanisms.front().quantiles() != nullptr) return ranks_within(standing.plan, wanted);
     return accuracy_up(standing.plan, 0, wanted.alpha) <= wanted.a;
   };

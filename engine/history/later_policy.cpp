@@ -87,6 +87,10 @@ std::vector<std::string> planned_otherwise(const Terms& asked, const Terms& now)
   compare(std::equal(asked_components.begin(), asked_components.end(), components.begin(), components.end(),
                      same_candidates),
           "candidates");
+  compare(
+      std::equal(asked_components.begin(), asked_components.end(), components.begin(), components.end(),
+                 [](const Component& one, const Component& other) { return one.counted == other.counted; }),
+      "values that are counted");
   compare(before.cells == after.cells, "cells");
   compare(before.unit == after.unit, "unit");
   compare(before.relation == after.relation, "neighbours");

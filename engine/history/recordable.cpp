@@ -13,7 +13,9 @@ bool same_request(const Request& one, const Request& other) {
   return one.dataset == other.dataset && one.epsilon == other.epsilon && one.delta == other.delta &&
          one.rho == other.rho && one.purpose == other.purpose && one.holding == other.holding &&
          first.statistic.kind == second.statistic.kind &&
-         first.statistic.subject == second.statistic.subject && first.by == second.by &&
+         first.statistic.subject == second.statistic.subject &&
+         first.statistic.quantiles == second.statistic.quantiles &&
+         first.statistic.value == second.statistic.value && first.by == second.by &&
          first.where == second.where && first.suppress_below == second.suppress_below;
 }
 

@@ -20,6 +20,11 @@ std::vector<Statistic> statistics_of(const Dataset& dataset) {
   statistics.push_back({StatisticKind::count, ""});
   statistics.push_back({StatisticKind::units, ""});
   for (const Column& column : dataset.columns) {
+    statistics.push_back({StatisticKind::count_of, column.name});
+    if (!column.values.empty()) {
+      statistics.push_back({StatisticKind::distinct, column.name});
+      statistics.push_back({StatisticKind::proportion, column.name, {}, column.values.front()});
+    }
     if (!column.bounds) continue;
     for (const StatisticKind kind : {StatisticKind::sum, StatisticKind::mean, StatisticKind::variance}) {
       statistics.push_back({kind, column.name});

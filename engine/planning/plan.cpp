@@ -42,19 +42,26 @@ std::vector<Quantity> shares(const std::vector<Component>& components, Quantity 
 /// it must not change.
 std::optional<Rational> published_step(const Dataset& dataset, const Statistic& statistic,
                                        Component::Quantity quantity) {
-  const bool counted = quantity == Component::Quantity::rows || quantity == Component::Quantity::units;
+  const bool counted = quantity == Component::Quantity::rows || quantity == Component::Quantity::units ||
+                       quantity == Component::Quantity::rows_of_value ||
+                       quantity == Component::Quantity::distinct;
   const Column* column = quantity == Component::Quantity::sum ? dataset.column(statistic.subject) : nullptr;
   if (counted || (column != nullptr && column->type == ColumnType::integer)) return Rational(1);
   return std::nullopt;
 }
 
+/// Whether what is drawn is in other units than the answer.
+bool is_quotient(const Plan& plan) {
+  return plan.derivation.components.size() > 1 ||
+         plan.derivation.post_processing.kind == PostProcessing::Kind::proportion;
+}
+
 /// Where every answer is known to be whole, what was snapped to less than 1 becomes the nearest whole number.
 void round_whole_answers(Plan& plan) {
   const std::vector<Component>& components = plan.derivation.components;
-  if (components.size() != 1 || components.front().step != Rational(1)) return;
+  if (is_quotient(plan) || components.front().step != Rational(1)) return;
   const std::optional<WholeRange> range = plan.mechanisms.front().whole_range();
   if (!range) return;
-  EPSILOG_INVARIANT(plan.derivation.post_processing.kind == PostProcessing::Kind::none);
   plan.derivation.post_processing = {PostProcessing::Kind::rounded, 0, Rational(range->least),
                                      Rational(range->most)};
 }
@@ -86,7 +93,7 @@ ReleaseSettings settings_of_part(const Way& way, const Plan& plan, const Questio
   ReleaseSettings settings = *way.settings;
   if (question.by.size() < 2 || settings.mechanism != MechanismChoice::snapping) return settings;
   const std::size_t parts = plan.derivation.components.size();
-  if (settings.bound && parts == 1) {
+  if (settings.bound && !is_quotient(plan)) {
     throw Underivable(
         "by: '" + question.statistic.text() +
         "' is released between the ends that its declared `bound` sets, which is refused of a table "
@@ -94,7 +101,9 @@ ReleaseSettings settings_of_part(const Way& way, const Plan& plan, const Questio
         "place of `bound`, or ask by one column");
   }
   settings.bound.reset();
-  const Rational each = kTableMeetsEnd / Rational(plan.derivation.cells.size() * parts);
+  const std::uint64_t draws = plan.derivation.cells.size() * parts *
+                              accounting::values_of_a_cell(plan.derivation.post_processing.kind);
+  const Rational each = kTableMeetsEnd / Rational(draws);
   settings.binding_probability = std::min(settings.binding_probability.value_or(1), each);
   return settings;
 }
@@ -247,7 +256,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
         MechanismRequest{.loss = parts[i].loss,
                          .rho = parts[i].rho,
                          .settings = settings,
-                         .in_units_of_the_answer = components.size() == 1,
+                         .in_units_of_the_answer = !is_quotient(plan),
                          .selection = dataset.selection(),
                          .published_step = published_step(dataset, statistic, components[i].quantity)});
   }

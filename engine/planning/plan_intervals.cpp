@@ -32,8 +32,19 @@ AnswerInterval squares(const AnswerInterval& numbers) {
   return {about_zero ? Rational(0) : std::min(low, high), std::max(low, high)};
 }
 
+/// All shares of a count of `with` in one row and more, the others of which are in `other`.
+/// Requires  no count is negative; with.high + other.high >= 1.
+AnswerInterval shares_of(const AnswerInterval& with, const AnswerInterval& other) {
+  return {other.high > 0 ? Rational(with.low / (with.low + other.high)) : Rational(1),
+          with.high > 0 ? Rational(with.high / (with.high + other.low)) : Rational(0)};
+}
+
 /// What the recipe can make of parts in these intervals, the last of which is the count.
 AnswerInterval made_of(const PostProcessing& recipe, const std::vector<AnswerInterval>& parts) {
+  if (recipe.kind == PostProcessing::Kind::proportion) {
+    if (parts[0].high + parts[1].high < 1) return {recipe.lower, recipe.upper};
+    return shares_of(parts[0], parts[1]);
+  }
   const AnswerInterval& count = parts.back();
   if (count.high < 1) return {recipe.lower, recipe.upper};
   const auto inside = [&recipe](const Rational& low, const Rational& high) -> AnswerInterval {
@@ -56,7 +67,7 @@ AnswerInterval made_of(const PostProcessing& recipe, const std::vector<AnswerInt
 PlanIntervals::PlanIntervals(const Plan& plan, std::span<const Rational> alphas)
     : alphas_(alphas.begin(), alphas.end()), recipe_(plan.derivation.post_processing) {
   for (const Component& component : plan.derivation.components) steps_.push_back(component.step);
-  const std::size_t parts = plan.mechanisms.size();
+  const std::size_t parts = plan.mechanisms.size() * accounting::values_of_a_cell(recipe_.kind);
   const std::size_t cells = plan.derivation.cells.size();
   for (const Rational& alpha : alphas_) {
     each_.push_back(inverted(plan, alpha, parts));
@@ -86,15 +97,18 @@ std::vector<AnswerInterval> PlanIntervals::told(const Inverted& inverted,
     for (AnswerInterval& interval : intervals) interval = on_lattice(interval, steps_[part]);
     return intervals;
   };
+  const std::size_t of_a_cell = accounting::values_of_a_cell(recipe_.kind);
   // What is rounded has the law of what is shown.
-  if (inverted.size() == 1) return of_part(0, values);
+  if (inverted.size() * of_a_cell == 1) return of_part(0, values);
   std::vector<std::vector<AnswerInterval>> parts;
   for (std::size_t part = 0; part < inverted.size(); ++part)
     parts.push_back(of_part(part, components.at(part)));
   std::vector<AnswerInterval> made;
   for (std::size_t cell = 0; cell < values.size(); ++cell) {
     std::vector<AnswerInterval> of_cell;
-    for (const auto& part : parts) of_cell.push_back(part.at(cell));
+    for (const auto& part : parts) {
+      for (std::size_t i = 0; i < of_a_cell; ++i) of_cell.push_back(part.at(cell * of_a_cell + i));
+    }
     made.push_back(made_of(recipe_, of_cell));
   }
   return made;
@@ -103,9 +117,11 @@ std::vector<AnswerInterval> PlanIntervals::told(const Inverted& inverted,
 std::vector<CellIntervals> PlanIntervals::of(const std::vector<std::vector<Rational>>& components,
                                              std::span<const Rational> values) const {
   std::vector<CellIntervals> result;
+  const std::size_t of_a_cell = accounting::values_of_a_cell(recipe_.kind);
   const bool whole = components.size() == steps_.size() &&
-                     std::all_of(components.begin(), components.end(),
-                                 [&](const auto& cells) { return cells.size() == values.size(); });
+                     std::all_of(components.begin(), components.end(), [&](const auto& cells) {
+                       return cells.size() == of_a_cell * values.size();
+                     });
   if (values.empty() || !whole) return result;
   if (std::any_of(each_.begin(), each_.end(), [](const Inverted& one) { return one.empty(); })) return result;
   for (std::size_t i = 0; i < alphas_.size(); ++i) {

@@ -88,7 +88,8 @@ class Warnings {
     for (const StatisticKind kind : {StatisticKind::count, StatisticKind::units}) {
       if (may_be_asked(dataset, kind)) bound(dataset, {kind, ""});
     }
-    for (const StatisticKind kind : {StatisticKind::sum, StatisticKind::mean, StatisticKind::variance}) {
+    for (const StatisticKind kind : {StatisticKind::sum, StatisticKind::mean, StatisticKind::variance,
+                                     StatisticKind::count_of, StatisticKind::distinct}) {
       if (!may_be_asked(dataset, kind)) continue;
       for (const Column& column : dataset.columns) bound(dataset, {kind, column.name});
     }
@@ -98,7 +99,8 @@ class Warnings {
   void whole_answers(const Dataset& dataset) {
     if (!dataset.has_source()) return;
     std::string release;
-    for (const StatisticKind kind : {StatisticKind::count, StatisticKind::units}) {
+    for (const StatisticKind kind :
+         {StatisticKind::count, StatisticKind::units, StatisticKind::count_of, StatisticKind::distinct}) {
       const std::string entry(name(kind));
       const bool snapped = dataset.settings(entry).mechanism == MechanismChoice::snapping;
       if (!snapped || !may_be_asked(dataset, kind)) continue;

@@ -29,7 +29,8 @@ std::vector<std::string> mechanism_advice(const Dataset& dataset, const Request&
   const std::vector<Component>& components = plan.derivation.components;
   const std::string statistic(name(request.question.statistic.kind));
   ReleaseSettings settings = dataset.settings(statistic);
-  const bool whole = components.size() == 1 && components.front().step == Rational(1);
+  const bool whole = components.size() == 1 && components.front().step == Rational(1) &&
+                     request.question.statistic.kind != StatisticKind::proportion;
   if (!whole || settings.mechanism != MechanismChoice::snapping) return {};
   settings.mechanism = MechanismChoice::discrete_laplace;
   const ComponentMechanism discrete(

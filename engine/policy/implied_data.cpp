@@ -129,16 +129,17 @@ void write_queries(JsonWriter& json, const std::vector<NamedQuery>& queries) {
 
 void write_release(JsonWriter& json, const Dataset& dataset) {
   std::set<std::string> released;
-  for (const std::string_view statistic : kStatisticWords.list()) {
-    // A value is released as its query says.
-    if (statistic != name(StatisticKind::value) && !is_later_statistic(statistic))
-      released.emplace(statistic);
+  for (const std::string& statistic : kStatisticWords.list()) {
+    const StatisticKind kind = kStatisticWords.find(statistic).value();
+    // A value is released as its query says; a later statistic is there where it can be asked, so that what
+    // older policies imply stays what it was.
+    if (kind == StatisticKind::value) continue;
+    if (!is_later_statistic(kind) || permits(dataset.allow.statistics, kind)) released.insert(statistic);
   }
   for (const NamedQuery& query : dataset.queries) released.insert(query.name);
   const std::string quantile(name(StatisticKind::quantile));
   const bool selects =
-      permits(dataset.allow.statistics, StatisticKind::quantile) && !released.contains(quantile);
-  if (selects) released.insert(quantile);
+      permits(dataset.allow.statistics, StatisticKind::quantile) && dataset.query(quantile) == nullptr;
   json.array(released, [&](const std::string& one) {
     if (!selects || one != quantile) return write_settings(json, one, dataset.settings(one));
     json.raw("{").field("mechanism", name(dataset.selection())).field("name", one).raw("}");

@@ -168,7 +168,8 @@ const VocabularyOf<SelectionChoice> selections{{"selection", kSelectionWords.lis
 const VocabularyOf<ArithmeticChoice> arithmetics{{"arithmetic", kArithmeticWords.list()}};
 const VocabularyOf<StatisticKind> statistics{{"statistic", kStatisticWords.list()}};
 const Vocabulary release_names{"release_name",
-                               {"default", "count", "units", "sum", "mean", "variance", "quantile"}};
+                               {"default", "count", "units", "sum", "mean", "variance", "quantile",
+                                "count_of", "proportion", "distinct"}};
 
 bool is_of_a_later_version(std::string_view key) {
   static constexpr std::string_view kLater[] = {"publish"};

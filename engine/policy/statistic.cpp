@@ -16,8 +16,11 @@ constexpr std::string_view kQuantilesWord = "quantiles";
 /// Of a quantile as it is written: what is longer tells nobody anything.
 constexpr std::size_t kQuantileSizeMax = 40;
 
+/// How count_of is asked.
+constexpr std::string_view kCountWord = "count";
+
 bool has_subject(StatisticKind kind) {
-  return kind != StatisticKind::count && kind != StatisticKind::units;
+  return kind == StatisticKind::value || is_about_column(kind);
 }
 
 /// What others offer and is not offered here is no misspelling of what is.
@@ -32,13 +35,14 @@ constexpr std::string_view kNoMinimum =
 constexpr std::string_view kNoMaximum =
     "no extreme is offered, since one person's row decides it; ask quantile:COLUMN:0.99";
 constexpr std::string_view kDeviation = "its square is variance:COLUMN";
-constexpr std::string_view kDistinct =
-    "`units` counts people; histogram:COLUMN counts rows of each declared value";
+constexpr std::string_view kDistinct = "distinct:COLUMN counts declared values that occur, `units` people";
+constexpr std::string_view kShare = "proportion:COLUMN:VALUE is the share of rows with a declared value";
 constexpr Elsewhere kElsewhere[] = {
-    {"percentile", kMedian}, {"percentiles", kMedian},     {"quartiles", kMedian},  {"deciles", kMedian},
-    {"mode", kNoMode},       {"min", kNoMinimum},          {"minimum", kNoMinimum}, {"max", kNoMaximum},
-    {"maximum", kNoMaximum}, {"std", kDeviation},          {"stddev", kDeviation},  {"stdev", kDeviation},
-    {"distinct", kDistinct}, {"count_distinct", kDistinct}};
+    {"percentile", kMedian}, {"percentiles", kMedian},      {"quartiles", kMedian},  {"deciles", kMedian},
+    {"mode", kNoMode},       {"min", kNoMinimum},           {"minimum", kNoMinimum}, {"max", kNoMaximum},
+    {"maximum", kNoMaximum}, {"std", kDeviation},           {"stddev", kDeviation},  {"stdev", kDeviation},
+    {"unique", kDistinct},   {"count_distinct", kDistinct}, {"share", kShare},       {"percentage", kShare},
+    {"percent", kShare},     {"fraction", kShare}};
 
 std::string advice(std::string_view verb, const std::vector<std::string>& known) {
   for (const Elsewhere& one : kElsewhere) {
@@ -52,6 +56,7 @@ std::string advice(std::string_view verb, const std::vector<std::string>& known)
 
 [[noreturn]] void refuse_unknown(std::string_view verb) {
   std::vector<std::string> known = kStatisticWords.list();
+  std::erase(known, name(StatisticKind::count_of));
   known.insert(known.end(), {std::string(kQuantilesWord), std::string(kMedianWord), std::string(kHistogram)});
   std::string list;
   for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
@@ -59,8 +64,12 @@ std::string advice(std::string_view verb, const std::vector<std::string>& known)
                          "'; it is one of " + list + advice(verb, known));
 }
 
-StatisticKind parse_kind(std::string_view verb) {
+StatisticKind parse_kind(std::string_view verb, bool has_colon) {
   if (verb == kHistogram) return StatisticKind::count;
+  if (verb == kCountWord && has_colon) return StatisticKind::count_of;
+  if (verb == name(StatisticKind::count_of)) {
+    throw InvalidParameter("statistic: 'count_of' is what a policy calls it; write count:COLUMN");
+  }
   if (verb == kMedianWord || verb == kQuantilesWord) return StatisticKind::quantile;
   if (const auto kind = kStatisticWords.find(verb)) return *kind;
   refuse_unknown(verb);
@@ -171,12 +180,50 @@ void check_columns(const std::vector<std::string>& by) {
   }
 }
 
+/// Takes the value off the subject.
+std::string take_value(std::string& subject) {
+  const std::size_t colon = subject.find(':');
+  if (colon == std::string::npos || colon + 1 == subject.size()) {
+    throw InvalidParameter("statistic: of which value? write proportion:" +
+                           subject.substr(0, std::min<std::size_t>(colon, 60)) + ":VALUE");
+  }
+  std::string value = subject.substr(colon + 1);
+  subject.resize(colon);
+  return value;
+}
+
 }  // namespace
 
+bool is_about_column(StatisticKind kind) {
+  switch (kind) {
+    case StatisticKind::count:
+    case StatisticKind::units:
+    case StatisticKind::value:
+      return false;
+    case StatisticKind::sum:
+    case StatisticKind::mean:
+    case StatisticKind::variance:
+    case StatisticKind::quantile:
+    case StatisticKind::count_of:
+    case StatisticKind::proportion:
+    case StatisticKind::distinct:
+      return true;
+  }
+  return false;
+}
+
+bool counts_cells(StatisticKind kind) {
+  return kind == StatisticKind::count_of || kind == StatisticKind::proportion ||
+         kind == StatisticKind::distinct;
+}
+
 std::string Statistic::text() const {
-  std::string verb(quantiles.size() > 1 ? kQuantilesWord : name(kind));
+  std::string verb(quantiles.size() > 1              ? kQuantilesWord
+                   : kind == StatisticKind::count_of ? kCountWord
+                                                     : name(kind));
   if (subject.empty()) return verb;
   verb += ":" + subject;
+  if (!value.empty()) verb += ":" + value;
   for (std::size_t i = 0; i < quantiles.size(); ++i)
     verb += (i == 0 ? ":" : ",") + accounting::text(quantiles[i]);
   return verb;
@@ -194,8 +241,8 @@ void suppress_below(Question& question, const Rational& least) {
   if (accounting::text(least).size() > kSizeMax) refuse("is longer than 40 characters in full");
   if (question.by.empty()) refuse("is of the cells of an answer: group it by a column");
   const StatisticKind kind = question.statistic.kind;
-  if (kind != StatisticKind::count && kind != StatisticKind::units && kind != StatisticKind::mean &&
-      kind != StatisticKind::variance) {
+  if (kind != StatisticKind::count && kind != StatisticKind::count_of && kind != StatisticKind::units &&
+      kind != StatisticKind::mean && kind != StatisticKind::variance) {
     refuse("no count of its cells is released with '" + question.statistic.text() + "'");
   }
   question.suppress_below = least;
@@ -221,7 +268,7 @@ Question parse_question_by(std::string_view statistic, std::vector<std::string> 
   const bool histogram = verb == kHistogram;
 
   Question result;
-  result.statistic.kind = parse_kind(verb);
+  result.statistic.kind = parse_kind(verb, has_colon);
   const bool wants_subject = histogram || has_subject(result.statistic.kind);
   const std::string shown(verb);
   if (wants_subject && subject.empty()) {
@@ -234,6 +281,7 @@ Question parse_question_by(std::string_view statistic, std::vector<std::string> 
   }
   if (result.statistic.kind == StatisticKind::quantile)
     result.statistic.quantiles = take_quantiles(verb, subject);
+  if (result.statistic.kind == StatisticKind::proportion) result.statistic.value = take_value(subject);
   if (subject.empty() && wants_subject) throw InvalidParameter("statistic: '" + shown + "' names no column");
   if (!by.empty() && result.statistic.quantiles.size() > 1) {
     throw InvalidParameter("by: several quantiles cannot be grouped; ask them one by one");

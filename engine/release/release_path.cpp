@@ -141,7 +141,8 @@ void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits) 
 }
 
 std::size_t bytes_drawn(const Plan& plan) {
-  const std::size_t values = std::max<std::uint64_t>(1, plan.derivation.cells.size());
+  const std::size_t values = accounting::values_of_a_cell(plan.derivation.post_processing.kind) *
+                             std::max<std::uint64_t>(1, plan.derivation.cells.size());
   std::size_t bytes = 0;
   for (const ComponentMechanism& mechanism : plan.mechanisms) bytes += mechanism.bytes_drawn(values);
   return bytes;

@@ -118,7 +118,7 @@ void require_read_back(const StoredDecision& decision) {
 }
 
 void require_components_paid(const ReleaseRecord& record, const std::vector<SealedRelease>& components,
-                             std::int64_t decision, const ApproximateLoss& receipt) {
+                             std::size_t of_a_cell, std::int64_t decision, const ApproximateLoss& receipt) {
   require(!components.empty() && components.size() == record.components.size(),
           "as many sealed releases as components are to be attached");
   std::vector<ApproximateLoss> losses;
@@ -129,8 +129,8 @@ void require_components_paid(const ReleaseRecord& record, const std::vector<Seal
             "a component's epsilon is not what was paid for it");
     require((paid.pure() ? std::nullopt : std::optional(paid.delta)) == record.components[i].delta,
             "a component's delta is not what was paid for it");
-    require(components[i].size() == std::max<std::uint64_t>(record.cells.size(), 1),
-            "a sealed release has another number of values than there are cells");
+    require(components[i].size() == of_a_cell * std::max<std::uint64_t>(record.cells.size(), 1),
+            "a sealed release has another number of values than its cells take");
     losses.push_back(paid);
   }
   require(accounting::compose_sequential(losses) == receipt, "the components do not use up the receipt");
@@ -473,7 +473,8 @@ void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease>
   state_->guarded("recording a release", [&](TransactionState& state) {
     require(state.owing, "there is no charged decision to attach a release to");
     StoredDecision& decision = state.recorded.back();
-    require_components_paid(record, components, decision.seq, state.receipt);
+    require_components_paid(record, components, accounting::values_of_a_cell(post_processing.kind),
+                            decision.seq, state.receipt);
     for (SealedRelease& component : components)
       decision.component_values.push_back(std::move(component.values_));
     decision.values = accounting::post_process(post_processing, decision.component_values);

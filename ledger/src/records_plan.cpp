@@ -13,7 +13,8 @@ using accounting::PostProcessing;
 constexpr std::array kRecipes{
     Word<PostProcessing::Kind>{PostProcessing::Kind::mean_about, "mean_about"},
     Word<PostProcessing::Kind>{PostProcessing::Kind::variance_about, "variance_about"},
-    Word<PostProcessing::Kind>{PostProcessing::Kind::rounded, "rounded"}};
+    Word<PostProcessing::Kind>{PostProcessing::Kind::rounded, "rounded"},
+    Word<PostProcessing::Kind>{PostProcessing::Kind::proportion, "proportion"}};
 
 constexpr auto kComponent = [](auto& members, auto& component) {
   members.number("adjusted", component.adjusted);
@@ -36,13 +37,12 @@ constexpr auto kComponent = [](auto& members, auto& component) {
 };
 
 constexpr auto kPostProcessing = [](auto& members, auto& recipe) {
-  const bool centred =
-      members.number_when("centre", recipe.centre, recipe.kind != PostProcessing::Kind::rounded);
+  const bool centred = members.number_when("centre", recipe.centre, accounting::has_centre(recipe.kind));
   members.word("kind", recipe.kind, kRecipes);
   members.number("lower", recipe.lower);
   members.number("upper", recipe.upper);
-  members.agree(centred == (recipe.kind != PostProcessing::Kind::rounded),
-                "centre: is there unless it is rounded");
+  members.agree(centred == accounting::has_centre(recipe.kind),
+                "centre: is there unless it is rounded or a proportion");
 };
 
 /// Of a plan that has a release.

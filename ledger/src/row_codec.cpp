@@ -19,7 +19,8 @@ using accounting::PostProcessing;
 using accounting::Quantity;
 
 constexpr std::array kKinds{PostProcessing::Kind::none, PostProcessing::Kind::mean_about,
-                            PostProcessing::Kind::variance_about, PostProcessing::Kind::rounded};
+                            PostProcessing::Kind::variance_about, PostProcessing::Kind::rounded,
+                            PostProcessing::Kind::proportion};
 
 /// The members of a component in the order in which they are written, `values` aside. Where one does not
 /// apply, those that were always there are empty; those that came later are left out, so that older rows stay
@@ -409,7 +410,7 @@ std::string post_processing_json(const PostProcessing& recipe) {
   JsonWriter json;
   json.raw("{").field("kind", name(recipe.kind));
   if (recipe.kind != PostProcessing::Kind::none) {
-    if (recipe.kind != PostProcessing::Kind::rounded) json.field("centre", accounting::text(recipe.centre));
+    if (accounting::has_centre(recipe.kind)) json.field("centre", accounting::text(recipe.centre));
     json.field("lower", accounting::text(recipe.lower)).field("upper", accounting::text(recipe.upper));
   }
   return json.raw("}").take();
@@ -427,7 +428,7 @@ PostProcessing parse_post_processing(std::string_view json) {
     PostProcessing recipe;
     recipe.kind = *found;
     if (recipe.kind == PostProcessing::Kind::none) return recipe;
-    if (recipe.kind != PostProcessing::Kind::rounded) recipe.centre = rational(object, "centre");
+    if (accounting::has_centre(recipe.kind)) recipe.centre = rational(object, "centre");
     recipe.lower = rational(object, "lower");
     recipe.upper = rational(object, "upper");
     return recipe;

@@ -114,6 +114,17 @@ TEST_CASE("post-processing: a variance is the mean square less the squared mean,
   CHECK(post_process(variance, {{Rational(400)}, {Rational(0)}, {Rational(4)}}) == std::vector<Rational>{25});
 }
 
+TEST_CASE("post-processing: a proportion is a count over at least one, of pairs of counts, clamped",
+          "[accounting][release][exact]") {
+  const PostProcessing share{PostProcessing::Kind::proportion, 0, 0, 1};
+  CHECK(post_process(share, {{3, 1, 0, 0, -2, 5, 7, -9, Rational(1, 2), 0, -3, -4}}) ==
+        std::vector<Rational>{Rational(3, 4), 0, 0, 1, Rational(1, 2), 0});
+  CHECK(accounting::values_of_a_cell(share.kind) == 2);
+  CHECK(accounting::values_of_a_cell(PostProcessing::Kind::mean_about) == 1);
+  CHECK_THROWS_AS(post_process(share, {{3, 1, 0}}), InvalidParameter);
+  CHECK_THROWS_AS(post_process(share, {{3}, {1}}), InvalidParameter);
+}
+
 TEST_CASE("post-processing: components that do not fit together are refused",
           "[accounting][release][negative]") {
   const PostProcessing mean{PostProcessing::Kind::mean_about, 0, 0, 1};

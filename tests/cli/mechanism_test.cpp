@@ -313,3 +313,79 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
   CHECK(json::parse(dummy.out).at("dummy") == true);
   CHECK(json::parse(dummy.out).at("rank_accuracy").size() == 1);
 }
+
+TEST_CASE(
+    "counted: the command plans, releases, tells and verifies counts of cells, proportions and distinct "
+    "values",
+    "[cli][counted]") {
+  const Workbench bench;
+  const std::string policy = replaced(
+      kClinicPolicy,
+      "    budget:", "    allow: {statistics: [count, count_of, proportion, distinct]}\n    budget:");
+  bench.init(replaced(policy, "[0, 500]}", "[0, 500], missing: 0}"));
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, "clinic");
+    words.insert(words.end(), {"--epsilon", "0.1"});
+    return bench.with_ledger(words);
+  };
+  const json planned = json::parse(ask({"plan", "proportion:ward:A", "--json"}).out);
+  CHECK(planned.at("statistic") == "proportion:ward:A");
+  CHECK(planned.at("post_processing") == "proportion");
+  CHECK(planned.at("accuracy") == json::array());
+  CHECK(planned.at("components")[0].at("statistic") == "rows_of_value");
+  CHECK(planned.at("components")[0].at("accuracy").size() == 1);
+  CHECK(contains(ask({"plan", "proportion:ward:A"}).out, "(rows_of_value)"));
+
+  const json share = json::parse(ask({"release", "proportion:ward:A", "--json"}).out);
+  CHECK(share.at("cells").is_null());
+  CHECK(share.at("value").is_string());
+  CHECK(share.at("interval").size() == 1);
+  CHECK(contains(share.at("interval_of").get<std::string>(), "at least one row"));
+  const json& drawn = share.at("components")[0];
+  CHECK(drawn.at("value").is_null());
+  REQUIRE(drawn.at("cells").size() == 2);
+  CHECK(drawn.at("cells")[0].at("rows") == "value");
+  CHECK(drawn.at("cells")[0].at("key").is_null());
+  CHECK(drawn.at("cells")[1].at("rows") == "other");
+  const json shown = json::parse(bench.with_ledger({"show", share.at("decision_id"), "--json"}).out);
+  CHECK(shown.at("components") == share.at("components"));
+  CHECK(shown.at("interval") == share.at("interval"));
+
+  const json by_ward = json::parse(ask({"release", "proportion:ward:A", "--by", "ward", "--json"}).out);
+  const std::size_t wards = by_ward.at("cells").size();
+  REQUIRE(by_ward.at("components")[0].at("cells").size() == 2 * wards);
+  CHECK(by_ward.at("components")[0].at("cells")[3].at("key") == by_ward.at("cells")[1].at("key"));
+  CHECK(by_ward.at("cells")[0].at("simultaneous").size() == 1);
+  const Result told = ask({"release", "proportion:ward:A", "--by", "ward"});
+  CHECK(told.exit == 0);
+  CHECK(lines(told.out) > wards + 2);
+  CHECK(ask({"release", "proportion:ward:A"}).exit == 0);
+
+  const json count = json::parse(ask({"release", "count:age", "--json"}).out);
+  CHECK(count.at("statistic") == "count:age");
+  CHECK(count.at("components")[0].at("statistic") == "count");
+  const json kinds = json::parse(ask({"release", "distinct:ward", "--json"}).out);
+  CHECK(kinds.at("components")[0].at("statistic") == "distinct");
+  CHECK(kinds.at("accuracy").size() == 1);
+
+  const Result unknown = ask({"release", "proportion:ward:a"});
+  CHECK(unknown.exit == 2);
+  CHECK(contains(unknown.err, "'a' is not among the values of column 'ward'"));
+  const Result forecast =
+      bench.with_ledger({"forecast", "clinic", "proportion:ward:A", "--accuracy", "0.1", "--alpha", "0.05"});
+  CHECK(forecast.exit == 3);
+  CHECK(contains(forecast.err, "is a quotient of counts"));
+  CHECK(ask({"release", "sum:age"}).exit == 4);
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+  const Result dummy = bench.run({"release", "clinic", "proportion:ward:A", "--epsilon", "0.5", "--dummy",
+                                  "--policy", "policy.yaml", "--json"});
+  CHECK(dummy.exit == 0);
+  CHECK(json::parse(dummy.out).at("components")[0].at("cells").size() == 2);
+
+  // What a row cannot lack is not counted: nothing is recorded.
+  const std::string before = dump(bench.path("L"));
+  const Result pointless = ask({"release", "count:cost"});
+  CHECK(pointless.exit == 2);
+  CHECK(contains(pointless.err, "the policy says what stands for a missing one; ask for count"));
+  CHECK(dump(bench.path("L")) == before);
+}

@@ -492,8 +492,47 @@ def tables(folder):
     return ledger
 
 
+COUNTED = DATASET.replace("    queries:", """      band: {from: age, bins: [0, 18, 65, 111]}
+    queries:""")
+COUNTING = "    allow: {statistics: [count, count_of, proportion, distinct]}\n"
+
+
+def counted(folder):
+    """Counts of cells, proportions and distinct values, of declared and derived columns, by every mechanism."""
+    text = "version: 1\ndatasets:\n  clinic:\n" + COUNTED + COUNTING + """    budget: {epsilon: 1000, delta: 1e-2}
+    forbid: [{columns: [age], statistics: [distinct]}]
+  swapped:
+""" + COUNTED.replace("add-remove", "replace-one") + COUNTING + """    budget: {measure: zcdp, rho: 90}
+    release: {default: {mechanism: discrete_gaussian}, proportion: {mechanism: discrete_laplace}}
+  cohort:
+""" + COUNTED + COUNTING + """    budget: {epsilon: 100}
+    lifetime: {epsilon: 500}
+    blocks: {by: seen, per: month, from: 2024-01, to: 2024-06}
+    release: {default: {mechanism: discrete_laplace}, count_of: {mechanism: snapping, arithmetic: exact}}
+"""
+    ledger = Ledger(folder, text)
+    for dataset in ("clinic", "swapped", "cohort"):
+        for statistic in ("count:age", "count:band", "proportion:ward:A", "proportion:band:[18,65)", "distinct:ward",
+                          "distinct:emergency"):
+            delta = ("--delta", "1e-7") if dataset == "swapped" and "proportion" not in statistic else ()
+            ledger.ask(dataset, statistic, "--epsilon", "0.7", *delta)
+            ledger.ask(dataset, statistic, "--by", "ward", "--epsilon", "1/3", *delta)
+            ledger.ask(dataset, statistic, "--where", "seen < 2024-02-01 and age > 3", "--epsilon", "0.4", *delta)
+            ledger.ask(dataset, statistic, "--by", "band,emergency", "--epsilon", "0.6", *delta)
+    ledger.ask("clinic", "count:cost", "--epsilon", "1", expect=(2,))
+    ledger.ask("clinic", "distinct:band", "--epsilon", "1", expect=(4,))
+    ledger.ask("clinic", "sum:age", "--epsilon", "1", expect=(4,))
+    ledger.run("audit", "verify")
+    ledger.apply(text.replace("count_of, ", "", 1))
+    ledger.ask("clinic", "count:age", "--epsilon", "1", expect=(4,))
+    ledger.ask("clinic", "distinct:ward", "--epsilon", "1")
+    ledger.apply(text.replace(COUNTING, "", 1))
+    ledger.ask("clinic", "distinct:ward", "--epsilon", "1", expect=(4,))
+    return ledger
+
+
 HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived,
-             quantiles, tables)
+             quantiles, tables, counted)
 
 
 def export_of(make):

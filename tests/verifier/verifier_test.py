@@ -822,7 +822,79 @@ def forged_quantiles():
     forged("quantiles", "says less rho than its scale means", component("rho", "0.06", "quantile:age:0.5", "cohort"))
     forged("quantiles", "is by another mechanism than the policy's", by_another)
     forged("quantiles", "is by another mechanism than the policy's", of_a_count)
-    forged("quantiles", "quantiles are not asked for unless", not_named)
+    forged("quantiles", "quantile is not asked for unless", not_named)
+
+
+@sentence("a forged count of cells, proportion or count of distinct values is found")
+def forged_counts_of_cells():
+    def plan_of(changed, statistic, dataset):
+        return next(place for place, record in enumerate(changed) if record["kind"] == "plan" and (
+            record["question"]["statistic"], record["question"]["dataset"]) == (statistic, dataset))
+
+    def component(member, number, statistic, dataset="clinic"):
+        def change(changed):
+            place = plan_of(changed, statistic, dataset)
+            said = changed[place]["release"]["components"][0]
+            assert said[member] != number
+            said[member] = number
+            return place
+        return change
+
+    def asked_as(statistic, other):
+        def change(changed):
+            place = plan_of(changed, statistic, "clinic")
+            changed[place]["question"]["statistic"] = other
+            return place
+        return change
+
+    def by_recipe(changed):
+        place = plan_of(changed, "proportion:ward:A", "clinic")
+        changed[place]["release"]["post_processing"]["kind"] = "rounded"
+        return place
+
+    def drawn(change_row):
+        def change(changed):
+            plan = changed[plan_of(changed, "proportion:ward:A", "cohort")]["number"]
+            place = granted(changed, plan=plan)
+            change_row(changed[place])
+            return place
+        return change
+
+    def another_share(record):
+        record["values"][0] = "0.125"
+
+    def one_count(record):
+        del record["component_values"][0][1]
+
+    def allowing(*statistics):
+        def change(changed):
+            place = find(changed, kind="policy")
+            allow = changed[place]["implies"]["datasets"][0]["allow"]
+            if statistics:
+                allow["statistics"] = sorted(statistics)
+            else:
+                del allow["statistics"]
+            return granted(changed)
+        return change
+
+    for statistic, dataset, least in (("count:age", "clinic", "2.9"), ("proportion:ward:A", "clinic", "2.9"),
+                                      ("proportion:ward:A", "swapped", "5.9"), ("distinct:ward", "clinic", "2.9"),
+                                      ("distinct:emergency", "cohort", "1.9")):
+        forged("counted", "sensitivity below what one unit can change",
+               component("sensitivity", least, statistic, dataset))
+    forged("counted", "sensitivity below what one unit can change", component("coordinates", 1, "proportion:ward:A"))
+    forged("counted", "sensitivity below what one unit can change",
+           component("sensitivity_l2_squared", "3.9", "distinct:emergency", "swapped"))
+    forged("counted", "follows otherwise from its components", by_recipe)
+    forged("counted", "follows otherwise from its components", asked_as("proportion:ward:A", "count:ward"))
+    forged("counted", "asks for a value that the policy does not declare",
+           asked_as("proportion:ward:A", "proportion:ward:D"))
+    forged("counted", "asks about a column that the policy does not declare", asked_as("count:age", "count:height"))
+    forged("counted", "asks a statistic that is not known", asked_as("distinct:ward", "distinct:ward:A"))
+    forged("counted", "follows from what was drawn", drawn(another_share))
+    forged("counted", "another number of components or cells", drawn(one_count))
+    forged("counted", "count_of is not asked for unless", allowing())
+    forged("counted", "statistics does not allow count_of", allowing("count", "distinct", "proportion"))
 
 
 @sentence("a forged table is found: other columns, other cells, or a sensitivity that is not that of its cells")

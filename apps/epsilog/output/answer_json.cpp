@@ -44,6 +44,14 @@ Json intervals_json(const std::vector<engine::CellIntervals>& intervals, std::si
   return list.empty() ? Json(nullptr) : list;
 }
 
+/// By one column its key; by several null, and a list of theirs.
+void add_keys(ObjectOf& object, const ledger::CellKeys& keys, std::size_t cell) {
+  std::vector<std::string> of_cell = keys.of(cell);
+  const bool one_column = of_cell.size() == 1;
+  object.with("key", one_column ? Json(of_cell.front()) : Json(nullptr));
+  if (of_cell.size() > 1) object.with("keys", std::move(of_cell));
+}
+
 /// null without --by, and where what was released is withheld; the value null where nothing was released.
 /// `intervals`: nullptr where cells do not tell theirs. `suppressing`: that leaves out cells; nullptr of a
 /// component.
@@ -56,10 +64,7 @@ Json cells_json(const ledger::CellKeys& keys, const std::vector<Rational>& value
     const bool suppressed = suppressing != nullptr && engine::is_suppressed(*suppressing, i);
     const bool released = i < values.size() && !suppressed;
     ObjectOf cell(8);
-    std::vector<std::string> of_cell = keys.of(i);
-    const bool one_column = of_cell.size() == 1;
-    cell.with("key", one_column ? Json(of_cell.front()) : Json(nullptr));
-    if (!one_column) cell.with("keys", std::move(of_cell));
+    add_keys(cell, keys, i);
     cell.with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
         .with("value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr))
         .with("value_hex", released ? hex_or_null(values[i]) : Json(nullptr));
@@ -70,6 +75,22 @@ Json cells_json(const ledger::CellKeys& keys, const std::vector<Rational>& value
                 suppressed ? Json(nullptr) : intervals_json(*intervals, i, Bounding::together));
     }
     list.push_back(cell.made());
+  }
+  return list;
+}
+
+/// Of a proportion, what was drawn: of each cell the rows with the value, then those with another one.
+Json pairs_json(const ledger::CellKeys& keys, const std::vector<Rational>& values, bool withheld) {
+  if (withheld) return nullptr;
+  Json list = Json::array();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ObjectOf count(6);
+    add_keys(count, keys, i / 2);
+    count.with("rows", i % 2 == 0 ? "value" : "other")
+        .with("value", accounting::text(values[i]))
+        .with("value_decimal", decimal_or_null(values[i]))
+        .with("value_hex", hex_or_null(values[i]));
+    list.push_back(count.made());
   }
   return list;
 }
@@ -89,7 +110,7 @@ void add_values(ObjectOf& object, const ledger::CellKeys& keys, const std::vecto
 void add_intervals(ObjectOf& object, const engine::Answer& answer) {
   const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
   const bool scalar = answer.planned.record.cells.empty();
-  const char* rows = answer.planned.record.components.size() > 1
+  const char* rows = answer.planned.record.components.size() > 1 || asks_proportion(answer)
                          ? "at least one row and at most rows.max rows"
                          : "at most rows.max rows";
   object.with("interval", scalar ? intervals_json(intervals, 0, Bounding::each) : Json(nullptr))
@@ -145,10 +166,16 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
       .with("published", number_json(component.published))
       .with("published_note", or_null(component.published_note));
   if (!one_line(kind)) object.with("accuracy", accuracy_of(answer, i));
-  add_values(object, answer.planned.record.cells,
-             i < answer.released.component_values.size() ? answer.released.component_values[i]
-                                                         : std::vector<Rational>{},
-             nullptr, answer.recorded.durable.has_value() && !*answer.recorded.durable, nullptr);
+  const std::vector<Rational> drawn = i < answer.released.component_values.size()
+                                          ? answer.released.component_values[i]
+                                          : std::vector<Rational>{};
+  const bool withheld = answer.recorded.durable.has_value() && !*answer.recorded.durable;
+  if (asks_proportion(answer)) {
+    object.with("value", nullptr).with("value_decimal", nullptr).with("value_hex", nullptr);
+    object.with("cells", pairs_json(answer.planned.record.cells, drawn, withheld));
+  } else {
+    add_values(object, answer.planned.record.cells, drawn, nullptr, withheld, nullptr);
+  }
   return object.made();
 }
 
@@ -240,7 +267,7 @@ void add_mechanism(ObjectOf& object, const engine::Answer& answer, AnswerKind ki
       .with("lambda", single ? number_json(components[0].lambda) : Json(nullptr))
       .with("grid", single ? number_json(components[0].grid) : Json(nullptr));
   if (one_line(kind)) return;
-  object.with("accuracy", single ? accuracy_of(answer, 0) : accuracy_json({}));
+  object.with("accuracy", single && !asks_proportion(answer) ? accuracy_of(answer, 0) : accuracy_json({}));
   if (asks_quantiles(answer)) object.with("rank_accuracy", rank_accuracy_json(answer));
 }
 

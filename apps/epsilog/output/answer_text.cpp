@@ -48,7 +48,7 @@ std::string rank_accuracy_text(const engine::Answer& answer, const Style& style)
 
 std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   if (asks_quantiles(answer)) return rank_accuracy_text(answer, style);
-  const bool several = answer.planned.accuracy.size() > 1;
+  const bool several = answer.planned.accuracy.size() > 1 || asks_proportion(answer);
   const char* whom =
       answer.planned.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
   std::string text;

@@ -107,7 +107,7 @@ Json rooms_json(const engine::Forecast& forecast) {
 
 /// The accuracy of the only mechanism call; empty where there are several.
 Json accuracies_json(const engine::Answer& answer) {
-  if (asks_quantiles(answer)) return Json::array();
+  if (asks_quantiles(answer) || asks_proportion(answer)) return Json::array();
   return answer.planned.accuracy.size() == 1 ? accuracy_json(answer.planned.accuracy.front()) : Json::array();
 }
 

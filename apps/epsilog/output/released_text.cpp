@@ -19,6 +19,11 @@ std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i)
   // Noise beyond the range of the answers is clamped.
   const std::optional<Rational>& bound = components.front().bound;
   if (bound && *bound > 0 && *bound < scale) scale = *bound;
+  if (asks_proportion(answer)) {
+    const auto& drawn = answer.released.component_values;
+    if (drawn.size() != 1 || 2 * i + 1 >= drawn.front().size()) return std::nullopt;
+    return Rational(scale / std::max(Rational(1), Rational(drawn.front()[2 * i] + drawn.front()[2 * i + 1])));
+  }
   if (components.size() == 1) return scale;
   const bool by_count = components.back().statistic == "count" &&
                         answer.released.component_values.size() == components.size() &&
@@ -41,7 +46,7 @@ long order_of(const Rational& value) {
 bool counts_in_whole_numbers(const engine::Answer& answer) {
   if (answer.planned.post_processing == accounting::PostProcessing::Kind::rounded) return true;
   const auto& components = answer.planned.record.components;
-  return components.size() == 1 && components.front().grid.get_den() == 1;
+  return components.size() == 1 && components.front().grid.get_den() == 1 && !asks_proportion(answer);
 }
 
 Rational rounded(const Rational& value, long place) {
@@ -114,6 +119,10 @@ std::string cell_name(const engine::Answer& answer, std::size_t i) {
   std::string name;
   for (const std::string& key : answer.planned.record.cells.of(i)) name += (name.empty() ? "" : ", ") + key;
   return name;
+}
+
+bool asks_proportion(const engine::Answer& answer) {
+  return answer.planned.post_processing == accounting::PostProcessing::Kind::proportion;
 }
 
 bool asks_quantiles(const engine::Answer& answer) {

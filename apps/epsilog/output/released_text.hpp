@@ -35,6 +35,10 @@ inline constexpr std::string_view kSuppressed = "x";
 /// The keys of cell `i`, a column each: "A" or "A, 2024". Requires  i < the number of cells.
 [[nodiscard]] std::string cell_name(const engine::Answer& answer, std::size_t i);
 
+/// Whether a proportion was asked for, a quotient of two counts drawn together: of each cell, of rows with
+/// the value, then of those with another.
+[[nodiscard]] bool asks_proportion(const engine::Answer& answer);
+
 /// Whether quantiles were asked for: their accuracy counts ranks, and each value is one of those declared.
 [[nodiscard]] bool asks_quantiles(const engine::Answer& answer);
 /// The quantile with that index, as asked. Requires  asks_quantiles(answer), and there is one.

@@ -457,3 +457,20 @@ TEST_CASE("reaccount: a quantile is known by its epsilon, and the exponential me
   CHECK(zcdp_of("exponential") == accounting::zcdp_epsilon_up(number("0.04"), number("1e-6")));
   CHECK(zcdp_of("permute_and_flip") == accounting::zcdp_epsilon_up(number("0.16"), number("1e-6")));
 }
+
+TEST_CASE("reaccount: counts of cells, proportions and distinct values lose what their one call does",
+          "[engine][reaccount][counted]") {
+  const Clinic clinic("epsilon: 3",
+                      "    allow: {statistics: [count_of, proportion, distinct]}\n"
+                      "    release: {default: {mechanism: discrete_laplace}}\n");
+  Engine engine = clinic.open();
+  for (const char* statistic : {"proportion:ward:A", "distinct:ward", "count:age"}) {
+    REQUIRE(release(engine, request(statistic, "0.25", "", "ward")).recorded.granted);
+  }
+  ReaccountQuestion question = everything();
+  question.delta = number("1e-6");
+  const Reaccount answer = only(clinic, question);
+  CHECK(bound(answer, Accountant::pure) == std::optional(number("0.75")));
+  CHECK(bound(answer, Accountant::zcdp) ==
+        std::optional(accounting::zcdp_epsilon_up(number("0.09375"), number("1e-6"))));
+}

@@ -100,7 +100,7 @@ TEST_CASE("policy diff: under allow and forbid a column stands for those derived
     }
     return texts;
   };
-  for (const std::string list : {"by", "where"}) {
+  for (const std::string list : {"by", "where", "columns"}) {
     CAPTURE(list);
     const auto allowed = [&](const std::string& before, const std::string& after) {
       return said("allow: {" + list + ": [" + before + "]}", "allow: {" + list + ": [" + after + "]}");
@@ -132,8 +132,8 @@ namespace {
 
 const Texts kGroups = {"age", "band", "old", "ward"};
 
-/// A policy with that list of columns, and which of the questions by one column, and with a condition on one,
-/// it admits.
+/// A policy with that list of columns, and which of the questions by one column, with a condition on one, and
+/// about the cells of one it admits.
 struct Admitting {
   Policy policy;
   std::vector<bool> questions;
@@ -148,12 +148,13 @@ Admitting admitting(const std::string& rules) {
   text.more = rules;
   Admitting result{checked_policy(text.yaml(), "p.yaml"), {}};
   for (const std::string& column : kGroups) {
-    for (const bool by : {true, false}) {
+    for (const Question& question : {parse_question("count", column, std::nullopt),
+                                     parse_question("count", std::nullopt, column + " is not missing"),
+                                     parse_question("count:" + column, std::nullopt, std::nullopt)}) {
       Request request;
       request.dataset = "clinic";
       request.principal = "alice";
-      request.question = by ? parse_question("count", column, std::nullopt)
-                            : parse_question("count", std::nullopt, column + " is not missing");
+      request.question = question;
       const Dataset& dataset = result.policy.dataset("clinic");
       result.questions.push_back(access_reasons(result.policy, dataset, request).empty());
     }
@@ -180,7 +181,9 @@ TEST_CASE("policy diff: a list of columns is called looser just where it admits 
           "[engine][diff][derived][exhaustive]") {
   for (const auto& lists :
        {every("allow: {by: [", "]}", true), every("allow: {where: [", "]}", true),
-        every("forbid: [{by: [", "]}]", false), every("forbid: [{where: [", "]}]", false)}) {
+        every("forbid: [{by: [", "]}]", false), every("forbid: [{where: [", "]}]", false),
+        every("allow: {statistics: [count, count_of], columns: [", "]}", true),
+        every("allow: {statistics: [count, count_of]}\n    forbid: [{columns: [", "]}]", false)}) {
     CHECK(lists.size() >= 16);
     for (const Admitting& before : lists) {
       for (const Admitting& after : lists) {

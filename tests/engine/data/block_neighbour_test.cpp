@@ -25,7 +25,8 @@ const std::vector<std::string> kDates = {"2024-01-31", "2024-02-01", "2024-03-01
 const std::vector<std::string> kHostile = hostile_cells();
 const std::vector<std::string> kStatistics = {
     "count",      "units",    "sum:x",          "mean:x",
-    "variance:x", "median:x", "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9"};
+    "variance:x", "median:x", "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9",
+    "count:x",    "count:d",  "distinct:g",     "proportion:g:A"};
 
 /// The second, fourth and sixth leave one block of the months, of the groups and of both; so does the
 /// seventh, of the months. The eighth leaves all of both, the last one none of the months.
@@ -286,10 +287,15 @@ TEST_CASE("block neighbour: what a whole unit changes is too small for its rows 
                                          {"sum:x", "g", ""},
                                          {"mean:x", "", ""},
                                          {"mean:x", "g", ""},
-                                         {"variance:x", "g", ""}}) {
+                                         {"variance:x", "g", ""},
+                                         {"count:x", "g", ""},
+                                         {"proportion:g:A", "", ""},
+                                         {"proportion:g:A", "g", ""},
+                                         {"distinct:g", "g", ""}}) {
     for (const std::uint64_t k : {1U, 2U}) {
       // Breaking it takes k groups before and k others after, and there are two.
-      if (k == 2 && std::string(c.statistic) == "units") continue;
+      const std::string statistic = c.statistic;
+      if (k == 2 && (statistic == "units" || statistic == "distinct:g")) continue;
       const Setting setting =
           setting_of(toy_dataset(months(), k, Neighbours::add_remove), c.statistic, c.by, c.where);
       CAPTURE(c.statistic, c.by, c.where, k);
@@ -319,6 +325,13 @@ TEST_CASE("block neighbour: the sensitivities under blocks are attained, so a sm
                                          {"mean:x", "", "", 2},
                                          {"mean:x", "g", "", 2},
                                          {"variance:x", "g", "", 2},
+                                         {"count:x", "", "", 2},
+                                         {"count:x", "g", "", 2},
+                                         {"proportion:g:A", "", "", 1},
+                                         {"proportion:g:A", "", "", 2},
+                                         {"distinct:g", "g", "", 1},
+                                         {"proportion:g:A", "", "d = 2024-02-01", 2},
+                                         {"distinct:g", "g", "d = 2024-02-01", 1},
                                          {"count", "g", "d = 2024-02-01", 2},
                                          {"sum:x", "", "d = 2024-02-01", 2},
                                          {"sum:x", "g", "d = 2024-02-01", 2},

@@ -36,7 +36,17 @@ const std::vector<std::string> kLabelWheres = {"",
                                                "g = 'A' or not (site = 'west' and x between 0 and 3)"};
 const std::vector<std::string> kStatistics = {
     "count",      "units",    "sum:x",          "mean:x",
-    "variance:x", "median:x", "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9"};
+    "variance:x", "median:x", "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9",
+    "count:x",    "count:g",  "distinct:g",     "proportion:g:A"};
+/// The same of columns that are derived.
+const std::vector<std::string> kLabelStatistics = {"count",
+                                                   "count:band",
+                                                   "count:site",
+                                                   "distinct:band",
+                                                   "distinct:site",
+                                                   "proportion:band:[1,3)",
+                                                   "proportion:site:west",
+                                                   "sum:x"};
 
 MemoryRow random_row(const std::string& id, std::mt19937_64& random) {
   const auto cell = [&](const std::vector<std::string>& plain) {
@@ -193,7 +203,8 @@ Setting random_setting(std::mt19937_64& random, bool exact, Groups groups) {
   setting.dataset = random_dataset(random);
   const bool derived = groups == Groups::derived;
   if (derived) add_derived_columns(setting.dataset, random);
-  std::string statistic = pick(kStatistics, random);
+  const bool of_labels = derived && random() % 2 == 0;
+  std::string statistic = pick(of_labels ? kLabelStatistics : kStatistics, random);
   const std::string where = pick(derived ? kLabelWheres : kWheres, random);
   static const std::vector<std::string> kDerived = {"band", "site", "site,band", "g,band", "band,g,site"};
   const std::string group = derived ? pick(kDerived, random) : "g";
@@ -319,22 +330,44 @@ TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one w
   };
   const auto removed = Neighbours::add_remove;
   const auto replaced = Neighbours::replace_one;
-  for (const Case& c :
-       std::vector<Case>{{"count", "", 1, removed},           {"count", "", 2, removed},
-                         {"count", "g", 2, removed},          {"count", "g", 2, replaced},
-                         {"count", "site", 2, removed},       {"count", "site", 2, replaced},
-                         {"units", "site", 2, removed},       {"sum:x", "site", 2, removed},
-                         {"sum:x", "site", 2, replaced},      {"units", "", 2, removed},
-                         {"units", "g", 2, removed},          {"sum:x", "", 2, removed},
-                         {"sum:x", "", 2, replaced},          {"sum:x", "g", 2, removed},
-                         {"sum:x", "g", 2, replaced},         {"mean:x", "", 2, removed},
-                         {"mean:x", "", 2, replaced},         {"variance:x", "g", 2, removed},
-                         {"variance:x", "g", 2, replaced},    {"median:x", "", 2, removed},
-                         {"quantile:x:0.2", "", 2, removed},  {"quantile:x:0.2", "", 2, replaced},
-                         {"quantile:x:0.8", "g", 2, removed}, {"quantile:x:0.8", "g", 2, replaced},
-                         {"count", "g,site", 2, removed},     {"count", "site,g", 2, replaced},
-                         {"units", "g,site", 2, removed},     {"sum:x", "g,site", 2, removed},
-                         {"sum:x", "g,site", 2, replaced},    {"median:x", "g,site", 2, replaced}}) {
+  for (const Case& c : std::vector<Case>{{"count", "", 1, removed},
+                                         {"count", "", 2, removed},
+                                         {"count", "g", 2, removed},
+                                         {"count", "g", 2, replaced},
+                                         {"count", "site", 2, removed},
+                                         {"count", "site", 2, replaced},
+                                         {"units", "site", 2, removed},
+                                         {"sum:x", "site", 2, removed},
+                                         {"sum:x", "site", 2, replaced},
+                                         {"units", "", 2, removed},
+                                         {"units", "g", 2, removed},
+                                         {"sum:x", "", 2, removed},
+                                         {"sum:x", "", 2, replaced},
+                                         {"sum:x", "g", 2, removed},
+                                         {"sum:x", "g", 2, replaced},
+                                         {"mean:x", "", 2, removed},
+                                         {"mean:x", "", 2, replaced},
+                                         {"variance:x", "g", 2, removed},
+                                         {"variance:x", "g", 2, replaced},
+                                         {"median:x", "", 2, removed},
+                                         {"quantile:x:0.2", "", 2, removed},
+                                         {"quantile:x:0.2", "", 2, replaced},
+                                         {"quantile:x:0.8", "g", 2, removed},
+                                         {"quantile:x:0.8", "g", 2, replaced},
+                                         {"count:x", "", 2, removed},
+                                         {"count:x", "g", 2, replaced},
+                                         {"count:band", "", 2, removed},
+                                         {"proportion:g:A", "", 2, removed},
+                                         {"proportion:g:A", "", 2, replaced},
+                                         {"proportion:g:A", "g", 2, removed},
+                                         {"proportion:g:A", "g", 2, replaced},
+                                         {"proportion:g:A", "site,g", 2, replaced},
+                                         {"count", "g,site", 2, removed},
+                                         {"count", "site,g", 2, replaced},
+                                         {"units", "g,site", 2, removed},
+                                         {"sum:x", "g,site", 2, removed},
+                                         {"sum:x", "g,site", 2, replaced},
+                                         {"median:x", "g,site", 2, replaced}}) {
     const Setting setting = tight_setting(c.statistic, c.by, c.k, c.neighbours);
     const Records rows = {{"p", "9", "A"}, {"p", "9", "A"}, {"q", "1", "B"}};
     CAPTURE(c.statistic, c.by, c.k, std::string(name(c.neighbours)));
@@ -343,6 +376,71 @@ TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one w
     if (setting.derivation.components[0].quantiles) continue;  // nothing is calibrated to its L2 sensitivity
     CHECK(largest.l2_squared == setting.derivation.components[0].sensitivity_l2_squared);
   }
+}
+
+TEST_CASE("neighbour: the sensitivities of distinct values are attained, with groups and without",
+          "[engine][neighbour][exact]") {
+  struct Case {
+    const char* statistic;
+    const char* by;
+    std::uint64_t k;
+    Neighbours neighbours;
+    Records before;
+    Records after;
+    int square;  ///< of the distance; below what is derived where k values are not k in each cell
+  };
+  const auto removed = Neighbours::add_remove;
+  const auto replaced = Neighbours::replace_one;
+  // Bands of x: -2 lies in the first, 1 in the third, 9 in none.
+  const Records two_of_a = {{"p", "-2", "A"}, {"p", "1", "A"}};
+  const Records two_of_b = {{"r", "-2", "B"}, {"r", "1", "B"}};
+  const Records nothing = {{"q", "9", "Z"}};
+  for (const Case& c :
+       std::vector<Case>{{"distinct:band",
+                          "",
+                          2,
+                          removed,
+                          nothing,
+                          {{"p", "-2", "Z"}, {"p", "1", "Z"}, {"q", "9", "Z"}},
+                          4},
+                         {"distinct:band", "", 2, replaced, two_of_a, {{"r", "9", "A"}}, 4},
+                         {"distinct:g", "", 3, removed, nothing, {{"p", "1", "A"}, {"p", "1", "B"}}, 4},
+                         {"distinct:band", "g", 2, removed, two_of_a, nothing, 4},
+                         {"distinct:band", "g", 2, replaced, two_of_a, two_of_b, 8},
+                         {"distinct:g",
+                          "band",
+                          3,
+                          replaced,
+                          {{"p", "-2", "A"}, {"p", "-2", "B"}, {"p", "0", "A"}},
+                          {{"r", "1", "A"}, {"r", "1", "B"}, {"r", "0", "B"}},
+                          8}}) {
+    Setting setting = tight_setting(c.statistic, c.by, c.k, c.neighbours);
+    CAPTURE(c.statistic, c.by, c.k, std::string(name(c.neighbours)));
+    const Values before = answered(setting, {kColumns, c.before});
+    const Values after = answered(setting, {kColumns, c.after});
+    CHECK(fault_between(setting.derivation, before, after) == "");
+    Rational distance = 0, square = 0;
+    for (std::size_t cell = 0; cell < before[0].size(); ++cell) {
+      const Rational change = before[0][cell] - after[0][cell];
+      distance += abs(change);
+      square += change * change;
+    }
+    if (std::string(c.by) != "band") CHECK(distance == setting.derivation.components[0].sensitivity);
+    CHECK(square == c.square);
+    CHECK(square <= setting.derivation.components[0].sensitivity_l2_squared);
+  }
+  // All values of both groups go, all of none: V·G, and not 2k.
+  Setting all = tight_setting("distinct:band", "g", 20, replaced);
+  CHECK(all.derivation.components[0].sensitivity == 6);
+  const Values full = answered(all, {kColumns,
+                                     {{"p", "-2", "A"},
+                                      {"p", "0", "A"},
+                                      {"p", "1", "A"},
+                                      {"p", "-2", "B"},
+                                      {"p", "0", "B"},
+                                      {"p", "1", "B"}}});
+  CHECK(full[0] == std::vector<Rational>{3, 3});
+  CHECK(all.derivation.components[0].sensitivity_l2_squared == 18);  // 3² + 3²
 }
 
 TEST_CASE("neighbour: the exact-N sensitivities are attained", "[engine][neighbour][exhaustive]") {

@@ -305,6 +305,88 @@ TEST_CASE("sensitivity: a predicate must fit the types of its columns", "[engine
   }
 }
 
+TEST_CASE("sensitivity: rows that have a cell are counted as rows are", "[engine][sensitivity][exact]") {
+  for (const char* asked : {"count:x", "count:g"}) {
+    CAPTURE(asked);
+    check(only(toy(kAddRemove), question(asked)), Quantity::rows, 2, 1, 0, 10);
+    check(only(toy(kReplaceOne), question(asked)), Quantity::rows, 2, 1, 0, 10);
+    check(only(toy(kAddRemove), question(asked, "g")), Quantity::rows, 2, 2, 0, 10);
+    check(only(toy(kReplaceOne), question(asked, "g")), Quantity::rows, 4, 3, 0, 10);
+    check(only(exact_toy(), question(asked)), Quantity::rows, 2, 1, 0, 10);
+    CHECK(only(toy(kReplaceOne), question(asked, "g")).sensitivity_l2_squared == 8);
+    CHECK(only(toy(kAddRemove), question(asked)).step == Rational(1));
+  }
+  CHECK_THROWS_WITH(derive(toy(kAddRemove), question("count:y")),
+                    says("dataset 'toy' declares no column 'y'"));
+}
+
+TEST_CASE("sensitivity: a proportion is a histogram of two cells in each group",
+          "[engine][sensitivity][exact]") {
+  const auto drawn = [](const Dataset& dataset, const char* by = "") {
+    const Derivation derivation = derive(dataset, question("proportion:g:B", by));
+    CHECK(derivation.post_processing.kind == Kind::proportion);
+    CHECK(derivation.post_processing.lower == 0);
+    CHECK(derivation.post_processing.upper == 1);
+    CHECK(derivation.cells.size() == (*by == 0 ? 0U : 3U));
+    REQUIRE(derivation.components.size() == 1);
+    CHECK(derivation.components[0].step == Rational(1));
+    return derivation.components[0];
+  };
+  check(drawn(toy(kAddRemove)), Quantity::rows_of_value, 2, 2, 0, 10);
+  check(drawn(toy(kReplaceOne)), Quantity::rows_of_value, 4, 2, 0, 10);
+  check(drawn(exact_toy()), Quantity::rows_of_value, 4, 2, 0, 10);
+  check(drawn(toy(kAddRemove), "g"), Quantity::rows_of_value, 2, 2, 0, 10);
+  check(drawn(toy(kReplaceOne), "g"), Quantity::rows_of_value, 4, 4, 0, 10);
+  CHECK(drawn(toy(kAddRemove)).sensitivity_l2_squared == 4);
+  CHECK(drawn(toy(kReplaceOne)).sensitivity_l2_squared == 8);
+  CHECK(drawn(toy(kReplaceOne), "g").sensitivity_l2_squared == 8);
+  CHECK_THROWS_WITH(derive(toy(kAddRemove), question("proportion:g:D")),
+                    says("statistic: 'D' is not among the values of column 'g'"));
+  CHECK_THROWS_WITH(derive(toy(kAddRemove), question("proportion:x:3")),
+                    "column 'x' has no declared values, and proportion looks for those: declare its "
+                    "`values: [...]`");
+  Dataset decimal = toy(kAddRemove);
+  decimal.columns[0].type = ColumnType::decimal;
+  CHECK_THROWS_WITH(derive(decimal, question("proportion:x:3")),
+                    "column 'x' has no declared values, and proportion looks for those: its type is decimal");
+}
+
+TEST_CASE("sensitivity: of distinct values no more come or go than a unit has rows, and than there are",
+          "[engine][sensitivity][exact]") {
+  const auto drawn = [](Dataset dataset, std::uint64_t k, const char* by = "") {
+    dataset.unit.max_rows = k;
+    return only(dataset, question("distinct:g", by));
+  };
+  const auto square = [](const Component& component) { return component.sensitivity_l2_squared; };
+  // Three values; by their own groups nine pairs.
+  check(drawn(toy(kAddRemove), 2), Quantity::distinct, 2, 1, 0, 3);
+  check(drawn(toy(kReplaceOne), 2), Quantity::distinct, 2, 1, 0, 3);
+  check(drawn(exact_toy(), 2), Quantity::distinct, 2, 1, 0, 3);
+  check(drawn(toy(kAddRemove), 5), Quantity::distinct, 3, 1, 0, 3);
+  check(drawn(toy(kReplaceOne), 5), Quantity::distinct, 3, 1, 0, 3);
+  check(drawn(toy(kAddRemove), 2, "g"), Quantity::distinct, 2, 2, 0, 3);
+  check(drawn(toy(kReplaceOne), 2, "g"), Quantity::distinct, 4, 3, 0, 3);
+  check(drawn(toy(kAddRemove), 5, "g"), Quantity::distinct, 5, 3, 0, 3);
+  check(drawn(toy(kReplaceOne), 5, "g"), Quantity::distinct, 9, 3, 0, 3);
+  check(drawn(toy(kAddRemove), 20, "g"), Quantity::distinct, 9, 3, 0, 3);
+  CHECK(square(drawn(toy(kReplaceOne), 5)) == 9);
+  CHECK(square(drawn(toy(kAddRemove), 2, "g")) == 4);
+  CHECK(square(drawn(toy(kReplaceOne), 2, "g")) == 8);
+  CHECK(square(drawn(toy(kReplaceOne), 5, "g")) == 27);
+  // With one group only there is nothing to move between.
+  Dataset one_group = toy(kReplaceOne);
+  one_group.columns.push_back(value_column("h", ColumnType::string, {"only"}));
+  const Component single = only(one_group, question("distinct:g", "h"));
+  check(single, Quantity::distinct, 2, 1, 0, 3);
+  CHECK(square(single) == 4);
+  // There are no more values than rows.
+  one_group.rows.count = 2;
+  CHECK(only(one_group, question("distinct:g")).upper == 2);
+  CHECK(drawn(toy(kAddRemove), 2).counted == std::vector<std::string>{"A", "B", "C"});
+  CHECK_THROWS_WITH(derive(toy(kAddRemove), question("distinct:x")),
+                    says("column 'x' has no declared values, and distinct looks for those"));
+}
+
 TEST_CASE("sensitivity: the error of a rank, of one quantile and of several",
           "[engine][sensitivity][quantile][exact]") {
   const auto rank = [](const Dataset& dataset, const char* statistic, const char* by = "") {

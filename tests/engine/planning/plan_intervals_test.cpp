@@ -147,12 +147,15 @@ struct Outputs {
 Outputs combined(const Plan& plan) {
   Outputs all;
   std::vector<Law> laws;
-  for (const ledger::ComponentRecord& record : plan.record.components) laws.push_back(law_of(record, 0));
-  all.components.resize(laws.size());
+  const std::size_t of_a_cell = accounting::values_of_a_cell(plan.derivation.post_processing.kind);
+  for (const ledger::ComponentRecord& record : plan.record.components) {
+    for (std::size_t i = 0; i < of_a_cell; ++i) laws.push_back(law_of(record, 0));
+  }
+  all.components.resize(plan.record.components.size());
   std::vector<std::size_t> at(laws.size(), 0);
   for (bool more = true; more;) {
     for (std::size_t part = 0; part < laws.size(); ++part) {
-      all.components[part].push_back(laws[part].outputs[at[part]]);
+      all.components[part / of_a_cell].push_back(laws[part].outputs[at[part]]);
     }
     all.indices.push_back(at);
     more = false;
@@ -174,7 +177,8 @@ double worst_miss(const Plan& plan, const Rational& alpha, const std::vector<Tru
   for (const Truth& truth : truths) {
     std::vector<Law> laws;
     for (std::size_t part = 0; part < truth.parts.size(); ++part) {
-      laws.push_back(law_of(plan.record.components[part], truth.parts[part]));
+      const std::size_t component = std::min(part, plan.record.components.size() - 1);
+      laws.push_back(law_of(plan.record.components[component], truth.parts[part]));
     }
     double missed = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -196,6 +200,7 @@ Plan small_plan(const char* rows, const Request& asked) {
   std::string policy = clinic_policy("epsilon: 1000");
   policy.replace(policy.find("max: 100000"), 11, std::string("max: ") + rows);
   policy.replace(policy.find("[0, 110]"), 8, "[0, 4]");
+  policy += "    allow: {statistics: [count, mean, variance, proportion]}\n";
   return make_plan(checked_policy(policy, "policy").dataset("clinic"), asked);
 }
 
@@ -253,6 +258,53 @@ TEST_CASE("plan intervals: a mean over a private number of rows covers the mean 
       if (alpha == Rational(1, 2) && std::string(epsilon) == "40") CHECK(miss > 0);  // says something
     }
   }
+}
+
+TEST_CASE("plan intervals: a proportion covers the share of every table of some rows",
+          "[engine][intervals][exhaustive]") {
+  std::vector<Truth> truths;
+  for (int rows = 1; rows <= 12; ++rows) {
+    for (int with = 0; with <= rows; ++with)
+      truths.push_back({{with, rows - with}, Rational(with) / Rational(rows)});
+  }
+  for (const char* epsilon : {"1", "4", "12", "40"}) {
+    const Plan plan = small_plan("12", request("proportion:ward:A", epsilon));
+    REQUIRE(plan.mechanisms.size() == 1);
+    for (const Rational& alpha : {Rational(1, 2), Rational(1, 20)}) {
+      CAPTURE(epsilon, accounting::text(alpha));
+      const double miss = worst_miss(plan, alpha, truths);
+      CHECK(miss <= alpha.get_d() + 1e-12);
+      if (alpha == Rational(1, 2) && std::string(epsilon) == "12") CHECK(miss > 0);  // says something
+    }
+  }
+}
+
+TEST_CASE("plan intervals: a proportion's end where its parts do, and say nothing where there may be no rows",
+          "[engine][intervals]") {
+  const Plan plan = planned(
+      "    allow: {statistics: [proportion]}\n    release: {proportion: {mechanism: "
+      "discrete_laplace}}\n",
+      request("proportion:ward:A", "30"));
+  const Rational alpha(1, 20);
+  const PlanIntervals intervals(plan, std::vector{alpha});
+  const auto told = [&](const Rational& with, const Rational& other) {
+    const std::vector<std::vector<Rational>> drawn{{with, other}};
+    const std::vector<Rational> values = accounting::post_process(plan.derivation.post_processing, drawn);
+    const std::vector<CellIntervals> all = intervals.of(drawn, values);
+    REQUIRE(all.size() == 1);
+    REQUIRE(all[0].each.size() == 1);
+    CHECK(all[0].together.empty());
+    CHECK(all[0].each[0].low <= values[0]);
+    CHECK(all[0].each[0].high >= values[0]);
+    return all[0].each[0];
+  };
+  const AnswerInterval most = told(900, 100);
+  CHECK((most.low > Rational(89, 100) && most.high < Rational(91, 100)));
+  const AnswerInterval nobody = told(-40, -40);
+  CHECK((nobody.low == 0 && nobody.high == 1));
+  CHECK(told(-40, 500).high == 0);
+  CHECK(told(500, -40).low == 1);
+  CHECK(intervals.of({{900}}, std::vector<Rational>{1}).empty());  // of a damaged record
 }
 
 TEST_CASE("plan intervals: a variance by groups covers that of every group of some rows",

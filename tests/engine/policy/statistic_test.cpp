@@ -25,6 +25,44 @@ TEST_CASE("statistic: a histogram is a count by its column", "[engine][statistic
   CHECK(histogram.by == std::vector<std::string>{"ward"});
 }
 
+TEST_CASE("statistic: what counts the cells of a column is read with the value asked for",
+          "[engine][statistic][exact]") {
+  const auto asked = [](const std::string& text) { return question(text).statistic; };
+  CHECK(asked("count:age").kind == StatisticKind::count_of);
+  CHECK(asked("count:age").subject == "age");
+  CHECK(asked("distinct:ward").kind == StatisticKind::distinct);
+  CHECK(asked("proportion:ward:A").kind == StatisticKind::proportion);
+  CHECK(asked("proportion:ward:A").subject == "ward");
+  CHECK(asked("proportion:ward:A").value == "A");
+  CHECK(asked("proportion:ward:A: B:").value == "A: B:");
+  CHECK(question("proportion:ward:A", "ward", "age > 1").by == std::vector<std::string>{"ward"});
+  for (const char* text :
+       {"count:age", "count:a:b", "distinct:ward", "proportion:ward:A", "proportion:w:[0,18)",
+        "proportion:w: ", "proportion:w:a:b", "proportion:w:\xff\n\"'"}) {
+    CAPTURE(text);
+    CHECK(asked(text).text() == text);
+    CHECK(asked(asked(text).text()).value == asked(text).value);
+    CHECK(asked(asked(text).text()).kind == asked(text).kind);
+  }
+  CHECK(asked("count").kind == StatisticKind::count);
+}
+
+TEST_CASE("statistic: what misses of a count of cells or a proportion is told",
+          "[engine][statistic][negative]") {
+  using epsilog::test::says;
+  CHECK_THROWS_WITH(question("count:"), "statistic: 'count' needs a column: write count:NAME");
+  CHECK_THROWS_WITH(question("count_of:age"),
+                    "statistic: 'count_of' is what a policy calls it; write count:COLUMN");
+  CHECK_THROWS_WITH(question("distinct"), "statistic: 'distinct' needs a column: write distinct:NAME");
+  CHECK_THROWS_WITH(question("proportion"), "statistic: 'proportion' needs a column: write proportion:NAME");
+  CHECK_THROWS_WITH(question("proportion:ward"), "statistic: of which value? write proportion:ward:VALUE");
+  CHECK_THROWS_WITH(question("proportion:ward:"), "statistic: of which value? write proportion:ward:VALUE");
+  CHECK_THROWS_WITH(question("proportion::A"), "statistic: 'proportion' names no column");
+  CHECK_THROWS_WITH(question("percentage:ward"), says("proportion:COLUMN:VALUE is the share of rows"));
+  CHECK_THROWS_WITH(question("count_distinct:ward"),
+                    says("distinct:COLUMN counts declared values that occur"));
+}
+
 TEST_CASE("statistic: a median is a quantile, and several are read from the least on",
           "[engine][statistic][quantile][exact]") {
   const auto asked = [](const char* text) { return question(text).statistic; };
@@ -88,10 +126,10 @@ TEST_CASE("statistic: bad syntax is refused and an unknown verb gets a suggestio
   CHECK_THROWS_WITH(
       question("meen:cost"),
       "statistic: unknown statistic 'meen'; it is one of count, units, sum, mean, variance, value, "
-      "quantile, quantiles, median, histogram (did you mean 'mean'?)");
+      "quantile, proportion, distinct, quantiles, median, histogram (did you mean 'mean'?)");
   CHECK_THROWS_WITH(question("sum"), "statistic: 'sum' needs a column: write sum:NAME");
   CHECK_THROWS_WITH(question("value:"), "statistic: 'value' needs a query: write value:NAME");
-  CHECK_THROWS_WITH(question("count:ward"), "statistic: 'count' takes no column: write count");
+  CHECK_THROWS_WITH(question("units:ward"), "statistic: 'units' takes no column: write units");
   CHECK_THROWS_WITH(question("histogram:ward", "age"), "by: cannot be combined with 'histogram'");
   CHECK_THROWS_WITH(question("value:score", "ward"), "by: cannot be combined with 'value'");
   CHECK_THROWS_WITH(parse_question("count", "", std::nullopt), "by: names no column");

@@ -162,10 +162,11 @@ class RandomRecords {
     plan.release = perhaps(release());
     if (!plan.release) return plan;
     using Kind = PostProcessing::Kind;
-    constexpr std::array kKinds{Kind::none, Kind::mean_about, Kind::variance_about, Kind::rounded};
+    constexpr std::array kKinds{Kind::none, Kind::mean_about, Kind::variance_about, Kind::rounded,
+                                Kind::proportion};
     plan.post_processing.kind = kKinds.at(below(kKinds.size()));
     if (plan.post_processing.kind == Kind::none) return plan;
-    if (plan.post_processing.kind != Kind::rounded) plan.post_processing.centre = number();
+    if (accounting::has_centre(plan.post_processing.kind)) plan.post_processing.centre = number();
     plan.post_processing.lower = number();
     plan.post_processing.upper = number();
     return plan;

@@ -57,18 +57,23 @@ struct PostProcessing {
     mean_about,      ///< clamp(centre + S / max(C, 1)); components S, C
     variance_about,  ///< clamp(Q / max(C,1) - (S / max(C,1))^2); components Q, S, C
     rounded,         ///< clamp(floor(C + 1/2)), the nearest whole number, ties up; component C
+    proportion,      ///< clamp(A / max(A + B, 1)); one component, of each cell A and then B
   };
   Kind kind = Kind::none;
-  Rational centre = 0;  ///< what sums were taken about; 0 for rounded
+  Rational centre = 0;  ///< what sums were taken about; 0 unless has_centre()
   Rational lower = 0;   ///< range the answer is clamped to
   Rational upper = 0;
 };
 /// As it is recorded: "none", "mean_about", …
 [[nodiscard]] std::string_view name(PostProcessing::Kind kind);
+[[nodiscard]] bool has_centre(PostProcessing::Kind kind);
+/// So many values of each component make one of the answer: two of a proportion, else one.
+[[nodiscard]] std::size_t values_of_a_cell(PostProcessing::Kind kind);
 
 /// Answer for each cell.
-/// Requires  one component for none and rounded, two for mean_about, three for variance_about, all of
-///           the same length; for all but none, lower <= upper.
+/// Requires  one component for none, rounded and proportion, two for mean_about, three for variance_about,
+/// all
+///           of the same length, a multiple of values_of_a_cell(); for all but none, lower <= upper.
 /// Throws    InvalidParameter.
 [[nodiscard]] std::vector<Rational> post_process(const PostProcessing& recipe,
                                                  const std::vector<std::vector<Rational>>& components);

@@ -20,7 +20,8 @@
 
 namespace epsilog::engine {
 
-/// What one mechanism call releases: a scalar, or one value per cell with joint sensitivities.
+/// What one mechanism call releases: a scalar, or one value per cell (of a proportion two) with joint
+/// sensitivities.
 struct Component {
   enum class Quantity {
     rows,                  ///< number of rows
@@ -32,6 +33,8 @@ struct Component {
     variance,              ///< variance divided by N, N public
     supplied,              ///< handed in by the caller
     quantile,              ///< of the column, one or several: `quantiles` says the rest
+    rows_of_value,         ///< of each cell, rows with the value asked for, then those with another one
+    distinct,              ///< of the values declared, those that some row has
   };
   Quantity quantity = Quantity::rows;
   Rational sensitivity;             ///< L1 over all cells, > 0
@@ -46,6 +49,7 @@ struct Component {
   std::optional<mechanisms::QuantileOptions> quantiles = std::nullopt;
   /// A power of two of which every answer, clamped or not, is known to be a multiple; absent: unknown.
   std::optional<Rational> step = std::nullopt;
+  std::vector<std::string> counted = {};  ///< of distinct: which values
 };
 [[nodiscard]] std::string_view name(Component::Quantity quantity);  ///< "count", "units", "sum", …
 

@@ -23,7 +23,19 @@ using accounting::Epsilon;
 using accounting::Rational;
 using accounting::Rho;
 
-enum class StatisticKind { count, units, sum, mean, variance, value, quantile };
+/// From quantile on they are later ones. count_of is `count:C`, which no policy permits by naming count.
+enum class StatisticKind {
+  count,
+  units,
+  sum,
+  mean,
+  variance,
+  value,
+  quantile,
+  count_of,
+  proportion,
+  distinct
+};
 [[nodiscard]] std::string_view name(StatisticKind kind);
 /// Those that came after the first version: asked only where `allow.statistics` names them, and names in
 /// policies from before them.

@@ -20,17 +20,24 @@ inline constexpr std::size_t kQuantilesAskedMax = 99;
 inline constexpr std::size_t kGroupedByMax = 3;
 
 /// A statistic with its subject: count, units, sum:cost, mean:cost, variance:cost, value:NAME,
-/// quantile:cost:0.5, quantiles:cost:0.25,0.75.
+/// quantile:cost:0.5, quantiles:cost:0.25,0.75, count:cost, proportion:ward:A, distinct:ward.
 struct Statistic {
   StatisticKind kind = StatisticKind::count;
   std::string subject;  ///< column, or query name for value; "" for count and units
   /// Of quantile alone: 1 to kQuantilesAskedMax, strictly ascending, each in (0, 1).
   std::vector<Rational> quantiles = {};
+  std::string value = {};  ///< of proportion alone: as the column declares it, any text but ""
 
   /// "sum:cost"; histogram:C is not a statistic of its own but count --by C, nor is median:C but
   /// quantile:C:0.5. Quantiles stand there as decimals, or as fractions where they are none.
   [[nodiscard]] std::string text() const;
 };
+
+/// Whether it aggregates a column, which then is its subject.
+[[nodiscard]] bool is_about_column(StatisticKind kind);
+/// Whether it only looks whether a row's cell is there and which value it has: of columns of any type,
+/// derived ones too.
+[[nodiscard]] bool counts_cells(StatisticKind kind);
 
 /// A parsed question, before a policy was asked about it.
 struct Question {
@@ -41,7 +48,8 @@ struct Question {
       suppress_below;  ///< cells that are counted below it are not shown; suppress_below()
 };
 
-/// Reads STAT[:COLUMN[:QUANTILES]]. `histogram:C` gives {count, by C}, `median:C` {quantile, C, 1/2}.
+/// Reads STAT[:COLUMN[:QUANTILES]] and proportion:COLUMN:VALUE, where VALUE is all that follows.
+/// `histogram:C` gives {count, by C}, `median:C` {quantile, C, 1/2}, `count:C` {count_of, C}.
 /// `by` is as people write it: COLUMN or COLUMN,COLUMN; a name with a comma stands in double quotes.
 /// Throws  InvalidParameter for bad syntax or an unknown statistic (with a suggestion), or when
 ///         `by` is given with histogram, value or several quantiles.
@@ -54,7 +62,7 @@ struct Question {
 /// Asks that cells which are counted below that number, as released, are not shown.
 /// Throws  InvalidParameter unless it is above 0 and written in 40 characters, the answer has cells, and a
 /// count
-///         is released of each: of count, units, mean and variance by columns.
+///         is released of each: of count, count:C, units, mean and variance by columns.
 void suppress_below(Question& question, const Rational& least);
 
 /// What `by` is written as, so that parse_question() reads it as these columns. "" without.
