@@ -195,21 +195,30 @@ TEST_CASE("tables: too many cells are refused before anything is read, and so ar
 
 TEST_CASE("tables: snapping cuts no cell off, and a declared bound is refused of them with the remedy",
           "[engine][table][snapping]") {
-  const auto planned = [](const std::string& more, const std::string& statistic, const std::string& by) {
+  const auto planned = [](const std::string& more, const std::string& statistic, const std::string& by,
+                          const std::string& epsilon = "0.5") {
     return engine::make_plan(engine::checked_policy(banded("epsilon: 3", more), "policy").dataset("clinic"),
-                             request(statistic, "0.5", "", by));
+                             request(statistic, epsilon, "", by));
   };
   const auto bound_of = [](const engine::Plan& plan) { return *plan.record.components.front().bound; };
   const std::string snapping = "    release: {default: {mechanism: snapping}}\n";
   const engine::Plan table = planned(snapping, "count", "ward,band");
-  // An end is met with probability e^(-distance / lambda) / 2 at most: 6 cells, 10^-9 for all of them.
+  // 10^-9 for all six cells, and of a mean for both of its parts.
+  const auto with_probability = [](const char* beta) {
+    return std::string("    release: {default: {mechanism: snapping, binding_probability: ") + beta + "}}\n";
+  };
+  for (const char* epsilon : {"0.3", "0.37", "0.44", "0.5"}) {
+    CHECK(bound_of(planned(snapping, "count", "ward,band", epsilon)) ==
+          bound_of(planned(with_probability("1/6000000000"), "count", "ward", epsilon)));
+    CHECK(bound_of(planned(snapping, "mean:age", "ward,band", epsilon)) ==
+          bound_of(planned(with_probability("1/12000000000"), "mean:age", "ward", epsilon)));
+  }
+  // An end is met with probability e^(-distance / lambda) / 2 at most, ln(6 * 10^9) being 22.5.
   const Rational distance = bound_of(table) - bound_of(planned(snapping, "count", "ward"));
-  const Rational lambda = table.record.components.front().lambda;
-  CHECK(distance / lambda > Rational(22));  // ln(6e9) is 22.5
-  CHECK(distance / lambda < Rational(25));
+  CHECK(distance / table.record.components.front().lambda > Rational(22));
   CHECK(table.mechanisms.front().can_release(-40));
   CHECK_FALSE(planned(snapping, "count", "ward").mechanisms.front().can_release(-40));
-  const std::string finer = "    release: {default: {mechanism: snapping, binding_probability: 1e-30}}\n";
+  const std::string finer = with_probability("1e-30");
   CHECK(bound_of(planned(finer, "count", "ward,band")) == bound_of(planned(finer, "count", "ward")));
 
   const std::string bounded = "    release: {count: {mechanism: snapping, bound: 60000}}\n";
