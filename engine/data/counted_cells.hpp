@@ -19,9 +19,8 @@ namespace epsilog::engine {
 
 class CountedCells final {
  public:
-  /// Requires  derive() accepted a question with this statistic, which counts_cells(); `wanted` is the order
-  /// of
-  ///           a row's cells and holds the column that the statistic's is read from.
+  /// Requires  derive() accepted a question with this statistic, which counts_cells(); `wanted` is the
+  ///           order of a row's cells and holds the column that the statistic's is read from.
   CountedCells(const Dataset& dataset, const Statistic& statistic, const std::vector<std::string>& wanted);
 
   /// Of count:C 0, of proportion:C:V 0 for V and 1 for another value, of distinct:C the place of the value

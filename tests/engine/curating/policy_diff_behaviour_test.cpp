@@ -232,7 +232,8 @@ class Walk final {
   /// Of the same answer: the same bounds of one column or query.
   void compare_noise(const Question& question, const Plan& old, const Plan& now) {
     const std::string& subject = question.statistic.subject;
-    if (!question.by.empty() || old.mechanisms.size() != now.mechanisms.size() || old.mechanisms.size() != 1) return;
+    if (!question.by.empty() || old.mechanisms.size() != now.mechanisms.size() || old.mechanisms.size() != 1)
+      return;
     const Component& was = old.derivation.components[0];
     const Component& is = now.derivation.components[0];
     if (subject.empty() || was.lower != is.lower || was.upper != is.upper || was.quantity != is.quantity)

@@ -71,9 +71,8 @@ struct PostProcessing {
 [[nodiscard]] std::size_t values_of_a_cell(PostProcessing::Kind kind);
 
 /// Answer for each cell.
-/// Requires  one component for none, rounded and proportion, two for mean_about, three for variance_about,
-/// all
-///           of the same length, a multiple of values_of_a_cell(); for all but none, lower <= upper.
+/// Requires  one component for none, rounded and proportion, two for mean_about, three for variance_about;
+///           all of the same length, a multiple of values_of_a_cell(); for all but none, lower <= upper.
 /// Throws    InvalidParameter.
 [[nodiscard]] std::vector<Rational> post_process(const PostProcessing& recipe,
                                                  const std::vector<std::vector<Rational>>& components);
