@@ -35,12 +35,13 @@ std::string rank_accuracy_text(const engine::Answer& answer, const Style& style)
   for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
     for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
       const bool divided = one.ties.rational() > 0;
-      text += field(text.empty() ? "accuracy" : "",
-                    fmt::format("with {} confidence within {} rows of rank {} n{}", confidence(one.alpha),
-                                error_text(one.a, style), quantile_text(answer, i),
-                                divided ? fmt::format(", and {} times the most rows at one value",
-                                                      error_text(one.ties, style))
-                                        : ""));
+      text += field(
+          text.empty() ? "accuracy" : "",
+          fmt::format(
+              "with {} confidence within {} rows of rank {} n{}", confidence_text(one.alpha),
+              error_text(one.a, style), quantile_text(answer, i),
+              divided ? fmt::format(", and {} times the most rows at one value", error_text(one.ties, style))
+                      : ""));
     }
   }
   return text;
@@ -56,7 +57,7 @@ std::string accuracy_text(const engine::Answer& answer, const Style& style) {
     for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
       const std::string of = several ? " (" + answer.planned.record.components[i].statistic + ")" : "";
       text += field(text.empty() ? "accuracy" : "",
-                    fmt::format("with {} confidence within {} of {}{}", confidence(one.alpha),
+                    fmt::format("with {} confidence within {} of {}{}", confidence_text(one.alpha),
                                 error_text(one.a, style), whom, of));
     }
   }
@@ -68,7 +69,7 @@ std::string intervals_text(const engine::Answer& answer, const Style& style) {
   std::string text;
   for (const engine::CellIntervals& one : answer.released.intervals) {
     text += (text.empty() ? " " : ", ") + interval_text(answer, 0, one.each.at(0), style) + " (" +
-            confidence(one.alpha) + ")";
+            confidence_text(one.alpha) + ")";
   }
   return text;
 }

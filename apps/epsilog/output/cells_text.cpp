@@ -55,9 +55,9 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
   std::vector<Table::Heading> columns;
   for (std::string& name : grouping_headings(answer)) columns.push_back({std::move(name)});
   columns.push_back({heading, Table::Align::right});
-  for (const engine::CellIntervals& one : intervals) columns.push_back({confidence(one.alpha)});
+  for (const engine::CellIntervals& one : intervals) columns.push_back({confidence_text(one.alpha)});
   for (const engine::CellIntervals& one : intervals) {
-    if (style.verbose) columns.push_back({"all, " + confidence(one.alpha)});
+    if (style.verbose) columns.push_back({"all, " + confidence_text(one.alpha)});
   }
   columns.push_back({""});
   Table table(columns);

@@ -111,10 +111,6 @@ std::string grouped(std::int64_t count) {
   return grouped(std::to_string(count));
 }
 
-std::string confidence(const Rational& alpha) {
-  return short_text(Rational(100 - 100 * alpha)) + " %";
-}
-
 std::string cell_name(const engine::Answer& answer, std::size_t i) {
   std::string name;
   for (const std::string& key : answer.planned.record.cells.of(i)) name += (name.empty() ? "" : ", ") + key;
@@ -169,6 +165,10 @@ std::string error_text(const Rational& error, const Style& style) {
   if (error <= 0) return grouped(exact);
   const Rational unit = accounting::power_of_ten(order_of(error) - 2);
   return grouped(accounting::text(accounting::ceil(error / unit) * unit));
+}
+
+std::string confidence_text(const Rational& alpha) {
+  return short_text(Rational(100 - 100 * alpha)) + " %";
 }
 
 }  // namespace epsilog::command

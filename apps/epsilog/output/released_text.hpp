@@ -29,9 +29,6 @@ inline constexpr std::string_view kSuppressed = "x";
 [[nodiscard]] std::string interval_text(const engine::Answer& answer, std::size_t i,
                                         const mechanisms::AnswerInterval& interval, const Style& style);
 
-/// 1 - alpha as a percentage, exact.
-[[nodiscard]] std::string confidence(const accounting::Rational& alpha);
-
 /// The keys of cell `i`, a column each: "A" or "A, 2024". Requires  i < the number of cells.
 [[nodiscard]] std::string cell_name(const engine::Answer& answer, std::size_t i);
 
@@ -46,5 +43,8 @@ inline constexpr std::string_view kSuppressed = "x";
 
 /// An error, rounded up to three digits; every digit if the style is verbose.
 [[nodiscard]] std::string error_text(const accounting::Rational& error, const Style& style);
+
+/// 1 - alpha as a percentage, exact: "95 %".
+[[nodiscard]] std::string confidence_text(const accounting::Rational& alpha);
 
 }  // namespace epsilog::command

@@ -26,6 +26,7 @@ struct AskArguments : LedgerArguments {
   std::optional<std::string> count;     ///< of plan and forecast
   std::optional<std::string> accuracy;  ///< of forecast
   std::optional<std::string> batch;     ///< of plan
+  bool compare = false;                 ///< of plan
   bool dummy = false;                   ///< of release
   std::optional<std::string> policy;    ///< of release, with `dummy`
 };

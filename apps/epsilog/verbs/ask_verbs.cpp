@@ -9,6 +9,7 @@
 #include "forecast_output.hpp"
 #include "opened_ledger.hpp"
 #include "plan_batch.hpp"
+#include "plan_compare.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
@@ -36,6 +37,7 @@ void say_same_question(const std::string& id, Console& console) {
 
 ExitCode plan(const AskArguments& arguments, Console& console) {
   if (arguments.batch) return plan_batch(arguments, console);
+  if (arguments.compare) return plan_compare(arguments, console);
   std::optional<std::int64_t> count;
   if (arguments.count) count = count_argument(*arguments.count);
   const engine::Request request = request_of(arguments, Asking::plan);
@@ -86,15 +88,19 @@ VerbSpec plan_verb() {
           "epsilog plan clinic count --epsilon 0.1\n"
           "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
           "epsilog plan clinic count --epsilon 0.1 --count 52\n"
+          "epsilog plan clinic count --by ward --epsilon 0.3 --compare\n"
           "epsilog plan --batch requests.csv --as alice",
       .details =
           "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused;\n"
           "5: it would wait for approvals.\n"
-          "  --count  also how many more of exactly this fit, and what each of K more could have.\n"
-          "  --batch  a table of requests, planned in order, each against the balances as those before\n"
-          "           it would leave them. Its columns: dataset, statistic, epsilon, delta, rho, by,\n"
-          "           where, as, purpose, key; what it lacks is taken from the command line. Exit code\n"
-          "           0: all would be granted.",
+          "  --count    also how many more of exactly this fit, and what each of K more could have.\n"
+          "  --compare  every mechanism and arithmetic at this epsilon (and delta, of those that lose\n"
+          "             one), what each loses and how accurate it is; the most accurate at the first alpha\n"
+          "             is marked. Exit code 0: one of them would be granted.\n"
+          "  --batch    a table of requests, planned in order, each against the balances as those before\n"
+          "             it would leave them. Its columns: dataset, statistic, epsilon, delta, rho, by,\n"
+          "             where, as, purpose, key; what it lacks is taken from the command line. Exit code\n"
+          "             0: all would be granted.",
       .positionals = what_is_asked(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},
@@ -106,6 +112,7 @@ VerbSpec plan_verb() {
                   {"--as", &AskArguments::principal},
                   {"--purpose", &AskArguments::purpose},
                   {"--count", &AskArguments::count, false, "also what each of K more releases could have"},
+                  {"--compare", &AskArguments::compare},
                   {"--batch", &AskArguments::batch, false,
                    "plan a CSV table of requests in order; - reads standard input"},
                   {"--ledger", &AskArguments::ledger}},

@@ -180,6 +180,7 @@ std::string summary_text(const BatchSummary& summary) {
 
 ExitCode plan_batch(const AskArguments& arguments, Console& console) {
   if (arguments.count) throw UsageError("--count: not with --batch");
+  if (arguments.compare) throw UsageError("--compare: not with --batch");
   if (!arguments.alphas.empty()) throw UsageError("--alpha: not with --batch");
   const std::string ledger = ledger_path(arguments);
   BatchTable table(*arguments.batch, console);

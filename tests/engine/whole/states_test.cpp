@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "due_checkpoint.hpp"
+#include "epsilog/engine/comparison.hpp"
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
@@ -181,6 +182,11 @@ std::vector<Path> paths() {
               return std::string(engine.plan_sequence().next(request("count", "0.1"), {}).recorded.granted
                                      ? "tells"
                                      : "refuses");
+            }),
+      reads("plan of every mechanism",
+            [](StateCell&, Engine& engine) {
+              const auto mechanisms = engine.compare(request("count", "0.1"), {}).mechanisms;
+              return std::string(mechanisms.front().plan->recorded.granted ? "tells" : "refuses");
             }),
       reads("forecast",
             [](StateCell&, Engine& engine) {

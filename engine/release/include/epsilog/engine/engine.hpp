@@ -24,13 +24,14 @@
 
 namespace epsilog::engine {
 
-struct Checkpoint;     // checkpoint.hpp
-struct CheckpointNow;  // checkpoint_now.hpp
-struct Forecast;       // forecast.hpp
-class Policy;          // policy.hpp
-struct PolicyChange;   // policy_diff.hpp
-class PlanSequence;    // forecast.hpp
-struct EngineState;    // internal to the engine
+struct Checkpoint;           // checkpoint.hpp
+struct CheckpointNow;        // checkpoint_now.hpp
+struct Forecast;             // forecast.hpp
+struct MechanismComparison;  // comparison.hpp
+class Policy;                // policy.hpp
+struct PolicyChange;         // policy_diff.hpp
+class PlanSequence;          // forecast.hpp
+struct EngineState;          // internal to the engine
 
 struct InitReport {
   std::string ledger;
@@ -123,6 +124,10 @@ class Engine final {
   /// Spends nothing, records nothing.
   /// Throws  NotFound, Underivable, InvalidParameter; reading.
   [[nodiscard]] Answer plan(const Request& request, const Alphas& alphas) const;
+  /// The same of every mechanism and arithmetic that could release it, each as if the policy named it. Where
+  /// one loses epsilon only, request.delta plays no part. Spends nothing, records nothing.
+  /// Throws  as plan(), but what one mechanism cannot do is said of it.
+  [[nodiscard]] MechanismComparison compare(const Request& request, const Alphas& alphas) const;
   /// How many more releases of exactly this request fit now. Spends nothing, records nothing, as all
   /// forecasts.
   /// Throws  as plan().
