@@ -37,7 +37,7 @@ ExitCode report(const Failure& failure, Console& console) {
   } else {
     for (const PolicyFault& fault : failure.faults) console.message_line(printable(fault.text()));
   }
-  if (console.json() && failure.code != "output") {
+  if (console.json() && !console.prints_rows() && failure.code != "output") {
     try {
       console.write(error_json(failure));
       console.flush();

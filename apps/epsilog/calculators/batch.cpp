@@ -4,6 +4,7 @@
 
 #include "batch_table.hpp"
 #include "calculation.hpp"
+#include "csv_text.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "failure.hpp"
 #include "figures_json.hpp"

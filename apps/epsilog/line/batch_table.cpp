@@ -13,13 +13,6 @@ namespace {
 /// Read at once: little, so that how far the reading is tells how far the rows are.
 constexpr std::size_t kPieceMax = 4096;
 
-std::string quoted_if_needed(std::string_view cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(cell);
-  std::string quoted = "\"";
-  for (const char c : cell) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 }  // namespace
 
 BatchTable::BatchTable(const std::string& file, Console& console)
@@ -76,12 +69,6 @@ accounting::Callback<void(double)> BatchTable::progress(const std::string& label
 
 void make_printable(std::vector<std::string>& cells) {
   for (std::string& cell : cells) cell = printable(cell);
-}
-
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + quoted_if_needed(cells[i]);
-  return line + "\n";
 }
 
 }  // namespace epsilog::command

@@ -43,10 +43,7 @@ class BatchTable final {
   std::size_t line_ = 1;
 };
 
-/// One line of CSV, quoted where it has to be.
 /// Cells of the table that was read, so that they cannot steer the terminal the written one is shown on.
 void make_printable(std::vector<std::string>& cells);
-
-[[nodiscard]] std::string csv_line(const std::vector<std::string>& cells);
 
 }  // namespace epsilog::command

@@ -49,7 +49,7 @@ constexpr OptionSpec kOptions[] = {
     {"--accountant", "NAME", "pure, approximate, advanced, optimal, zcdp, rdp, pld, or all (the default)"},
     {"--scopes", "", "each scope of the accounts by itself too"},
     {"--storage", "full|quick|none", "how far SQLite checks the file itself (default full)"},
-    {"--format", "lines|csv", "the records as lines (the default), or the decisions as a table"},
+    {"--format", "FORMAT", "table, for people (the default), or csv: the rows for programs"},
     {"--limit", "N", "only the last N decisions"},
     {"--why", "TEXT", "the reason, kept with every changed limit; what is looser needs one"},
     {"--source", "PATH", "where the data stand now"},

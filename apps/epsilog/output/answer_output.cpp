@@ -12,7 +12,9 @@ void print_answer(const engine::Answer& answer, Console& console) {
                (answer.recorded.granted ? " is charged and its value stored: " : " is recorded: ") +
                "epsilog show " + answer.recorded.decision_id + " prints it again");
   warn_if_withheld(answer, console);
-  if (console.json()) {
+  if (console.prints_rows() && !answer.recorded.granted) {
+    console.message_line("epsilog: " + decision_text(answer, console.message_style()));
+  } else if (console.json()) {
     console.write(answer_json(answer, AnswerKind::release));
   } else if (answer.recorded.granted) {
     console.write(console.quiet() ? bare_values(answer) : release_text(answer, console.style()));

@@ -1,6 +1,8 @@
 #include "decision_csv.hpp"
 
 #include "answer_json.hpp"
+#include "csv_cell.hpp"
+#include "csv_text.hpp"
 #include "json_parts.hpp"
 #include "printable.hpp"
 
@@ -50,18 +52,13 @@ constexpr Column kDecisionColumns[] = {
     {"via", "via"},
 };
 
-/// JSON of ASCII alone, which no spreadsheet and no terminal takes for anything else.
-std::string ascii(const Json& json) {
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
 std::string cells_text(const Json& cells) {
   Json list = Json::array();
   for (const Json& cell : cells) {
     const char* const name = cell.contains("keys") ? "keys" : "key";
     list.push_back({{name, cell[name]}, {"value", cell["value"]}});
   }
-  return ascii(list);
+  return ascii_json(list);
 }
 
 /// "dataset_budget_exceeded epsilon; role_limit_exceeded role:research rho".
@@ -88,18 +85,12 @@ std::string cell_of(const Json& object, const Column& column) {
   if (field == "by" && value.is_array()) {
     return no_formula(printable(engine::by_text(value.get<std::vector<std::string>>())));
   }
-  if (!value.is_string()) return ascii(value);
+  if (!value.is_string()) return ascii_json(value);
   const std::string text = value.get<std::string>();
   return column.holds == Holds::text ? no_formula(printable(text)) : text;
 }
 
 }  // namespace
-
-std::string no_formula(const std::string& text) {
-  const bool guarded =
-      !text.empty() && std::string_view("=+-@'").find(text.front()) != std::string_view::npos;
-  return guarded ? "'" + text : text;
-}
 
 std::vector<std::string> decision_columns() {
   std::vector<std::string> names;

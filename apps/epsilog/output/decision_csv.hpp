@@ -16,8 +16,4 @@ namespace epsilog::command {
 /// not to be taken for a formula.
 [[nodiscard]] std::vector<std::string> decision_cells(const engine::Answer& answer);
 
-/// Of a text that a spreadsheet may take for a formula, one that it does not: with an apostrophe in front. A
-/// text that begins with one gets another, so that taking one away gives every text again.
-[[nodiscard]] std::string no_formula(const std::string& text);
-
 }  // namespace epsilog::command

@@ -28,9 +28,10 @@ std::string dummy_json(const engine::DummyAnswer& dummy) {
 
 void print_dummy(const engine::DummyAnswer& dummy, Console& console) {
   const engine::Answer& would_be = dummy.would_be;
-  if (console.json()) {
+  const bool refused = would_be.released.values.empty();
+  if (console.json() && !(refused && console.prints_rows())) {
     console.write(dummy_json(dummy));
-  } else if (would_be.released.values.empty()) {
+  } else if (refused) {
     console.message_line("epsilog: dummy run: would be refused: " + question_text(would_be) + "\n\n" +
                          refusal_text(would_be, console.message_style()));
   } else {

@@ -68,6 +68,8 @@ Console::Console(bool json, bool quiet, Detail detail) : json_(json), quiet_(qui
 }
 
 void Console::write(std::string_view text) {
+  std::string rows;
+  if (rows_) text = rows = rows_(text);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed();
 }
 

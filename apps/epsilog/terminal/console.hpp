@@ -1,6 +1,7 @@
 // Standard output and standard error: data on one, messages on the other.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -46,6 +47,8 @@ class Console final {
 
   /// Throws  OutputError.
   void write(std::string_view text);
+  /// From now on json(), and each object that is written is printed as `rows` makes of it.
+  void write_as(std::function<std::string(std::string_view object)> rows) { rows_ = std::move(rows); }
   /// Hands everything written to the operating system.
   /// Throws  OutputError.
   void flush();
@@ -59,7 +62,10 @@ class Console final {
   /// A line of standard error as it stands.
   void message_line(std::string_view line);
 
-  [[nodiscard]] bool json() const { return json_; }
+  /// Whether what is written shall be JSON; failures are told so, too, unless it is printed as rows.
+  [[nodiscard]] bool json() const { return json_ || rows_; }
+  /// Whether what is written is printed as rows: what is no row is a message then.
+  [[nodiscard]] bool prints_rows() const { return static_cast<bool>(rows_); }
   [[nodiscard]] bool quiet() const { return quiet_; }
   [[nodiscard]] const Style& style() const { return style_; }                  ///< of standard output
   [[nodiscard]] const Style& message_style() const { return message_style_; }  ///< of standard error
@@ -73,6 +79,7 @@ class Console final {
  private:
   bool json_;
   bool quiet_;
+  std::function<std::string(std::string_view object)> rows_;
   Style style_;
   Style message_style_;
   bool progress_shown_ = false;

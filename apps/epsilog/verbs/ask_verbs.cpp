@@ -4,12 +4,14 @@
 #include "answer_text.hpp"
 #include "ask_arguments.hpp"
 #include "checked_arguments.hpp"
+#include "csv_option.hpp"
 #include "dummy_run.hpp"
 #include "evidence_arguments.hpp"
 #include "forecast_output.hpp"
 #include "opened_ledger.hpp"
 #include "plan_batch.hpp"
 #include "plan_compare.hpp"
+#include "usage_error.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
@@ -31,7 +33,7 @@ std::string same_question(const engine::Engine& engine, const engine::Request& r
 }
 
 void say_same_question(const std::string& id, Console& console) {
-  if (id.empty() || console.json() || console.quiet()) return;
+  if (id.empty() || console.quiet() || (console.json() && !console.prints_rows())) return;
   console.message("note: the same question was answered as " + id + "; 'epsilog show " + id + "' is free");
 }
 
@@ -78,6 +80,13 @@ ExitCode release(const AskArguments& arguments, Console& console) {
   say_same_question(same, console);
   print_answer(answer, console);
   return exit_of(answer);
+}
+
+/// A table of requests is written as CSV in any case.
+CsvRows plan_rows(const CommandLine& line) {
+  if (line.has("--compare")) return compared_rows();
+  if (line.has("--batch")) return {};
+  throw UsageError("--format csv: of plan goes with --compare or --batch, which print rows");
 }
 
 VerbSpec plan_verb() {
@@ -162,7 +171,9 @@ VerbSpec release_verb() {
 }  // namespace
 
 std::vector<VerbSpec> ask_verbs() {
-  std::vector<VerbSpec> verbs = held_to_checkpoints({plan_verb(), forecast_verb(), release_verb()});
+  std::vector<VerbSpec> verbs =
+      held_to_checkpoints({with_rows(plan_verb(), &plan_rows), with_rows(forecast_verb(), &forecast_rows),
+                           with_rows(release_verb(), &value_rows_of)});
   verbs.back() = with_dummy_runs(std::move(verbs.back()));  // around what looks at a ledger
   return verbs;
 }

@@ -1,6 +1,7 @@
 // audit verify, audit replay.
 #include <fmt/format.h>
 
+#include "csv_option.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/audit_limits.hpp"
@@ -79,7 +80,12 @@ ExitCode audit_replay(const LedgerArguments& arguments, Console& console) {
   const engine::AuditReport report = engine::audit_replay(ledger, print, console.progress("replaying"));
   console.end_progress();
   warn_if_poisoned(ledger, console);
-  if (console.json()) {
+  if (console.prints_rows()) {
+    console.message(fmt::format("{} of {} the same", grouped(same), grouped(report.records)));
+    for (const engine::AuditFault& fault : report.faults) {
+      console.message(fault.record + ": " + fault.code + ": " + fault.message);
+    }
+  } else if (console.json()) {
     console.write(replay_summary_json(report, same));
   } else if (!console.quiet()) {
     console.write(fmt::format("\n{} of {} the same\n", grouped(same), grouped(report.records)));
@@ -149,8 +155,8 @@ VerbSpec audit_replay_verb() {
 }  // namespace
 
 std::vector<VerbSpec> audit_verbs() {
-  std::vector<VerbSpec> verbs{audit_verify_verb(), audit_replay_verb(), audit_reaccount_verb(),
-                              audit_report_verb()};
+  std::vector<VerbSpec> verbs{audit_verify_verb(), with_rows(audit_replay_verb(), &replayed_rows),
+                              with_rows(audit_reaccount_verb(), &composed_rows), audit_report_verb()};
   for (const auto group : {&audit_line_verbs, &audit_checkpoint_verbs, &audit_witness_verbs}) {
     for (VerbSpec& verb : group()) verbs.push_back(std::move(verb));
   }

@@ -1,5 +1,6 @@
 // credentials new, add, list, revoke: who a program that asks in the name of others takes for whom.
 #include "credentials_output.hpp"
+#include "csv_option.hpp"
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/ledger/credential_event.hpp"
 #include "epsilog/ledger/ledger.hpp"
@@ -178,7 +179,8 @@ VerbSpec revoke_verb() {
 }  // namespace
 
 std::vector<VerbSpec> credential_verbs() {
-  return held_to_checkpoints({new_verb(), add_verb(), list_verb(), revoke_verb()});
+  return held_to_checkpoints(
+      {new_verb(), add_verb(), with_rows(list_verb(), &credential_rows), revoke_verb()});
 }
 
 }  // namespace epsilog::command

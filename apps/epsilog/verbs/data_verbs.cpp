@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "csv_option.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "evidence_arguments.hpp"
@@ -101,7 +102,7 @@ VerbSpec data_check_verb() {
 }  // namespace
 
 std::vector<VerbSpec> data_verbs() {
-  return held_to_checkpoints({data_check_verb()});
+  return held_to_checkpoints({with_rows(data_check_verb(), &column_rows)});
 }
 
 }  // namespace epsilog::command

@@ -46,7 +46,9 @@ ExitCode forecast(const AskArguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
   const std::optional<engine::Forecast> forecast = found(engine, request, goal, alphas);
-  if (console.json()) {
+  if (console.prints_rows() && !forecast) {
+    console.message("forecast: no epsilon does");
+  } else if (console.json()) {
     console.write(forecast_json(engine.ledger_id(), request, goal, forecast));
   } else {
     console.write(console.quiet() ? bare_figure(goal, forecast)

@@ -7,6 +7,7 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
+#include "csv_option.hpp"
 #include "evidence_arguments.hpp"
 #include "history_text.hpp"
 #include "ledger_arguments.hpp"
@@ -89,7 +90,9 @@ ExitCode show(const BooksArguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger, console, options);
   const engine::Answer answer = engine.show(id, alphas);
   warn_if_withheld(answer, console);
-  if (console.json()) {
+  if (console.prints_rows() && !answer.recorded.granted) {
+    console.message_line("epsilog: " + decision_text(answer, console.message_style()));
+  } else if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
   } else {
     const bool bare = console.quiet() && answer.recorded.granted;
@@ -142,7 +145,9 @@ VerbSpec show_verb() {
 }  // namespace
 
 std::vector<VerbSpec> ledger_verbs() {
-  return held_to_checkpoints({budget_verb(), history_verb(), show_verb()});
+  return held_to_checkpoints({with_rows(budget_verb(), &account_rows),
+                              with_rows(history_verb(), &decision_rows),
+                              with_rows(show_verb(), &value_rows_of)});
 }
 
 }  // namespace epsilog::command

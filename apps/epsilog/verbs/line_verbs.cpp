@@ -7,6 +7,7 @@
 
 #include "batch_table.hpp"
 #include "checked_arguments.hpp"
+#include "csv_text.hpp"
 #include "decision_csv.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
@@ -109,7 +110,8 @@ VerbSpec audit_export_verb() {
           "formula.",
       .options = {{"--from", &LineArguments::from, false,
                    "from the line of that number on; they are numbered from 0"},
-                  {"--format", &LineArguments::format},
+                  {"--format", &LineArguments::format, false,
+                   "lines, every record (the default), or csv, the decisions as a table"},
                   {"--ledger", &LineArguments::ledger},
                   {"--wait", &LineArguments::wait}},
       .run = &audit_export};

@@ -8,6 +8,7 @@
 #include "answer_json.hpp"
 #include "ask_arguments.hpp"
 #include "batch_table.hpp"
+#include "csv_text.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "figures_json.hpp"
 #include "forecast_output.hpp"

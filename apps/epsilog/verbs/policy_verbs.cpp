@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "accounts_text.hpp"
+#include "csv_option.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
@@ -154,8 +155,8 @@ VerbSpec policy_apply_verb() {
 }  // namespace
 
 std::vector<VerbSpec> policy_verbs() {
-  return held_to_checkpoints(
-      {init_verb(), policy_check_verb(), policy_show_verb(), policy_apply_verb(), policy_diff_verb()});
+  return held_to_checkpoints({init_verb(), policy_check_verb(), policy_show_verb(), policy_apply_verb(),
+                              with_rows(policy_diff_verb(), &change_rows)});
 }
 
 }  // namespace epsilog::command

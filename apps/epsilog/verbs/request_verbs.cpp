@@ -4,6 +4,7 @@
 #include "answer_text.hpp"
 #include "ask_arguments.hpp"
 #include "checked_arguments.hpp"
+#include "csv_option.hpp"
 #include "evidence_arguments.hpp"
 #include "history_text.hpp"
 #include "opened_ledger.hpp"
@@ -270,8 +271,9 @@ VerbSpec reject_verb() {
 }  // namespace
 
 std::vector<VerbSpec> request_verbs() {
-  return held_to_checkpoints({reserve_verb(), commit_verb(), cancel_verb(), token_verb(), pending_verb(),
-                              approve_verb(), reject_verb()});
+  return held_to_checkpoints({reserve_verb(), with_rows(commit_verb(), &value_rows_of), cancel_verb(),
+                              token_verb(), with_rows(pending_verb(), &decision_rows), approve_verb(),
+                              reject_verb()});
 }
 
 }  // namespace epsilog::command

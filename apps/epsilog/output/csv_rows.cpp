@@ -1,0 +1,253 @@
+#include "csv_rows.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "csv_cell.hpp"
+#include "csv_text.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "json_parts.hpp"
+
+namespace epsilog::command {
+namespace {
+
+using Columns = std::vector<std::string>;
+/// The objects that are rows, of one that --json prints.
+using RowsOf = std::vector<Json> (*)(const Json& object);
+
+/// The field at a path with dots; nullptr where it, or what it is in, is not there. A number is a place in a
+/// list.
+const Json* found(const Json& object, std::string_view path) {
+  const Json* at = &object;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const std::string name(path.substr(0, dot));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+    if (at->is_array()) {
+      const std::size_t place = std::stoul(name);
+      if (place >= at->size()) return nullptr;
+      at = &(*at)[place];
+    } else {
+      if (!at->is_object() || !at->contains(name)) return nullptr;
+      at = &at->at(name);
+    }
+  }
+  return at;
+}
+
+CsvRows rows(Columns columns, RowsOf rows_of) {
+  return [columns = std::move(columns), rows_of, headed = false](std::string_view object) mutable {
+    std::string text = std::exchange(headed, true) ? "" : csv_line(columns);
+    if (object.empty()) return text;
+    for (const Json& row : rows_of(Json::parse(object))) {
+      std::vector<std::string> cells;
+      cells.reserve(columns.size());
+      for (const std::string& column : columns) {
+        const Json* field = found(row, column);
+        cells.push_back(field == nullptr ? "" : csv_cell(*field));
+      }
+      text += csv_line(cells);
+    }
+    return text;
+  };
+}
+
+std::vector<Json> list_of(const Json& object, const char* name) {
+  const Json& list = object.at(name);
+  return {list.begin(), list.end()};
+}
+
+/// The rows of a list, each with what is said of all of them.
+std::vector<Json> with_fields(std::vector<Json> rows, const Json& object,
+                              std::initializer_list<const char*> fields) {
+  for (Json& row : rows) {
+    for (const char* field : fields) row[field] = object.at(field);
+  }
+  return rows;
+}
+
+void append(Columns& columns, const std::vector<std::string>& more) {
+  columns.insert(columns.end(), more.begin(), more.end());
+}
+
+const Columns kAccount = {"dataset",  "scope",     "measure", "limit",  "spent",
+                          "reserved", "remaining", "kind",    "theorem"};
+
+Columns account_and(const Columns& more) {
+  Columns columns = kAccount;
+  append(columns, more);
+  return columns;
+}
+
+}  // namespace
+
+CsvRows account_rows() {
+  return rows(account_and({"active"}), [](const Json& object) { return list_of(object, "accounts"); });
+}
+
+CsvRows change_rows() {
+  return rows({"direction", "path", "before", "after", "why", "refused_once_charged", "line", "column"},
+              [](const Json& object) {
+                std::vector<Json> all;
+                for (const char* list : {"looser", "tighter", "other"}) {
+                  for (const Json& change : object.at(list)) all.push_back(change);
+                }
+                return all;
+              });
+}
+
+CsvRows column_rows() {
+  return rows({"dataset",         "source",        "rows",    "malformed", "malformed_at",  "outside_blocks",
+               "without_unit",    "over_max_rows", "units",   "kept",      "rows_declared", "rows_exact",
+               "beyond_rows_max", "column",        "missing", "nulls",     "unreadable",    "unreadable_at",
+               "out_of_bounds",   "undeclared"},
+              [](const Json& object) {
+                std::vector<Json> all;
+                for (Json dataset : object.at("datasets")) {
+                  const Json columns = dataset.at("columns");
+                  dataset.erase("columns");
+                  if (columns.empty()) all.push_back(dataset);
+                  for (const Json& column : columns) {
+                    all.push_back(dataset);
+                    all.back().update(column);
+                  }
+                }
+                return all;
+              });
+}
+
+CsvRows compared_rows() {
+  return rows({"mechanism", "arithmetic", "declared", "least", "decision", "loss.epsilon", "loss.delta",
+               "loss.rho", "loss.renyi", "loss.adjusted", "alpha", "a", "precision", "lambda", "grid",
+               "accuracy", "rank_accuracy", "components", "why"},
+              [](const Json& object) { return list_of(object, "mechanisms"); });
+}
+
+CsvRows composed_rows() {
+  Columns columns = {"dataset", "scope", "delta",         "epsilon",   "releases",
+                     "draws",   "laws",  "inexpressible", "unreadable"};
+  for (const char* figure :
+       {"charged", "pure", "approximate", "advanced", "optimal", "zcdp", "rdp", "pld", "least"}) {
+    append(columns, {std::string(figure) + ".epsilon", std::string(figure) + ".delta"});
+  }
+  return rows(columns, [](const Json& object) { return list_of(object, "datasets"); });
+}
+
+CsvRows credential_rows() {
+  return rows({"id", "state", "principal", "type", "uid", "token_sha256", "until", "at", "by", "why",
+               "revoked.at", "revoked.by", "revoked.why"},
+              [](const Json& object) { return list_of(object, "credentials"); });
+}
+
+CsvRows decision_rows() {
+  return rows({"decision",
+               "state",
+               "decision_id",
+               "seq",
+               "ledger_id",
+               "created_at",
+               "replayed",
+               "durable",
+               "principal",
+               "via",
+               "key",
+               "policy_version",
+               "decided_under",
+               "rules",
+               "program.version",
+               "program.commit",
+               "dataset",
+               "statistic",
+               "by",
+               "where",
+               "purpose",
+               "replica_behind",
+               "value",
+               "value_decimal",
+               "value_hex",
+               "cells",
+               "epsilon.requested",
+               "epsilon.charged",
+               "epsilon.adjusted",
+               "epsilon.published",
+               "epsilon.published_note",
+               "delta.requested",
+               "delta.charged",
+               "delta.adjusted",
+               "rho.requested",
+               "rho.charged",
+               "mechanism",
+               "arithmetic",
+               "precision",
+               "sensitivity",
+               "bound",
+               "lambda",
+               "grid",
+               "components",
+               "unit",
+               "relation",
+               "accounts",
+               "post_processing",
+               "notes",
+               "reasons",
+               "reasons_count",
+               "parent",
+               "deadline",
+               "data_token",
+               "approvals.required",
+               "approvals.given",
+               "token",
+               "token_sha256",
+               "ended_by",
+               "why"},
+              [](const Json& object) { return std::vector<Json>{object}; });
+}
+
+CsvRows forecast_rows() {
+  return rows(account_and({"asked", "releases", "binds", "epsilon", "never"}), [](const Json& object) {
+    return with_fields(list_of(object, "accounts"), object, {"epsilon", "never"});
+  });
+}
+
+CsvRows replayed_rows() {
+  return rows({"decision_id", "seq", "created_at", "outcome", "rules", "policy_version", "policy_sha256",
+               "same", "faults"},
+              [](const Json& object) {
+                // The last line is about all of them.
+                return object.contains("decision_id") ? std::vector<Json>{object} : std::vector<Json>{};
+              });
+}
+
+CsvRows value_rows(std::size_t intervals) {
+  // A column for each grouping column has its place before `value`.
+  Columns columns = {"decision_id", "dummy", "key", "value", "value_decimal", "value_hex"};
+  for (const char* which : {"interval", "simultaneous"}) {
+    for (std::size_t i = 0; i < intervals; ++i) {
+      for (const char* field : {"alpha", "low", "high"}) {
+        columns.push_back(std::string(which) + "." + std::to_string(i) + "." + field);
+      }
+    }
+  }
+  return rows(std::move(columns), [](const Json& object) {
+    std::vector<Json> all;
+    if (object.at("cells").is_array()) {
+      for (const Json& cell : object.at("cells")) {
+        if (!cell.at("value").is_null()) all.push_back(cell);
+      }
+    } else if (!object.at("value").is_null()) {
+      Json one = Json::object();
+      for (const char* field : {"value", "value_decimal", "value_hex", "interval"}) {
+        one[field] = object.at(field);
+      }
+      all.push_back(std::move(one));
+    }
+    for (Json& row : all) {
+      row["decision_id"] = object.at("decision_id");
+      row["dummy"] = object.value("dummy", Json(nullptr));
+    }
+    return all;
+  });
+}
+
+}  // namespace epsilog::command

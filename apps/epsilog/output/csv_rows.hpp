@@ -1,0 +1,31 @@
+// The rows that a verb prints as a table for programs (`--format csv`): the objects that --json prints, one a
+// line.
+//
+// A column is called as the field is, that of an object in it with a dot between ("epsilon.charged"). What is
+// null or not there is empty; a list is one cell of JSON in ASCII; a text is printable(), and no_formula()
+// unless it is a quantity.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace epsilog::command {
+
+/// Told an object that --json prints, gives the lines of its rows, the header before the first. Told "",
+/// which ends them, gives the header where there was none.
+using CsvRows = std::function<std::string(std::string_view object)>;
+
+[[nodiscard]] CsvRows account_rows();     ///< of budget
+[[nodiscard]] CsvRows change_rows();      ///< of policy diff
+[[nodiscard]] CsvRows column_rows();      ///< of data check, each with what is told of its dataset
+[[nodiscard]] CsvRows compared_rows();    ///< of plan --compare
+[[nodiscard]] CsvRows composed_rows();    ///< of audit reaccount
+[[nodiscard]] CsvRows credential_rows();  ///< of credentials list
+[[nodiscard]] CsvRows decision_rows();    ///< of history and pending
+[[nodiscard]] CsvRows forecast_rows();    ///< the accounts that it looked at, each with what was found
+[[nodiscard]] CsvRows replayed_rows();    ///< of audit replay
+/// The cells of an answer, or its one value; none where nothing was released. Of each so many intervals.
+[[nodiscard]] CsvRows value_rows(std::size_t intervals);
+
+}  // namespace epsilog::command
