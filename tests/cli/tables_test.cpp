@@ -169,6 +169,12 @@ TEST_CASE("tables: cells that are counted below what is asked are shown by no ve
   CHECK(contains(bench.run({"audit", "export", "--format", "csv", "--ledger", "l.epsilog"}).out,
                  R"(""B"",""f""],""value"":null})"));
   CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, "B, f: x"));
+  const std::string rows =
+      ask(bench, {"count", "--by", "ward,sex", "--suppress-below", "1", "--key", "k", "--format", "csv"}).out;
+  CHECK(contains(
+      rows, "decision_id,dummy,keys.0,keys.1,value,value_decimal,value_hex,suppressed,interval.0.alpha"));
+  CHECK(contains(rows, ",,A,f,1,1.0,0x1p+0,,0.05,"));
+  CHECK(contains(rows, ",,B,f,,,,true,,,"));
   const Result means = ask(bench, {"mean:cost", "--by", "ward", "--suppress-below", "2"});
   CHECK(contains(means.out, "  B         x"));
   CHECK(contains(means.out, "  C     4"));

@@ -80,6 +80,51 @@ Columns account_and(const Columns& more) {
   return columns;
 }
 
+/// So many columns the answer is by.
+std::size_t grouped_by(std::string_view object) {
+  if (object.empty()) return 0;
+  const Json by = Json::parse(object).at("by");
+  return by.is_array() ? by.size() : by.is_null() ? 0 : 1;
+}
+
+/// Of several columns each has a column of keys.
+Columns value_columns(std::size_t intervals, std::size_t grouped_by) {
+  Columns columns = {"decision_id", "dummy"};
+  if (grouped_by < 2) columns.emplace_back("key");
+  for (std::size_t i = 0; grouped_by > 1 && i < grouped_by; ++i)
+    columns.push_back("keys." + std::to_string(i));
+  append(columns, {"value", "value_decimal", "value_hex", "suppressed"});
+  for (const char* which : {"interval", "simultaneous"}) {
+    for (std::size_t i = 0; i < intervals; ++i) {
+      for (const char* field : {"alpha", "low", "high"}) {
+        columns.push_back(std::string(which) + "." + std::to_string(i) + "." + field);
+      }
+    }
+  }
+  return columns;
+}
+
+/// Those that were released, and the suppressed ones without a value.
+std::vector<Json> values_of(const Json& object) {
+  std::vector<Json> all;
+  if (object.at("cells").is_array()) {
+    for (const Json& cell : object.at("cells")) {
+      if (!cell.at("value").is_null() || cell.contains("suppressed")) all.push_back(cell);
+    }
+  } else if (!object.at("value").is_null()) {
+    Json one = Json::object();
+    for (const char* field : {"value", "value_decimal", "value_hex", "interval"}) {
+      one[field] = object.at(field);
+    }
+    all.push_back(std::move(one));
+  }
+  for (Json& row : all) {
+    row["decision_id"] = object.at("decision_id");
+    row["dummy"] = object.value("dummy", Json(nullptr));
+  }
+  return all;
+}
+
 }  // namespace
 
 CsvRows account_rows() {
@@ -161,6 +206,7 @@ CsvRows decision_rows() {
                "statistic",
                "by",
                "where",
+               "suppress_below",
                "purpose",
                "replica_behind",
                "value",
@@ -220,34 +266,10 @@ CsvRows replayed_rows() {
 }
 
 CsvRows value_rows(std::size_t intervals) {
-  // A column for each grouping column has its place before `value`.
-  Columns columns = {"decision_id", "dummy", "key", "value", "value_decimal", "value_hex"};
-  for (const char* which : {"interval", "simultaneous"}) {
-    for (std::size_t i = 0; i < intervals; ++i) {
-      for (const char* field : {"alpha", "low", "high"}) {
-        columns.push_back(std::string(which) + "." + std::to_string(i) + "." + field);
-      }
-    }
-  }
-  return rows(std::move(columns), [](const Json& object) {
-    std::vector<Json> all;
-    if (object.at("cells").is_array()) {
-      for (const Json& cell : object.at("cells")) {
-        if (!cell.at("value").is_null()) all.push_back(cell);
-      }
-    } else if (!object.at("value").is_null()) {
-      Json one = Json::object();
-      for (const char* field : {"value", "value_decimal", "value_hex", "interval"}) {
-        one[field] = object.at(field);
-      }
-      all.push_back(std::move(one));
-    }
-    for (Json& row : all) {
-      row["decision_id"] = object.at("decision_id");
-      row["dummy"] = object.value("dummy", Json(nullptr));
-    }
-    return all;
-  });
+  return [intervals, table = CsvRows()](std::string_view object) mutable {
+    if (!table) table = rows(value_columns(intervals, grouped_by(object)), &values_of);
+    return table(object);
+  };
 }
 
 }  // namespace epsilog::command
