@@ -128,7 +128,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
-std::string quoted(std::string_view name) {
+std::string in_double_quotes(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text.append(c == '"' ? 2 : 1, c);
   return text + '"';
@@ -254,7 +254,7 @@ std::string by_text(const std::vector<std::string>& columns) {
     if (!text.empty()) text += ',';
     const bool bare = column.find(',') == std::string::npos && !column.starts_with('"') &&
                       (columns.size() == 1 || column == trimmed(column));
-    text += bare ? column : quoted(column);
+    text += bare ? column : in_double_quotes(column);
   }
   return text;
 }
