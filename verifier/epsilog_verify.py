@@ -203,7 +203,8 @@ IS = {
     "epsilon": lambda value: amount(value, "epsilon") is not None,
     "delta": lambda value: amount(value, "delta") is not None and amount(value, "delta") <= 10**18,
     "objects": array_of(lambda value: type(value) is dict),
-    "cells": lambda value: is_keys(value) or type(value) is list and len(value) > 1 and all(map(is_keys, value)),
+    "cells": lambda value: is_keys(value) or (type(value) is list and len(value) > 1 and all(map(is_keys, value))
+                                              and prod(map(len, value)) <= 10000),
     "quantities": array_of(lambda value: quantity(value) is not None),
     "rows": array_of(array_of(lambda value: quantity(value) is not None, 0)),
     "build": lambda value: (type(value) is dict and value != {} and set(value) <= {"commit", "version"}

@@ -198,10 +198,10 @@ class Deriver {
     for (const std::string& name : question_.by) lists.push_back(keys_of(declared_column(dataset_, name)));
     const bool table = lists.size() > 1;
     result_.cells = ledger::CellKeys(std::move(lists));
-    if (table && result_.cells.size() > kCellsOfTableMax) {
+    if (table && result_.cells.size() > ledger::kCellsOfTableMax) {
       throw Underivable("by: '" + by_text(question_.by) + "' has " + std::to_string(result_.cells.size()) +
                         " cells, as many as its columns' values combine to: at most " +
-                        std::to_string(kCellsOfTableMax));
+                        std::to_string(ledger::kCellsOfTableMax));
     }
   }
 

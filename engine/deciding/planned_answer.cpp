@@ -35,10 +35,11 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
 
 bool is_suppressed(const Answer& answer, std::size_t cell) {
   const std::optional<Rational>& least = answer.asked.suppress_below;
-  if (!least || answer.released.values.empty()) return false;
+  if (!least) return false;
   // Of what is made of parts the last one is the count.
   const auto& parts = answer.released.component_values;
-  return (parts.size() > 1 ? parts.back().at(cell) : answer.released.values.at(cell)) < *least;
+  const std::vector<Rational>& counts = parts.size() > 1 ? parts.back() : answer.released.values;
+  return cell < counts.size() && counts[cell] < *least;
 }
 
 void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits) {

@@ -64,6 +64,7 @@ void MemberWriter::cells_if(std::string_view name, const CellKeys& cells) {
   const auto list = [&](const std::vector<std::string>& keys) {
     json_->array(keys, [&](const std::string& key) { json_->bytes(key); });
   };
+  if (cells.lists().size() > 1 && cells.size() > kCellsOfTableMax) out_of_range(name);
   json_->field(name);
   if (cells.lists().size() == 1) return list(cells.lists().front());
   json_->array(cells.lists(), list);
@@ -203,7 +204,9 @@ void MemberReader::cells_if(std::string_view name, CellKeys& cells) {
     require(keys.empty() || lists.empty(), "has keys beside lists of keys");
     require(lists.size() != 1, "has one list of keys, which then stand in none");
     require(!keys.empty() || !lists.empty(), "is empty, and then left out");
-    cells = lists.empty() ? CellKeys(std::move(keys)) : CellKeys(std::move(lists));
+    const bool several = !lists.empty();
+    cells = several ? CellKeys(std::move(lists)) : CellKeys(std::move(keys));
+    require(!several || cells.size() <= kCellsOfTableMax, "combine to more than 10000 cells");
   });
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("records: the vectors for other programs hold for this one", "[ledger]
            fault.find("where " + member) != std::string::npos || member.empty()));
   }
   CHECK(all.at("accepted").size() == 28);
-  CHECK(all.at("refused").size() == 180);
+  CHECK(all.at("refused").size() == 181);
 }
 
 TEST_CASE("records: the history among the vectors follows on itself and has its roots",

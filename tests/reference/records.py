@@ -271,6 +271,7 @@ def refused(good):
     put("plan, by two columns", ["release", "cells"], [["north", "south"]])
     put("plan, by two columns", ["release", "cells"], [["north", "south"], []])
     put("plan, by two columns", ["release", "cells"], [["north", "south"], "a"])
+    put("plan, by two columns", ["release", "cells"], [["a"] * 101, ["b"] * 100])
     put("plan, by two columns", ["release", "cells"], [["north", ["south"]], ["a"]])
     put("plan, much", ["release", "components", 0, "delta"], "1.5")
     put("plan, much", ["release", "components", 1, "precision"], 0)

@@ -85,7 +85,9 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
 bool is_two_way(const engine::Answer& answer, const Style& style) {
   // What the interval of a quotient is differs from cell to cell, and stands beside it.
   const bool quotient = answer.planned.record.components.size() != 1 || asks_proportion(answer);
-  if (answer.asked.by.size() != 2 || quotient || style.verbose) return false;
+  const ledger::CellKeys& keys = answer.planned.record.cells;
+  const bool whole = keys.lists().size() == 2 && keys.size() == answer.released.values.size();
+  if (!whole || quotient || style.verbose) return false;
   Style plain = style;
   plain.colour = false;
   return fits(two_way_text(answer, plain), style);

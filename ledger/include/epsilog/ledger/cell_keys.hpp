@@ -11,6 +11,9 @@
 
 namespace epsilog::ledger {
 
+/// Most cells of an answer by several columns, of whose combinations nothing else bounds the number.
+inline constexpr std::uint64_t kCellsOfTableMax = 10'000;
+
 /// One list of keys a column. The cells are all combinations of a key of each, that of the last column
 /// changing fastest; without a column there are none, and the answer is a single number.
 class CellKeys final {
@@ -32,9 +35,10 @@ class CellKeys final {
     }
     return cells;
   }
-  /// Those of one cell, a column each. Requires  cell < size().
-  [[nodiscard]] std::vector<std::string> of(std::size_t cell) const {
+  /// Those of one cell, a column each; "" from size() on, where a damaged record may have values.
+  [[nodiscard]] std::vector<std::string> of(std::uint64_t cell) const {
     std::vector<std::string> keys(lists_.size());
+    if (cell >= size()) return keys;
     for (std::size_t i = lists_.size(); i-- > 0;) {
       keys[i] = lists_[i][cell % lists_[i].size()];
       cell /= lists_[i].size();

@@ -56,9 +56,6 @@ struct Component {
 /// Most candidates that one release selects among, those of each cell counted for each level of quantiles.
 inline constexpr std::uint64_t kCandidatesOfReleaseMax = 8'000'000;
 
-/// Most cells of an answer by several columns.
-inline constexpr std::uint64_t kCellsOfTableMax = 10'000;
-
 struct Derivation {
   std::vector<Component> components;  ///< in the order PostProcessing expects
   accounting::PostProcessing post_processing;

@@ -108,8 +108,7 @@ struct Answer {
 
 /// Whether that cell is not to be shown: what counts its rows or units is below `asked.suppress_below`, as it
 /// was released. Its value stands among `released.values` all the same, and what was drawn among the
-/// components. Requires  cell < released.values.size(), or nothing was released, of which nothing is
-/// suppressed.
+/// components. False of a cell that has no value.
 [[nodiscard]] bool is_suppressed(const Answer& answer, std::size_t cell);
 
 }  // namespace epsilog::engine
