@@ -128,55 +128,23 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
-std::string in_double_quotes(std::string_view name) {
-  std::string text = "\"";
-  for (const char c : name) text.append(c == '"' ? 2 : 1, c);
-  return text + '"';
-}
-
-/// Takes a name in double quotes off the text, and the blanks and the comma after it.
-std::string take_quoted(std::string_view& text) {
-  std::string name;
-  for (std::size_t at = 1; at < text.size(); ++at) {
-    if (text[at] != '"') {
-      name += text[at];
-    } else if (at + 1 < text.size() && text[at + 1] == '"') {
-      name += text[++at];
-    } else {
-      text.remove_prefix(std::min(text.find_first_not_of(' ', at + 1), text.size()));
-      if (!text.empty() && text.front() != ',') break;
-      return name;
-    }
-  }
-  throw InvalidParameter("by: a quoted column ends with a double quote, and a comma before the next");
-}
-
-/// The columns of a list as people write it. What has neither comma nor quote is one name as it is.
+/// A list as people write it. No name of a column has a comma or a blank in it.
 std::vector<std::string> columns_of(std::string_view text) {
-  if (text.find(',') == std::string_view::npos && !text.starts_with('"')) return {std::string(text)};
   std::vector<std::string> columns;
-  for (;;) {
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    if (text.starts_with('"')) {
-      columns.push_back(take_quoted(text));
-    } else {
-      const std::size_t comma = std::min(text.find(','), text.size());
-      columns.emplace_back(trimmed(text.substr(0, comma)));
-      text.remove_prefix(comma);
-    }
-    if (text.empty()) return columns;
-    text.remove_prefix(1);
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    columns.emplace_back(trimmed(text.substr(at, comma - at)));
+    at = comma + 1;
   }
+  return columns;
 }
 
 void check_columns(const std::vector<std::string>& by) {
   if (by.size() > kGroupedByMax) throw InvalidParameter("by: names more than 3 columns");
   for (std::size_t i = 0; i < by.size(); ++i) {
     if (by[i].empty()) throw InvalidParameter("by: names no column");
-    if (std::find(by.begin(), by.begin() + static_cast<std::ptrdiff_t>(i), by[i]) !=
-        by.begin() + static_cast<std::ptrdiff_t>(i)) {
+    if (std::count(by.begin(), by.end(), by[i]) > 1)
       throw InvalidParameter("by: names the column '" + by[i].substr(0, 60) + "' twice");
-    }
   }
 }
 
@@ -250,12 +218,7 @@ void suppress_below(Question& question, const Rational& least) {
 
 std::string by_text(const std::vector<std::string>& columns) {
   std::string text;
-  for (const std::string& column : columns) {
-    if (!text.empty()) text += ',';
-    const bool bare = column.find(',') == std::string::npos && !column.starts_with('"') &&
-                      (columns.size() == 1 || column == trimmed(column));
-    text += bare ? column : in_double_quotes(column);
-  }
+  for (const std::string& column : columns) text += (text.empty() ? "" : ",") + column;
   return text;
 }
 

@@ -151,32 +151,25 @@ TEST_CASE("statistic: component names are those of the JSON contract", "[engine]
   CHECK(name(Component::Quantity::supplied) == "value");
 }
 
-TEST_CASE("statistic: columns to group by are a list, in which a name with a comma stands in quotes",
+TEST_CASE("statistic: columns to group by are a list of up to three, each once",
           "[engine][statistic][exact]") {
   using Columns = std::vector<std::string>;
   const auto by = [](const std::string& text) { return parse_question("count", text, std::nullopt).by; };
   CHECK(by("ward") == Columns{"ward"});
   CHECK(by("ward,sex") == Columns{"ward", "sex"});
-  CHECK(by("ward , sex,  year ") == Columns{"ward", "sex", "year"});
-  CHECK(by("\"a,b\"") == Columns{"a,b"});
-  CHECK(by("\"a\"\"b\" , c") == Columns{"a\"b", "c"});
-  CHECK(by(" a b ") == Columns{" a b "});  // one name is what it is
-  for (const Columns& columns :
-       {Columns{"ward"}, Columns{"a", "b", "c"}, Columns{"a,b"}, Columns{"a,b", "\"c\""}, Columns{" a", "b "},
-        Columns{"\"", "a b"}, Columns{" a"}}) {
+  CHECK(by(" ward , sex,  year ") == Columns{"ward", "sex", "year"});
+  for (const Columns& columns : {Columns{"ward"}, Columns{"a", "b", "c"}})
     CHECK(by(by_text(columns)) == columns);
-  }
   CHECK(by_text({}).empty());
   CHECK(parse_question_by("count", {"a,b"}, std::nullopt).by == Columns{"a,b"});
   CHECK(parse_question_by("count", {}, std::nullopt).by.empty());
 
-  CHECK_THROWS_WITH(by("a,"), "by: names no column");
-  CHECK_THROWS_WITH(by(",a"), "by: names no column");
+  for (const char* none : {"a,", ",a", "", " ", "a, ,b"}) {
+    CAPTURE(none);
+    CHECK_THROWS_WITH(by(none), "by: names no column");
+  }
   CHECK_THROWS_WITH(by("a,a"), "by: names the column 'a' twice");
   CHECK_THROWS_WITH(by("a,b,c,d"), "by: names more than 3 columns");
-  CHECK_THROWS_WITH(by("\"a"), "by: a quoted column ends with a double quote, and a comma before the next");
-  CHECK_THROWS_WITH(by("\"a\"b"),
-                    "by: a quoted column ends with a double quote, and a comma before the next");
   CHECK_THROWS_WITH(parse_question_by("histogram:a", {"b", "c"}, std::nullopt),
                     "by: cannot be combined with 'histogram'");
 }

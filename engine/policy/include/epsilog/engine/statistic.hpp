@@ -44,13 +44,13 @@ struct Question {
   Statistic statistic;
   std::vector<std::string> by;  ///< columns to group by, each once, at most kGroupedByMax
   std::optional<Predicate> where;
-  std::optional<Rational>
-      suppress_below;  ///< cells that are counted below it are not shown; suppress_below()
+  /// Cells that are counted below it are not shown; set by suppress_below().
+  std::optional<Rational> suppress_below;
 };
 
 /// Reads STAT[:COLUMN[:QUANTILES]] and proportion:COLUMN:VALUE, where VALUE is all that follows.
 /// `histogram:C` gives {count, by C}, `median:C` {quantile, C, 1/2}, `count:C` {count_of, C}.
-/// `by` is as people write it: COLUMN or COLUMN,COLUMN; a name with a comma stands in double quotes.
+/// `by` is as people write it: COLUMN or COLUMN,COLUMN.
 /// Throws  InvalidParameter for bad syntax or an unknown statistic (with a suggestion), or when
 ///         `by` is given with histogram, value or several quantiles.
 [[nodiscard]] Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
@@ -60,12 +60,11 @@ struct Question {
                                          const std::optional<std::string>& where);
 
 /// Asks that cells which are counted below that number, as released, are not shown.
-/// Throws  InvalidParameter unless it is above 0 and written in 40 characters, the answer has cells, and a
-/// count
-///         is released of each: of count, count:C, units, mean and variance by columns.
+/// Throws  InvalidParameter unless it is above 0 and written in 40 characters, the answer has cells, and
+///         a count is released of each: of count, count:C, units, mean and variance by columns.
 void suppress_below(Question& question, const Rational& least);
 
-/// What `by` is written as, so that parse_question() reads it as these columns. "" without.
+/// "ward,sex": what `by` is written as. "" without.
 [[nodiscard]] std::string by_text(const std::vector<std::string>& columns);
 
 }  // namespace epsilog::engine
