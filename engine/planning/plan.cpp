@@ -62,6 +62,7 @@ void round_whole_answers(Plan& plan) {
   if (is_quotient(plan) || components.front().step != Rational(1)) return;
   const std::optional<WholeRange> range = plan.mechanisms.front().whole_range();
   if (!range) return;
+  EPSILOG_INVARIANT(plan.derivation.post_processing.kind == PostProcessing::Kind::none);
   plan.derivation.post_processing = {PostProcessing::Kind::rounded, 0, Rational(range->least),
                                      Rational(range->most)};
 }
@@ -81,13 +82,9 @@ Way way_of(const Dataset& dataset, const Statistic& statistic) {
   return {&settings, std::string(name(settings.mechanism)), needs_delta(settings.mechanism)};
 }
 
-/// Any cell of a table by several columns reaches an end of what snapping releases with at most this
-/// probability.
-const Rational kTableMeetsEnd(1, 1'000'000'000);
-
 /// The settings of one of so many parts. What is cut off at an end does not average out, so sums over the
 /// cells of a table would be far from those of the rows: it is released from a range that noise all but never
-/// leaves.
+/// leaves. That any of its draws meets an end has at most the sum of their probabilities, 10^-9.
 ReleaseSettings settings_of_part(const Way& way, const Plan& plan, const Question& question) {
   if (way.settings == nullptr) return {};
   ReleaseSettings settings = *way.settings;
@@ -103,7 +100,7 @@ ReleaseSettings settings_of_part(const Way& way, const Plan& plan, const Questio
   settings.bound.reset();
   const std::uint64_t draws = plan.derivation.cells.size() * parts *
                               accounting::values_of_a_cell(plan.derivation.post_processing.kind);
-  const Rational each = kTableMeetsEnd / Rational(draws);
+  const Rational each = accounting::power_of_ten(-9) / Rational(draws);
   settings.binding_probability = std::min(settings.binding_probability.value_or(1), each);
   return settings;
 }
