@@ -220,6 +220,20 @@ TEST_CASE("compare: the first alpha decides, and every part of an answer", "[cli
   CHECK(dominating.empty() == least_of(mean).empty());
 }
 
+TEST_CASE("compare: of a proportion the accuracies are those of its counts, and of nothing else",
+          "[cli][compare]") {
+  const Workbench bench;
+  bench.init(replaced(kClinicPolicy, "    columns:", "    allow: {statistics: [proportion]}\n    columns:"));
+  const Words question = {"proportion:ward:A", "--epsilon", "0.5"};
+  const json row = row_of(compared(bench, question), "discrete_laplace", "exact");
+  CHECK(row.at("a").is_null());
+  CHECK(row.at("accuracy").empty());
+  CHECK(row.at("components").at(0).at("accuracy").size() == 1);
+  const Result text = bench.with_ledger(Words{"plan", "clinic"} + question + Words{"--compare"});
+  CHECK(contains(text.out, "within so much of its parts, rows_of_value\n"));
+  CHECK_FALSE(contains(text.out, "of the clamped answer"));
+}
+
 TEST_CASE("compare: of equal accuracies the smaller loss is marked", "[cli][compare]") {
   const Workbench bench;
   bench.init(clinic_with("epsilon: 60, delta: 1e-3"));

@@ -45,7 +45,7 @@ const engine::ComparedPlan* any_planned(const engine::MechanismComparison& compa
 /// What the figures of accuracy are of.
 std::string accuracy_note(const engine::Answer& plan) {
   if (asks_quantiles(plan)) return "within so many rows of the rank";
-  if (plan.planned.record.components.size() == 1) {
+  if (plan.planned.record.components.size() == 1 && !asks_proportion(plan)) {
     return plan.planned.record.cells.empty() ? "within so much of the clamped answer"
                                              : "within so much of each cell's clamped answer";
   }
@@ -97,7 +97,7 @@ Json compared_json(const engine::ComparedPlan& one, const Rational& alpha) {
   object["loss"] = loss_json(one);
   object["alpha"] = accounting::text(alpha);
   object["a"] = nullptr;
-  if (one.plan && one.plan->planned.accuracy.size() == 1) {
+  if (one.plan && one.plan->planned.accuracy.size() == 1 && !asks_proportion(*one.plan)) {
     for (const engine::Accuracy& accuracy : one.plan->planned.accuracy.front()) {
       if (accuracy.alpha.rational() == alpha) object["a"] = rounded_up_json(accuracy.a);
     }
