@@ -216,6 +216,12 @@ std::optional<mechanisms::AnswerIntervals> ComponentMechanism::intervals(const R
   return discrete != nullptr ? std::optional(discrete->intervals(alpha)) : std::nullopt;
 }
 
+std::optional<mechanisms::AnswerNoise> ComponentMechanism::noise() const {
+  if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_)) return snapping->noise();
+  const auto* discrete = std::get_if<DiscreteMechanism>(&mechanism_);
+  return discrete != nullptr ? std::optional(discrete->noise()) : std::nullopt;
+}
+
 bool ComponentMechanism::can_release(const Rational& value) const {
   return std::visit([&value](const auto& m) { return released_by(m.parameters(), value); }, mechanism_);
 }

@@ -67,6 +67,8 @@ class ComponentMechanism final {
   /// As the mechanism's own intervals(), of what is shown of a release; nothing of what adds no noise.
   [[nodiscard]] std::optional<mechanisms::AnswerIntervals> intervals(const Rational& alpha,
                                                                      mechanisms::Shown shown) const;
+  /// As the mechanism's own noise(); nothing of what adds none.
+  [[nodiscard]] std::optional<mechanisms::AnswerNoise> noise() const;
   /// Whether a release of this mechanism may be `value`.
   [[nodiscard]] bool can_release(const Rational& value) const;
   [[nodiscard]] ledger::ComponentRecord record(const Component& component) const;

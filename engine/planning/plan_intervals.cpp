@@ -11,6 +11,9 @@ using accounting::PostProcessing;
 using mechanisms::AnswerInterval;
 using mechanisms::Shown;
 
+/// Of alphas below 2^-16384 no mechanism says anything.
+constexpr long kLeastAlphaExponent = -16384;
+
 /// The outermost multiples of the step that it contains; itself where it contains none.
 AnswerInterval on_lattice(const AnswerInterval& interval, const std::optional<Rational>& step) {
   if (!step) return interval;
@@ -32,83 +35,122 @@ AnswerInterval squares(const AnswerInterval& numbers) {
   return {about_zero ? Rational(0) : std::min(low, high), std::max(low, high)};
 }
 
-/// All shares of a count of `with` in one row and more, the others of which are in `other`.
-/// Requires  no count is negative; with.high + other.high >= 1.
-AnswerInterval shares_of(const AnswerInterval& with, const AnswerInterval& other) {
-  return {other.high > 0 ? Rational(with.low / (with.low + other.high)) : Rational(1),
-          with.high > 0 ? Rational(with.high / (with.high + other.low)) : Rational(0)};
-}
-
 /// What the recipe can make of parts in these intervals, the last of which is the count.
 AnswerInterval made_of(const PostProcessing& recipe, const std::vector<AnswerInterval>& parts) {
-  if (recipe.kind == PostProcessing::Kind::proportion) {
-    if (parts[0].high + parts[1].high < 1) return {recipe.lower, recipe.upper};
-    return shares_of(parts[0], parts[1]);
-  }
+  EPSILOG_INVARIANT(recipe.kind == PostProcessing::Kind::variance_about);
   const AnswerInterval& count = parts.back();
   if (count.high < 1) return {recipe.lower, recipe.upper};
-  const auto inside = [&recipe](const Rational& low, const Rational& high) -> AnswerInterval {
-    // The parts contradict each other: one of their intervals misses, and nothing says which.
-    if (low > recipe.upper || high < recipe.lower) return {recipe.lower, recipe.upper};
-    return {std::clamp(low, recipe.lower, recipe.upper), std::clamp(high, recipe.lower, recipe.upper)};
-  };
-  if (recipe.kind == PostProcessing::Kind::mean_about) {
-    const AnswerInterval mean = quotients(parts[0], count);
-    return inside(recipe.centre + mean.low, recipe.centre + mean.high);
-  }
-  EPSILOG_INVARIANT(recipe.kind == PostProcessing::Kind::variance_about);
   const AnswerInterval of_squares = quotients(parts[0], count);
   const AnswerInterval squared = squares(quotients(parts[1], count));
-  return inside(of_squares.low - squared.high, of_squares.high - squared.low);
+  const Rational low = of_squares.low - squared.high, high = of_squares.high - squared.low;
+  // The parts contradict each other: one of their intervals misses, and nothing says which.
+  if (low > recipe.upper || high < recipe.lower) return {recipe.lower, recipe.upper};
+  return {std::clamp(low, recipe.lower, recipe.upper), std::clamp(high, recipe.lower, recipe.upper)};
 }
 
 }  // namespace
 
 PlanIntervals::PlanIntervals(const Plan& plan, std::span<const Rational> alphas)
     : alphas_(alphas.begin(), alphas.end()), recipe_(plan.derivation.post_processing) {
-  for (const Component& component : plan.derivation.components) steps_.push_back(component.step);
-  const std::size_t parts = plan.mechanisms.size() * accounting::values_of_a_cell(recipe_.kind);
+  for (const Component& component : plan.derivation.components) {
+    steps_.push_back(component.step);
+    ranges_.push_back({component.lower, component.upper});
+  }
   const std::size_t cells = plan.derivation.cells.size();
   for (const Rational& alpha : alphas_) {
-    each_.push_back(inverted(plan, alpha, parts));
-    if (cells > 0) together_.push_back(inverted(plan, alpha, parts * cells));
+    each_.push_back(inverted(plan, alpha, 1));
+    if (cells > 0) together_.push_back(inverted(plan, alpha, cells));
   }
 }
 
 PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational& alpha,
-                                                std::size_t draws) const {
-  // The noise of each part in each cell is drawn by itself.
-  const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, draws);
-  const Shown shown = recipe_.kind == PostProcessing::Kind::rounded ? Shown::rounded : Shown::as_released;
+                                                std::size_t cells) const {
+  if (recipe_.kind == PostProcessing::Kind::mean_about || recipe_.kind == PostProcessing::Kind::proportion)
+    return inverted_quotient(plan, mechanisms::simultaneous_alpha_down(alpha, cells));
   Inverted result;
+  // The noise of each part in each cell is drawn by itself.
+  const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, plan.mechanisms.size() * cells);
+  const Shown shown = recipe_.kind == PostProcessing::Kind::rounded ? Shown::rounded : Shown::as_released;
   for (const ComponentMechanism& mechanism : plan.mechanisms) {
     std::optional<mechanisms::AnswerIntervals> intervals = mechanism.intervals(of_each, shown);
     if (!intervals) return {};
-    result.push_back(std::move(*intervals));
+    result.parts.push_back(std::move(*intervals));
   }
   return result;
+}
+
+PlanIntervals::Inverted PlanIntervals::inverted_quotient(const Plan& plan, const Rational& alpha) const {
+  const ComponentMechanism &dividend = plan.mechanisms.front(), &divisor = plan.mechanisms.back();
+  const std::optional<mechanisms::AnswerNoise> of_dividend = dividend.noise(), of_divisor = divisor.noise();
+  const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, 2);
+  Inverted result;
+  result.is_quotient = true;
+  if (!of_dividend || !of_divisor || of_each < accounting::power_of_two(kLeastAlphaExponent)) return result;
+  const bool proportion = recipe_.kind == PostProcessing::Kind::proportion;
+  const Rational reach =
+      proportion ? Rational(1)
+                 : std::max<Rational>(recipe_.upper - recipe_.centre, recipe_.centre - recipe_.lower);
+  result.quotient.emplace(mechanisms::QuotientPart{*of_dividend, dividend.accuracy_up(of_each)},
+                          mechanisms::QuotientPart{*of_divisor, divisor.accuracy_up(of_each)}, reach, alpha);
+  // The rows are the divisor; of a proportion both counts together.
+  result.absent = proportion ? result.quotient->largest() : divisor.accuracy_up(alpha);
+  return result;
+}
+
+AnswerInterval PlanIntervals::quotient(const Inverted& inverted, const Rational& dividend,
+                                       const Rational& divisor) const {
+  const AnswerInterval all{recipe_.lower, recipe_.upper};
+  if (!inverted.quotient) return all;
+  const mechanisms::QuotientIntervals& by_law = *inverted.quotient;
+  // Brought into its range, a release is no farther from any answer.
+  const auto clamped = [](const Rational& released, const AnswerInterval& range) {
+    return std::clamp(released, range.low, range.high);
+  };
+  const Rational s = clamped(dividend, ranges_.front()), n = clamped(divisor, ranges_.back());
+  if (recipe_.kind == PostProcessing::Kind::mean_about) {
+    if (n <= inverted.absent) return all;
+    const std::optional<AnswerInterval> about = by_law.of(
+        s, std::max<Rational>(1, n), {recipe_.lower - recipe_.centre, recipe_.upper - recipe_.centre});
+    return about ? AnswerInterval{recipe_.centre + about->low, recipe_.centre + about->high} : all;
+  }
+  if (s + n <= inverted.absent) return all;
+  // Shares up to a half by the ratio of the counts, and from there on by its inverse.
+  const std::optional<AnswerInterval> fewer = by_law.of(s, n, {0, 1});
+  const std::optional<AnswerInterval> more = by_law.of(n, s, {0, 1});
+  EPSILOG_INVARIANT(fewer || more);  // the share of what is released
+  return {fewer ? Rational(fewer->low / (1 + fewer->low)) : Rational(1 / (1 + more->high)),
+          more ? Rational(1 / (1 + more->low)) : Rational(fewer->high / (1 + fewer->high))};
 }
 
 std::vector<AnswerInterval> PlanIntervals::told(const Inverted& inverted,
                                                 const std::vector<std::vector<Rational>>& components,
                                                 std::span<const Rational> values) const {
   const auto of_part = [&](std::size_t part, std::span<const Rational> drawn) {
-    std::vector<AnswerInterval> intervals = inverted[part].of_each(drawn);
+    std::vector<AnswerInterval> intervals = inverted.parts[part].of_each(drawn);
     for (AnswerInterval& interval : intervals) interval = on_lattice(interval, steps_[part]);
     return intervals;
   };
-  const std::size_t of_a_cell = accounting::values_of_a_cell(recipe_.kind);
-  // What is rounded has the law of what is shown.
-  if (inverted.size() * of_a_cell == 1) return of_part(0, values);
-  std::vector<std::vector<AnswerInterval>> parts;
-  for (std::size_t part = 0; part < inverted.size(); ++part)
-    parts.push_back(of_part(part, components.at(part)));
   std::vector<AnswerInterval> made;
+  if (inverted.is_quotient) {
+    const bool proportion = recipe_.kind == PostProcessing::Kind::proportion;
+    for (std::size_t cell = 0; cell < values.size(); ++cell) {
+      const AnswerInterval one =
+          proportion ? quotient(inverted, components[0].at(2 * cell), components[0].at(2 * cell + 1))
+                     : quotient(inverted, components[0].at(cell), components[1].at(cell));
+      // It is made of parts that were brought into their ranges, the value of those that were released.
+      const Rational value = std::clamp(values[cell], recipe_.lower, recipe_.upper);
+      made.push_back({std::min(one.low, value), std::max(one.high, value)});
+    }
+    return made;
+  }
+  // What is rounded has the law of what is shown.
+  if (inverted.parts.size() == 1) return of_part(0, values);
+  std::vector<std::vector<AnswerInterval>> parts;
+  for (std::size_t part = 0; part < inverted.parts.size(); ++part)
+    parts.push_back(of_part(part, components.at(part)));
   for (std::size_t cell = 0; cell < values.size(); ++cell) {
     std::vector<AnswerInterval> of_cell;
-    for (const auto& part : parts) {
-      for (std::size_t i = 0; i < of_a_cell; ++i) of_cell.push_back(part.at(cell * of_a_cell + i));
-    }
+    for (const auto& part : parts) of_cell.push_back(part.at(cell));
     made.push_back(made_of(recipe_, of_cell));
   }
   return made;

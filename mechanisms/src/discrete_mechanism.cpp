@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "directed_functions.hpp"
 #include "discrete_calibration.hpp"
 #include "discrete_inversion.hpp"
 #include "discrete_sampler.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 /// Attempts whose words are fetched at once, per value: two draws in three need no more.
 constexpr std::size_t kAttemptsFetched = 3;
+constexpr unsigned kShareBits = 192;
 
 DiscreteSampler sampler_of(const DiscreteMechanism::Parameters& p) {
   const Rational steps = p.scale / p.grid;
@@ -99,6 +101,25 @@ Rational DiscreteMechanism::accuracy_up(const Rational& alpha) const {
 AnswerIntervals DiscreteMechanism::intervals(const Rational& alpha) const {
   require_alpha(alpha);
   return AnswerIntervals(inverted_discrete(parameters_, {lower_, upper_}, lowest_, highest_, alpha));
+}
+
+AnswerNoise DiscreteMechanism::noise() const {
+  const Parameters& p = parameters_;
+  const ExponentRange range;
+  const Rational steps = p.scale / p.grid;
+  AnswerNoise result{
+      .law = AnswerNoise::Law::laplace, .scale = p.scale, .rounding = 0, .step = 0, .share = 1};
+  if (p.noise == DiscreteNoise::gaussian) {
+    result.law = AnswerNoise::Law::gaussian;
+    result.rounding = p.grid / 2;
+    result.share = exp_down(-1 / (24 * steps * steps), kShareBits);
+  } else {
+    // |X| is a where |Z| is between a - d and a + 1 - d, d = s ln(2/(1 + e^(-1/s))).
+    const Rational inward = -steps * log_of_inverse_up(2 / (1 + exp_up(-1 / steps, kShareBits)), kShareBits);
+    result.rounding = p.grid * (1 - std::clamp<Rational>(inward, 0, Rational(1, 2)));
+  }
+  if (!p.on_grid) result.rounding += p.grid / 2;  // of the answer
+  return result;
 }
 
 }  // namespace epsilog::mechanisms

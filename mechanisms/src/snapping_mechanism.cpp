@@ -105,4 +105,14 @@ AnswerIntervals SnappingMechanism::intervals(const Rational& alpha, Shown shown)
   return AnswerIntervals(inverted_snapping(parameters_, range, searched_alpha(parameters_, alpha), shown));
 }
 
+std::optional<AnswerNoise> SnappingMechanism::noise() const {
+  const Parameters& p = parameters_;
+  if (lower_ < p.centre - p.bound || upper_ > p.centre + p.bound) return std::nullopt;
+  return AnswerNoise{.law = AnswerNoise::Law::laplace,
+                     .scale = p.lambda,
+                     .rounding = p.grid / 2,
+                     .step = p.grid,
+                     .share = ideal_share(p)};
+}
+
 }  // namespace epsilog::mechanisms

@@ -115,7 +115,30 @@ struct Law {
   std::vector<double> probabilities;
 };
 
+/// Answers of the toy tables, sums about their centre included, are no larger than this.
+constexpr long kLargestAnswer = 12;
+
+/// Of discrete noise so far that what is left out has a probability below 10^-10.
+Law discrete_law_of(const ledger::ComponentRecord& component, const Rational& answer) {
+  const bool gaussian = component.rho.has_value();
+  const double scale = Rational(component.lambda / component.grid).get_d();
+  const long farthest = std::lround(std::ceil(scale * (gaussian ? 7 : 25))) +
+                        accounting::ceil(kLargestAnswer / component.grid).get_si();
+  const long nearest = accounting::floor(answer / component.grid + Rational(1, 2)).get_si();
+  Law law;
+  double total = 0;
+  for (long k = -farthest; k <= farthest; ++k) {
+    const double x = static_cast<double>(std::abs(k - nearest)) / scale;
+    law.outputs.push_back(k * component.grid);
+    law.probabilities.push_back(std::exp(gaussian ? -x * x / 2 : -x));
+    total += law.probabilities.back();
+  }
+  for (double& probability : law.probabilities) probability /= total;
+  return law;
+}
+
 Law law_of(const ledger::ComponentRecord& component, const Rational& answer) {
+  if (!component.centre) return discrete_law_of(component, answer);
   const Rational &grid = component.grid, &centre = component.centre.value(), &bound = component.bound.value();
   const double scale = component.lambda.get_d();
   const Rational shifted = std::clamp<Rational>(answer - centre, -bound, bound);
@@ -196,8 +219,8 @@ double worst_miss(const Plan& plan, const Rational& alpha, const std::vector<Tru
 }
 
 /// A clinic of so few rows, with ages up to 4.
-Plan small_plan(const char* rows, const Request& asked) {
-  std::string policy = clinic_policy("epsilon: 1000");
+Plan small_plan(const char* rows, const Request& asked, const std::string& more = "") {
+  std::string policy = clinic_policy("measure: approximate, epsilon: 1000, delta: 0.1", more);
   policy.replace(policy.find("max: 100000"), 11, std::string("max: ") + rows);
   policy.replace(policy.find("[0, 110]"), 8, "[0, 4]");
   policy += "    allow: {statistics: [count, mean, variance, proportion]}\n";
@@ -248,14 +271,20 @@ TEST_CASE("plan intervals: a released count covers the true one as often as it s
 TEST_CASE("plan intervals: a mean over a private number of rows covers the mean of every table of some rows",
           "[engine][intervals][exhaustive]") {
   const std::vector<Truth> truths = tables_of_ages(5, false);
-  for (const char* epsilon : {"4", "12", "40"}) {
-    const Plan plan = small_plan("5", request("mean:age", epsilon));
-    REQUIRE(plan.mechanisms.size() == 2);
-    for (const Rational& alpha : {Rational(1, 2), Rational(1, 20)}) {
-      CAPTURE(epsilon, accounting::text(alpha));
-      const double miss = worst_miss(plan, alpha, truths);
-      CHECK(miss <= alpha.get_d() + 1e-12);
-      if (alpha == Rational(1, 2) && std::string(epsilon) == "40") CHECK(miss > 0);  // says something
+  for (const char* release :
+       {"", "mean: {mechanism: discrete_laplace}", "mean: {mechanism: discrete_gaussian}"}) {
+    for (const char* epsilon : {"4", "12", "40"}) {
+      if (*release != 0 && std::string(epsilon) == "4") continue;  // many outputs, and says nothing
+      Request asked = request("mean:age", epsilon);
+      if (std::string(release).find("gaussian") != std::string::npos) asked.delta = Rational(1, 1000);
+      const Plan plan = small_plan("5", asked, std::string("    release: {") + release + "}\n");
+      REQUIRE(plan.mechanisms.size() == 2);
+      for (const Rational& alpha : {Rational(1, 2), Rational(1, 20)}) {
+        CAPTURE(release, epsilon, accounting::text(alpha));
+        const double miss = worst_miss(plan, alpha, truths);
+        CHECK(miss <= alpha.get_d() + 1e-9);
+        if (alpha == Rational(1, 2) && std::string(epsilon) == "40") CHECK(miss > 0.01);  // says something
+      }
     }
   }
 }
@@ -267,16 +296,134 @@ TEST_CASE("plan intervals: a proportion covers the share of every table of some 
     for (int with = 0; with <= rows; ++with)
       truths.push_back({{with, rows - with}, Rational(with) / Rational(rows)});
   }
-  for (const char* epsilon : {"1", "4", "12", "40"}) {
-    const Plan plan = small_plan("12", request("proportion:ward:A", epsilon));
-    REQUIRE(plan.mechanisms.size() == 1);
-    for (const Rational& alpha : {Rational(1, 2), Rational(1, 20)}) {
-      CAPTURE(epsilon, accounting::text(alpha));
-      const double miss = worst_miss(plan, alpha, truths);
-      CHECK(miss <= alpha.get_d() + 1e-12);
-      if (alpha == Rational(1, 2) && std::string(epsilon) == "12") CHECK(miss > 0);  // says something
+  for (const char* release :
+       {"", "proportion: {mechanism: discrete_laplace}", "proportion: {mechanism: discrete_gaussian}"}) {
+    for (const char* epsilon : {"1", "4", "12", "40"}) {
+      if (*release != 0 && std::string(epsilon).size() == 1) continue;  // many outputs, and as wide
+      Request asked = request("proportion:ward:A", epsilon);
+      if (std::string(release).find("gaussian") != std::string::npos) asked.delta = Rational(1, 1000);
+      const Plan plan = small_plan("12", asked, std::string("    release: {") + release + "}\n");
+      REQUIRE(plan.mechanisms.size() == 1);
+      for (const Rational& alpha : {Rational(1, 2), Rational(1, 20)}) {
+        CAPTURE(release, epsilon, accounting::text(alpha));
+        const double miss = worst_miss(plan, alpha, truths);
+        CHECK(miss <= alpha.get_d() + 1e-9);
+        if (alpha == Rational(1, 2) && std::string(epsilon) == "12") CHECK(miss > 0.01);  // says something
+      }
     }
   }
+}
+
+namespace {
+
+/// What an interval for each part by itself makes of a mean, or a proportion: all quotients of numbers in
+/// both.
+AnswerInterval boxed(const Plan& plan, const Rational& alpha, const Rational& first, const Rational& second) {
+  const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, 2);
+  const auto part = [&](const ComponentMechanism& mechanism, const Rational& released) {
+    return mechanism.intervals(of_each, mechanisms::Shown::as_released)->of(released);
+  };
+  const AnswerInterval s = part(plan.mechanisms.front(), first), n = part(plan.mechanisms.back(), second);
+  const PostProcessing& recipe = plan.derivation.post_processing;
+  if (recipe.kind == PostProcessing::Kind::proportion)
+    return {s.low / (s.low + n.high), s.high / (s.high + n.low)};
+  const Rational fewest = std::max<Rational>(1, n.low);
+  return {
+      std::clamp<Rational>(recipe.centre + s.low / (s.low < 0 ? fewest : n.high), recipe.lower, recipe.upper),
+      std::clamp<Rational>(recipe.centre + s.high / (s.high < 0 ? n.high : fewest), recipe.lower,
+                           recipe.upper)};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "plan intervals: a mean's are narrower than a box of its parts, where it is of more than a few rows",
+    "[engine][intervals]") {
+  double least = 1, most = 0;
+  for (const char* mechanism : {"snapping", "discrete_laplace", "discrete_gaussian"}) {
+    for (const char* epsilon : {"0.1", "0.33", "1", "20"}) {
+      Request asked = request("mean:age", epsilon);
+      if (std::string(mechanism) == "discrete_gaussian") asked.delta = Rational(1, 100'000);
+      const Plan plan = planned(std::string("    release: {mean: {mechanism: ") + mechanism + "}}\n", asked);
+      const ledger::ComponentRecord &of_sum = plan.record.components[0],
+                                    &of_count = plan.record.components[1];
+      const auto released = [](const ledger::ComponentRecord& part, const Rational& near) {
+        const Rational centre = part.centre.value_or(0);
+        return Rational(centre + accounting::floor((near - centre) / part.grid) * part.grid);
+      };
+      for (const Rational& alpha : {Rational(1, 10), Rational(1, 20), Rational(1, 100)}) {
+        const PlanIntervals intervals(plan, std::vector{alpha});
+        // Of fewer, a box is told that there is one row at least.
+        const Rational few =
+            1 + plan.mechanisms[1].accuracy_up(mechanisms::simultaneous_alpha_down(alpha, 2));
+        for (const int times : {1, 3, 10, 100}) {
+          const Rational count = released(of_count, times * few + of_count.grid);
+          if (count > 90'000) continue;
+          for (const int mean : {1, 20, 40, 55, 56, 80, 109}) {
+            const Rational sum = released(of_sum, count * (mean - 55));
+            const std::vector<std::vector<Rational>> parts{{sum}, {count}};
+            const std::vector<Rational> values =
+                accounting::post_process(plan.derivation.post_processing, parts);
+            const AnswerInterval told = intervals.of(parts, values).front().each.front();
+            const AnswerInterval box = boxed(plan, alpha, sum, count);
+            CAPTURE(mechanism, epsilon, accounting::text(alpha), times, mean, told.low.get_d(),
+                    told.high.get_d(), box.low.get_d(), box.high.get_d());
+            CHECK(within(told, box.low, box.high));
+            if (box.low > 0 && box.high < 110) {
+              const double ratio = Rational((told.high - told.low) / (box.high - box.low)).get_d();
+              least = std::min(least, ratio);
+              most = std::max(most, ratio);
+            }
+          }
+        }
+      }
+    }
+  }
+  CAPTURE(least, most);
+  CHECK(least < 0.6);
+  CHECK(most <= 1);
+}
+
+TEST_CASE("plan intervals: a proportion's are narrower than a box of its counts", "[engine][intervals]") {
+  double least = 1, most = 0;
+  for (const char* mechanism : {"snapping", "discrete_laplace", "discrete_gaussian"}) {
+    for (const char* epsilon : {"0.2", "1"}) {
+      Request asked = request("proportion:ward:A", epsilon);
+      if (std::string(mechanism) == "discrete_gaussian") asked.delta = Rational(1, 100'000);
+      const Plan plan =
+          planned(std::string("    allow: {statistics: [proportion]}\n    release: {proportion: "
+                              "{mechanism: ") +
+                      mechanism + "}}\n",
+                  asked);
+      const ledger::ComponentRecord& part = plan.record.components[0];
+      const auto released = [&part](const Rational& near) {
+        const Rational centre = part.centre.value_or(0);
+        return Rational(centre + accounting::floor((near - centre) / part.grid) * part.grid);
+      };
+      for (const Rational& alpha : alphas()) {
+        const PlanIntervals intervals(plan, std::vector{alpha});
+        for (const int rows : {2000, 50'000}) {
+          for (const int percent : {12, 30, 50, 77}) {
+            const Rational with = released(Rational(rows * percent / 100));
+            const Rational other = released(rows - Rational(rows * percent / 100));
+            const AnswerInterval told =
+                intervals.of({{with, other}}, std::vector<Rational>{with / (with + other)})
+                    .front()
+                    .each.front();
+            const AnswerInterval box = boxed(plan, alpha, with, other);
+            CAPTURE(mechanism, epsilon, accounting::text(alpha), rows, percent);
+            CHECK(within(told, box.low, box.high));
+            const double ratio = Rational((told.high - told.low) / (box.high - box.low)).get_d();
+            least = std::min(least, ratio);
+            most = std::max(most, ratio);
+          }
+        }
+      }
+    }
+  }
+  CAPTURE(least, most);
+  CHECK(least < 0.65);
+  CHECK(most < 0.9);
 }
 
 TEST_CASE("plan intervals: a proportion's end where its parts do, and say nothing where there may be no rows",
@@ -336,5 +483,7 @@ TEST_CASE("plan intervals: a quotient of many rows is told closely, one of no ro
   CHECK(told(about, many) < Rational(1, 10));
   CHECK(told(about, 0) == 110);
   CHECK(told(about + 100 * sum.grid, 0) == 110);  // no such sum comes of so few rows
+  // A value is in its interval, also where the sum is larger than any of so many rows could have.
+  CHECK(told(about + 4000 * sum.grid, 20 * count.grid) > 0);
   CHECK(PlanIntervals(plan, alphas()).of({{about}}, std::vector<Rational>{55}).empty());  // a damaged record
 }

@@ -23,6 +23,7 @@
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/mechanisms/answer_interval.hpp"
+#include "epsilog/mechanisms/answer_noise.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "epsilog/mechanisms/discrete_parameters.hpp"
 #include "epsilog/mechanisms/invented_answer.hpp"
@@ -74,6 +75,9 @@ class DiscreteMechanism final {
   /// Requires  0 < alpha < 1.
   /// Throws    InvalidParameter.
   [[nodiscard]] AnswerIntervals intervals(const Rational& alpha) const;
+
+  /// Continuous noise that this is nearest to: of the same scale, Gaussian noise with a share below 1.
+  [[nodiscard]] AnswerNoise noise() const;
 
  private:
   /// Requires  answers not empty.

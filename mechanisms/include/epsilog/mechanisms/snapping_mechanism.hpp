@@ -18,6 +18,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/mechanisms/answer_interval.hpp"
+#include "epsilog/mechanisms/answer_noise.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "epsilog/mechanisms/hypothetical_answer.hpp"
 #include "epsilog/mechanisms/invented_answer.hpp"
@@ -104,6 +106,10 @@ class SnappingMechanism final {
   /// Requires  0 < alpha < 1; grid < 1 for Shown::rounded.
   /// Throws    InvalidParameter.
   [[nodiscard]] AnswerIntervals intervals(const Rational& alpha, Shown shown = Shown::as_released) const;
+
+  /// Of the ideal law; the share is that of an alpha which accuracy_up asks of it. Nothing where an answer
+  /// can lie beyond the releases.
+  [[nodiscard]] std::optional<AnswerNoise> noise() const;
 
  private:
   /// Requires  answers not empty.

@@ -3,7 +3,7 @@
 // About    The answer after max_rows, clamping and dropping, for tables of at most rows.max rows: what the
 // policy's
 //          rules make of the rows (docs/rows.md). Not a population of which the rows may be a sample.
-// Law      mechanisms/proofs/intervals.md.
+// Law      mechanisms/proofs/intervals.md, mechanisms/proofs/quotients.md.
 #pragma once
 
 #include <vector>
