@@ -237,7 +237,8 @@ a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! eps
 a component: adjusted! quantity, grid! quantity, lambda! quantity, sensitivity! quantity, adjusted_delta quantity, \
   bound quantity, centre quantity, inflated quantity, published quantity, rho quantity, epsilon! epsilon, delta delta, \
   sensitivity_l2_squared quantity, coordinates! count, precision number, published_note bytes, statistic bytes
-a post-processing: kind! mean_about|variance_about|rounded|proportion, lower! quantity, upper! quantity, centre quantity
+a post-processing: kind! mean_about|variance_about|rounded|proportion|ratio, lower! quantity, upper! quantity, \
+  centre quantity
 a movement: account! number, spent_change text, reserved_change text, limit! text, spent! text, reserved! text, \
   position number
 """
@@ -602,6 +603,12 @@ class Dataset:
         return next((query.get("supplied_by") for query in self.said["queries"]
                      if kind == "value" and query["name"] == name), None)
 
+    def permitted_as(self, question):
+        """What allow has to name: a variance over a number of rows that is not said has a word of its own."""
+        statistic = statistic_of(question["statistic"])[0]
+        private = "exact" not in self.said.get("rows", ()) and "by" not in question
+        return "private_variance" if statistic == "variance" and private else statistic
+
     def why_not_allowed(self, question, principal, purpose):
         """Why the policy does not let somebody ask this, or None."""
         allow, admitted = self.said["allow"], self.said.get("purposes")
@@ -614,16 +621,17 @@ class Dataset:
             admitted = [name for name in admitted if name in own]
         if (purpose is None) != (admitted is None) or admitted is not None and purpose not in admitted:
             return "its purpose is not one that the policy admits"
-        statistic, column, _ = statistic_of(question["statistic"])
+        statistic, columns = self.permitted_as(question), columns_of(question["statistic"])
         if statistic in LATER and "statistics" not in allow:
             return f"{statistic} is not asked for unless statistics name it"
-        used = {"statistics": [statistic], "columns": [column] if column and statistic != "value" else [],
+        used = {"statistics": [statistic], "columns": columns,
                 "by": grouped_by(question),
                 "where": [compared for compared, _, _ in Condition(question.get("where", "")).comparisons]}
         for what, names in used.items():
             if what in allow and not all(self.with_source(name) & set(allow[what]) for name in names):
                 return f"{what} does not allow {', '.join(names)}"
             used[what] = [either for name in names for either in self.with_source(name)]
+        used["statistics"] += [statistic_of(question["statistic"])[0]]
         used.update(principals=[principal], purposes=[purpose], roles=self.roles(principal))
         for number, rule in enumerate(self.said["forbid"], 1):
             if all(any(name in names for name in used[what]) for what, names in rule.items()):
@@ -907,7 +915,7 @@ def losses_at_most(losses, measure, limit):
 
 # Sensitivities (sensitivity.md, "The table", "Blocks" and "What answers are multiples of").
 
-LATER = ("quantile", "count_of", "proportion", "distinct")
+LATER = ("quantile", "count_of", "proportion", "distinct", "private_variance", "ratio")
 
 def statistic_of(statistic):
     """The policy's word for a statistic, its column or query, and what follows that."""
@@ -917,6 +925,11 @@ def statistic_of(statistic):
     column, _, rest = rest.partition(":")
     word = {"quantiles": "quantile", "count": "count_of" if column else "count"}.get(kind, kind)
     return word, column, rest
+
+def columns_of(statistic):
+    """The columns that it aggregates: of a ratio two."""
+    word, column, _ = statistic_of(statistic)
+    return column.split(",") if word == "ratio" else [column] if column and word != "value" else []
 
 def quantiles_asked(statistic):
     """No quantiles of another statistic."""
@@ -998,7 +1011,8 @@ def expected_components(dataset, question):
     one = Fraction(1)
     require(not rest or statistic in ("quantile", "proportion"), "asks a statistic that is not known", "question")
     if statistic in LATER:
-        require(name in dataset.columns, "asks about a column that the policy does not declare", "question")
+        require(set(columns_of(question["statistic"])) <= set(dataset.columns),
+                "asks about a column that the policy does not declare", "question")
     if statistic in ("count", "count_of"):
         return [total("count", one, one, one)], None
     if statistic == "proportion":
@@ -1018,9 +1032,11 @@ def expected_components(dataset, question):
     wanted = quantiles_asked(question["statistic"])
     if wanted:
         return [("quantile", largest_rank_sensitivity(wanted, k, replace, cells), 0, m, None, None)], None
+    if statistic == "ratio":
+        return expected_ratio(dataset, columns_of(question["statistic"]), n, total)
     column = dataset.columns[name]
     low, high = map(quantity, column["bounds"])
-    span, centre, integers = high - low, (low + high) / 2, column["step"] == "1"
+    span, centre, integers = high - low, (low + high) / 2, column.get("step") == "1"
     if statistic == "sum":
         step = one if integers else None
         ends = (n * min(low, 0), n * max(high, 0))
@@ -1036,6 +1052,19 @@ def expected_components(dataset, question):
     require(statistic == "variance", "asks a statistic that is not known", "question")
     squares = total("squares_about_centre", Fraction(0), span**2 / 4, half**2 if integers else None)
     return [squares, *parts], (centre, Fraction(0), span**2 / 4)
+
+def expected_ratio(dataset, names, n, total):
+    """As above, of the sums over two columns, and what a quotient of the two can be."""
+    require(len(set(names)) == 2 == len(names), "asks for a ratio that is none", "question")
+    above, below = (dataset.columns[name] for name in names)
+    (low, high), (least, most) = (list(map(quantity, column["bounds"])) for column in (above, below))
+    require(least > 0 or least == 0 and "step" in below, "divides by what may be below 0 or near it", "question")
+    parts = [total(called, *map(quantity, column["bounds"]), Fraction(1) if column.get("step") == "1" else None)
+             for called, column in (("numerator", above), ("denominator", below))]
+    if least > 0:
+        return parts, (None, low / (least if low < 0 else most), high / (most if high < 0 else least))
+    least = quantity(below["step"])
+    return parts, (None, n * min(low, 0) / least, n * max(high, 0) / least)
 
 # Plans and what was drawn.
 
@@ -1061,7 +1090,7 @@ class Plan:
                            for said in release.get("components", ())]
         self.post = {name: quantity(value) if name != "kind" else value
                      for name, value in release.get("post_processing", {}).items()}
-        needed = {"mean_about": 2, "variance_about": 3}.get(self.post.get("kind"), 1)
+        needed = {"mean_about": 2, "ratio": 2, "variance_about": 3}.get(self.post.get("kind"), 1)
         require(len(self.components) == needed, "has another number of components than its answer", "release")
         for component in self.components:
             grid, bound, centre = component["grid"], component.get("bound", 1), component.get("centre", 0)
@@ -1091,7 +1120,7 @@ class Plan:
                     "follows otherwise from its components than its statistic", "release")
             statistic, name, rest = statistic_of(self.question["statistic"])
             wanted = quantiles_asked(self.question["statistic"])
-            require((statistic == "proportion") == (self.post.get("kind") == "proportion"),
+            require(all((statistic == kind) == (self.post.get("kind") == kind) for kind in ("proportion", "ratio")),
                     "follows otherwise from its components than its statistic", "release")
             way = next(way for way in self.dataset.said["release"]
                        if way["name"] == (name if statistic == "value" else statistic))
@@ -1156,6 +1185,9 @@ class Plan:
             answer = (drawn[0] + Fraction(1, 2)).__floor__()
         elif self.post["kind"] == "proportion":
             answer = drawn[0] / max(drawn[0] + drawn[1], 1)
+        elif self.post["kind"] == "ratio":
+            end = self.post["upper" if drawn[0] > 0 else "lower"] if drawn[0] else 0
+            answer = drawn[0] / drawn[1] if drawn[1] > 0 else end
         elif self.post["kind"] == "mean_about":
             answer = self.post["centre"] + drawn[0] / max(drawn[1], 1)
         else:

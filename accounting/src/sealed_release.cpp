@@ -14,6 +14,7 @@ std::size_t components_of(PostProcessing::Kind kind) {
     case PostProcessing::Kind::proportion:
       return 1;
     case PostProcessing::Kind::mean_about:
+    case PostProcessing::Kind::ratio:
       return 2;
     case PostProcessing::Kind::variance_about:
       return 3;
@@ -23,6 +24,12 @@ std::size_t components_of(PostProcessing::Kind kind) {
 
 Rational ratio(const Rational& sum, const Rational& count) {
   return sum / std::max(count, Rational(1));
+}
+
+/// Of sums, of which only noise takes the second below 0: what the quotients tend to as it goes to 0.
+Rational ratio_of_sums(const Rational& above, const Rational& below, const PostProcessing& recipe) {
+  if (below > 0) return above / below;
+  return above > 0 ? recipe.upper : above < 0 ? recipe.lower : Rational(0);
 }
 
 Rational nearest_whole(const Rational& value) {
@@ -47,6 +54,8 @@ std::string_view name(PostProcessing::Kind kind) {
       return "rounded";
     case PostProcessing::Kind::proportion:
       return "proportion";
+    case PostProcessing::Kind::ratio:
+      return "ratio";
   }
   EPSILOG_INVARIANT(false);
 }
@@ -83,6 +92,8 @@ std::vector<Rational> post_process(const PostProcessing& recipe,
       answer.push_back(clamped(ratio(with, with + components[0][2 * cell + 1]), recipe));
     } else if (recipe.kind == PostProcessing::Kind::rounded) {
       answer.push_back(clamped(nearest_whole(components[0][cell]), recipe));
+    } else if (recipe.kind == PostProcessing::Kind::ratio) {
+      answer.push_back(clamped(ratio_of_sums(components[0][cell], components[1][cell], recipe), recipe));
     } else if (recipe.kind == PostProcessing::Kind::mean_about) {
       answer.push_back(clamped(recipe.centre + ratio(components[0][cell], components[1][cell]), recipe));
     } else {

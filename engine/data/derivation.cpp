@@ -107,19 +107,23 @@ struct Range {
   Rational centre;
 };
 
-Range bounded_range(const Dataset& dataset, const Statistic& statistic) {
-  const Column& column = declared_column(dataset, statistic.subject);
+Range bounded_range(const Dataset& dataset, const std::string& wanted, StatisticKind kind) {
+  const Column& column = declared_column(dataset, wanted);
   if (!is_numeric(column.type)) {
     throw Underivable("column '" + column.name + "' has type " + std::string(name(column.type)) + ": a " +
-                      std::string(name(statistic.kind)) + " needs a column of type int, decimal or double");
+                      std::string(name(kind)) + " needs a column of type int, decimal or double");
   }
   if (!column.bounds) {
     throw Underivable("column '" + column.name +
                       "' has no bounds: declare `bounds: [LOWER, UPPER]` to bound its " +
-                      std::string(name(statistic.kind)));
+                      std::string(name(kind)));
   }
   const auto& [lower, upper] = *column.bounds;
   return {lower, upper, upper - lower, (lower + upper) / 2};
+}
+
+Range bounded_range(const Dataset& dataset, const Statistic& statistic) {
+  return bounded_range(dataset, statistic.subject, statistic.kind);
 }
 
 bool is_whole(const Rational& value) {
@@ -132,6 +136,21 @@ bool holds_whole_numbers(const Column& column) {
       column.type == ColumnType::integer || (column.type == ColumnType::decimal && column.scale == 0);
   return by_type && column.bounds && is_whole(column.bounds->lower) && is_whole(column.bounds->upper) &&
          (!column.missing || is_whole(*column.missing));
+}
+
+/// The least number above 0 that a sum over the column can be; it divides a ratio.
+/// Throws  Underivable where there is none, or sums can be below 0.
+Rational least_divisor(const Column& column) {
+  const Rational& lower = column.bounds->lower;
+  if (lower > 0) return lower;
+  const bool bare = lower == 0;
+  if (!bare || column.type == ColumnType::real) {
+    throw Underivable("column '" + column.name + "' is divided by, and " +
+                      (bare ? std::string("as a double can be as near to 0 as you like: declare `bounds` "
+                                          "that begin above 0")
+                            : "its bounds begin below 0: declare `bounds` that begin at 0 or above"));
+  }
+  return accounting::power_of_ten(-static_cast<long>(column.scale));
 }
 
 /// Whether neighbours may differ by a replacement although rows are only added or removed. Under `blocks`
@@ -184,7 +203,11 @@ class Deriver {
       case StatisticKind::distinct:
         derive_distinct();
         break;
+      case StatisticKind::ratio:
+        derive_ratio();
+        break;
       case StatisticKind::value:
+      case StatisticKind::private_variance:
         EPSILOG_INVARIANT(false);
         break;
     }
@@ -287,6 +310,17 @@ class Deriver {
     return result;
   }
 
+  /// Of a column's values, each row's added up.
+  [[nodiscard]] Component sum_of(Quantity quantity, const std::string& name, const Range& range) const {
+    const Rational zero = 0;
+    const Rational above = std::max(range.upper, zero);
+    const Rational below = std::min(range.lower, zero);
+    const Rational reach = std::max(Rational(abs(range.lower)), Rational(abs(range.upper)));
+    Component result = component(quantity, k_ * reach, k_ * (above - below), n_ * below, n_ * above);
+    if (holds_whole_numbers(declared_column(dataset_, name))) result.step = 1;
+    return result;
+  }
+
   [[nodiscard]] bool of_whole_numbers() const {
     return holds_whole_numbers(declared_column(dataset_, question_.statistic.subject));
   }
@@ -302,17 +336,36 @@ class Deriver {
 
   void derive_sum() {
     const Range range = bounded_range(dataset_, question_.statistic);
-    const Rational zero = 0;
-    const Rational above = std::max(range.upper, zero);
-    const Rational below = std::min(range.lower, zero);
-    Rational replaced = k_ * (above - below);
-    if (exact_form()) {
-      require_stand_in();
-      replaced = k_ * range.width;
-    }
-    const Rational reach = std::max(Rational(abs(range.lower)), Rational(abs(range.upper)));
-    result_.components = {component(Quantity::sum, k_ * reach, replaced, n_ * below, n_ * above)};
-    if (of_whole_numbers()) result_.components[0].step = 1;
+    result_.components = {sum_of(Quantity::sum, question_.statistic.subject, range)};
+    if (!exact_form()) return;
+    require_stand_in();
+    Component& sum = result_.components.front();
+    sum.sensitivity = k_ * range.width;
+    sum.sensitivity_l2_squared = sum.sensitivity * sum.sensitivity;
+  }
+
+  void derive_ratio() {
+    const Statistic& asked = question_.statistic;
+    const Range of = bounded_range(dataset_, asked.subject, asked.kind);
+    const Range over = bounded_range(dataset_, asked.divisor, asked.kind);
+    const Rational least = least_divisor(declared_column(dataset_, asked.divisor));
+    result_.components = {sum_of(Quantity::numerator, asked.subject, of),
+                          sum_of(Quantity::denominator, asked.divisor, over)};
+    result_.components[0].share = dataset_.mean_split;
+    result_.components[1].share = 1 - dataset_.mean_split;
+    result_.post_processing = {PostProcessing::Kind::ratio, 0, lower_ratio(of, over, least),
+                               upper_ratio(of, over, least)};
+  }
+
+  /// A quotient of sums of as many numbers above 0 lies between the least and the largest of two numbers;
+  /// else n rows are divided by the least that is not 0.
+  [[nodiscard]] Rational lower_ratio(const Range& of, const Range& over, const Rational& least) const {
+    if (over.lower > 0) return of.lower / (of.lower < 0 ? over.lower : over.upper);
+    return n_ * std::min<Rational>(of.lower, 0) / least;
+  }
+  [[nodiscard]] Rational upper_ratio(const Range& of, const Range& over, const Rational& least) const {
+    if (over.lower > 0) return of.upper / (of.upper < 0 ? over.upper : over.lower);
+    return n_ * std::max<Rational>(of.upper, 0) / least;
   }
 
   void derive_mean() {
@@ -340,11 +393,6 @@ class Deriver {
           2 * k_ <= n_ ? Rational(range.width * range.width * k_ * (n_ - k_) / (n_ * n_)) : most;
       result_.components = {component(Quantity::variance, changed, changed, 0, most)};
       return;
-    }
-    if (!grouped() && !dataset_.rows.exact) {
-      throw Underivable(
-          "a variance needs a public number of rows: declare `rows: {exact: N}` with `neighbours: "
-          "replace-one`, or ask for it by a column");
     }
     result_.components = {squares_about_centre(range), sum_about_centre(range), rows()};
     for (Component& part : result_.components) part.share = Rational(1, 3);
@@ -496,6 +544,10 @@ std::string_view name(Component::Quantity quantity) {
       return "rows_of_value";
     case Component::Quantity::distinct:
       return "distinct";
+    case Component::Quantity::numerator:
+      return "numerator";
+    case Component::Quantity::denominator:
+      return "denominator";
   }
   EPSILOG_INVARIANT(false);
   return "";

@@ -24,7 +24,7 @@ std::size_t cells_of(const Derivation& derivation) {
          std::max<std::size_t>(derivation.cells.size(), 1);
 }
 
-/// Whether values of the column are summed or selected among.
+/// Whether values of the column, or of both, are summed or selected among.
 bool takes_values(StatisticKind kind) {
   return is_about_column(kind) && !counts_cells(kind);
 }
@@ -47,10 +47,14 @@ class Tally {
       return;
     }
     range_.emplace(*dataset.column(question.statistic.subject));
+    if (question.statistic.kind == StatisticKind::ratio) {
+      divisor_range_.emplace(*dataset.column(question.statistic.divisor));
+      for (std::size_t cell = 0; cell < cells_; ++cell) divisors_.emplace_back(*divisor_range_, false);
+    }
     const bool with_squares = question.statistic.kind == StatisticKind::variance;
     for (std::size_t cell = 0; cell < cells_; ++cell) moments_.emplace_back(*range_, with_squares);
   }
-  Tally(const Tally&) = delete;  // the moments point at range_
+  Tally(const Tally&) = delete;  // the moments point at the ranges
   Tally& operator=(const Tally&) = delete;
 
   [[nodiscard]] std::size_t cells() const { return cells_; }
@@ -59,6 +63,13 @@ class Tally {
   void add_value(std::size_t cell, const Cell& value) {
     if (!finder_) return moments_[cell].add(value);
     if (const auto candidate = finder_->find(value)) nearest_->add(cell, *candidate);
+  }
+  /// Of a ratio: a row without one of the two adds nothing to either sum.
+  void add_pair(std::size_t cell, const Cell& value, const Cell& divisor) {
+    const auto lacks = [](const Cell& one, const ColumnRange& of) { return one.missing && !of.stand_in; };
+    if (lacks(value, *range_) || lacks(divisor, *divisor_range_)) return;
+    moments_[cell].add(value);
+    divisors_[cell].add(divisor);
   }
   /// A row that is not kept has a value only where there must be as many values as rows.
   void add_stand_in(std::size_t cell) {
@@ -74,6 +85,9 @@ class Tally {
         return moments_.empty() ? rational(rows_[cell]) : moments_[cell].count();
       case Quantity::units:
         return rational(units_[cell]);
+      case Quantity::denominator:
+        return divisors_[cell].sum_about(0);
+      case Quantity::numerator:
       case Quantity::sum:
         return moments_[cell].sum_about(0);
       case Quantity::sum_about_centre:
@@ -105,6 +119,8 @@ class Tally {
   std::vector<std::uint64_t> units_;
   std::optional<ColumnRange> range_;
   std::vector<ColumnMoments> moments_;
+  std::optional<ColumnRange> divisor_range_;  ///< of a ratio, as is the next
+  std::vector<ColumnMoments> divisors_;
   std::optional<CandidateFinder> finder_;  ///< of quantiles, as is the next
   std::optional<CandidateTally> nearest_;
 };
@@ -117,7 +133,8 @@ class Scan {
       : tally_(tally),
         rules_(dataset, columns),
         keeps_all_places_(dataset.rows.exact && question.by.empty() && !question.where &&
-                          !counts_cells(question.statistic.kind)),
+                          !counts_cells(question.statistic.kind) &&
+                          question.statistic.kind != StatisticKind::ratio),
         counts_units_(question.statistic.kind == StatisticKind::units) {
     if (question.where) filter_ = RowFilter(dataset, *question.where, columns, CellDialect::of(dataset));
     for (const std::string& by : question.by) {
@@ -129,8 +146,9 @@ class Scan {
       counted_.emplace(dataset, question.statistic, columns);
       each_value_once_ = question.statistic.kind == StatisticKind::distinct;
     } else if (is_about_column(question.statistic.kind)) {
-      const Column& column = *dataset.column(question.statistic.subject);
-      value_.emplace(Value{place_of(columns, column.name), CellReader::of(dataset, column)});
+      value_ = value_of(dataset, question.statistic.subject, columns);
+      if (question.statistic.kind == StatisticKind::ratio)
+        divisor_ = value_of(dataset, question.statistic.divisor, columns);
     }
   }
 
@@ -141,7 +159,11 @@ class Scan {
       if (counted_) return count_cell(cell, cells);
       tally_.add_row(cell);
       if (counts_units_ && is_new_in(cell)) tally_.add_unit(cell);
-      if (value_) tally_.add_value(cell, value_->reader.read(cells[value_->place]));
+      if (divisor_) {
+        tally_.add_pair(cell, value_->read(cells), divisor_->read(cells));
+      } else if (value_) {
+        tally_.add_value(cell, value_->read(cells));
+      }
     } else if (keeps_all_places_) {
       tally_.add_row(0);
       if (value_) tally_.add_stand_in(0);
@@ -158,7 +180,14 @@ class Scan {
   struct Value {
     std::size_t place;
     CellReader reader;
+
+    [[nodiscard]] Cell read(std::span<const RawCell> cells) const { return reader.read(cells[place]); }
   };
+  static Value value_of(const Dataset& dataset, const std::string& name,
+                        const std::vector<std::string>& columns) {
+    const Column& column = *dataset.column(name);
+    return {place_of(columns, column.name), CellReader::of(dataset, column)};
+  }
 
   /// False if the row belongs to no cell of the answer.
   bool find_cell(std::span<const RawCell> cells, std::size_t& cell) const {
@@ -194,6 +223,7 @@ class Scan {
   RowFilter filter_;
   std::vector<Group> groups_;
   std::optional<Value> value_;
+  std::optional<Value> divisor_;  ///< of a ratio
   std::optional<CountedCells> counted_;
 };
 
@@ -207,7 +237,7 @@ std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& 
   };
   if (!dataset.unit.is_row()) want(dataset.unit.id);
   if (dataset.blocks) want(dataset.blocks->by);
-  if (is_about_column(question.statistic.kind)) want(question.statistic.subject);
+  for (const std::string& column : aggregated_columns(question.statistic)) want(column);
   for (const std::string& by : question.by) want(by);
   if (question.where) {
     for (const Comparison& comparison : question.where->comparisons()) want(comparison.column);

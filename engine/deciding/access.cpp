@@ -35,12 +35,6 @@ std::vector<std::string> roles_of(const Policy& policy, const std::string& name)
   return principal != nullptr ? principal->roles : std::vector<std::string>();
 }
 
-/// The columns a question aggregates: one or none.
-std::vector<std::string> aggregated(const Question& question) {
-  return is_about_column(question.statistic.kind) ? std::vector{question.statistic.subject}
-                                                  : std::vector<std::string>();
-}
-
 /// The column, and the one that it is a function of: a question about the one is a question about the other.
 std::vector<std::string> with_source(const Dataset& dataset, const std::string& column) {
   const std::string& source = dataset.read_from(column);
@@ -101,9 +95,10 @@ bool applies(const Forbid& forbid, const Policy& policy, const Dataset& dataset,
   };
   return allows(forbid.principals, request.principal) &&
          any(forbid.roles, roles_of(policy, request.principal)) && allows(forbid.purposes, request.purpose) &&
-         allows(forbid.statistics, question.statistic.kind) &&
-         any(forbid.columns, read(aggregated(question))) && any(forbid.by, read(question.by)) &&
-         any(forbid.where, read(compared(question)));
+         (!forbid.statistics || contains(*forbid.statistics, question.statistic.kind) ||
+          contains(*forbid.statistics, permitted_as(question, dataset.rows.exact))) &&
+         any(forbid.columns, read(aggregated_columns(question.statistic))) &&
+         any(forbid.by, read(question.by)) && any(forbid.where, read(compared(question)));
 }
 
 void check_forbidden(const Policy& policy, const Dataset& dataset, const Request& request,
@@ -116,13 +111,15 @@ void check_forbidden(const Policy& policy, const Dataset& dataset, const Request
 }
 
 void check_allowed(const Dataset& dataset, const Question& question, std::vector<Reason>& reasons) {
-  const StatisticKind kind = question.statistic.kind;
+  const StatisticKind kind = permitted_as(question, dataset.rows.exact);
   if (!permits(dataset.allow.statistics, kind)) {
     const std::string unnamed =
         !dataset.allow.statistics ? "; it is asked only where `allow.statistics` names it" : "";
-    reasons.push_back(rule(RefusalCode::statistic_not_allowed, "statistic '" + std::string(name(kind)) +
-                                                                   "' is not among the statistics that '" +
-                                                                   dataset.name + "' allows" + unnamed));
+    const std::string what =
+        kind == StatisticKind::private_variance ? ", a variance over a private number of rows," : "";
+    reasons.push_back(rule(RefusalCode::statistic_not_allowed,
+                           "statistic '" + std::string(name(kind)) + "'" + what +
+                               " is not among the statistics that '" + dataset.name + "' allows" + unnamed));
   }
   const auto refuse_column = [&](const std::string& column, const char* use) {
     reasons.push_back(rule(RefusalCode::column_not_allowed,
@@ -132,7 +129,7 @@ void check_allowed(const Dataset& dataset, const Question& question, std::vector
                                  const std::string& column) {
     return !list || contains_any(*list, with_source(dataset, column));
   };
-  for (const std::string& column : aggregated(question)) {
+  for (const std::string& column : aggregated_columns(question.statistic)) {
     if (!allows_column(dataset.allow.columns, column)) refuse_column(column, "aggregated");
   }
   for (const std::string& column : question.by) {

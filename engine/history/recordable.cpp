@@ -15,7 +15,8 @@ bool same_request(const Request& one, const Request& other) {
          first.statistic.kind == second.statistic.kind &&
          first.statistic.subject == second.statistic.subject &&
          first.statistic.quantiles == second.statistic.quantiles &&
-         first.statistic.value == second.statistic.value && first.by == second.by &&
+         first.statistic.value == second.statistic.value &&
+         first.statistic.divisor == second.statistic.divisor && first.by == second.by &&
          first.where == second.where && first.suppress_below == second.suppress_below;
 }
 

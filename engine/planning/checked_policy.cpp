@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -11,6 +13,26 @@
 
 namespace epsilog::engine {
 namespace {
+
+bool divides(const Column& column) {
+  if (!column.bounds) return false;
+  return column.bounds->lower > 0 || (column.bounds->lower == 0 && column.type != ColumnType::real);
+}
+
+/// Ratios in which each column stands that can, above and below: how a part is drawn says nothing of the
+/// other part.
+void add_ratios(const Dataset& dataset, std::vector<Statistic>& statistics) {
+  std::set<std::string_view> above_one, below_one;
+  for (const Column& above : dataset.columns) {
+    for (const Column& below : dataset.columns) {
+      const bool can = &above != &below && above.bounds && divides(below);
+      if (!can || (above_one.contains(above.name) && below_one.contains(below.name))) continue;
+      above_one.insert(above.name);
+      below_one.insert(below.name);
+      statistics.push_back({StatisticKind::ratio, above.name, {}, "", below.name});
+    }
+  }
+}
 
 /// Every statistic the dataset could be asked for, without `by` and `where`: these widen no range.
 std::vector<Statistic> statistics_of(const Dataset& dataset) {
@@ -30,11 +52,14 @@ std::vector<Statistic> statistics_of(const Dataset& dataset) {
       statistics.push_back({kind, column.name});
     }
   }
+  if (permits(dataset.allow.statistics, StatisticKind::ratio)) add_ratios(dataset, statistics);
   return statistics;
 }
 
-bool allowed(const Dataset& dataset, StatisticKind kind) {
-  return permits(dataset.allow.statistics, kind);
+/// Without `by`, as they are above.
+bool allowed(const Dataset& dataset, const Statistic& statistic) {
+  const Question question{statistic, {}, std::nullopt, std::nullopt};
+  return permits(dataset.allow.statistics, permitted_as(question, dataset.rows.exact));
 }
 
 /// What is left to `auto` is chosen so that it fits.
@@ -87,7 +112,7 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
       const bool named = statistic.kind == StatisticKind::value;
       const ReleaseSettings& settings =
           dataset.settings(named ? std::string_view(statistic.subject) : name(statistic.kind));
-      if (!allowed(dataset, statistic.kind) || !is_declared(settings)) continue;
+      if (!allowed(dataset, statistic) || !is_declared(settings)) continue;
       const bool reported = std::any_of(faults.begin(), faults.end(), [&settings](const PolicyFault& fault) {
         return fault.line == settings.mark.line && fault.column == settings.mark.column;
       });

@@ -45,7 +45,10 @@ std::optional<Rational> published_step(const Dataset& dataset, const Statistic& 
   const bool counted = quantity == Component::Quantity::rows || quantity == Component::Quantity::units ||
                        quantity == Component::Quantity::rows_of_value ||
                        quantity == Component::Quantity::distinct;
-  const Column* column = quantity == Component::Quantity::sum ? dataset.column(statistic.subject) : nullptr;
+  const bool summed = quantity == Component::Quantity::sum || quantity == Component::Quantity::numerator;
+  const bool divides = quantity == Component::Quantity::denominator;
+  const Column* column =
+      summed || divides ? dataset.column(divides ? statistic.divisor : statistic.subject) : nullptr;
   if (counted || (column != nullptr && column->type == ColumnType::integer)) return Rational(1);
   return std::nullopt;
 }

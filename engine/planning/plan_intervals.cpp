@@ -35,8 +35,21 @@ AnswerInterval squares(const AnswerInterval& numbers) {
   return {about_zero ? Rational(0) : std::min(low, high), std::max(low, high)};
 }
 
-/// What the recipe can make of parts in these intervals, the last of which is the count.
+/// All quotients of the two, unless the second may be 0.
+AnswerInterval ratios_of(const PostProcessing& recipe, const AnswerInterval& above,
+                         const AnswerInterval& below) {
+  const AnswerInterval everything{recipe.lower, recipe.upper};
+  if (below.low <= 0) return everything;
+  const Rational low = above.low / (above.low < 0 ? below.low : below.high);
+  const Rational high = above.high / (above.high < 0 ? below.high : below.low);
+  if (low > recipe.upper || high < recipe.lower) return everything;
+  return {std::max(low, recipe.lower), std::min(high, recipe.upper)};
+}
+
+/// What the recipe can make of parts in these intervals, the last of which is the count, of a ratio what
+/// divides.
 AnswerInterval made_of(const PostProcessing& recipe, const std::vector<AnswerInterval>& parts) {
+  if (recipe.kind == PostProcessing::Kind::ratio) return ratios_of(recipe, parts[0], parts[1]);
   EPSILOG_INVARIANT(recipe.kind == PostProcessing::Kind::variance_about);
   const AnswerInterval& count = parts.back();
   if (count.high < 1) return {recipe.lower, recipe.upper};
@@ -170,6 +183,8 @@ std::vector<CellIntervals> PlanIntervals::of(const std::vector<std::vector<Ratio
     result.push_back(
         {alphas_[i], told(each_[i], components, values),
          together_.empty() ? std::vector<AnswerInterval>{} : told(together_[i], components, values)});
+    if (recipe_.kind == PostProcessing::Kind::ratio)
+      result.back().everything = AnswerInterval{recipe_.lower, recipe_.upper};
   }
   return result;
 }

@@ -131,9 +131,9 @@ void write_release(JsonWriter& json, const Dataset& dataset) {
   std::set<std::string> released;
   for (const std::string& statistic : kStatisticWords.list()) {
     const StatisticKind kind = kStatisticWords.find(statistic).value();
-    // A value is released as its query says; a later statistic is there where it can be asked, so that what
-    // older policies imply stays what it was.
-    if (kind == StatisticKind::value) continue;
+    // A value is released as its query says, and every variance as a variance; a later statistic is there
+    // where it can be asked, so that what older policies imply stays what it was.
+    if (kind == StatisticKind::value || kind == StatisticKind::private_variance) continue;
     if (!is_later_statistic(kind) || permits(dataset.allow.statistics, kind)) released.insert(statistic);
   }
   for (const NamedQuery& query : dataset.queries) released.insert(query.name);

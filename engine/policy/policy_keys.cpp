@@ -169,7 +169,7 @@ const VocabularyOf<ArithmeticChoice> arithmetics{{"arithmetic", kArithmeticWords
 const VocabularyOf<StatisticKind> statistics{{"statistic", kStatisticWords.list()}};
 const Vocabulary release_names{"release_name",
                                {"default", "count", "units", "sum", "mean", "variance", "quantile",
-                                "count_of", "proportion", "distinct"}};
+                                "count_of", "proportion", "distinct", "ratio"}};
 
 bool is_of_a_later_version(std::string_view key) {
   static constexpr std::string_view kLater[] = {"publish"};

@@ -19,8 +19,8 @@ inline constexpr Words<SelectionChoice::exponential> kSelectionWords({"auto", "p
                                                                       "exponential"});
 inline constexpr Words<ArithmeticChoice::exact> kArithmeticWords({"mpfr", "exact"});
 inline constexpr Words<ReplicaFile::Sync::none> kReplicaSyncWords({"commit", "none"});
-inline constexpr Words<StatisticKind::distinct> kStatisticWords({"count", "units", "sum", "mean", "variance",
-                                                                 "value", "quantile", "count_of",
-                                                                 "proportion", "distinct"});
+inline constexpr Words<StatisticKind::ratio> kStatisticWords({"count", "units", "sum", "mean", "variance",
+                                                              "value", "quantile", "count_of", "proportion",
+                                                              "distinct", "private_variance", "ratio"});
 
 }  // namespace epsilog::engine

@@ -36,13 +36,14 @@ constexpr std::string_view kNoMaximum =
     "no extreme is offered, since one person's row decides it; ask quantile:COLUMN:0.99";
 constexpr std::string_view kDeviation = "its square is variance:COLUMN";
 constexpr std::string_view kDistinct = "distinct:COLUMN counts declared values that occur, `units` people";
+constexpr std::string_view kRatio = "ratio:COLUMN,OTHER divides the sum of one column by that of another";
 constexpr std::string_view kShare = "proportion:COLUMN:VALUE is the share of rows with a declared value";
 constexpr Elsewhere kElsewhere[] = {
     {"percentile", kMedian}, {"percentiles", kMedian},      {"quartiles", kMedian},  {"deciles", kMedian},
     {"mode", kNoMode},       {"min", kNoMinimum},           {"minimum", kNoMinimum}, {"max", kNoMaximum},
     {"maximum", kNoMaximum}, {"std", kDeviation},           {"stddev", kDeviation},  {"stdev", kDeviation},
     {"unique", kDistinct},   {"count_distinct", kDistinct}, {"share", kShare},       {"percentage", kShare},
-    {"percent", kShare},     {"fraction", kShare}};
+    {"percent", kShare},     {"fraction", kShare},          {"quotient", kRatio},    {"rate", kRatio}};
 
 std::string advice(std::string_view verb, const std::vector<std::string>& known) {
   for (const Elsewhere& one : kElsewhere) {
@@ -57,6 +58,7 @@ std::string advice(std::string_view verb, const std::vector<std::string>& known)
 [[noreturn]] void refuse_unknown(std::string_view verb) {
   std::vector<std::string> known = kStatisticWords.list();
   std::erase(known, name(StatisticKind::count_of));
+  std::erase(known, name(StatisticKind::private_variance));
   known.insert(known.end(), {std::string(kQuantilesWord), std::string(kMedianWord), std::string(kHistogram)});
   std::string list;
   for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
@@ -69,6 +71,9 @@ StatisticKind parse_kind(std::string_view verb, bool has_colon) {
   if (verb == kCountWord && has_colon) return StatisticKind::count_of;
   if (verb == name(StatisticKind::count_of)) {
     throw InvalidParameter("statistic: 'count_of' is what a policy calls it; write count:COLUMN");
+  }
+  if (verb == name(StatisticKind::private_variance)) {
+    throw InvalidParameter("statistic: 'private_variance' is what a policy calls it; write variance:COLUMN");
   }
   if (verb == kMedianWord || verb == kQuantilesWord) return StatisticKind::quantile;
   if (const auto kind = kStatisticWords.find(verb)) return *kind;
@@ -160,6 +165,20 @@ std::string take_value(std::string& subject) {
   return value;
 }
 
+/// Takes the divisor off the subject. No name of a column has a comma in it.
+std::string take_divisor(std::string& subject) {
+  const std::size_t comma = subject.find(',');
+  if (comma == std::string::npos || comma + 1 == subject.size()) {
+    throw InvalidParameter("statistic: over the sum of which column? write ratio:" +
+                           subject.substr(0, std::min<std::size_t>(comma, 60)) + ",COLUMN");
+  }
+  std::string divisor = subject.substr(comma + 1);
+  subject.resize(comma);
+  if (divisor == subject)
+    throw InvalidParameter("statistic: the ratio of '" + subject.substr(0, 60) + "' to itself is 1");
+  return divisor;
+}
+
 }  // namespace
 
 bool is_about_column(StatisticKind kind) {
@@ -175,14 +194,29 @@ bool is_about_column(StatisticKind kind) {
     case StatisticKind::count_of:
     case StatisticKind::proportion:
     case StatisticKind::distinct:
+    case StatisticKind::private_variance:
+    case StatisticKind::ratio:
       return true;
   }
   return false;
 }
 
+std::vector<std::string> aggregated_columns(const Statistic& statistic) {
+  if (!is_about_column(statistic.kind)) return {};
+  if (statistic.kind == StatisticKind::ratio) return {statistic.subject, statistic.divisor};
+  return {statistic.subject};
+}
+
 bool counts_cells(StatisticKind kind) {
   return kind == StatisticKind::count_of || kind == StatisticKind::proportion ||
          kind == StatisticKind::distinct;
+}
+
+StatisticKind permitted_as(const Question& question, bool rows_are_exact) {
+  const StatisticKind kind = question.statistic.kind;
+  const bool of_one_cell = question.by.empty();
+  return kind == StatisticKind::variance && of_one_cell && !rows_are_exact ? StatisticKind::private_variance
+                                                                           : kind;
 }
 
 std::string Statistic::text() const {
@@ -192,6 +226,7 @@ std::string Statistic::text() const {
   if (subject.empty()) return verb;
   verb += ":" + subject;
   if (!value.empty()) verb += ":" + value;
+  if (!divisor.empty()) verb += "," + divisor;
   for (std::size_t i = 0; i < quantiles.size(); ++i)
     verb += (i == 0 ? ":" : ",") + accounting::text(quantiles[i]);
   return verb;
@@ -245,6 +280,7 @@ Question parse_question_by(std::string_view statistic, std::vector<std::string> 
   if (result.statistic.kind == StatisticKind::quantile)
     result.statistic.quantiles = take_quantiles(verb, subject);
   if (result.statistic.kind == StatisticKind::proportion) result.statistic.value = take_value(subject);
+  if (result.statistic.kind == StatisticKind::ratio) result.statistic.divisor = take_divisor(subject);
   if (subject.empty() && wants_subject) throw InvalidParameter("statistic: '" + shown + "' names no column");
   if (!by.empty() && result.statistic.quantiles.size() > 1) {
     throw InvalidParameter("by: several quantiles cannot be grouped; ask them one by one");

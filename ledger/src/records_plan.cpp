@@ -14,7 +14,8 @@ constexpr std::array kRecipes{
     Word<PostProcessing::Kind>{PostProcessing::Kind::mean_about, "mean_about"},
     Word<PostProcessing::Kind>{PostProcessing::Kind::variance_about, "variance_about"},
     Word<PostProcessing::Kind>{PostProcessing::Kind::rounded, "rounded"},
-    Word<PostProcessing::Kind>{PostProcessing::Kind::proportion, "proportion"}};
+    Word<PostProcessing::Kind>{PostProcessing::Kind::proportion, "proportion"},
+    Word<PostProcessing::Kind>{PostProcessing::Kind::ratio, "ratio"}};
 
 constexpr auto kComponent = [](auto& members, auto& component) {
   members.number("adjusted", component.adjusted);
@@ -42,7 +43,7 @@ constexpr auto kPostProcessing = [](auto& members, auto& recipe) {
   members.number("lower", recipe.lower);
   members.number("upper", recipe.upper);
   members.agree(centred == accounting::has_centre(recipe.kind),
-                "centre: is there unless it is rounded or a proportion");
+                "centre: is there unless it is rounded, a proportion or a ratio");
 };
 
 /// Of a plan that has a release.

@@ -18,9 +18,9 @@ using Json = nlohmann::ordered_json;
 using accounting::PostProcessing;
 using accounting::Quantity;
 
-constexpr std::array kKinds{PostProcessing::Kind::none, PostProcessing::Kind::mean_about,
+constexpr std::array kKinds{PostProcessing::Kind::none,           PostProcessing::Kind::mean_about,
                             PostProcessing::Kind::variance_about, PostProcessing::Kind::rounded,
-                            PostProcessing::Kind::proportion};
+                            PostProcessing::Kind::proportion,     PostProcessing::Kind::ratio};
 
 /// The members of a component in the order in which they are written, `values` aside. Where one does not
 /// apply, those that were always there are empty; those that came later are left out, so that older rows stay

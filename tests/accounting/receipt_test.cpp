@@ -125,6 +125,21 @@ TEST_CASE("post-processing: a proportion is a count over at least one, of pairs 
   CHECK_THROWS_AS(post_process(share, {{3}, {1}}), InvalidParameter);
 }
 
+TEST_CASE("post-processing: a ratio is a quotient, clamped, and an end of its range where nothing divides it",
+          "[accounting][release][exact]") {
+  const PostProcessing ratio{PostProcessing::Kind::ratio, 0, -2, 6};
+  CHECK(post_process(ratio,
+                     {{3, 3, -3, 0, 3, -3, 0, Rational(1, 8)}, {2, Rational(1, 9), 4, 5, 0, -1, -4, 1}}) ==
+        std::vector<Rational>{Rational(3, 2), 6, Rational(-3, 4), 0, 6, -2, 0, Rational(1, 8)});
+  const PostProcessing above{PostProcessing::Kind::ratio, 0, 1, 6};
+  CHECK(post_process(above, {{0, -1, 5}, {0, 2, -1}}) == std::vector<Rational>{1, 1, 6});
+  CHECK(accounting::values_of_a_cell(ratio.kind) == 1);
+  CHECK_FALSE(accounting::has_centre(ratio.kind));
+  CHECK(name(ratio.kind) == "ratio");
+  CHECK_THROWS_AS(post_process(ratio, {{3}}), InvalidParameter);
+  CHECK_THROWS_AS(post_process(ratio, {{3}, {1, 2}}), InvalidParameter);
+}
+
 TEST_CASE("post-processing: components that do not fit together are refused",
           "[accounting][release][negative]") {
   const PostProcessing mean{PostProcessing::Kind::mean_about, 0, 0, 1};

@@ -79,7 +79,7 @@ TEST_CASE("dummy run: opens the policy and neither source nor ledger, where both
       CHECK(bench.run(dummy(more, statistic)).exit == 0);
     }
   }
-  CHECK(bench.run(dummy({}, "variance:age")).exit == 3);
+  CHECK(bench.run(dummy({}, "variance:ward")).exit == 3);
   CHECK(bench.run(dummy({"--key", "k"})).exit == 2);
   CHECK(folder.touched() == std::set<std::string>{"policy.yaml"});
   CHECK(bench.files() == files);

@@ -278,7 +278,7 @@ TEST_CASE("json: every failure is {error: {code, message}} on standard output, a
       {{"release", "clinic", "count", "--json", "--ledger", "L", "--epsilon", "x"}, 2, "usage"},
       {{"release", "clinic", "cuont", "--json", "--ledger", "L", "--epsilon", "1"}, 2, "invalid_parameter"},
       {{"plan", "nobody", "count", "--json", "--ledger", "L", "--epsilon", "1"}, 3, "not_found"},
-      {{"plan", "clinic", "variance:cost", "--json", "--ledger", "L", "--epsilon", "1"}, 3, "underivable"},
+      {{"plan", "clinic", "variance:ward", "--json", "--ledger", "L", "--epsilon", "1"}, 3, "underivable"},
       {{"init", "--policy", "bad.yaml", "--ledger", "new", "--json"}, 3, "policy_error"},
       {{"init", "--policy", "policy.yaml", "--ledger", "L", "--json"}, 3, "ledger_unusable"},
       {{"budget", "--ledger", "absent", "--json"}, 3, "ledger_unusable"},

@@ -55,7 +55,7 @@ TEST_CASE("messages: a statistic that is not offered says what is", "[cli][messa
   const Result percentile = ask("percentile:cost");
   check_says(percentile, 2,
              "it is one of count, units, sum, mean, variance, value, quantile, proportion, distinct, "
-             "quantiles, median, histogram; "
+             "ratio, quantiles, median, histogram; "
              "median:COLUMN is a quantile, and so is quantile:COLUMN:0.9");
   CHECK_FALSE(contains(percentile.err, "did you mean"));
   check_says(ask("max:cost"), 2, "no extreme is offered, since one person's row decides it");

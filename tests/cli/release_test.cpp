@@ -534,7 +534,7 @@ TEST_CASE("names: unknown dataset, column, query, id and an underivable statisti
     check({verb, "clinic", "count", "--by", "wrad", "--epsilon", "0.1"}, "ward");
     check({verb, "clinic", "count", "--where", "aeg > 3", "--epsilon", "0.1"}, "age");
     check({verb, "clinic", "sum:free", "--epsilon", "0.1"}, "bounds");
-    check({verb, "clinic", "variance:cost", "--epsilon", "0.1"}, "exact");
+    check({verb, "clinic", "variance:free", "--epsilon", "0.1"}, "to bound its variance");
     check({verb, "clinic", "count", "--by", "age", "--epsilon", "0.1"}, "values");
   }
   check({"release", "clinic", "value:acu", "--value", "1", "--epsilon", "0.1"}, "auc");

@@ -187,6 +187,10 @@ def accepted():
         ("plan, much", {**plan, **full, "question": {"epsilon": "0.5"},
                         "release": release([component, COUNT], "0.5", cells=["north", "", {"hex": "ff"}],
                                            post_processing={"kind": "rounded", "lower": "-1/3", "upper": "10.5"})}),
+        ("plan, a ratio", {**plan, "question": {"dataset": "visits", "epsilon": "1", "statistic": "ratio:cost,days"},
+                           "release": release([{**COUNT, "statistic": "numerator"},
+                                               {**COUNT, "statistic": "denominator"}], "1",
+                                              post_processing={"kind": "ratio", "lower": "-2", "upper": "22/7"})}),
         ("plan, by two columns", {**plan, "question": {"by": ["site", "year"]},
                                   "release": release([COUNT], "0.5", cells=[["north", ""], ["2024", {"hex": "ff"}]])}),
         ("decision, little", decision),
@@ -276,6 +280,8 @@ def refused(good):
     put("plan, much", ["release", "components", 0, "delta"], "1.5")
     put("plan, much", ["release", "components", 1, "precision"], 0)
     put("plan, much", ["release", "post_processing", "kind"], "none")
+    put("plan, a ratio", ["release", "post_processing", "centre"], "0")
+    put("plan, a ratio", ["release", "post_processing", "upper"], "44/14")
     put("plan, much", ["release", "post_processing", "centre"], "0")
     put("decision, little", ["outcome"], "denied")
     put("decision, little", ["rules"], 0)

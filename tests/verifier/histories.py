@@ -531,8 +531,55 @@ def counted(folder):
     return ledger
 
 
+DOSED = DATASET.replace("    queries:", """      dose: {type: double, column: cost, bounds: [0.5, 4000]}
+    queries:""")
+DIVIDING = "    allow: {statistics: [sum, mean, variance, private_variance, ratio]}\n"
+KNOWN = DOSED.replace("add-remove", "replace-one").replace("max: 1000", "exact: 300").replace(
+    "[0, 111]", "[0, 111], missing: 40").replace("[0.5, 4000]", "[0.5, 4000], missing: 1") + DIVIDING.replace(
+        "private_variance, ", "")
+
+
+def ratios(folder):
+    """Ratios, and variances over a private number of rows, of every type of column and by every mechanism."""
+    text = "version: 1\ndatasets:\n  clinic:\n" + DOSED + DIVIDING + """    budget: {epsilon: 1000, delta: 1e-2}
+    mean_split: 1/4
+    forbid: [{columns: [dose], statistics: [ratio], by: [ward]}, {statistics: [variance], by: [emergency]}]
+  swapped:
+""" + DOSED.replace("add-remove", "replace-one") + DIVIDING + """    budget: {measure: zcdp, rho: 90}
+    release: {default: {mechanism: discrete_gaussian}, ratio: {mechanism: discrete_laplace}}
+  cohort:
+""" + DOSED + DIVIDING + """    budget: {epsilon: 100}
+    lifetime: {epsilon: 500}
+    blocks: {by: seen, per: month, from: 2024-01, to: 2024-06}
+    release: {ratio: {arithmetic: exact}, variance: {mechanism: discrete_laplace}}
+  known:
+""" + KNOWN + """    budget: {epsilon: 50}
+"""
+    ledger = Ledger(folder, text)
+    for dataset in ("clinic", "swapped", "cohort", "known"):
+        for statistic in ("ratio:cost,age", "ratio:age,dose", "ratio:dose,age", "variance:age", "variance:dose"):
+            delta = ("--delta", "1e-7") if dataset == "swapped" and "ratio" not in statistic else ()
+            refused = (4,) if dataset == "clinic" and "dose" in statistic and "ratio" in statistic else (0,)
+            if (dataset, statistic) != ("known", "variance:dose"):
+                ledger.ask(dataset, statistic, "--epsilon", "0.7", *delta)
+            ledger.ask(dataset, statistic, "--by", "ward", "--epsilon", "1/3", *delta, expect=refused)
+            ledger.ask(dataset, statistic, "--where", "seen < 2024-02-01 and age > 3", "--epsilon", "0.4", *delta)
+    for statistic in ("sum:dose", "mean:dose"):
+        ledger.ask("clinic", statistic, "--epsilon", "0.5")
+    ledger.ask("clinic", "ratio:age,cost", "--epsilon", "1", expect=(3,))
+    ledger.ask("clinic", "ratio:cost,age", "--by", "emergency,ward", "--epsilon", "1")
+    ledger.ask("clinic", "variance:age", "--by", "emergency", "--epsilon", "1", expect=(4,))
+    ledger.run("audit", "verify")
+    ledger.apply(text.replace("private_variance, ", "", 1))
+    ledger.ask("clinic", "variance:age", "--epsilon", "1", expect=(4,))
+    ledger.ask("clinic", "variance:age", "--by", "ward", "--epsilon", "1")
+    ledger.apply(text.replace(DIVIDING, "", 1))
+    ledger.ask("clinic", "ratio:cost,age", "--epsilon", "1", expect=(4,))
+    return ledger
+
+
 HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived,
-             quantiles, tables, counted)
+             quantiles, tables, counted, ratios)
 
 
 def export_of(make):

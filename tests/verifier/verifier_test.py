@@ -897,6 +897,92 @@ def forged_counts_of_cells():
     forged("counted", "statistics does not allow count_of", allowing("count", "distinct", "proportion"))
 
 
+@sentence("a forged ratio is found, and a forged variance over a private number of rows")
+def forged_ratios():
+    def plan_of(changed, statistic, dataset):
+        return next(place for place, record in enumerate(changed) if record["kind"] == "plan" and (
+            record["question"]["statistic"], record["question"]["dataset"]) == (statistic, dataset))
+
+    def component(part, member, number, statistic, dataset="clinic"):
+        def change(changed):
+            place = plan_of(changed, statistic, dataset)
+            said = changed[place]["release"]["components"][part]
+            assert said[member] != number
+            said[member] = number
+            return place
+        return change
+
+    def recipe(dataset="clinic", **members):
+        def change(changed):
+            place = plan_of(changed, "ratio:cost,age", dataset)
+            post = changed[place]["release"]["post_processing"]
+            assert any(post.get(name) != member for name, member in members.items())
+            post.update(members)
+            return place
+        return change
+
+    def asked_as(statistic, other):
+        def change(changed):
+            place = plan_of(changed, statistic, "clinic")
+            changed[place]["question"]["statistic"] = other
+            return place
+        return change
+
+    def another_quotient(changed):
+        plan = changed[plan_of(changed, "ratio:cost,age", "clinic")]["number"]
+        place = granted(changed, plan=plan)
+        changed[place]["values"][0] = "0.125"
+        return place
+
+    def under(statistic, change_implied):
+        def change(changed):
+            place = find(changed, kind="policy")
+            change_implied(next(one for one in changed[place]["implies"]["datasets"] if one["name"] == "clinic"))
+            return granted(changed, plan=changed[plan_of(changed, statistic, "clinic")]["number"])
+        return change
+
+    def allowing(statistic, *statistics):
+        def change(dataset):
+            dataset["allow"]["statistics"] = sorted(statistics)
+        return under(statistic, change)
+
+    def of_columns(statistic, *columns):
+        def change(dataset):
+            dataset["allow"]["columns"] = list(columns)
+        return under(statistic, change)
+
+    def forbidding(statistic, **rule):
+        def change(dataset):
+            dataset["forbid"] = [rule]
+        return under(statistic, change)
+
+    for part, dataset, least in ((0, "clinic", "14999"), (1, "clinic", "332.9"), (0, "swapped", "15029"),
+                                 (1, "known", "332.9"), (0, "cohort", "15029")):
+        forged("ratios", "sensitivity below what one unit can change",
+               component(part, "sensitivity", least, "ratio:cost,age", dataset))
+    for part, least in ((0, "9240"), (1, "166"), (2, "2.9")):
+        forged("ratios", "sensitivity below what one unit can change",
+               component(part, "sensitivity", least, "variance:age"))
+    forged("ratios", "has not denominator where that is needed",
+           component(1, "statistic", "count", "ratio:cost,age"))
+    for members in ({"lower": "-1"}, {"upper": "5000"}, {"kind": "mean_about", "centre": "0"}):
+        forged("ratios", "follows otherwise from its components", recipe(**members))
+    forged("ratios", "is there for what is about it", recipe(centre="1"))
+    forged("ratios", "asks for a ratio that is none", asked_as("ratio:cost,age", "ratio:cost,cost"))
+    forged("ratios", "asks for a ratio that is none", asked_as("ratio:cost,age", "ratio:cost"))
+    forged("ratios", "divides by what may be below 0", asked_as("ratio:cost,age", "ratio:age,cost"))
+    forged("ratios", "asks about a column that the policy does not declare",
+           asked_as("ratio:cost,age", "ratio:cost,height"))
+    forged("ratios", "follows from what was drawn", another_quotient)
+    forged("ratios", "statistics does not allow ratio", allowing("ratio:cost,age", "mean", "variance"))
+    forged("ratios", "statistics does not allow private_variance", allowing("variance:age", "ratio", "variance"))
+    forged("ratios", "columns does not allow cost, age", of_columns("ratio:cost,age", "cost", "dose"))
+    forged("ratios", "rule 1 under forbid applies", forbidding("ratio:cost,age", columns=["age"], statistics=["ratio"]))
+    forged("ratios", "rule 1 under forbid applies", forbidding("variance:age", statistics=["private_variance"]))
+    forged("ratios", "rule 1 under forbid applies",
+           forbidding("variance:dose", statistics=["variance"], columns=["dose"]))
+
+
 @sentence("a forged table is found: other columns, other cells, or a sensitivity that is not that of its cells")
 def forged_tables():
     def plan_of(changed):

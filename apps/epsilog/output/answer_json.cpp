@@ -29,19 +29,24 @@ Json decimal_or_null(const Rational& value) {
 
 enum class Bounding { each, together };
 
-/// Of one cell, for each alpha, rounded outward; null where there is none.
+/// Of one cell, for each alpha, rounded outward, without ends where nothing is said; null where there is
+/// none.
 Json intervals_json(const std::vector<engine::CellIntervals>& intervals, std::size_t cell, Bounding which) {
   Json list = Json::array();
+  bool told = false;
   for (const engine::CellIntervals& one : intervals) {
     const auto& cells = which == Bounding::each ? one.each : one.together;
     if (cell >= cells.size()) return nullptr;
-    list.push_back(ObjectOf(3)
-                       .with("alpha", accounting::text(one.alpha))
-                       .with("low", accounting::text_down(cells[cell].low, kDigits))
-                       .with("high", accounting::text_up(cells[cell].high, kDigits))
-                       .made());
+    const bool nothing = one.says_nothing(cells[cell]);
+    told = told || !nothing;
+    list.push_back(
+        ObjectOf(3)
+            .with("alpha", accounting::text(one.alpha))
+            .with("low", nothing ? Json(nullptr) : Json(accounting::text_down(cells[cell].low, kDigits)))
+            .with("high", nothing ? Json(nullptr) : Json(accounting::text_up(cells[cell].high, kDigits)))
+            .made());
   }
-  return list.empty() ? Json(nullptr) : list;
+  return told ? list : Json(nullptr);
 }
 
 /// By one column its key; by several null, and a list of theirs.
@@ -110,7 +115,8 @@ void add_values(ObjectOf& object, const ledger::CellKeys& keys, const std::vecto
 void add_intervals(ObjectOf& object, const engine::Answer& answer) {
   const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
   const bool scalar = answer.planned.record.cells.empty();
-  const char* rows = answer.planned.record.components.size() > 1 || asks_proportion(answer)
+  const char* rows = asks_ratio(answer) ? "rows that sum to a denominator above 0, at most rows.max"
+                     : answer.planned.record.components.size() > 1 || asks_proportion(answer)
                          ? "at least one row and at most rows.max rows"
                          : "at most rows.max rows";
   object.with("interval", scalar ? intervals_json(intervals, 0, Bounding::each) : Json(nullptr))

@@ -68,6 +68,7 @@ std::string accuracy_text(const engine::Answer& answer, const Style& style) {
 std::string intervals_text(const engine::Answer& answer, const Style& style) {
   std::string text;
   for (const engine::CellIntervals& one : answer.released.intervals) {
+    if (one.says_nothing(one.each.at(0))) continue;
     text += (text.empty() ? " " : ", ") + interval_text(answer, 0, one.each.at(0), style) + " (" +
             confidence_text(one.alpha) + ")";
   }

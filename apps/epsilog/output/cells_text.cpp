@@ -65,12 +65,12 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
     std::vector<std::string> row = answer.planned.record.cells.of(i);
     row.push_back(released_text(answer, i, style));
     const bool suppressed = engine::is_suppressed(answer, i);
-    const auto told = [&](const mechanisms::AnswerInterval& interval) {
-      return suppressed ? "" : interval_text(answer, i, interval, style);
+    const auto told = [&](const engine::CellIntervals& of, const mechanisms::AnswerInterval& interval) {
+      return suppressed || of.says_nothing(interval) ? "" : interval_text(answer, i, interval, style);
     };
-    for (const engine::CellIntervals& one : intervals) row.push_back(told(one.each.at(i)));
+    for (const engine::CellIntervals& one : intervals) row.push_back(told(one, one.each.at(i)));
     for (const engine::CellIntervals& one : intervals) {
-      if (style.verbose) row.push_back(told(one.together.at(i)));
+      if (style.verbose) row.push_back(told(one, one.together.at(i)));
     }
     row.push_back(most > 0 && answer.released.values[i] > 0 && !suppressed
                       ? bar(answer.released.values[i], most, bar_width, style)

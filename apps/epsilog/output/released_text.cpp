@@ -10,8 +10,8 @@ namespace {
 
 using accounting::Rational;
 
-/// The scale of the noise in one value. Of a quotient, that of its numerator over the noisy count: the count
-/// adds some, so that no digit is taken that is worth anything.
+/// The scale of the noise in one value. Of a quotient, that of its numerator over the noisy count or sum:
+/// that adds some, so that no digit is taken that is worth anything.
 std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i) {
   const auto& components = answer.planned.record.components;
   if (components.empty()) return std::nullopt;
@@ -28,6 +28,10 @@ std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i)
   const bool by_count = components.back().statistic == "count" &&
                         answer.released.component_values.size() == components.size() &&
                         i < answer.released.component_values.back().size();
+  if (asks_ratio(answer) && i < answer.released.component_values.back().size()) {
+    const Rational& below = answer.released.component_values.back()[i];
+    return below > 0 ? std::optional<Rational>(scale / below) : std::nullopt;
+  }
   if (!by_count) return std::nullopt;
   return Rational(scale / std::max(Rational(1), answer.released.component_values.back()[i]));
 }
@@ -119,6 +123,10 @@ std::string cell_name(const engine::Answer& answer, std::size_t i) {
 
 bool asks_proportion(const engine::Answer& answer) {
   return answer.planned.post_processing == accounting::PostProcessing::Kind::proportion;
+}
+
+bool asks_ratio(const engine::Answer& answer) {
+  return answer.planned.post_processing == accounting::PostProcessing::Kind::ratio;
 }
 
 bool asks_quantiles(const engine::Answer& answer) {

@@ -36,6 +36,9 @@ inline constexpr std::string_view kSuppressed = "x";
 /// the value, then of those with another.
 [[nodiscard]] bool asks_proportion(const engine::Answer& answer);
 
+/// Whether a ratio of two sums was asked for.
+[[nodiscard]] bool asks_ratio(const engine::Answer& answer);
+
 /// Whether quantiles were asked for: their accuracy counts ranks, and each value is one of those declared.
 [[nodiscard]] bool asks_quantiles(const engine::Answer& answer);
 /// The quantile with that index, as asked. Requires  asks_quantiles(answer), and there is one.

@@ -107,7 +107,7 @@ std::vector<Positional<AskArguments>> what_is_asked() {
   return {{"DATASET", &AskArguments::dataset, true, "name of a dataset in the policy"},
           {"STAT[:COLUMN]", &AskArguments::statistic, true,
            "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), median:C, quantile:C:Q, "
-           "quantiles:C:Q1,Q2, count:C, proportion:C:V, distinct:C, value:NAME"}};
+           "quantiles:C:Q1,Q2, count:C, proportion:C:V, distinct:C, ratio:A,B, value:NAME"}};
 }
 
 std::string value_argument(const std::string& given) {

@@ -474,3 +474,20 @@ TEST_CASE("reaccount: counts of cells, proportions and distinct values lose what
   CHECK(bound(answer, Accountant::zcdp) ==
         std::optional(accounting::zcdp_epsilon_up(number("0.09375"), number("1e-6"))));
 }
+
+TEST_CASE("reaccount: a ratio and a variance of a private number of rows lose what their parts do",
+          "[engine][reaccount][ratio]") {
+  const Clinic clinic("epsilon: 3",
+                      "    allow: {statistics: [private_variance, ratio]}\n"
+                      "    release: {default: {mechanism: discrete_laplace}}\n");
+  Engine engine = clinic.open();
+  REQUIRE(release(engine, request("ratio:cost,age", "0.5", "", "ward")).recorded.granted);
+  REQUIRE(release(engine, request("variance:age", "0.75")).recorded.granted);
+  ReaccountQuestion question = everything();
+  question.delta = number("1e-6");
+  const Reaccount answer = only(clinic, question);
+  CHECK(bound(answer, Accountant::pure) == std::optional(number("1.25")));
+  // Five calls of 1/4: 5/2 of 1/16 in rho.
+  CHECK(bound(answer, Accountant::zcdp) ==
+        std::optional(accounting::zcdp_epsilon_up(number("0.15625"), number("1e-6"))));
+}

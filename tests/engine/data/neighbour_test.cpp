@@ -207,8 +207,8 @@ Setting random_setting(std::mt19937_64& random, bool exact, Groups groups) {
   std::string statistic = pick(of_labels ? kLabelStatistics : kStatistics, random);
   const std::string where = pick(derived ? kLabelWheres : kWheres, random);
   static const std::vector<std::string> kDerived = {"band", "site", "site,band", "g,band", "band,g,site"};
-  const std::string group = derived ? pick(kDerived, random) : "g";
-  std::string by = random() % 2 == 0 ? group : "";
+  std::string by = derived ? pick(kDerived, random) : "g";
+  if (random() % 2 == 0) by = "";
   if (exact) {
     setting.dataset.rows = {1 + random() % kRowsMax, true};
     setting.dataset.neighbours = Neighbours::replace_one;
@@ -217,7 +217,6 @@ Setting random_setting(std::mt19937_64& random, bool exact, Groups groups) {
     if (random() % 2 == 0) by = "";
   } else {
     setting.dataset.rows = {kRowsMax + kUnitRowsMax, false};
-    if (statistic == "variance:x") by = group;
   }
   if (statistic.starts_with("quantiles")) by = "";
   setting.question = question(statistic, by, where);
@@ -347,6 +346,8 @@ TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one w
                                          {"sum:x", "g", 2, replaced},
                                          {"mean:x", "", 2, removed},
                                          {"mean:x", "", 2, replaced},
+                                         {"variance:x", "", 2, removed},
+                                         {"variance:x", "", 2, replaced},
                                          {"variance:x", "g", 2, removed},
                                          {"variance:x", "g", 2, replaced},
                                          {"median:x", "", 2, removed},

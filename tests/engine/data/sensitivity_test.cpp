@@ -194,7 +194,7 @@ TEST_CASE("sensitivity: a mean of a public N is one release, of a private n two"
   CHECK(derive(exact_toy(), question("mean:x", "g")).components.size() == 2);
 }
 
-TEST_CASE("sensitivity: a variance of a public N is one release, by groups three",
+TEST_CASE("sensitivity: a variance of a public N is one release, of a private n and by groups three",
           "[engine][sensitivity][exact]") {
   check(only(exact_toy(), question("variance:x")), Quantity::variance, Rational(256, 25), 1, 0, 16);
   Dataset few = exact_toy();
@@ -215,11 +215,91 @@ TEST_CASE("sensitivity: a variance of a public N is one release, by groups three
   const Derivation replaced = derive(toy(kReplaceOne), question("variance:x", "g"));
   check(replaced.components[0], Quantity::squares_about_centre, 64, 3, 0, 160, Rational(1, 3));
 
+  const Derivation added = derive(toy(kAddRemove), question("variance:x"));
+  REQUIRE(added.components.size() == 3);
+  check(added.components[0], Quantity::squares_about_centre, 32, 1, 0, 160, Rational(1, 3));
+  check(added.components[1], Quantity::sum_about_centre, 8, 1, -40, 40, Rational(1, 3));
+  check(added.components[2], Quantity::rows, 2, 1, 0, 10, Rational(1, 3));
+  CHECK(added.components[0].sensitivity_l2_squared == 32 * 32);
+  CHECK(added.post_processing.kind == Kind::variance_about);
+  CHECK(added.post_processing.centre == 2);
+  CHECK(added.post_processing.upper == 16);
+  const Derivation of_some = derive(toy(kReplaceOne), question("variance:x", "", "x > 0"));
+  REQUIRE(of_some.components.size() == 3);
+  check(of_some.components[0], Quantity::squares_about_centre, 32, 1, 0, 160, Rational(1, 3));
+  check(of_some.components[1], Quantity::sum_about_centre, 16, 1, -40, 40, Rational(1, 3));
+  check(of_some.components[2], Quantity::rows, 2, 1, 0, 10, Rational(1, 3));
+
   const Derivation filtered = derive(exact_toy(), question("variance:x", "", "x > 0"));
   REQUIRE(filtered.components.size() == 3);
   check(filtered.components[0], Quantity::squares_about_centre, 32, 1, 0, 160, Rational(1, 3));
   check(filtered.components[1], Quantity::sum_about_centre, 16, 1, -40, 40, Rational(1, 3));
   check(filtered.components[2], Quantity::rows, 2, 1, 0, 10, Rational(1, 3));
+}
+
+TEST_CASE("sensitivity: a ratio is two sums over the rows that have both, whatever is known of their number",
+          "[engine][sensitivity][exact]") {
+  const auto with_divisor = [](Dataset dataset, const Rational& lower, ColumnType type = ColumnType::integer,
+                               unsigned scale = 0) {
+    dataset.columns.push_back(number_column("y", type, lower, 4, scale));
+    dataset.mean_split = Rational(2, 3);
+    return dataset;
+  };
+  const auto parts = [](const Dataset& dataset, const char* by = "", const char* where = "") {
+    Derivation derivation = derive(dataset, question("ratio:x,y", by, where));
+    REQUIRE(derivation.components.size() == 2);
+    CHECK(derivation.post_processing.kind == Kind::ratio);
+    CHECK(derivation.post_processing.centre == 0);
+    return derivation;
+  };
+  const Rational of = Rational(2, 3), over = Rational(1, 3);
+  const Derivation removed = parts(with_divisor(toy(kAddRemove), 1));
+  check(removed.components[0], Quantity::numerator, 12, 1, -20, 60, of);
+  check(removed.components[1], Quantity::denominator, 8, 1, 0, 40, over);
+  CHECK(removed.components[0].step == Rational(1));
+  CHECK(removed.components[1].step == Rational(1));
+  CHECK(removed.components[0].sensitivity_l2_squared == 144);
+  CHECK(removed.post_processing.lower == -2);  // -2 over 1
+  CHECK(removed.post_processing.upper == 6);   // 6 over 1
+
+  const Derivation replaced = parts(with_divisor(toy(kReplaceOne), 1), "", "x > 0");
+  check(replaced.components[0], Quantity::numerator, 16, 1, -20, 60, of);
+  check(replaced.components[1], Quantity::denominator, 8, 1, 0, 40, over);
+  const Derivation by = parts(with_divisor(toy(kReplaceOne), 1), "g");
+  check(by.components[0], Quantity::numerator, 24, 3, -20, 60, of);
+  check(by.components[1], Quantity::denominator, 16, 3, 0, 40, over);
+  CHECK(by.components[0].sensitivity_l2_squared == 288);  // 2·(2·6)², more than (2·8)²
+  // Which rows have both is private where their number is not.
+  const Derivation exact = parts(with_divisor(exact_toy(), 1));
+  check(exact.components[0], Quantity::numerator, 16, 1, -20, 60, of);
+  check(exact.components[1], Quantity::denominator, 8, 1, 0, 40, over);
+
+  // Divided by 0 and more it is at most what n rows sum to over the least number that is not 0.
+  const Derivation from_zero = parts(with_divisor(toy(kAddRemove), 0, ColumnType::decimal, 2));
+  CHECK(from_zero.components[1].step == std::nullopt);
+  CHECK(from_zero.post_processing.lower == -2000);
+  CHECK(from_zero.post_processing.upper == 6000);
+  CHECK(parts(with_divisor(toy(kAddRemove), 0)).post_processing.upper == 60);
+  Dataset below = with_divisor(toy(kAddRemove), Rational(1, 2), ColumnType::real);
+  below.columns[0].bounds = Bounds{-6, -2};
+  CHECK(parts(below).post_processing.lower == -12);              // -6 over 1/2
+  CHECK(parts(below).post_processing.upper == Rational(-1, 2));  // -2 over 4
+  CHECK(derive(below, question("ratio:x,y")).components[1].step == std::nullopt);
+
+  CHECK_THROWS_WITH(
+      derive(with_divisor(toy(kAddRemove), -1), question("ratio:x,y")),
+      "column 'y' is divided by, and its bounds begin below 0: declare `bounds` that begin at 0 "
+      "or above");
+  CHECK_THROWS_WITH(derive(with_divisor(toy(kAddRemove), 0, ColumnType::real), question("ratio:x,y")),
+                    "column 'y' is divided by, and as a double can be as near to 0 as you like: declare "
+                    "`bounds` that begin above 0");
+  CHECK_THROWS_WITH(derive(toy(kAddRemove), question("ratio:x,g")),
+                    "column 'g' has type string: a ratio needs a column of type int, decimal or double");
+  CHECK_THROWS_AS(derive(toy(kAddRemove), question("ratio:x,y")), NotFound);
+  Dataset unbounded = with_divisor(toy(kAddRemove), 1);
+  unbounded.columns[2].bounds.reset();
+  CHECK_THROWS_WITH(derive(unbounded, question("ratio:x,y")),
+                    "column 'y' has no bounds: declare `bounds: [LOWER, UPPER]` to bound its ratio");
 }
 
 TEST_CASE("sensitivity: a unit cannot change more cells than there are", "[engine][sensitivity][exact]") {
@@ -265,10 +345,6 @@ TEST_CASE("sensitivity: what is not declared is named with the declaration that 
   CHECK_THROWS_WITH(
       derive(dataset, question("count", "cost")),
       "column 'cost' cannot be grouped by: its type is decimal, and groups must be declared values");
-  CHECK_THROWS_WITH(derive(dataset, question("variance:cost")),
-                    "a variance needs a public number of rows: declare `rows: {exact: N}` with `neighbours: "
-                    "replace-one`, or ask for it by a column");
-  CHECK_THROWS_AS(derive(dataset, question("variance:cost", "", "age > 3")), Underivable);
   Dataset exact = exact_toy();
   exact.columns[0].missing.reset();
   for (const char* statistic : {"sum:x", "mean:x", "variance:x"}) {

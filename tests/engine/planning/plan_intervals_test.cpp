@@ -223,7 +223,7 @@ Plan small_plan(const char* rows, const Request& asked, const std::string& more 
   std::string policy = clinic_policy("measure: approximate, epsilon: 1000, delta: 0.1", more);
   policy.replace(policy.find("max: 100000"), 11, std::string("max: ") + rows);
   policy.replace(policy.find("[0, 110]"), 8, "[0, 4]");
-  policy += "    allow: {statistics: [count, mean, variance, proportion]}\n";
+  policy += "    allow: {statistics: [count, mean, variance, proportion, private_variance, ratio]}\n";
   return make_plan(checked_policy(policy, "policy").dataset("clinic"), asked);
 }
 
@@ -452,6 +452,73 @@ TEST_CASE("plan intervals: a proportion's end where its parts do, and say nothin
   CHECK(told(-40, 500).high == 0);
   CHECK(told(500, -40).low == 1);
   CHECK(intervals.of({{900}}, std::vector<Rational>{1}).empty());  // of a damaged record
+}
+
+TEST_CASE("plan intervals: a ratio covers that of every table whose denominator is above 0, or says nothing",
+          "[engine][intervals][ratio][exhaustive]") {
+  // Two columns of 0 to 2 and up to three rows.
+  std::vector<Truth> truths;
+  for (int rows = 1; rows <= 3; ++rows) {
+    for (int above = 0; above <= 2 * rows; ++above) {
+      for (int below = 1; below <= 2 * rows; ++below)
+        truths.push_back({{above, below}, Rational(above) / Rational(below)});
+    }
+  }
+  for (const char* epsilon : {"4", "12", "60"}) {
+    std::string policy = clinic_policy("epsilon: 1000");
+    policy.replace(policy.find("max: 100000"), 11, "max: 3");
+    policy.replace(policy.find("[0, 110]"), 8, "[0, 2]");
+    policy.replace(policy.find("{type: decimal, scale: 2, bounds: [0, 5000]}"), 44,
+                   "{type: int, bounds: [0, 2]}");
+    policy += "    allow: {statistics: [ratio]}\n";
+    const Plan plan =
+        make_plan(checked_policy(policy, "policy").dataset("clinic"), request("ratio:cost,age", epsilon));
+    REQUIRE(plan.mechanisms.size() == 2);
+    for (const Rational& alpha : {Rational(1, 2), Rational(1, 20)}) {
+      CAPTURE(epsilon, accounting::text(alpha));
+      const double miss = worst_miss(plan, alpha, truths);
+      CHECK(miss <= alpha.get_d() + 1e-12);
+      if (alpha == Rational(1, 2) && std::string(epsilon) == "60") CHECK(miss > 0);  // says something
+    }
+  }
+}
+
+TEST_CASE("plan intervals: a ratio's end where its parts do, and say nothing where 0 may divide it",
+          "[engine][intervals][ratio]") {
+  const Plan plan =
+      planned("    allow: {statistics: [ratio]}\n    release: {ratio: {mechanism: discrete_laplace}}\n",
+              request("ratio:cost,age", "30"));
+  const Rational alpha(1, 20);
+  const PlanIntervals intervals(plan, std::vector{alpha});
+  const auto told = [&](const Rational& above, const Rational& below) {
+    const std::vector<std::vector<Rational>> drawn{{above}, {below}};
+    const std::vector<Rational> values = accounting::post_process(plan.derivation.post_processing, drawn);
+    const CellIntervals one = intervals.of(drawn, values).at(0);
+    CHECK(within(one.each.at(0), 0, 500'000'000));
+    CHECK((one.each[0].low <= values[0] && values[0] <= one.each[0].high));
+    return std::pair(one.each[0], one.says_nothing(one.each[0]));
+  };
+  const auto [many, nothing] = told(8'000'000, 2'000'000);
+  CHECK_FALSE(nothing);
+  CHECK((many.low > Rational(399, 100) && many.high < Rational(401, 100)));
+  CHECK(told(8'000'000, 20).second);                // 0 is as likely
+  CHECK(told(8'000'000, -500).second);              // it is all that is likely
+  CHECK_FALSE(told(-8'000'000, 2'000'000).second);  // noise took it below 0, where no sum is
+  CHECK(told(-8'000'000, 2'000'000).first.high < Rational(1, 100));
+  CHECK(intervals.of({{900}}, std::vector<Rational>{1}).empty());  // of a damaged record
+}
+
+TEST_CASE("plan intervals: a variance of a private number of rows covers that of every table of some rows",
+          "[engine][intervals][exhaustive]") {
+  const std::vector<Truth> truths = tables_of_ages(3, true);
+  for (const char* epsilon : {"20", "90"}) {
+    const Plan plan = small_plan("3", request("variance:age", epsilon));
+    REQUIRE(plan.mechanisms.size() == 3);
+    for (const Rational& alpha : {Rational(1, 2), Rational(1, 20)}) {
+      CAPTURE(epsilon, accounting::text(alpha));
+      CHECK(worst_miss(plan, alpha, truths) <= alpha.get_d() + 1e-12);
+    }
+  }
 }
 
 TEST_CASE("plan intervals: a variance by groups covers that of every group of some rows",

@@ -63,6 +63,44 @@ TEST_CASE("statistic: what misses of a count of cells or a proportion is told",
                     says("distinct:COLUMN counts declared values that occur"));
 }
 
+TEST_CASE("statistic: a ratio is read with both columns", "[engine][statistic][ratio][exact]") {
+  const Statistic asked = question("ratio:cost,days", "ward", "age > 1").statistic;
+  CHECK(asked.kind == StatisticKind::ratio);
+  CHECK(asked.subject == "cost");
+  CHECK(asked.divisor == "days");
+  CHECK(asked.text() == "ratio:cost,days");
+  CHECK(aggregated_columns(asked) == std::vector<std::string>{"cost", "days"});
+  CHECK(aggregated_columns(question("sum:cost").statistic) == std::vector<std::string>{"cost"});
+  CHECK(aggregated_columns(question("units").statistic).empty());
+  CHECK(aggregated_columns(question("value:score").statistic).empty());
+  CHECK(question("ratio:a:b,c").statistic.subject == "a:b");
+  CHECK_THROWS_WITH(question("ratio"), "statistic: 'ratio' needs a column: write ratio:NAME");
+  for (const char* text : {"ratio:cost", "ratio:cost,"}) {
+    CHECK_THROWS_WITH(question(text), "statistic: over the sum of which column? write ratio:cost,COLUMN");
+  }
+  CHECK_THROWS_WITH(question("ratio:,days"), "statistic: 'ratio' names no column");
+  CHECK_THROWS_WITH(question("ratio:cost,cost"), "statistic: the ratio of 'cost' to itself is 1");
+  CHECK_THROWS_WITH(
+      question("quotient:cost"),
+      epsilog::test::says("ratio:COLUMN,OTHER divides the sum of one column by that of another"));
+  Question by = question("ratio:cost,days", "ward");
+  CHECK_THROWS_WITH(suppress_below(by, 5),
+                    "suppress_below: no count of its cells is released with 'ratio:cost,days'");
+}
+
+TEST_CASE("statistic: a variance of one cell over a private number of rows has a name of its own in policies",
+          "[engine][statistic][exact]") {
+  CHECK(permitted_as(question("variance:x"), false) == StatisticKind::private_variance);
+  CHECK(permitted_as(question("variance:x", "", "x > 1"), false) == StatisticKind::private_variance);
+  CHECK(permitted_as(question("variance:x", "g"), false) == StatisticKind::variance);
+  for (const char* by : {"", "g"}) {
+    CHECK(permitted_as(question("variance:x", by), true) == StatisticKind::variance);
+    CHECK(permitted_as(question("mean:x", by), false) == StatisticKind::mean);
+  }
+  CHECK_THROWS_WITH(question("private_variance:x"),
+                    "statistic: 'private_variance' is what a policy calls it; write variance:COLUMN");
+}
+
 TEST_CASE("statistic: a median is a quantile, and several are read from the least on",
           "[engine][statistic][quantile][exact]") {
   const auto asked = [](const char* text) { return question(text).statistic; };
@@ -126,7 +164,7 @@ TEST_CASE("statistic: bad syntax is refused and an unknown verb gets a suggestio
   CHECK_THROWS_WITH(
       question("meen:cost"),
       "statistic: unknown statistic 'meen'; it is one of count, units, sum, mean, variance, value, "
-      "quantile, proportion, distinct, quantiles, median, histogram (did you mean 'mean'?)");
+      "quantile, proportion, distinct, ratio, quantiles, median, histogram (did you mean 'mean'?)");
   CHECK_THROWS_WITH(question("sum"), "statistic: 'sum' needs a column: write sum:NAME");
   CHECK_THROWS_WITH(question("value:"), "statistic: 'value' needs a query: write value:NAME");
   CHECK_THROWS_WITH(question("units:ward"), "statistic: 'units' takes no column: write units");

@@ -112,8 +112,6 @@ class JointsModel {
   [[nodiscard]] bool may_be_error(const JointsRequest& asked) const {
     const engine::Request& request = asked.request;
     if (asked.gaussian() != active().gaussian(asked) || asked.may_be_too_long) return true;
-    const bool variance = request.question.statistic.kind == engine::StatisticKind::variance;
-    if (variance && !active().rows_exact) return true;
     const bool counted =
         request.question.statistic.kind == engine::StatisticKind::count ||
         (request.question.statistic.kind == engine::StatisticKind::units && active().row_unit);

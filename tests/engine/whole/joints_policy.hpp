@@ -140,6 +140,9 @@ struct JointsPolicy {
     if (purposes ? request.purpose != "planning" && request.purpose != "quality" : !request.purpose.empty())
       return false;
     if (forbids_bob && request.principal == "bob") return false;
+    // Over a private number of rows it is asked only where it is named, and here it never is.
+    const bool variance = request.question.statistic.kind == engine::StatisticKind::variance;
+    if (variance && !rows_exact) return false;
     return !counts_only || request.question.statistic.kind == engine::StatisticKind::count;
   }
 

@@ -162,8 +162,8 @@ class RandomRecords {
     plan.release = perhaps(release());
     if (!plan.release) return plan;
     using Kind = PostProcessing::Kind;
-    constexpr std::array kKinds{Kind::none, Kind::mean_about, Kind::variance_about, Kind::rounded,
-                                Kind::proportion};
+    constexpr std::array kKinds{Kind::none,    Kind::mean_about, Kind::variance_about,
+                                Kind::rounded, Kind::proportion, Kind::ratio};
     plan.post_processing.kind = kKinds.at(below(kKinds.size()));
     if (plan.post_processing.kind == Kind::none) return plan;
     if (accounting::has_centre(plan.post_processing.kind)) plan.post_processing.centre = number();

@@ -58,6 +58,7 @@ struct PostProcessing {
     variance_about,  ///< clamp(Q / max(C,1) - (S / max(C,1))^2); components Q, S, C
     rounded,         ///< clamp(floor(C + 1/2)), the nearest whole number, ties up; component C
     proportion,      ///< clamp(A / max(A + B, 1)); one component, of each cell A and then B
+    ratio,           ///< clamp(A / B); where B <= 0 the end to which A points, or 0; components A, B
   };
   Kind kind = Kind::none;
   Rational centre = 0;  ///< what sums were taken about; 0 unless has_centre()
@@ -71,7 +72,8 @@ struct PostProcessing {
 [[nodiscard]] std::size_t values_of_a_cell(PostProcessing::Kind kind);
 
 /// Answer for each cell.
-/// Requires  one component for none, rounded and proportion, two for mean_about, three for variance_about;
+/// Requires  one component for none, rounded and proportion, two for mean_about and ratio, three for
+/// variance_about;
 ///           all of the same length, a multiple of values_of_a_cell(); for all but none, lower <= upper.
 /// Throws    InvalidParameter.
 [[nodiscard]] std::vector<Rational> post_process(const PostProcessing& recipe,

@@ -35,6 +35,8 @@ struct Component {
     quantile,              ///< of the column, one or several: `quantiles` says the rest
     rows_of_value,         ///< of each cell, rows with the value asked for, then those with another one
     distinct,              ///< of the values declared, those that some row has
+    numerator,             ///< of a ratio: the sum of the column over rows that have both
+    denominator,           ///< … and of the other column over the same rows
   };
   Quantity quantity = Quantity::rows;
   Rational sensitivity;             ///< L1 over all cells, > 0

@@ -6,6 +6,7 @@
 // Law      mechanisms/proofs/intervals.md, mechanisms/proofs/quotients.md.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "epsilog/accounting/rational.hpp"
@@ -20,6 +21,13 @@ struct CellIntervals {
   std::vector<mechanisms::AnswerInterval> each;
   /// All of them together contain theirs with probability at least 1 - alpha. Empty for a single answer.
   std::vector<mechanisms::AnswerInterval> together;
+  /// Of a ratio, all that it can be: where 0 is a plausible denominator, this is its interval, and is not
+  /// shown.
+  std::optional<mechanisms::AnswerInterval> everything = std::nullopt;
+
+  [[nodiscard]] bool says_nothing(const mechanisms::AnswerInterval& interval) const {
+    return everything && interval.low == everything->low && interval.high == everything->high;
+  }
 };
 
 }  // namespace epsilog::engine

@@ -24,6 +24,7 @@ using accounting::Rational;
 using accounting::Rho;
 
 /// From quantile on they are later ones. count_of is `count:C`, which no policy permits by naming count.
+/// private_variance is a word of policies alone: permitted_as() says of which variance.
 enum class StatisticKind {
   count,
   units,
@@ -34,7 +35,9 @@ enum class StatisticKind {
   quantile,
   count_of,
   proportion,
-  distinct
+  distinct,
+  private_variance,
+  ratio
 };
 [[nodiscard]] std::string_view name(StatisticKind kind);
 /// Those that came after the first version: asked only where `allow.statistics` names them, and names in

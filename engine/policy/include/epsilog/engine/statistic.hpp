@@ -20,13 +20,15 @@ inline constexpr std::size_t kQuantilesAskedMax = 99;
 inline constexpr std::size_t kGroupedByMax = 3;
 
 /// A statistic with its subject: count, units, sum:cost, mean:cost, variance:cost, value:NAME,
-/// quantile:cost:0.5, quantiles:cost:0.25,0.75, count:cost, proportion:ward:A, distinct:ward.
+/// quantile:cost:0.5, quantiles:cost:0.25,0.75, count:cost, proportion:ward:A, distinct:ward,
+/// ratio:cost,days.
 struct Statistic {
   StatisticKind kind = StatisticKind::count;
   std::string subject;  ///< column, or query name for value; "" for count and units
   /// Of quantile alone: 1 to kQuantilesAskedMax, strictly ascending, each in (0, 1).
   std::vector<Rational> quantiles = {};
-  std::string value = {};  ///< of proportion alone: as the column declares it, any text but ""
+  std::string value = {};    ///< of proportion alone: as the column declares it, any text but ""
+  std::string divisor = {};  ///< of ratio alone: the column whose sum is divided by, another than the subject
 
   /// "sum:cost"; histogram:C is not a statistic of its own but count --by C, nor is median:C but
   /// quantile:C:0.5. Quantiles stand there as decimals, or as fractions where they are none.
@@ -35,6 +37,8 @@ struct Statistic {
 
 /// Whether it aggregates a column, which then is its subject.
 [[nodiscard]] bool is_about_column(StatisticKind kind);
+/// Those it aggregates: none, its subject, or of a ratio the subject and the divisor.
+[[nodiscard]] std::vector<std::string> aggregated_columns(const Statistic& statistic);
 /// Whether it only looks whether a row's cell is there and which value it has: of columns of any type,
 /// derived ones too.
 [[nodiscard]] bool counts_cells(StatisticKind kind);
@@ -48,7 +52,14 @@ struct Question {
   std::optional<Rational> suppress_below;
 };
 
-/// Reads STAT[:COLUMN[:QUANTILES]] and proportion:COLUMN:VALUE, where VALUE is all that follows.
+/// What `allow.statistics` has to name: the statistic, or private_variance, which is a variance of one cell
+/// over a number of rows that the policy does not publish (`rows: {max: N}`). That came after policies that
+/// name `variance`, and was refused of them; a `forbid` of `variance` is one of it too.
+/// Ensures  a question that no program before answered is permitted by no policy of before.
+[[nodiscard]] StatisticKind permitted_as(const Question& question, bool rows_are_exact);
+
+/// Reads STAT[:COLUMN[:QUANTILES]], proportion:COLUMN:VALUE, where VALUE is all that follows, and
+/// ratio:COLUMN,COLUMN.
 /// `histogram:C` gives {count, by C}, `median:C` {quantile, C, 1/2}, `count:C` {count_of, C}.
 /// `by` is as people write it: COLUMN or COLUMN,COLUMN.
 /// Throws  InvalidParameter for bad syntax or an unknown statistic (with a suggestion), or when

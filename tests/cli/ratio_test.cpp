@@ -1,0 +1,150 @@
+// Ratios and variances over a private number of rows, as the command plans, compares, releases and tells
+// them.
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::dump;
+using epsilog::test::kClinicPolicy;
+using epsilog::test::replaced;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Of so much epsilon that noise is far below what is told apart.
+std::string policy() {
+  return replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 2300000}"),
+                  "    columns:", "    allow: {statistics: [private_variance, ratio]}\n    columns:");
+}
+
+Result ask(const Workbench& bench, Words words, const std::string& epsilon) {
+  words.insert(words.begin() + 1, "clinic");
+  words.insert(words.end(), {"--epsilon", epsilon});
+  return bench.with_ledger(words);
+}
+
+}  // namespace
+
+TEST_CASE("ratio: the command plans, compares, releases, tells and verifies it", "[cli][ratio]") {
+  const Workbench bench;
+  bench.init(policy());
+  const json planned = json::parse(ask(bench, {"plan", "ratio:cost,age", "--json"}, "1").out);
+  CHECK(planned.at("statistic") == "ratio:cost,age");
+  CHECK(planned.at("post_processing") == "ratio");
+  CHECK(planned.at("accuracy") == json::array());
+  REQUIRE(planned.at("components").size() == 2);
+  CHECK(planned.at("components")[0].at("statistic") == "numerator");
+  CHECK(planned.at("components")[1].at("statistic") == "denominator");
+  CHECK(contains(ask(bench, {"plan", "ratio:cost,age"}, "1").out, "(denominator)"));
+  const Result compared = ask(bench, {"plan", "ratio:cost,age", "--compare"}, "1");
+  CHECK(compared.exit == 0);
+  CHECK(contains(compared.out, "within so much of its parts, numerator and denominator\n"));
+
+  const json told =
+      json::parse(ask(bench, {"release", "ratio:cost,age", "--alpha", "1e-9", "--json"}, "1000000").out);
+  // 120.50, 80, 499.99, 500 (clamped), 250, 0 and 1 over 34, 34, 71, 80, 90, 44 and 45.
+  CHECK(std::abs(told.at("value_decimal").get<double>() - 1451.49 / 398) < 0.01);
+  REQUIRE(told.at("interval").size() == 1);
+  CHECK(std::stod(told.at("interval")[0].at("low").get<std::string>()) < 1451.49 / 398);
+  CHECK(std::stod(told.at("interval")[0].at("high").get<std::string>()) > 1451.49 / 398);
+  CHECK(contains(told.at("interval_of").get<std::string>(), "denominator above 0"));
+  const json shown =
+      json::parse(bench.with_ledger({"show", told.at("decision_id"), "--alpha", "1e-9", "--json"}).out);
+  CHECK(shown.at("components") == told.at("components"));
+  CHECK(shown.at("interval") == told.at("interval"));
+  CHECK(contains(ask(bench, {"release", "ratio:cost,age"}, "100000").out, " (95 %)"));
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+  const Result dummy = bench.run({"release", "clinic", "ratio:cost,age", "--epsilon", "0.5", "--dummy",
+                                  "--policy", "policy.yaml", "--json"});
+  CHECK(dummy.exit == 0);
+  CHECK(json::parse(dummy.out).at("components").size() == 2);
+}
+
+TEST_CASE("ratio: no interval is told where 0 is a plausible denominator, in any form of output",
+          "[cli][ratio]") {
+  const Workbench bench;
+  bench.init(policy());
+  const json blurred = json::parse(
+      ask(bench, {"release", "ratio:cost,age", "--alpha", "0.05", "--alpha", "0.01", "--json"}, "0.001").out);
+  CHECK(blurred.at("interval").is_null());
+  CHECK(blurred.at("value").is_string());
+  const Result text = ask(bench, {"release", "ratio:cost,age"}, "0.001");
+  CHECK(text.exit == 0);
+  CHECK_FALSE(contains(text.out, " (95 %)"));
+  const Words by = {"release", "ratio:cost,age", "--by", "ward"};
+  CHECK(ask(bench, by, "0.001").exit == 0);
+
+  // At one alpha and not at the other, the ends are left out and the place is kept.
+  const Words both = {"release", "ratio:cost,age", "--alpha", "1e-300", "--alpha", "0.5"};
+  const auto told_as = [&](const Words& form) {
+    Words words = both;
+    words.insert(words.end(), form.begin(), form.end());
+    return ask(bench, words, "100");
+  };
+  const json some = json::parse(told_as({"--json"}).out);
+  REQUIRE(some.at("interval").size() == 2);
+  CHECK(some.at("interval")[0].at("low").is_null());
+  CHECK(some.at("interval")[0].at("high").is_null());
+  CHECK(some.at("interval")[1].at("low").is_string());
+  const Result csv = told_as({"--format", "csv"});
+  CHECK(csv.exit == 0);
+  CHECK(contains(csv.out, "interval.1.low"));
+}
+
+TEST_CASE("ratio: what is asked wrongly ends with 2 or 3, says why and records nothing", "[cli][ratio]") {
+  const Workbench bench;
+  bench.init(policy());
+  const std::string before = dump(bench.path("L"));
+  struct Case {
+    const char* statistic;
+    int exit;
+    const char* says;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"ratio:cost", 2, "over the sum of which column? write ratio:cost,COLUMN"},
+           {"ratio:cost,cost", 2, "the ratio of 'cost' to itself is 1"},
+           {"ratio:cost,costs", 3, "declares no column 'costs' (did you mean 'cost'?)"},
+           {"ratio:cost,ward", 3, "column 'ward' has type string: a ratio needs a column of type int"},
+           {"private_variance:age", 2,
+            "'private_variance' is what a policy calls it; write variance:COLUMN"}}) {
+    CAPTURE(c.statistic);
+    const Result result = ask(bench, {"release", c.statistic}, "1");
+    CHECK(result.exit == c.exit);
+    CHECK(contains(result.err, c.says));
+  }
+  const Result suppressed =
+      ask(bench, {"release", "ratio:cost,age", "--by", "ward", "--suppress-below", "5"}, "1");
+  CHECK(suppressed.exit == 2);
+  CHECK(contains(suppressed.err, "no count of its cells is released with 'ratio:cost,age'"));
+  const Result forecast =
+      bench.with_ledger({"forecast", "clinic", "ratio:cost,age", "--accuracy", "0.1", "--alpha", "0.05"});
+  CHECK(forecast.exit == 3);
+  CHECK(dump(bench.path("L")) == before);
+}
+
+TEST_CASE("private variance: the command releases it where the policy names it, and says so where not",
+          "[cli][ratio]") {
+  const Workbench bench;
+  bench.init(policy());
+  const json told = json::parse(ask(bench, {"release", "variance:age", "--json"}, "1000000").out);
+  CHECK(told.at("post_processing") == "variance_about");
+  CHECK(told.at("components").size() == 3);
+  CHECK(told.at("interval").size() == 1);
+  const Result by = ask(bench, {"release", "variance:age", "--by", "ward"}, "1");
+  CHECK(by.exit == 4);
+  CHECK(contains(by.err, "statistic 'variance' is not among the statistics"));
+  CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
+
+  const Workbench plain;
+  plain.init(kClinicPolicy);
+  const Result refused = ask(plain, {"release", "variance:age"}, "0.1");
+  CHECK(refused.exit == 4);
+  CHECK(contains(refused.err, "'private_variance', a variance over a private number of rows, is not among"));
+  CHECK(ask(plain, {"release", "variance:age", "--by", "ward"}, "0.1").exit == 0);
+}

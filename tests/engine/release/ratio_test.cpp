@@ -1,0 +1,360 @@
+// Ratios of two sums, and variances over a private number of rows, from the question to the audit: what is
+// drawn, charged, recorded, replayed, permitted and found wrong.
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/dummy_release.hpp"
+#include "epsilog/engine/forecast.hpp"
+#include "epsilog/engine/policy_diff.hpp"
+#include "implied_object.hpp"
+#include "later_policy.hpp"
+#include "plan.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using accounting::Rational;
+using engine::Answer;
+using engine::Engine;
+using engine::RefusalCode;
+
+namespace {
+
+const std::string kNamed = "    allow: {statistics: [mean, variance, private_variance, ratio]}\n";
+const std::string kWhole = kNamed + "    release: {default: {mechanism: discrete_laplace}}\n";
+
+/// Where noise is far below what is told apart: of a sum it has a scale below 1/30.
+const std::string kNearly = "1000000";
+const std::string kMuch = "epsilon: 2300000";
+
+bool near(const Rational& value, const Rational& wanted) {
+  return abs(Rational(value - wanted)) < Rational(1, 50);
+}
+
+const std::vector<RefusalCode> kNone, kNotAllowed{RefusalCode::statistic_not_allowed},
+    kColumn{RefusalCode::column_not_allowed}, kForbidden{RefusalCode::forbidden};
+
+std::vector<RefusalCode> codes(const Answer& answer) {
+  std::vector<RefusalCode> codes;
+  for (const engine::Reason& reason : answer.recorded.reasons) codes.push_back(reason.code);
+  return codes;
+}
+
+/// Why it would be refused under such a policy.
+std::vector<RefusalCode> refusals(const std::string& more, const engine::Request& asked) {
+  const engine::Policy policy = engine::checked_policy(clinic_policy("epsilon: 3", more), "p.yaml");
+  mechanisms::SystemBits bits;
+  return codes(engine::dummy_release(policy, asked, bits, {}).would_be);
+}
+
+}  // namespace
+
+TEST_CASE("ratio: without noise it is that of the rows that have both, in each cell",
+          "[engine][ratio][exact]") {
+  const Clinic clinic(kMuch, kWhole);
+  Engine engine = clinic.open();
+  const Answer all = release(engine, request("ratio:cost,age", kNearly));
+  REQUIRE(all.recorded.granted);
+  CHECK(near(all.released.values.at(0), Rational(921275, 21200)));  // 9212.75 / 212
+  const Answer by = release(engine, request("ratio:cost,age", kNearly, "", "ward"));
+  REQUIRE(by.released.values.size() == 3);
+  CHECK(near(by.released.values[0], Rational(413275, 12300)));
+  CHECK(near(by.released.values[1], Rational(5080, 89)));
+  // The third has no row with both: an end of what there can be, and no interval.
+  CHECK((by.released.values[2] == 0 || by.released.values[2] == 500'000'000));
+  const Answer some = release(engine, request("ratio:age,cost", "10000", "", std::nullopt, "ward = 'B'"));
+  CHECK(near(some.released.values.at(0), Rational(89, 5080)));
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("ratio: an interval is told where 0 is no plausible denominator, and none where it is",
+          "[engine][ratio][intervals]") {
+  const Clinic clinic(kMuch, kWhole);
+  Engine engine = clinic.open();
+  mechanisms::SystemBits bits;
+  const std::vector<Rational> alphas{accounting::power_of_ten(-9)};
+  const Answer by = engine.release(request("ratio:cost,age", kNearly, "", "ward"), bits, alphas);
+  REQUIRE(by.released.intervals.size() == 1);
+  const engine::CellIntervals& told = by.released.intervals[0];
+  REQUIRE(told.everything.has_value());
+  CHECK((told.everything->low == 0 && told.everything->high == 500'000'000));
+  REQUIRE((told.each.size() == 3 && told.together.size() == 3));
+  for (const auto& of_cells : {told.each, told.together}) {
+    CHECK_FALSE(told.says_nothing(of_cells[0]));
+    CHECK((of_cells[0].low <= Rational(413275, 12300) && of_cells[0].high >= Rational(413275, 12300)));
+    CHECK(Rational(of_cells[0].high - of_cells[0].low) < Rational(1, 10));
+    CHECK_FALSE(told.says_nothing(of_cells[1]));
+    CHECK(told.says_nothing(of_cells[2]));
+  }
+  const Answer blurred = engine.release(request("ratio:cost,age", "0.01"), bits, alphas);
+  CHECK(blurred.released.intervals[0].says_nothing(blurred.released.intervals[0].each[0]));
+}
+
+TEST_CASE("ratio: what is recorded is what was proved, each sum by its share, and a retry is free",
+          "[engine][ratio][G5]") {
+  const Clinic clinic("epsilon: 3", kNamed + "    mean_split: 1/4\n");
+  Engine engine = clinic.open();
+  const Answer one = release(engine, request("ratio:cost,age", "0.8", "monday"));
+  REQUIRE(one.recorded.granted);
+  CHECK(one.asked.statistic == "ratio:cost,age");
+  CHECK(one.planned.post_processing == accounting::PostProcessing::Kind::ratio);
+  REQUIRE(one.planned.record.components.size() == 2);
+  const ledger::ComponentRecord& above = one.planned.record.components[0];
+  const ledger::ComponentRecord& below = one.planned.record.components[1];
+  CHECK(above.statistic == "numerator");
+  CHECK(above.sensitivity == 15'000);
+  CHECK(above.epsilon.text() == "0.2");
+  CHECK(below.statistic == "denominator");
+  CHECK(below.sensitivity == 330);
+  CHECK(below.epsilon.text() == "0.6");
+  REQUIRE(one.released.component_values.size() == 2);
+  CHECK((one.released.values[0] >= 0 && one.released.values[0] <= 500'000'000));
+  const Answer again = release(engine, request("ratio:cost,age", "0.8", "monday"));
+  CHECK(again.recorded.replayed);
+  CHECK(again.released.values == one.released.values);
+  // With another column under the line it is another question.
+  CHECK(codes(release(engine, request("ratio:age,cost", "0.8", "monday"))) ==
+        std::vector{RefusalCode::key_conflict});
+  CHECK(release(engine, request("ratio:cost,age", "0.4", "", "ward"))
+            .planned.record.components[1]
+            .coordinates == 3);
+  CHECK(spent(engine) == "1.2");
+  std::vector<std::string> told;
+  engine.history("", 0, [&](const Answer& each) { told.push_back(each.asked.statistic); });
+  CHECK(told == std::vector<std::string>{"ratio:cost,age", "ratio:age,cost", "ratio:cost,age"});
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("ratio: Gaussian noise is calibrated to the L2 sensitivity of each sum", "[engine][ratio][exact]") {
+  const Clinic clinic("measure: zcdp, rho: 50",
+                      kNamed + "    release: {default: {mechanism: discrete_gaussian}}\n");
+  Engine engine = clinic.open();
+  engine::Request asked = request("ratio:cost,age", "0", "", "ward");
+  asked.rho = Rational(1, 10);
+  const Answer answer = release(engine, asked);
+  REQUIRE(answer.recorded.granted);
+  CHECK(answer.planned.record.components.at(0).sensitivity_l2_squared == Rational(15'000) * 15'000);
+  CHECK(answer.planned.record.components.at(1).sensitivity_l2_squared == Rational(330) * 330);
+  Rational rho = 0;
+  for (const ledger::ComponentRecord& part : answer.planned.record.components) rho += part.rho.value();
+  CHECK(rho <= Rational(1, 10));
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("ratio: both columns have to be allowed, and one that is forbidden forbids it",
+          "[engine][ratio][negative]") {
+  const auto of = [](const std::string& more, const char* statistic = "ratio:cost,age") {
+    return refusals(more, request(statistic, "0.1"));
+  };
+  CHECK(of(kNamed) == kNone);
+  const auto columns = [](const char* list) {
+    return std::string("    allow: {statistics: [ratio], columns: ") + list + "}\n";
+  };
+  CHECK(of(columns("[age, cost]")) == kNone);
+  CHECK(of(columns("[age]")) == kColumn);
+  CHECK(of(columns("[cost]")) == kColumn);
+  CHECK(of(columns("[]")) == std::vector{RefusalCode::column_not_allowed, RefusalCode::column_not_allowed});
+  for (const char* list : {"[age]", "[cost]", "[ward, cost]"}) {
+    CHECK(of(kNamed + "    forbid: [{columns: " + list + "}]\n") == kForbidden);
+    CHECK(of(kNamed + "    forbid: [{columns: " + list + ", statistics: [mean]}]\n") == kNone);
+  }
+  CHECK(of(kNamed + "    forbid: [{columns: [ward]}]\n") == kNone);
+  CHECK(of(kNamed + "    forbid: [{statistics: [ratio]}]\n") == kForbidden);
+}
+
+TEST_CASE("ratio and private variance: no policy from before permits them, whatever else it names",
+          "[engine][ratio][negative]") {
+  const char* before[] = {
+      "", "    allow: {statistics: [count, units, sum, mean, variance, value]}\n",
+      "    allow: {statistics: [sum, variance, quantile, count_of, proportion, distinct]}\n",
+      "    allow: {columns: [age, cost]}\n"};
+  for (const char* allow : before) {
+    CAPTURE(allow);
+    CHECK(refusals(allow, request("ratio:cost,age", "0.1")) == kNotAllowed);
+    CHECK(refusals(allow, request("variance:age", "0.1")) == kNotAllowed);
+    CHECK(refusals(allow, request("variance:age", "0.1", "", std::nullopt, "ward = 'A'")) == kNotAllowed);
+    // What they did permit they permit still.
+    CHECK(refusals(allow, request("variance:age", "0.1", "", "ward")) == kNone);
+  }
+  // It is recorded as any refusal, costs nothing, and says what would have to be named.
+  const Clinic clinic;
+  Engine engine = clinic.open();
+  const Answer refused = release(engine, request("variance:age", "0.1"));
+  REQUIRE(refused.recorded.reasons.size() == 1);
+  CHECK(refused.recorded.reasons[0].message ==
+        "statistic 'private_variance', a variance over a private number of rows, is not among the statistics "
+        "that 'clinic' allows; it is asked only where `allow.statistics` names it");
+  CHECK(spent(engine) == "0");
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("private variance: it is that of the rows that have a value, by three parts",
+          "[engine][ratio][exact]") {
+  const Clinic clinic(kMuch, kWhole);
+  Engine engine = clinic.open();
+  const Answer all = release(engine, request("variance:age", kNearly, "monday"));
+  REQUIRE(all.recorded.granted);
+  CHECK(near(all.released.values.at(0), Rational(8566, 25)));  // 10702/5 - (212/5)²
+  CHECK(all.planned.post_processing == accounting::PostProcessing::Kind::variance_about);
+  REQUIRE(all.planned.record.components.size() == 3);
+  CHECK(all.planned.record.components[0].statistic == "squares_about_centre");
+  CHECK(all.planned.record.components[0].sensitivity == 9075);
+  CHECK(all.planned.record.components[1].sensitivity == 165);
+  CHECK(all.planned.record.components[2].sensitivity == 3);
+  CHECK(release(engine, request("variance:age", kNearly, "monday")).recorded.replayed);
+  const Answer some = release(engine, request("variance:age", kNearly, "", std::nullopt, "ward = 'A'"));
+  CHECK(near(some.released.values.at(0), Rational(1478, 3)));  // 6521/3 - 41²
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("private variance: its name permits no other variance, and forbidding variances forbids it",
+          "[engine][ratio][negative]") {
+  const std::string only = "    allow: {statistics: [private_variance]}\n";
+  CHECK(refusals(only, request("variance:age", "0.1")) == kNone);
+  CHECK(refusals(only, request("variance:age", "0.1", "", "ward")) == kNotAllowed);
+  CHECK(refusals(kNamed + "    forbid: [{statistics: [variance]}]\n", request("variance:age", "0.1")) ==
+        kForbidden);
+  const std::string not_private = kNamed + "    forbid: [{statistics: [private_variance]}]\n";
+  CHECK(refusals(not_private, request("variance:age", "0.1")) == kForbidden);
+  CHECK(refusals(not_private, request("variance:age", "0.1", "", "ward")) == kNone);
+  // Of a public number of rows it is the variance that it was.
+  std::string exact = clinic_policy("epsilon: 3", "    allow: {statistics: [variance]}\n");
+  exact.replace(exact.find("max: 100000"), 11, "exact: 6");
+  exact.replace(exact.find("add-remove"), 10, "replace-one");
+  exact.replace(exact.find("[0, 110]}"), 9, "[0, 110], missing: 50}");
+  exact.replace(exact.find("[0, 5000]}"), 10, "[0, 5000], missing: 0}");
+  mechanisms::SystemBits bits;
+  const engine::Policy policy = engine::checked_policy(exact, "p.yaml");
+  for (const char* where : {"", "ward = 'A'"}) {
+    const auto condition = *where == 0 ? std::nullopt : std::optional<std::string>(where);
+    const engine::Request asked = request("variance:age", "0.1", "", std::nullopt, condition);
+    CHECK(codes(engine::dummy_release(policy, asked, bits, {}).would_be) == kNone);
+  }
+}
+
+TEST_CASE("ratio and private variance: their arrival is looser, and leaving them out tighter",
+          "[engine][ratio][policy]") {
+  const auto policy = [](const std::string& more) {
+    return engine::checked_policy(clinic_policy("epsilon: 3", more), "p.yaml");
+  };
+  const auto changes = [](const engine::Policy& before, const engine::Policy& after) {
+    std::string text;
+    for (const engine::PolicyChange& change : engine::diff(before, after)) {
+      text += std::string(name(change.direction)) + " " + change.path.at(2) + "." + change.path.at(3) + " " +
+              change.after + "; ";
+    }
+    return text;
+  };
+  const std::string first = "    allow: {statistics: [count, units, sum, mean, variance, value]}\n";
+  for (const std::string word : {"private_variance", "ratio"}) {
+    CAPTURE(word);
+    std::string more = first;
+    more.insert(more.find(']'), ", " + word);
+    CHECK(changes(policy(first), policy(more)) == "looser allow.statistics " + word + "; ");
+    CHECK(changes(policy(""), policy(more)) == "looser allow.statistics " + word + "; ");
+    CHECK(changes(policy(more), policy("")) == "tighter allow.statistics ; ");
+    // A variance is released as a variance, whatever permits it.
+    const std::string entry = "\"name\":\"" + word + "\"";
+    CHECK((engine::implied_object(policy(more)).find(entry) != std::string::npos) == (word == "ratio"));
+    CHECK(engine::implied_object(policy(first)).find(entry) == std::string::npos);
+    std::string yaml = clinic_policy("epsilon: 3", "    release: {" + word + ": {mechanism: gaussian}}\n");
+    yaml.replace(yaml.find("score:"), 6, word + ":");
+    CHECK(engine::Policy::parse_stored(yaml, "policy version 1").datasets()[0].settings(word).mechanism ==
+          engine::MechanismChoice::gaussian);
+    CHECK_THROWS_WITH(engine::checked_policy(yaml, "p.yaml"),
+                      says("query name '" + word + "': this name is reserved; choose another"));
+  }
+}
+
+TEST_CASE(
+    "ratio and private variance: a policy is held to what they could be released with, once it names them",
+    "[engine][ratio][policy]") {
+  const std::string coarse = "    release: {variance: {precision: binary64, bound: 1e30}}\n";
+  const auto checked = [](const std::string& more) {
+    return engine::checked_policy(clinic_policy("epsilon: 3", more), "p.yaml");
+  };
+  const engine::Policy policy = checked(
+      kNamed +
+      "    release: {ratio: {mechanism: discrete_laplace, grid: 4}, variance: {arithmetic: exact}}\n");
+  const auto planned = [&](const char* statistic) {
+    return engine::make_plan(policy.datasets()[0], request(statistic, "0.5")).record;
+  };
+  CHECK(planned("ratio:cost,age").mechanism == "discrete_laplace");
+  CHECK(planned("ratio:cost,age").components[1].grid == 1);  // 4 of a ratio says nothing of its parts
+  CHECK(planned("variance:age").arithmetic == "exact");
+  CHECK(planned("mean:age").arithmetic == "mpfr");
+  // Bounds are of the answer, and say nothing of the parts.
+  CHECK_NOTHROW(checked(coarse));
+  CHECK_NOTHROW(checked(kNamed + coarse));
+  // What binary64 cannot hold of a part is told before anybody asks, and of what cannot be asked never.
+  const auto many_rows = [](const std::string& statistics, const std::string& released) {
+    std::string yaml =
+        clinic_policy("epsilon: 2300000", "    allow: {statistics: [" + statistics + "]}\n    release: {" +
+                                              released + ": {precision: binary64}}\n");
+    yaml.replace(yaml.find("max: 100000"), 11, "max: 1000000000000");
+    return engine::checked_policy(yaml, "p.yaml");
+  };
+  CHECK_THROWS_WITH(many_rows("ratio", "ratio"),
+                    says("'ratio:age,cost' of dataset 'clinic' cannot be released"));
+  CHECK_NOTHROW(many_rows("mean", "ratio"));
+  CHECK_THROWS_WITH(many_rows("private_variance", "variance"),
+                    says("'variance:age' of dataset 'clinic' cannot be released"));
+  CHECK_NOTHROW(many_rows("variance", "variance"));
+}
+
+TEST_CASE("ratio: accuracy is known beforehand of its parts and not of itself", "[engine][ratio][forecast]") {
+  const Clinic clinic("epsilon: 50", kNamed);
+  const Engine engine = clinic.open();
+  const Rational alpha(1, 20);
+  const Answer planned = engine.plan(request("ratio:cost,age", "5"), {alpha});
+  CHECK(planned.planned.accuracy.size() == 2);
+  CHECK(planned.planned.advice.empty());
+  CHECK_THROWS_WITH(
+      engine.forecast_of_accuracy(request("ratio:cost,age", "1"), {alpha, Rational(1, 10)}, {alpha}),
+      says("releases, each with an accuracy of its own"));
+  const auto forecast = engine.forecast(request("ratio:cost,age", "1"), {alpha});
+  CHECK(forecast.each.planned.record.components.size() == 2);
+}
+
+TEST_CASE("ratio: a request that waits is planned otherwise where what divides it begins elsewhere",
+          "[engine][ratio][later]") {
+  const auto plan = [](const char* bounds) {
+    std::string yaml = clinic_policy("epsilon: 3", kNamed);
+    yaml.replace(yaml.find("[0, 110]"), 8, bounds);
+    const engine::Policy policy = engine::checked_policy(yaml, "p.yaml");
+    return std::make_shared<engine::Plan>(
+        engine::make_plan(policy.datasets()[0], request("ratio:cost,age", "0.5")));
+  };
+  const auto otherwise = [&](const char* before, const char* after) {
+    engine::Terms asked, now;
+    asked.plan = plan(before);
+    now.plan = plan(after);
+    return engine::planned_otherwise(asked, now);
+  };
+  CHECK(otherwise("[0, 110]", "[0, 110]").empty());
+  CHECK(otherwise("[0, 110]", "[1, 110]") == std::vector<std::string>{"post-processing"});
+  CHECK(otherwise("[1, 110]", "[2, 110]") == std::vector<std::string>{"post-processing"});
+}
+
+TEST_CASE("ratio: what cannot be derived names the declaration, by any way to ask", "[engine][ratio][G8]") {
+  std::string yaml = clinic_policy("epsilon: 3", kNamed);
+  yaml.replace(yaml.find("[0, 110]"), 8, "[-1, 110]");
+  TemporaryFolder folder;
+  folder.write("visits.csv", kVisits);
+  folder.write("policy.yaml", yaml);
+  (void)Engine::init(folder.path("policy.yaml"), folder.path("L"), "curator");
+  Engine engine = Engine::open(folder.path("L"));
+  const engine::Request asked = request("ratio:cost,age", "0.1");
+  const auto told = says("column 'age' is divided by, and its bounds begin below 0: declare `bounds`");
+  CHECK_THROWS_WITH(release(engine, asked), told);
+  CHECK_THROWS_WITH(engine.plan(asked, {}), told);
+  CHECK_THROWS_WITH(engine.forecast(asked, {}), told);
+  mechanisms::SystemBits bits;
+  CHECK_THROWS_WITH(engine::dummy_release(engine::checked_policy(yaml, "p.yaml"), asked, bits, {}), told);
+  CHECK(release(engine, request("ratio:age,cost", "0.1")).recorded.granted);
+  CHECK(spent(engine) == "0.1");
+  const auto dummy =
+      engine::dummy_release(engine::checked_policy(yaml, "p.yaml"),
+                            request("ratio:age,cost", "0.1", "", "ward"), bits, std::vector{Rational(1, 20)});
+  CHECK(dummy.would_be.released.values.size() == 3);
+}
