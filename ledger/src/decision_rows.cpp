@@ -114,7 +114,8 @@ void require_values_follow(const StoredDecision& decision) {
   if (!decision.release) return;
   bool follow = false;
   try {
-    follow = decision.values == accounting::post_process(decision.post_processing, decision.component_values);
+    follow = decision.values ==
+             released_values(*decision.release, decision.post_processing, decision.component_values);
   } catch (const InvalidParameter&) {  // not as many components as the recipe takes
   }
   if (!follow) throw LedgerCorrupt("its value does not follow from its components");

@@ -84,23 +84,46 @@ void require_outcome(const DecisionDraft& draft, std::initializer_list<Outcome> 
           "the draft's outcome is not one that is recorded so");
 }
 
+/// What accounts have to cover of a release: all of it, but for the scopes that are named.
+class LossByScope {
+ public:
+  LossByScope(const ApproximateLoss& whole, std::span<const ScopeLoss> parts) : whole_(whole) {
+    for (const ScopeLoss& part : parts) {
+      require(part.scope.starts_with("block:"), "a part of a loss is of what is no block");
+      require(part.loss.epsilon <= whole.epsilon && part.loss.delta <= whole.delta,
+              "a part of a loss is more than the whole");
+      require(parts_.emplace(part.scope, &part.loss).second, "two parts of a loss are of one scope");
+    }
+  }
+  [[nodiscard]] const ApproximateLoss& of(const std::string& scope) const {
+    const auto part = parts_.find(scope);
+    return part == parts_.end() ? whole_ : *part->second;
+  }
+
+ private:
+  const ApproximateLoss& whole_;
+  std::map<std::string, const ApproximateLoss*> parts_;
+};
+
 /// A charge below what is proved would let the receipt cover more than was paid.
 void require_covered(const std::vector<AccountState>& accounts, const std::vector<Charge>& charges,
-                     const ApproximateLoss& loss) {
+                     const LossByScope& loss) {
   std::set<std::string> with_delta;  // scopes
   for (std::size_t i = 0; i < charges.size(); ++i) {
     const AccountState& account = accounts[i];
+    const ApproximateLoss& covered = loss.of(account.scope);
     if (account.measure == kEpsilonMeasure) {
-      require(charges[i].amount >= loss.epsilon.units(),
+      require(charges[i].amount >= covered.epsilon.units(),
               "a charge is below the loss its receipt would cover");
     } else if (account.measure == kDeltaMeasure) {
-      require(charges[i].amount >= loss.delta.units(), "a charge is below the delta its receipt would cover");
+      require(charges[i].amount >= covered.delta.units(),
+              "a charge is below the delta its receipt would cover");
       with_delta.insert(account.scope);
     }
   }
-  if (loss.pure()) return;
   for (const AccountState& account : accounts) {
-    require(account.measure != kEpsilonMeasure || with_delta.contains(account.scope),
+    require(account.measure != kEpsilonMeasure || loss.of(account.scope).pure() ||
+                with_delta.contains(account.scope),
             "the loss has a delta and no account of measure delta is charged beside one of epsilon");
   }
 }
@@ -117,8 +140,20 @@ void require_read_back(const StoredDecision& decision) {
   if (!same) throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
 }
 
+void require_as_many_as_cells(const ReleaseRecord& record, const accounting::PostProcessing& post_processing,
+                              const std::vector<SealedRelease>& components) {
+  std::size_t parted = 0;
+  for (const ReleasePart& part : release_parts(record, post_processing)) {
+    for (std::size_t i = 0; i < part.components; ++i, ++parted) {
+      require(parted < components.size() && components[parted].size() == part.drawn,
+              "a sealed release has another number of values than its cells take");
+    }
+  }
+  require(parted == components.size(), "the rows do not share out all components");
+}
+
 void require_components_paid(const ReleaseRecord& record, const std::vector<SealedRelease>& components,
-                             std::size_t of_a_cell, std::int64_t decision, const ApproximateLoss& receipt) {
+                             std::int64_t decision, const ApproximateLoss& receipt) {
   require(!components.empty() && components.size() == record.components.size(),
           "as many sealed releases as components are to be attached");
   std::vector<ApproximateLoss> losses;
@@ -129,8 +164,6 @@ void require_components_paid(const ReleaseRecord& record, const std::vector<Seal
             "a component's epsilon is not what was paid for it");
     require((paid.pure() ? std::nullopt : std::optional(paid.delta)) == record.components[i].delta,
             "a component's delta is not what was paid for it");
-    require(components[i].size() == of_a_cell * std::max<std::uint64_t>(record.cells.size(), 1),
-            "a sealed release has another number of values than its cells take");
     losses.push_back(paid);
   }
   require(accounting::compose_sequential(losses) == receipt, "the components do not use up the receipt");
@@ -191,7 +224,8 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
 
 std::vector<Charge> TransactionState::checked_charges(const DecisionDraft& draft,
                                                       std::span<const Charge> charges,
-                                                      const ApproximateLoss* loss) {
+                                                      const ApproximateLoss* loss,
+                                                      std::span<const ScopeLoss> parts) {
   std::vector<Charge> sorted(charges.begin(), charges.end());
   std::sort(sorted.begin(), sorted.end(),
             [](const Charge& a, const Charge& b) { return a.account < b.account; });
@@ -215,7 +249,7 @@ std::vector<Charge> TransactionState::checked_charges(const DecisionDraft& draft
   require(std::any_of(accounts.begin(), accounts.end(),
                       [](const AccountState& account) { return account.measure != kDeltaMeasure; }),
           "no account is charged but those of measure delta");
-  if (loss != nullptr) require_covered(accounts, sorted, *loss);
+  if (loss != nullptr) require_covered(accounts, sorted, LossByScope(*loss, parts));
   return sorted;
 }
 
@@ -361,13 +395,13 @@ void TransactionState::owe(const ApproximateLoss& loss) {
 }
 
 accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std::span<const Charge> charges,
-                                              const ApproximateLoss& loss) {
+                                              const ApproximateLoss& loss, std::span<const ScopeLoss> parts) {
   return state_->guarded("recording a charge", [&](TransactionState& state) {
     require_outcome(granted, {Outcome::granted});
     require(granted.parent.empty(), "a grant about a reservation posts that and charges nothing else");
     static_cast<void>(state.require_recordable(granted));
     require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
-    std::vector<Charge> checked = state.checked_charges(granted, charges, &loss);
+    std::vector<Charge> checked = state.checked_charges(granted, charges, &loss, parts);
     state.changed = true;
     state.move(TransactionState::Move::spend, checked);
     static_cast<void>(state.record(granted, TransactionState::Move::spend, checked, checked));
@@ -380,20 +414,21 @@ std::string Transaction::reserve(const DecisionDraft& reserved, std::span<const 
   return state_->guarded("recording a reservation", [&](TransactionState& state) {
     require_outcome(reserved, {Outcome::reserved});
     static_cast<void>(state.require_recordable(reserved));
-    const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr);
+    const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr, {});
     state.changed = true;
     state.move(TransactionState::Move::reserve, checked);
     return state.record(reserved, TransactionState::Move::reserve, checked, checked);
   });
 }
 
-accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const ApproximateLoss& loss) {
+accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const ApproximateLoss& loss,
+                                            std::span<const ScopeLoss> parts) {
   return state_->guarded("posting a reservation", [&](TransactionState& state) {
     require_outcome(granted, {Outcome::granted});
     const auto parent = state.require_recordable(granted);
     require(parent.has_value(), "it does not say which reservation is posted");
     require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
-    const std::vector<Charge> checked = state.checked_charges(granted, parent->charges, &loss);
+    const std::vector<Charge> checked = state.checked_charges(granted, parent->charges, &loss, parts);
     state.changed = true;
     state.move(TransactionState::Move::spend_reserved, checked);
     static_cast<void>(state.record(granted, TransactionState::Move::spend_reserved, checked, checked));
@@ -473,11 +508,11 @@ void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease>
   state_->guarded("recording a release", [&](TransactionState& state) {
     require(state.owing, "there is no charged decision to attach a release to");
     StoredDecision& decision = state.recorded.back();
-    require_components_paid(record, components, accounting::values_of_a_cell(post_processing.kind),
-                            decision.seq, state.receipt);
+    require_components_paid(record, components, decision.seq, state.receipt);
+    require_as_many_as_cells(record, post_processing, components);
     for (SealedRelease& component : components)
       decision.component_values.push_back(std::move(component.values_));
-    decision.values = accounting::post_process(post_processing, decision.component_values);
+    decision.values = released_values(record, post_processing, decision.component_values);
     decision.post_processing = post_processing;
     decision.release = record;
     require_read_back(decision);

@@ -85,10 +85,6 @@ auto tied(const PolicyVersion& version) {
                   version.applied_by, version.after_decision, version.event);
 }
 
-auto tied(const accounting::PostProcessing& recipe) {
-  return std::tie(recipe.kind, recipe.centre, recipe.lower, recipe.upper);
-}
-
 auto tied(const accounting::Balance& balance) {
   return std::tie(balance.limit, balance.spent, balance.reserved);
 }
@@ -97,8 +93,7 @@ auto tied(const accounting::Balance& balance) {
 
 bool operator==(const PlanRecord& a, const PlanRecord& b) {
   return a.number == b.number && a.policy_version == b.policy_version && a.question == b.question &&
-         a.release == b.release && tied(a.post_processing) == tied(b.post_processing) &&
-         a.first_at == b.first_at;
+         a.release == b.release && a.post_processing == b.post_processing && a.first_at == b.first_at;
 }
 
 bool operator==(const Movement& a, const Movement& b) {

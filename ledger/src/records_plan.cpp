@@ -46,6 +46,38 @@ constexpr auto kPostProcessing = [](auto& members, auto& recipe) {
                 "centre: is there unless it is rounded, a proportion or a ratio");
 };
 
+constexpr auto kPostProcessingIf = [](auto& members, auto& recipe) {
+  members.object_if("post_processing", recipe.kind != PostProcessing::Kind::none,
+                    [&](auto& inner) { kPostProcessing(inner, recipe); });
+};
+
+constexpr auto kRow = [](auto& members, auto& row) {
+  members.number("adjusted", row.adjusted);
+  members.bytes_if("arithmetic", row.arithmetic);
+  members.cells_if("cells", row.cells);
+  members.number("charged", row.charged);
+  members.count("components", row.components, 1);
+  members.bytes("mechanism", row.mechanism);
+  kPostProcessingIf(members, row.post_processing);
+  members.number_if("published", row.published);
+  members.number("requested", row.requested);
+};
+
+/// The rows of a batch share all components out among them; what else answers a question they have
+/// themselves.
+bool is_batch_or_has_no_rows(const PlanRecord& plan) {
+  const ReleaseRecord& release = *plan.release;
+  if (release.rows.empty()) return release.mechanism != kBatch;
+  std::uint64_t components = 0;
+  for (const ReleaseRow& row : release.rows) {
+    if (row.mechanism == kBatch) return false;
+    if (__builtin_add_overflow(components, static_cast<std::uint64_t>(row.components), &components))
+      return false;
+  }
+  return release.mechanism == kBatch && release.arithmetic.empty() && release.cells.empty() &&
+         components == release.components.size() && plan.post_processing.kind == PostProcessing::Kind::none;
+}
+
 /// Of a plan that has a release.
 constexpr auto kRelease = [](auto& members, auto& plan) {
   auto& release = members.made(plan.release);
@@ -55,12 +87,13 @@ constexpr auto kRelease = [](auto& members, auto& plan) {
   members.number("charged", release.charged);
   members.objects_if("components", release.components, kComponent);
   members.bytes("mechanism", release.mechanism);
-  members.object_if("post_processing", plan.post_processing.kind != PostProcessing::Kind::none,
-                    [&](auto& inner) { kPostProcessing(inner, plan.post_processing); });
+  kPostProcessingIf(members, plan.post_processing);
   members.number_if("published", release.published);
   members.bytes_if("relation", release.relation);
   members.number("requested", release.requested);
+  members.objects_if("rows", release.rows, kRow);
   members.bytes_if("unit", release.unit);
+  members.agree(is_batch_or_has_no_rows(plan), "rows: are those of a batch, and share its components");
 };
 
 constexpr auto kPlan = [](auto& members, auto& plan) {

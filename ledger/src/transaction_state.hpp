@@ -108,7 +108,8 @@ class TransactionState final {
   /// Sorted by account: the order in which a storage with row locks would have to take them.
   /// `loss` null: reserved, for a loss that is not known yet.
   std::vector<Charge> checked_charges(const DecisionDraft& draft, std::span<const Charge> charges,
-                                      const accounting::ApproximateLoss* loss);
+                                      const accounting::ApproximateLoss* loss,
+                                      std::span<const ScopeLoss> parts);
   /// What a charge does to its account.
   enum class Move { spend, reserve, spend_reserved, give_back };
   /// One UPDATE of account a charge, each of exactly one row.

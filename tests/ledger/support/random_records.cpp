@@ -146,13 +146,45 @@ class RandomRecords {
                           .unit = bytes_or_nothing(),
                           .relation = bytes_or_nothing()};
     for (std::uint64_t left = below(3); left > 0; --left) release.components.push_back(component());
+    if (chance() && chance() && !release.components.empty()) return batch(std::move(release));
+    release.cells = cells();
+    return release;
+  }
+  ledger::CellKeys cells() {
     std::vector<std::vector<std::string>> lists(below(4));
     for (auto& keys : lists) {
       do keys.push_back(bytes_or_nothing());
       while (chance());
     }
-    release.cells = ledger::CellKeys(std::move(lists));
+    return ledger::CellKeys(std::move(lists));
+  }
+  /// Of a row a component, so that there are as many as it takes.
+  ReleaseRecord batch(ReleaseRecord release) {
+    release.mechanism = ledger::kBatch;
+    release.arithmetic.clear();
+    for (std::size_t left = release.components.size(); left > 0; --left) {
+      release.rows.push_back({.mechanism = bytes(),
+                              .arithmetic = bytes_or_nothing(),
+                              .requested = number(),
+                              .charged = accounting::Epsilon::from_units(units()),
+                              .adjusted = number(),
+                              .published = perhaps(number()),
+                              .cells = cells(),
+                              .post_processing = recipe()});
+    }
     return release;
+  }
+  PostProcessing recipe() {
+    using Kind = PostProcessing::Kind;
+    constexpr std::array kKinds{Kind::none,    Kind::mean_about, Kind::variance_about,
+                                Kind::rounded, Kind::proportion, Kind::ratio};
+    PostProcessing recipe;
+    recipe.kind = kKinds.at(below(kKinds.size()));
+    if (recipe.kind == Kind::none) return recipe;
+    if (accounting::has_centre(recipe.kind)) recipe.centre = number();
+    recipe.lower = number();
+    recipe.upper = number();
+    return recipe;
   }
   PlanRecord plan() {
     PlanRecord plan{.number = count(1),
@@ -160,15 +192,7 @@ class RandomRecords {
                     .question = chance() ? object(1) : "",
                     .first_at = time()};
     plan.release = perhaps(release());
-    if (!plan.release) return plan;
-    using Kind = PostProcessing::Kind;
-    constexpr std::array kKinds{Kind::none,    Kind::mean_about, Kind::variance_about,
-                                Kind::rounded, Kind::proportion, Kind::ratio};
-    plan.post_processing.kind = kKinds.at(below(kKinds.size()));
-    if (plan.post_processing.kind == Kind::none) return plan;
-    if (accounting::has_centre(plan.post_processing.kind)) plan.post_processing.centre = number();
-    plan.post_processing.lower = number();
-    plan.post_processing.upper = number();
+    if (plan.release && plan.release->rows.empty()) plan.post_processing = recipe();
     return plan;
   }
   Movement movement(std::int64_t account) {

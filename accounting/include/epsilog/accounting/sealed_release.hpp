@@ -64,6 +64,8 @@ struct PostProcessing {
   Rational centre = 0;  ///< what sums were taken about; 0 unless has_centre()
   Rational lower = 0;   ///< range the answer is clamped to
   Rational upper = 0;
+
+  friend bool operator==(const PostProcessing&, const PostProcessing&) = default;
 };
 /// As it is recorded: "none", "mean_about", …
 [[nodiscard]] std::string_view name(PostProcessing::Kind kind);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "epsilog/accounting/approximate_loss.hpp"
 #include "epsilog/accounting/filter.hpp"
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
@@ -44,6 +45,13 @@ struct AccountState {
 struct Charge {
   std::int64_t account = 0;  ///< AccountState::id
   std::int64_t amount = 0;   ///< grid units, 1..2^61
+};
+
+/// What accounts of one scope have to cover of a release, where that is not all: of a batch, what those of its
+/// rows lose that touch the scope.
+struct ScopeLoss {
+  std::string scope;
+  accounting::ApproximateLoss loss;  ///< in neither part more than that of the release
 };
 
 /// A version of the policy as it was applied.
@@ -91,10 +99,28 @@ struct ComponentRecord {
   friend bool operator==(const ComponentRecord&, const ComponentRecord&) = default;
 };
 
+/// How one row of a batch is answered: by the components that follow those of the rows before it.
+struct ReleaseRow {
+  std::string mechanism;
+  std::string arithmetic;
+  accounting::Rational requested;
+  accounting::Epsilon charged;
+  accounting::Rational adjusted;
+  std::optional<accounting::Rational> published = {};
+  std::int64_t components = 1;                 ///< how many, at least 1
+  CellKeys cells;                              ///< of its answer, as of a release
+  accounting::PostProcessing post_processing;  ///< how its values follow
+
+  friend bool operator==(const ReleaseRow&, const ReleaseRow&) = default;
+};
+
+/// As ReleaseRecord::mechanism of a batch, whose rows have one each.
+inline constexpr std::string_view kBatch = "batch";
+
 /// The public facts of a release, known before a bit is drawn.
 struct ReleaseRecord {
-  std::string mechanism;                               ///< "snapping", "discrete_laplace", …
-  std::string arithmetic;                              ///< "mpfr", "exact"
+  std::string mechanism;                               ///< "snapping", "discrete_laplace", …; kBatch
+  std::string arithmetic;                              ///< "mpfr", "exact"; "" of a batch
   accounting::Rational requested;                      ///< epsilon as asked, exact
   accounting::Epsilon charged;                         ///< on the grid
   accounting::Rational adjusted;                       ///< exact sum over the components
@@ -103,9 +129,32 @@ struct ReleaseRecord {
   CellKeys cells;             ///< by the keys of `by`; empty for a scalar
   std::string unit = {};      ///< of privacy: "patient_id max_rows=3", "row"; "" in rows of schema 1
   std::string relation = {};  ///< of neighbours: "add-remove", "replace-one"; "" in rows of schema 1
+  /// Of a batch, which has no cells of its own and whose components are those of its rows; else empty.
+  std::vector<ReleaseRow> rows = {};
 
   friend bool operator==(const ReleaseRecord&, const ReleaseRecord&) = default;
 };
+
+/// What of a release one question is answered by: a run of the components, and of the values they make.
+struct ReleasePart {
+  std::size_t component = 0;   ///< its first
+  std::size_t components = 0;  ///< how many
+  std::size_t value = 0;       ///< its first, one a cell
+  std::size_t values = 0;      ///< how many
+  std::size_t drawn = 0;       ///< so many values of each of its components
+  accounting::PostProcessing post_processing;
+};
+
+/// Of a batch its rows; of another release itself, answered by `post_processing`.
+/// Thread-safety: pure functions.
+[[nodiscard]] std::vector<ReleasePart> release_parts(const ReleaseRecord& record,
+                                                     const accounting::PostProcessing& post_processing);
+
+/// The answers that follow from what was drawn, [component][cell]: of a batch those of its rows, one after
+/// the other. Throws  InvalidParameter where there are not as many components and values as the parts have.
+[[nodiscard]] std::vector<accounting::Rational> released_values(
+    const ReleaseRecord& record, const accounting::PostProcessing& post_processing,
+    const std::vector<std::vector<accounting::Rational>>& component_values);
 
 /// What a decision says. `parent` is the decision it is about; one is open from when it is recorded until
 /// a child resolves it, and it is resolved once.
@@ -181,8 +230,8 @@ struct StoredDecision {
   std::vector<Charge> charges;
   std::optional<ReleaseRecord> release;
   std::vector<std::vector<accounting::Rational>> component_values;  ///< [component][cell]
-  std::vector<accounting::Rational> values;                         ///< [cell], post-processed
-  accounting::PostProcessing post_processing;                       ///< how `values` follow
+  std::vector<accounting::Rational> values;    ///< [cell], post-processed; of a batch row after row
+  accounting::PostProcessing post_processing;  ///< how `values` follow; of a batch its rows say that
   /// Of token_issued with DecisionDraft::issues_token; nothing where the id is the token (older programs).
   std::optional<DataToken> token = {};
   bool durable = true;  ///< false: not known to be on disk, and values of both kinds and token are withheld

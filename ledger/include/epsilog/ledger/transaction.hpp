@@ -108,12 +108,14 @@ class Transaction final {
   ///           key; distinct accounts of the draft's dataset, one of a measure other than "delta"; a charge
   ///           of at least its part of `loss` against every account named with measure "epsilon" or
   ///           "delta"; for a loss with a delta, beside each account of measure "epsilon" that of measure
-  ///           "delta" of the same scope; epsilon > 0; touched accounts of the draft's dataset.
+  ///           "delta" of the same scope; epsilon > 0; touched accounts of the draft's dataset. Of the scopes
+  ///           of `parts`, each of a block and there once, only that part of `loss` counts.
   /// Ensures   state owing.
   /// Throws    InvalidParameter; LedgerCorrupt if a debit does not apply.
   [[nodiscard]] accounting::ChargeReceipt charge(const DecisionDraft& granted,
                                                  std::span<const Charge> charges,
-                                                 const accounting::ApproximateLoss& loss);
+                                                 const accounting::ApproximateLoss& loss,
+                                                 std::span<const ScopeLoss> parts = {});
   /// Records a reservation and reserves every charge.
   /// Requires  state open; outcome reserved, a deadline after now(); without a parent the active policy
   ///           version, or an open pending parent, which this resolves; otherwise as charge() of a draft,
@@ -122,11 +124,12 @@ class Transaction final {
   std::string reserve(const DecisionDraft& reserved, std::span<const Charge> charges);
   /// Records a grant that posts its parent: the parent's charges, exactly, turn from reserved to spent.
   /// Requires  state open; outcome granted, an open reserved parent, of which the charges are enough for
-  ///           `loss` as charge() demands; a free key.
+  ///           `loss` and `parts` as charge() demands; a free key.
   /// Ensures   state owing; the parent is resolved.
   /// Throws    InvalidParameter; LedgerCorrupt if the parent's charges are not reserved.
   [[nodiscard]] accounting::ChargeReceipt post(const DecisionDraft& granted,
-                                               const accounting::ApproximateLoss& loss);
+                                               const accounting::ApproximateLoss& loss,
+                                               std::span<const ScopeLoss> parts = {});
   /// Ends an open decision without a release: what a voided reservation kept is given back, what a
   /// forfeited one kept is spent.
   /// Requires  state open; outcome voided with an open pending parent, or an open reserved one whose
