@@ -113,27 +113,30 @@ std::optional<KeyConflict> AuditFold::bound_key(const ledger::StoredDecision& st
 }
 
 void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& plan) {
-  const std::size_t values = accounting::values_of_a_cell(plan.derivation.post_processing.kind) *
-                             std::max<std::uint64_t>(1, plan.record.cells.size());
   if (stored.component_values.size() != plan.mechanisms.size()) {
     return fault(stored.id, "release_changed", "does not hold one value list for each component");
   }
-  for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
-    if (stored.component_values[i].size() != values) {
-      return fault(stored.id, "release_changed", "does not hold the values of each cell");
-    }
-    for (const Rational& value : stored.component_values[i]) {
-      if (!plan.mechanisms[i].can_release(value)) {
-        fault(stored.id, "value_impossible", "holds a value that its mechanism cannot release");
+  std::size_t component = 0;
+  for (const Plan* const part : parts_of(plan)) {
+    const std::size_t values = accounting::values_of_a_cell(part->derivation.post_processing.kind) *
+                               std::max<std::uint64_t>(1, part->record.cells.size());
+    for (const ComponentMechanism& mechanism : part->mechanisms) {
+      const std::vector<Rational>& drawn = stored.component_values[component++];
+      if (drawn.size() != values) {
+        return fault(stored.id, "release_changed", "does not hold the values of each cell");
+      }
+      for (const Rational& value : drawn) {
+        if (!mechanism.can_release(value)) {
+          fault(stored.id, "value_impossible", "holds a value that its mechanism cannot release");
+        }
       }
     }
   }
   const accounting::PostProcessing& recipe = plan.derivation.post_processing;
-  if (stored.post_processing.kind != recipe.kind || stored.post_processing.centre != recipe.centre ||
-      stored.post_processing.lower != recipe.lower || stored.post_processing.upper != recipe.upper) {
+  if (stored.post_processing != recipe) {
     fault(stored.id, "release_changed", "its value was made from components otherwise than its plan says");
   }
-  if (stored.values != accounting::post_process(plan.derivation.post_processing, stored.component_values)) {
+  if (stored.values != ledger::released_values(plan.record, recipe, stored.component_values)) {
     fault(stored.id, "value_changed", "its value does not follow from its components");
   }
 }

@@ -13,6 +13,7 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "recorded_loss.hpp"
 #include "schedule_figures.hpp"
+#include "scope.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -104,10 +105,15 @@ class History final {
   std::vector<std::size_t> laws_of_release(const ledger::StoredDecision& stored) {
     std::vector<std::size_t> numbers;
     if (!stored.release) return numbers;
-    const std::string& mechanism = stored.release->mechanism;
-    for (const ledger::ComponentRecord& component : stored.release->components) {
-      numbers.push_back(laws_.numbered(loss_key(mechanism, component),
-                                       [&] { return recorded_loss(mechanism, component); }));
+    const ledger::ReleaseRecord& release = *stored.release;
+    const auto parts = ledger::release_parts(release, stored.post_processing);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      const std::string& mechanism = release.rows.empty() ? release.mechanism : release.rows[part].mechanism;
+      for (std::size_t i = 0; i < parts[part].components; ++i) {
+        const ledger::ComponentRecord& component = release.components[parts[part].component + i];
+        numbers.push_back(laws_.numbered(loss_key(mechanism, component),
+                                         [&] { return recorded_loss(mechanism, component); }));
+      }
     }
     return numbers;
   }
@@ -121,8 +127,18 @@ class History final {
     for (const auto& [measure, amount] : amounts) tally.charged[measure] += Integer(amount);
     if (!stored.release) return add_charge(tally, amounts);
     ++tally.releases;
+    if (counts_charge(stored, scope, amounts)) return add_charge(tally, amounts);
     tally.draws += static_cast<std::int64_t>(laws.size());
     for (const std::size_t law : laws) ++tally.counts[law];
+  }
+
+  /// Not every row of a batch need cover a block, and its charge there is that of those that do. Where
+  /// nothing else says what that is, all of them are counted, which is more.
+  static bool counts_charge(const ledger::StoredDecision& stored, const std::string& scope,
+                            const Amounts& amounts) {
+    const auto parsed = parse_scope(scope);
+    return !stored.release->rows.empty() && parsed && parsed->kind == Scope::Kind::block &&
+           charged_loss(amounts).has_value();
   }
 
   void add_charge(Tally& tally, const Amounts& amounts) {

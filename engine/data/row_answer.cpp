@@ -1,6 +1,8 @@
 #include "row_answer.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <utility>
 
 #include "column_candidates.hpp"
 #include "column_moments.hpp"
@@ -152,10 +154,10 @@ class Scan {
     }
   }
 
-  void take(std::span<const RawCell> cells) {
+  void take(std::span<const RawCell> cells, UnitOfRow& unit) {
     std::size_t cell = 0;
     const auto asked = [&] { return find_cell(cells, cell) && filter_.keeps(cells); };
-    if (rules_.fate(cells, asked) == RowRules::Fate::kept) {
+    if (rules_.fate(cells, unit, asked) == RowRules::Fate::kept) {
       if (counted_) return count_cell(cell, cells);
       tally_.add_row(cell);
       if (counts_units_ && is_new_in(cell)) tally_.add_unit(cell);
@@ -227,35 +229,86 @@ class Scan {
   std::optional<CountedCells> counted_;
 };
 
-}  // namespace
+/// One question on its way through the rows.
+struct Answering {
+  Answering(const Dataset& dataset, const DerivedQuestion& one, const std::vector<std::string>& columns)
+      : asked(one),
+        tally(dataset, one.question, one.derivation),
+        scan(dataset, one.question, columns, tally) {}
 
-std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& question) {
-  std::vector<std::string> result;
-  const auto want = [&](const std::string& asked) {
-    const std::string& column = dataset.read_from(asked);
-    if (std::find(result.begin(), result.end(), column) == result.end()) result.push_back(column);
-  };
-  if (!dataset.unit.is_row()) want(dataset.unit.id);
-  if (dataset.blocks) want(dataset.blocks->by);
-  for (const std::string& column : aggregated_columns(question.statistic)) want(column);
-  for (const std::string& by : question.by) want(by);
-  if (question.where) {
+  [[nodiscard]] ExactAnswer answer() const {
+    ExactAnswer result;
+    if (asked.question.statistic.kind == StatisticKind::quantile) {
+      result.counts = tally.counts();
+      return result;
+    }
+    for (const Component& component : asked.derivation.components) {
+      std::vector<Rational>& values = result.values.emplace_back();
+      for (std::size_t cell = 0; cell < tally.cells(); ++cell) {
+        values.push_back(tally.value(component, asked.derivation.centre, cell));
+      }
+    }
+    return result;
+  }
+
+  const DerivedQuestion& asked;
+  Tally tally;
+  Scan scan;
+};
+
+/// In the order in which they are first wanted.
+class WantedColumns {
+ public:
+  explicit WantedColumns(const Dataset& dataset) : dataset_(dataset) {
+    if (!dataset.unit.is_row()) want(dataset.unit.id);
+    if (dataset.blocks) want(dataset.blocks->by);
+  }
+
+  void of(const Question& question) {
+    for (const std::string& column : aggregated_columns(question.statistic)) want(column);
+    for (const std::string& by : question.by) want(by);
+    if (!question.where) return;
     for (const Comparison& comparison : question.where->comparisons()) want(comparison.column);
   }
-  return result;
+  [[nodiscard]] std::vector<std::string> take() { return std::move(columns_); }
+
+ private:
+  void want(const std::string& asked) {
+    const std::string& column = dataset_.read_from(asked);
+    if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) columns_.push_back(column);
+  }
+
+  const Dataset& dataset_;
+  std::vector<std::string> columns_;
+};
+
+}  // namespace
+
+std::vector<std::string> wanted_columns(const Dataset& dataset, std::span<const DerivedQuestion> questions) {
+  WantedColumns wanted(dataset);
+  for (const DerivedQuestion& asked : questions) wanted.of(asked.question);
+  return wanted.take();
 }
 
-ExactAnswer answer_rows(RowSource& rows, const Dataset& dataset, const Question& question,
-                        const Derivation& derivation, const Progress& progress) {
-  Tally tally(dataset, question, derivation);
-  const std::vector<std::string> columns = wanted_columns(dataset, question);
-  Scan scan(dataset, question, columns, tally);
+std::vector<std::string> wanted_columns(const Dataset& dataset, const Question& question) {
+  WantedColumns wanted(dataset);
+  wanted.of(question);
+  return wanted.take();
+}
+
+std::vector<ExactAnswer> answer_rows(RowSource& rows, const Dataset& dataset,
+                                     std::span<const DerivedQuestion> questions, const Progress& progress) {
+  const std::vector<std::string> columns = wanted_columns(dataset, questions);
+  std::deque<Answering> answering;  // which stay where they are: each points into itself
+  for (const DerivedQuestion& asked : questions) answering.emplace_back(dataset, asked, columns);
   std::vector<RawCell> cells(columns.size());
+  UnitTable units;
   ScanProgress told(progress);
   std::uint64_t count = 0;
   while (rows.next(cells) != RowSource::Record::none) {
     ++count;
-    scan.take(cells);
+    UnitOfRow unit(units, cells.empty() ? std::string_view() : cells[0].text);
+    for (Answering& one : answering) one.scan.take(cells, unit);
     told.row(rows);
   }
   told.done();
@@ -264,18 +317,16 @@ ExactAnswer answer_rows(RowSource& rows, const Dataset& dataset, const Question&
     throw SourceError("dataset '" + dataset.name + "': the source does not have exactly " +
                       std::to_string(dataset.rows.count) + " rows, as `rows: {exact: N}` declares");
   }
-  ExactAnswer result;
-  if (question.statistic.kind == StatisticKind::quantile) {
-    result.counts = tally.counts();
-    return result;
-  }
-  for (const Component& component : derivation.components) {
-    std::vector<Rational>& values = result.values.emplace_back();
-    for (std::size_t cell = 0; cell < tally.cells(); ++cell) {
-      values.push_back(tally.value(component, derivation.centre, cell));
-    }
-  }
-  return result;
+  std::vector<ExactAnswer> answers;
+  answers.reserve(questions.size());
+  for (const Answering& one : answering) answers.push_back(one.answer());
+  return answers;
+}
+
+ExactAnswer answer_rows(RowSource& rows, const Dataset& dataset, const Question& question,
+                        const Derivation& derivation, const Progress& progress) {
+  const DerivedQuestion one{question, derivation};
+  return std::move(answer_rows(rows, dataset, {&one, 1}, progress).front());
 }
 
 }  // namespace epsilog::engine

@@ -84,6 +84,7 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
     inspectors.emplace_back(dataset, column);
   }
   RowRules rules(dataset, columns);
+  UnitTable units;
   std::vector<RawCell> cells(columns.size());
   ScanProgress told(progress);
   DataReport report;
@@ -98,11 +99,12 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
     for (std::size_t i = 0; i < inspectors.size(); ++i) {
       inspectors[i].look(cells[places[i]], record, position);
     }
-    count_fate(rules.fate(cells, [] { return true; }), report);
+    UnitOfRow unit(units, cells.empty() ? std::string_view() : cells[0].text);
+    count_fate(rules.fate(cells, unit, [] { return true; }), report);
     told.row(rows);
   }
   told.done();
-  report.units = rules.has_unit() ? rules.units() : report.rows - report.outside_blocks.value_or(0);
+  report.units = rules.has_unit() ? units.size() : report.rows - report.outside_blocks.value_or(0);
   report.declared = dataset.rows;
   report.beyond_rows_max = report.kept > dataset.rows.count ? report.kept - dataset.rows.count : 0;
   for (const ColumnInspector& inspector : inspectors) report.columns.push_back(inspector.report());

@@ -1,5 +1,5 @@
-// The rules by which a row is dropped, in their order (docs/rows.md): outside every block, without a unit, not what
-// was asked for, more than one unit may contribute. Every scan of rows goes through them.
+// The rules by which a row is dropped, in their order (docs/rows.md): outside every block, without a unit,
+// not what was asked for, more than one unit may contribute. Every scan of rows goes through them.
 // Thread-safety: one owner.
 #pragma once
 
@@ -26,15 +26,16 @@ class RowRules final {
   /// Requires  `columns` are those of the cells: the unit id first if there is one, and that of the blocks.
   RowRules(const Dataset& dataset, const std::vector<std::string>& columns);
 
-  /// `asked()`, whether the question is about the row, decides after block and unit and before the bound: a row
-  /// that is not asked about takes no place of its unit.
+  /// `asked()`, whether the question is about the row, decides after block and unit and before the bound: a
+  /// row that is not asked about takes no place of its unit. `unit`: of the row; of no use where units have
+  /// no ids.
   template <class Asked>
-  [[nodiscard]] Fate fate(std::span<const RawCell> cells, const Asked& asked) {
+  [[nodiscard]] Fate fate(std::span<const RawCell> cells, UnitOfRow& unit, const Asked& asked) {
     if (block_ && !block_->contains(cells[block_place_])) return Fate::outside_blocks;
     if (has_unit_ && cells[0].missing) return Fate::without_unit;
     if (!asked()) return Fate::not_asked;
     if (!has_unit_) return Fate::kept;
-    admission_ = bound_.admit(cells[0].text);
+    admission_ = bound_.admit(unit.number());
     return admission_.kept ? Fate::kept : Fate::over_max_rows;
   }
 
@@ -42,8 +43,6 @@ class RowRules final {
   [[nodiscard]] bool has_unit() const noexcept { return has_unit_; }
   /// Of the last row that was kept. Requires  has_unit().
   [[nodiscard]] const ContributionBound::Admission& admission() const noexcept { return admission_; }
-  /// Different ids so far. Requires  has_unit().
-  [[nodiscard]] std::uint64_t units() const { return bound_.units(); }
 
  private:
   bool has_unit_;

@@ -116,9 +116,8 @@ void NumberSet::grow() {
   }
 }
 
-ContributionBound::Admission ContributionBound::admit(std::string_view id) {
-  const std::uint64_t unit = units_.number_of(id);
-  if (unit == kept_.size()) kept_.push_back(0);
+ContributionBound::Admission ContributionBound::admit(std::uint64_t unit) {
+  if (unit >= kept_.size()) kept_.resize(unit + 1);
   const bool kept = kept_[unit] < max_rows_;
   const bool first = kept && kept_[unit] == 0;
   if (kept) ++kept_[unit];

@@ -56,6 +56,24 @@ class NumberSet final {
   std::vector<std::uint64_t> slots_;  ///< number + 1, or 0
 };
 
+/// The unit of one row, which is numbered when the first question that is about the row asks for it.
+class UnitOfRow final {
+ public:
+  /// Requires  what is referred to outlives this.
+  UnitOfRow(UnitTable& units, std::string_view id) : units_(units), id_(id) {}
+  [[nodiscard]] std::uint64_t number() {
+    if (number_ == kNone) number_ = units_.number_of(id_);
+    return number_;
+  }
+
+ private:
+  static constexpr std::uint64_t kNone = UINT64_MAX;
+
+  UnitTable& units_;
+  std::string_view id_;
+  std::uint64_t number_ = kNone;
+};
+
 /// Keeps the first `max_rows` rows of each unit, in the order of the source.
 class ContributionBound final {
  public:
@@ -66,14 +84,11 @@ class ContributionBound final {
     bool first;          ///< the unit's first kept row
     std::uint64_t unit;  ///< its number
   };
-  [[nodiscard]] Admission admit(std::string_view id);
-  /// Distinct ids seen.
-  [[nodiscard]] std::uint64_t units() const noexcept { return units_.size(); }
+  [[nodiscard]] Admission admit(std::uint64_t unit);
 
  private:
   std::uint64_t max_rows_;
-  UnitTable units_;
-  std::vector<std::uint64_t> kept_;
+  std::vector<std::uint64_t> kept_;  ///< by unit; 0 of those beyond it
 };
 
 }  // namespace epsilog::engine

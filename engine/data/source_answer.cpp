@@ -2,6 +2,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
@@ -30,15 +31,23 @@ auto reading(const Work& work) {
 ExactAnswer compute_exact_answer(const Dataset& dataset, const Question& question,
                                  const Derivation& derivation, const std::string& base_dir,
                                  const Progress& progress) {
-  if (question.statistic.kind == StatisticKind::value) {
-    throw InvalidParameter("value:" + question.statistic.subject +
+  const DerivedQuestion one{question, derivation};
+  return std::move(compute_exact_answers(dataset, {&one, 1}, base_dir, progress).front());
+}
+
+std::vector<ExactAnswer> compute_exact_answers(const Dataset& dataset,
+                                               std::span<const DerivedQuestion> questions,
+                                               const std::string& base_dir, const Progress& progress) {
+  for (const DerivedQuestion& asked : questions) {
+    if (asked.question.statistic.kind != StatisticKind::value) continue;
+    throw InvalidParameter("value:" + asked.question.statistic.subject +
                            " is computed elsewhere, not from a source");
   }
   if (!dataset.has_source()) throw InvalidParameter("dataset '" + dataset.name + "' declares no source");
   const accounting::DefaultFloatingPoint floating_point;  // cells are doubles, here and inside SQLite
   return reading([&] {
-    const auto rows = open_source(dataset, wanted_columns(dataset, question), base_dir);
-    return answer_rows(*rows, dataset, question, derivation, progress);
+    const auto rows = open_source(dataset, wanted_columns(dataset, questions), base_dir);
+    return answer_rows(*rows, dataset, questions, progress);
   });
 }
 

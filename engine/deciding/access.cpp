@@ -1,7 +1,9 @@
 #include "access.hpp"
 
 #include <algorithm>
+#include <iterator>
 
+#include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::engine {
@@ -140,6 +142,16 @@ void check_allowed(const Dataset& dataset, const Question& question, std::vector
   }
 }
 
+template <class Check>
+void add_of_row(std::size_t row, const Check& check, std::vector<Reason>& reasons) {
+  const std::size_t before = reasons.size();
+  check(reasons);
+  for (std::size_t i = before; i < reasons.size(); ++i) {
+    reasons[i].row = row + 1;
+    reasons[i].message = row_text(row) + reasons[i].message;
+  }
+}
+
 }  // namespace
 
 bool may_ask(const Policy& policy, const Dataset& dataset, const std::string& who) {
@@ -155,10 +167,24 @@ bool may_ask(const Policy& policy, const Dataset& dataset, const std::string& wh
 std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset, const Request& request) {
   if (auto reason = against_principal(policy, dataset, request)) return {std::move(*reason)};
   if (auto reason = against_purpose(policy, dataset, request)) return {std::move(*reason)};
-  std::vector<Reason> reasons;
-  check_forbidden(policy, dataset, request, reasons);
-  check_allowed(dataset, request.question, reasons);
-  return reasons;
+  std::vector<Reason> forbidden;
+  std::vector<Reason> not_allowed;
+  if (request.rows.empty()) {
+    check_forbidden(policy, dataset, request, forbidden);
+    check_allowed(dataset, request.question, not_allowed);
+  }
+  for (std::size_t row = 0; row < request.rows.size(); ++row) {
+    const Request asked = request_of_row(request, row);
+    add_of_row(
+        row, [&](auto& reasons) { check_forbidden(policy, dataset, asked, reasons); }, forbidden);
+    add_of_row(
+        row, [&](auto& reasons) { check_allowed(dataset, asked.question, reasons); }, not_allowed);
+  }
+  std::stable_sort(not_allowed.begin(), not_allowed.end(), [](const Reason& one, const Reason& other) {
+    return one.code == RefusalCode::statistic_not_allowed && other.code != one.code;
+  });
+  std::move(not_allowed.begin(), not_allowed.end(), std::back_inserter(forbidden));
+  return forbidden;
 }
 
 bool closes_the_door(const std::vector<Reason>& reasons) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "access.hpp"
+#include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "loss_caps.hpp"
@@ -92,13 +93,20 @@ void check_one_release(const Dataset& dataset, const Plan& plan, const std::vect
     return debit.ask.measure.kind == AccountMeasure::Kind::delta || !debit.ask.expressible;
   });
   const LossCap cap = cap_of_one_release(dataset, bounded, plan.rules);
-  for (const CapExceeded& one : exceeded(cap, plan.charged, plan.mechanisms)) {
-    reasons.add([&] {
-      return limit_reason(RefusalCode::per_release_exceeded,
-                          one.measure.text() + " of one release of '" + dataset.name + "'", "per_release",
-                          one.measure.text(), {.limit = one.limit}, one.asked, some_passes(plan, debits));
-    });
-  }
+  const auto check = [&](const Plan& part, const std::string& where, std::size_t row) {
+    for (const CapExceeded& one : exceeded(cap, part.charged, part.mechanisms)) {
+      reasons.add([&] {
+        Reason reason = limit_reason(RefusalCode::per_release_exceeded,
+                                     where + one.measure.text() + " of one release of '" + dataset.name + "'",
+                                     "per_release", one.measure.text(), {.limit = one.limit}, one.asked,
+                                     some_passes(plan, debits));
+        reason.row = row;
+        return reason;
+      });
+    }
+  };
+  for (std::size_t row = 0; row < plan.rows.size(); ++row) check(*plan.rows[row], row_text(row), row + 1);
+  check(plan, plan.rows.empty() ? "" : "all rows: ", 0);
 }
 
 void check_limits(const Plan& plan, const std::vector<Debit>& debits, Reasons& reasons) {

@@ -67,8 +67,16 @@ nlohmann::json json_of(const std::vector<Reason>& reasons) {
                      {"message", reason.message}});
     // Left out when nothing is: reasons of before there were reservations stay as they were written.
     if (!reason.reserved.empty()) array.back()["reserved"] = reason.reserved;
+    if (reason.row != 0) array.back()["row"] = reason.row;
   }
   return array;
+}
+
+std::size_t row_of(const nlohmann::json& reason) {
+  const auto row = reason.find("row");
+  if (row == reason.end()) return 0;
+  if (!row->is_number_unsigned() || *row == 0U) throw LedgerCorrupt("stored reasons: a row is no number");
+  return row->get<std::size_t>();
 }
 
 std::vector<Reason> reasons_of(const nlohmann::json& array) {
@@ -84,7 +92,8 @@ std::vector<Reason> reasons_of(const nlohmann::json& array) {
                        .asked = member("asked"),
                        .over_by = member("over_by"),
                        .fits = member("fits"),
-                       .message = member("message")});
+                       .message = member("message"),
+                       .row = row_of(json)});
   }
   return reasons;
 }

@@ -1,5 +1,6 @@
 #include "planned_answer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "access.hpp"
@@ -7,13 +8,19 @@
 namespace epsilog::engine {
 
 Answer planned_answer(const Request& request, const Plan& plan, std::int64_t policy_version,
-                      std::vector<std::vector<Accuracy>> accuracy) {
+                      Accuracies accuracy, std::vector<Accuracies> of_rows) {
   Answer answer;
+  of_rows.resize(request.rows.size());
+  for (std::size_t row = 0; row < request.rows.size(); ++row) {
+    answer.rows.push_back(planned_answer(request_of_row(request, row), *plan.rows[row], policy_version,
+                                         std::move(of_rows[row])));
+  }
   answer.asked.principal = request.principal;
   answer.asked.asker = request.principal;
   answer.asked.key = request.key;
   answer.asked.dataset = request.dataset;
-  answer.asked.statistic = request.question.statistic.text();
+  answer.asked.statistic =
+      request.rows.empty() ? request.question.statistic.text() : std::string(ledger::kBatch);
   answer.asked.by = request.question.by;
   answer.asked.where = request.question.where ? request.question.where->text() : "";
   answer.asked.suppress_below = request.question.suppress_below;
@@ -31,6 +38,15 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   answer.planned.post_processing = plan.derivation.post_processing.kind;
   answer.planned.notes = plan.notes;
   return answer;
+}
+
+bool has_values(const Answer& answer) {
+  return !answer.released.values.empty() || std::any_of(answer.rows.begin(), answer.rows.end(), has_values);
+}
+
+void withhold(Answer& answer) {
+  answer.released = {};
+  for (Answer& row : answer.rows) row.released = {};
 }
 
 bool is_suppressed(const Answer& answer, std::size_t cell) {

@@ -10,9 +10,13 @@
 
 namespace epsilog::engine {
 
+/// As accuracies().
+using Accuracies = std::vector<std::vector<Accuracy>>;
+
 /// The public part of an answer: what is asked, and what is or would be recorded. It names no ledger.
+/// `of_rows`: of a batch the accuracies of its rows; none are told of those it does not have.
 [[nodiscard]] Answer planned_answer(const Request& request, const Plan& plan, std::int64_t policy_version,
-                                    std::vector<std::vector<Accuracy>> accuracy);
+                                    Accuracies accuracy, std::vector<Accuracies> of_rows = {});
 
 /// What would become of the request: the balances are told unless who asks may know nothing of them.
 void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits);

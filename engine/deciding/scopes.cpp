@@ -66,9 +66,27 @@ class Asking {
   Asking(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
 
   void of(const Scope& scope, const Budget& budget, RefusalCode code) {
-    const bool expressible = expresses(budget, plan_.charged);
+    of(scope, budget, code, plan_.charged, plan_.amounts);
+  }
+  void of_block(std::size_t block, RefusalCode code) {
+    const Scope scope{Scope::Kind::block, plan_.blocks[block]};
+    if (plan_.block_costs.empty()) return of(scope, dataset_.budget, code);
+    const PlanCost& cost = plan_.block_costs[block];
+    of(scope, dataset_.budget, code, cost.charged, cost.amounts);
+  }
+  void of_subject(Limit::Subject subject, const std::string& name) {
+    for (const Budget* budget : limits_on(dataset_, subject, name)) {
+      of({kind_of(subject), name}, *budget, code_of(subject));
+    }
+  }
+  [[nodiscard]] std::vector<Ask> take() { return std::move(asks_); }
+
+ private:
+  void of(const Scope& scope, const Budget& budget, RefusalCode code,
+          const accounting::ApproximateLoss& charged, const LossAmounts& amounts) {
+    const bool expressible = expresses(budget, charged);
     for (const MeasureLimit& limit : measure_limits(budget)) {
-      const accounting::Integer amount = plan_.amounts.at(limit.measure);
+      const accounting::Integer amount = amounts.at(limit.measure);
       const bool too_large = amount > accounting::Integer(accounting::kUnitsMax);
       asks_.push_back({.account = {dataset_.name, scope.text(), limit.measure.text()},
                        .measure = limit.measure,
@@ -79,14 +97,7 @@ class Asking {
                        .code = code});
     }
   }
-  void of_subject(Limit::Subject subject, const std::string& name) {
-    for (const Budget* budget : limits_on(dataset_, subject, name)) {
-      of({kind_of(subject), name}, *budget, code_of(subject));
-    }
-  }
-  [[nodiscard]] std::vector<Ask> take() { return std::move(asks_); }
 
- private:
   const Dataset& dataset_;
   const Plan& plan_;
   std::vector<Ask> asks_;
@@ -171,8 +182,8 @@ std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Reques
                       const std::string& calendar_time) {
   Asking asking(dataset, plan);
   if (dataset.blocks) {
-    for (const std::string& block : plan.blocks) {
-      asking.of({Scope::Kind::block, block}, dataset.budget, RefusalCode::block_budget_exceeded);
+    for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
+      asking.of_block(i, RefusalCode::block_budget_exceeded);
     }
   } else {
     asking.of(dataset.renews ? Scope{Scope::Kind::period, current_period(dataset, calendar_time)} : Scope{},

@@ -1,17 +1,18 @@
 #include "epsilog/engine/dummy_release.hpp"
 
+#include <memory>
 #include <utility>
 
+#include "askable.hpp"
+#include "batch_plan.hpp"
 #include "canonical_request.hpp"
-#include "condition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "invented_data.hpp"
 #include "invented_rows.hpp"
 #include "judgement.hpp"
-#include "plan_intervals.hpp"
+#include "plan_cache.hpp"
 #include "planned_answer.hpp"
-#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -53,6 +54,22 @@ std::vector<std::vector<Rational>> drawn(const Dataset& dataset, const Question&
   return components;
 }
 
+struct Drawing {
+  std::span<const Rational> alphas;
+  PlanCache& plans;
+  mechanisms::BitSource& bits;
+  std::size_t rows = 0;  ///< of the batch that it is of
+};
+
+void add_drawn(Answer& answer, const Dataset& dataset, const Question& question,
+               const std::shared_ptr<const Plan>& plan, const Drawing& drawing) {
+  Answer::Released& released = answer.released;
+  released.component_values = drawn(dataset, question, *plan, drawing.bits);
+  released.values = accounting::post_process(plan->derivation.post_processing, released.component_values);
+  released.intervals =
+      drawing.plans.intervals(plan, drawing.alphas, released.component_values, released.values, drawing.rows);
+}
+
 }  // namespace
 
 DummyAnswer dummy_release(const Policy& policy, const Request& request, mechanisms::BitSource& bits,
@@ -60,18 +77,22 @@ DummyAnswer dummy_release(const Policy& policy, const Request& request, mechanis
   require_dummy(request);
   const Dataset& dataset = policy.dataset(request.dataset);
   require_within_caps(request, canonical_request(request));
-  require_not_stated(dataset, request.question);
-  const Plan plan = make_plan(dataset, request);
-  require_satisfiable(dataset, request.question);
-  DummyAnswer result{planned_answer(request, plan, 0, accuracies(plan, alphas))};
-  const Judgement judgement = judged_unspent({policy, dataset, request, plan});
+  require_askable(dataset, request);
+  PlanCache plans;
+  const auto plan = std::make_shared<const Plan>(plan_of(dataset, request));
+  require_answerable(dataset, request, *plan);
+  DummyAnswer result{planned_answer(request, *plan, 0, plans.accuracies(plan, alphas),
+                                    plans.accuracies_of_rows(plan, alphas))};
+  const Judgement judgement = judged_unspent({policy, dataset, request, *plan});
   add_judgement(result.would_be, judgement, {});
   if (!judgement.decision.granted()) return result;
   result.rows = invented_rows(dataset);
-  Answer::Released& released = result.would_be.released;
-  released.component_values = drawn(dataset, request.question, plan, bits);
-  released.values = accounting::post_process(plan.derivation.post_processing, released.component_values);
-  released.intervals = PlanIntervals(plan, alphas).of(released.component_values, released.values);
+  if (request.rows.empty())
+    add_drawn(result.would_be, dataset, request.question, plan, {alphas, plans, bits});
+  for (std::size_t row = 0; row < request.rows.size(); ++row) {
+    add_drawn(result.would_be.rows[row], dataset, request.rows[row].question, plan->rows[row],
+              {alphas, plans, bits, request.rows.size()});
+  }
   return result;
 }
 

@@ -4,8 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "canonical_request.hpp"
-#include "condition.hpp"
+#include "askable.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/engine.hpp"
@@ -13,7 +12,6 @@
 #include "expiry.hpp"
 #include "judgement.hpp"
 #include "release_ways.hpp"
-#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -79,10 +77,7 @@ class Comparer {
         request_(request),
         view_(view),
         calendar_time_(view.calendar_time()) {
-    require_within_caps(request, canonical_request(request));
-    (void)derive(dataset_, request.question);
-    require_satisfiable(dataset_, request.question);
-    require_not_stated(dataset_, request.question);
+    require_one_question(dataset_, request);
   }
 
   [[nodiscard]] MechanismComparison compared(std::span<const Rational> alphas) {

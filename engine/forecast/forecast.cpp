@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "access.hpp"
+#include "askable.hpp"
 #include "budget_notes.hpp"
-#include "canonical_request.hpp"
-#include "condition.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -15,7 +14,6 @@
 #include "expiry.hpp"
 #include "judgement.hpp"
 #include "loss_caps.hpp"
-#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -40,10 +38,7 @@ class Forecaster {
         request_(request),
         view_(view),
         calendar_time_(view.calendar_time()) {
-    require_within_caps(request, canonical_request(request));
-    (void)derive(dataset_, request.question);
-    require_satisfiable(dataset_, request.question);
-    require_not_stated(dataset_, request.question);
+    require_one_question(dataset_, request);
   }
 
   /// Of the request as it stands, and at another epsilon.

@@ -1,9 +1,9 @@
 #include <map>
 #include <utility>
 
+#include "askable.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
-#include "condition.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/engine.hpp"
@@ -86,11 +86,10 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   require_within_caps(request, canonical);
   const Policy& policy = state.applied->policy;
   const Dataset& dataset = policy.dataset(request.dataset);
-  require_not_stated(dataset, request.question);
+  require_askable(dataset, request);
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
-  require_satisfiable(dataset, request.question);
-  Answer answer =
-      state.engine.described(request, *plan, state.applied->version.version, accuracies(*plan, alphas));
+  require_answerable(dataset, request, *plan);
+  Answer answer = state.engine.described(request, plan, state.applied->version.version, alphas);
   answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
   const PlannedRequest planned{policy, dataset, request, *plan};
   std::vector<Debit> standing = state.standing(planned);

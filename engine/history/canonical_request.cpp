@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
@@ -10,6 +11,7 @@ namespace epsilog::engine {
 namespace {
 
 constexpr std::size_t kCanonicalMax = 65'536;
+constexpr std::size_t kCanonicalBatchMax = 1'048'576;
 
 constexpr std::string_view kPlain = "plain";
 constexpr std::string_view kAgainstToken = "data_token";
@@ -25,22 +27,30 @@ Holding parse_reservation(const std::optional<std::string>& text) {
   throw LedgerCorrupt("unknown reservation '" + *text + "'");
 }
 
-nlohmann::json members(const Request& request) {
-  nlohmann::json json = {{"dataset", request.dataset}, {"statistic", request.question.statistic.text()}};
+/// Of a request or a row of one: a question, and what it may cost.
+template <class Asked>
+void add_question(const Asked& asked, nlohmann::json& json) {
+  const Question& question = asked.question;
+  json["statistic"] = question.statistic.text();
   // One of the two, so that a text says one thing.
-  if (request.rho) {
-    json["rho"] = accounting::text(*request.rho);
+  if (asked.rho) {
+    json["rho"] = accounting::text(*asked.rho);
   } else {
-    json["epsilon"] = accounting::text(request.epsilon);
+    json["epsilon"] = accounting::text(asked.epsilon);
   }
-  if (request.delta) json["delta"] = accounting::text(*request.delta);
+  if (asked.delta) json["delta"] = accounting::text(*asked.delta);
+  if (question.by.size() == 1) json["by"] = question.by.front();
+  if (question.by.size() > 1) json["by"] = question.by;
+  if (const auto& least = question.suppress_below) json["suppress_below"] = accounting::text(*least);
+  if (question.where) json["where"] = question.where->text();
+}
+
+nlohmann::json members(const Request& request) {
+  nlohmann::json json = {{"dataset", request.dataset}};
+  if (request.rows.empty()) add_question(request, json);
+  for (const RequestRow& row : request.rows) add_question(row, json["rows"].emplace_back());
   if (!request.purpose.empty()) json["purpose"] = request.purpose;
   if (request.holding != Holding::none) json["reservation"] = reservation_text(request.holding);
-  const std::vector<std::string>& by = request.question.by;
-  if (by.size() == 1) json["by"] = by.front();
-  if (by.size() > 1) json["by"] = by;
-  if (const auto& least = request.question.suppress_below) json["suppress_below"] = accounting::text(*least);
-  if (request.question.where) json["where"] = request.question.where->text();
   return json;
 }
 
@@ -63,6 +73,41 @@ std::vector<std::string> stored_columns(const nlohmann::json& json) {
   return columns;
 }
 
+std::optional<std::string> optional_member(const nlohmann::json& json, const char* name) {
+  if (!json.contains(name)) return std::nullopt;
+  return json.at(name).get<std::string>();
+}
+
+template <class Asked>
+void read_question(const nlohmann::json& json, Asked& asked) {
+  if (const auto rho = optional_member(json, "rho")) {
+    if (json.contains("epsilon") || json.contains("delta")) {
+      throw LedgerCorrupt("it asks for rho, and for epsilon or delta too");
+    }
+    asked.rho = accounting::parse_stored_rational(*rho, "rho");
+  } else {
+    asked.epsilon = accounting::parse_stored_rational(json.at("epsilon").get<std::string>(), "epsilon");
+  }
+  if (const auto delta = optional_member(json, "delta")) {
+    asked.delta = accounting::parse_stored_rational(*delta, "delta");
+  }
+  asked.question = parse_question_by(json.at("statistic").get<std::string>(), stored_columns(json),
+                                     optional_member(json, "where"));
+  if (const auto least = optional_member(json, "suppress_below")) {
+    suppress_below(asked.question, accounting::parse_stored_rational(*least, "suppress_below"));
+  }
+}
+
+/// What a batch is about stands in its rows alone.
+void read_rows(const nlohmann::json& json, Request& request) {
+  const nlohmann::json& rows = json.at("rows");
+  if (!rows.is_array() || rows.empty()) throw LedgerCorrupt("its rows are no list, or none");
+  for (const char* const name : {"by", "delta", "epsilon", "rho", "statistic", "suppress_below", "where"}) {
+    if (json.contains(name)) throw LedgerCorrupt(std::string("it has rows, and beside them ") + name);
+  }
+  for (const nlohmann::json& row : rows) read_question(row, request.rows.emplace_back());
+}
+
 }  // namespace
 
 std::string canonical_request(const Request& request) {
@@ -78,32 +123,16 @@ std::string conflicting_request(const Request& request) {
 StoredRequest parse_stored_request(std::string_view text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    const auto optional_member = [&json](const char* name) -> std::optional<std::string> {
-      if (!json.contains(name)) return std::nullopt;
-      return json.at(name).get<std::string>();
-    };
     StoredRequest stored;
     stored.request.dataset = json.at("dataset").get<std::string>();
-    if (const auto rho = optional_member("rho")) {
-      if (json.contains("epsilon") || json.contains("delta")) {
-        throw LedgerCorrupt("it asks for rho, and for epsilon or delta too");
-      }
-      stored.request.rho = accounting::parse_stored_rational(*rho, "rho");
+    if (json.contains("rows")) {
+      read_rows(json, stored.request);
     } else {
-      stored.request.epsilon =
-          accounting::parse_stored_rational(json.at("epsilon").get<std::string>(), "epsilon");
+      read_question(json, stored.request);
     }
-    if (const auto delta = optional_member("delta")) {
-      stored.request.delta = accounting::parse_stored_rational(*delta, "delta");
-    }
-    stored.request.question = parse_question_by(json.at("statistic").get<std::string>(), stored_columns(json),
-                                                optional_member("where"));
-    if (const auto least = optional_member("suppress_below")) {
-      suppress_below(stored.request.question, accounting::parse_stored_rational(*least, "suppress_below"));
-    }
-    stored.request.purpose = optional_member("purpose").value_or("");
-    stored.request.holding = parse_reservation(optional_member("reservation"));
-    stored.conflicting_key = optional_member("conflicting_key").value_or("");
+    stored.request.purpose = optional_member(json, "purpose").value_or("");
+    stored.request.holding = parse_reservation(optional_member(json, "reservation"));
+    stored.conflicting_key = optional_member(json, "conflicting_key").value_or("");
     return stored;
   } catch (const nlohmann::json::exception& error) {
     throw ledger::UnreadableRow(std::string("stored request: ") + error.what());
@@ -116,11 +145,18 @@ StoredRequest parse_stored_request(std::string_view text) {
 
 void require_within_caps(const Request& request, const std::string& canonical) {
   if (!request.too_long.empty()) throw InvalidParameter(request.too_long);
-  const auto& where = request.question.where;
-  if (where && !where->door_fault().empty()) throw InvalidParameter(where->door_fault());
-  if (canonical.size() > kCanonicalMax) {
+  if (request.rows.size() > kBatchRowsMax) {
+    throw InvalidParameter("batch: it has " + std::to_string(request.rows.size()) + " rows, more than " +
+                           std::to_string(kBatchRowsMax) + "; ask it as several");
+  }
+  each_question(request, [](const Request& asked) {
+    const auto& where = asked.question.where;
+    if (where && !where->door_fault().empty()) throw InvalidParameter(where->door_fault());
+  });
+  const std::size_t most = request.rows.empty() ? kCanonicalMax : kCanonicalBatchMax;
+  if (canonical.size() > most) {
     throw InvalidParameter("request: in canonical form it has " + std::to_string(canonical.size()) +
-                           " bytes, more than " + std::to_string(kCanonicalMax) +
+                           " bytes, more than " + std::to_string(most) +
                            "; numbers are written out there, 1e-300 with 302 characters");
   }
 }

@@ -30,17 +30,39 @@ bool same_sensitivity(const ComponentRecord& first, const ComponentRecord& secon
          first.sensitivity_l2_squared == second.sensitivity_l2_squared;
 }
 
-/// What a quantile is selected among, of which a record has the step alone.
-bool same_candidates(const Component& first, const Component& second) {
-  if (!first.quantiles || !second.quantiles)
-    return first.quantiles.has_value() == second.quantiles.has_value();
-  return first.quantiles->candidates == second.quantiles->candidates &&
-         first.quantiles->values == second.quantiles->values;
+template <class Same>
+bool same_components(const Plan& first, const Plan& second, const Same& same) {
+  const auto& components = first.derivation.components;
+  const auto& others = second.derivation.components;
+  return std::equal(components.begin(), components.end(), others.begin(), others.end(), same);
 }
 
-bool same_recipe(const accounting::PostProcessing& first, const accounting::PostProcessing& second) {
-  return first.kind == second.kind && first.centre == second.centre && first.lower == second.lower &&
-         first.upper == second.upper;
+bool same_mechanism(const Plan& first, const Plan& second) {
+  return first.record.mechanism == second.record.mechanism &&
+         first.record.arithmetic == second.record.arithmetic;
+}
+
+/// What a quantile is selected among, of which a record has the step alone.
+bool same_candidates(const Plan& first, const Plan& second) {
+  return same_components(first, second, [](const Component& one, const Component& other) {
+    if (!one.quantiles || !other.quantiles) return one.quantiles.has_value() == other.quantiles.has_value();
+    return one.quantiles->candidates == other.quantiles->candidates &&
+           one.quantiles->values == other.quantiles->values;
+  });
+}
+
+bool same_counted(const Plan& first, const Plan& second) {
+  return same_components(first, second, [](const Component& one, const Component& other) {
+    return one.counted == other.counted;
+  });
+}
+
+bool same_cells(const Plan& first, const Plan& second) {
+  return first.record.cells == second.record.cells;
+}
+
+bool same_recipe(const Plan& first, const Plan& second) {
+  return first.derivation.post_processing == second.derivation.post_processing;
 }
 
 }  // namespace
@@ -73,31 +95,30 @@ std::vector<std::string> planned_otherwise(const Terms& asked, const Terms& now)
   if (!now.plan) return {"whether it can be answered"};
   const ledger::ReleaseRecord& before = asked.plan->record;
   const ledger::ReleaseRecord& after = now.plan->record;
-  std::vector<std::string> parts;
-  const auto compare = [&parts](bool same, const char* part) {
-    if (!same) parts.emplace_back(part);
+  std::vector<std::string> differing;
+  const auto compare = [&differing](bool same, const char* part) {
+    if (!same) differing.emplace_back(part);
   };
-  compare(before.mechanism == after.mechanism && before.arithmetic == after.arithmetic, "mechanism");
+  const std::vector<const Plan*> first = parts_of(*asked.plan);
+  const std::vector<const Plan*> second = parts_of(*now.plan);
+  const auto compare_parts = [&](const auto& same, const char* part) {
+    compare(std::equal(first.begin(), first.end(), second.begin(), second.end(),
+                       [&same](const Plan* one, const Plan* other) { return same(*one, *other); }),
+            part);
+  };
+  compare_parts(same_mechanism, "mechanism");
   const bool as_sensitive = std::equal(before.components.begin(), before.components.end(),
                                        after.components.begin(), after.components.end(), same_sensitivity);
   compare(as_sensitive, "sensitivity");
   compare(!as_sensitive || before.components == after.components, "parameters");
-  const auto& asked_components = asked.plan->derivation.components;
-  const auto& components = now.plan->derivation.components;
-  compare(std::equal(asked_components.begin(), asked_components.end(), components.begin(), components.end(),
-                     same_candidates),
-          "candidates");
-  compare(
-      std::equal(asked_components.begin(), asked_components.end(), components.begin(), components.end(),
-                 [](const Component& one, const Component& other) { return one.counted == other.counted; }),
-      "values that are counted");
-  compare(before.cells == after.cells, "cells");
+  compare_parts(same_candidates, "candidates");
+  compare_parts(same_counted, "values that are counted");
+  compare_parts(same_cells, "cells");
   compare(before.unit == after.unit, "unit");
   compare(before.relation == after.relation, "neighbours");
-  compare(same_recipe(asked.plan->derivation.post_processing, now.plan->derivation.post_processing),
-          "post-processing");
+  compare_parts(same_recipe, "post-processing");
   compare(debited(asked.asks) == debited(now.asks), "what is charged where");
-  return parts;
+  return differing;
 }
 
 std::optional<Reason> policy_changed(const Terms& asked, const Terms& now) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "batch_plan.hpp"
 #include "recordable.hpp"
 
 namespace epsilog::engine {
@@ -29,10 +30,14 @@ std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const 
                                             const std::string& canonical, ledger::Rules rules) {
   if (auto made_before = known(applied.version.version, canonical, rules)) return made_before;
   auto made =
-      std::make_shared<const Plan>(make_plan(applied.policy.dataset(request.dataset), request, rules));
+      std::make_shared<const Plan>(plan_of(applied.policy.dataset(request.dataset), request, rules));
   require_recordable(request, canonical);
   const std::lock_guard lock(mutex_);
-  if (plans_.size() >= kPlansMax) plans_.clear();
+  if (planned_ >= kPlansMax) {
+    plans_.clear();
+    planned_ = 0;
+  }
+  planned_ += 1 + made->rows.size();
   plans_[name_of(applied.version.version, rules, canonical)] = made;
   return made;
 }
@@ -57,25 +62,51 @@ std::vector<std::vector<Accuracy>> PlanCache::accuracies(const std::shared_ptr<c
   return made->accuracies;
 }
 
+std::vector<std::vector<std::vector<Accuracy>>> PlanCache::accuracies_of_rows(
+    const std::shared_ptr<const Plan>& plan, std::span<const Rational> alphas) {
+  std::vector<std::vector<std::vector<Accuracy>>> of_rows;
+  of_rows.reserve(plan->rows.size());
+  for (const auto& row : plan->rows) of_rows.push_back(accuracies(row, alphas));
+  return of_rows;
+}
+
+std::shared_ptr<const PlanIntervals> PlanCache::inverted(const std::shared_ptr<const Plan>& plan,
+                                                         std::span<const Rational> alphas, std::size_t rows) {
+  const std::pair key(plan, rows);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = inverted_.find(key);
+    if (found != inverted_.end() && std::equal(alphas.begin(), alphas.end(), found->second->alphas().begin(),
+                                               found->second->alphas().end())) {
+      return found->second;
+    }
+  }
+  auto made = std::make_shared<const PlanIntervals>(*plan, alphas);
+  const std::lock_guard lock(mutex_);
+  if (inverted_.size() >= kPlansMax) inverted_.clear();
+  inverted_[key] = made;
+  return made;
+}
+
 std::vector<CellIntervals> PlanCache::intervals(const std::shared_ptr<const Plan>& plan,
                                                 std::span<const Rational> alphas,
                                                 const std::vector<std::vector<Rational>>& components,
-                                                std::span<const Rational> values) {
+                                                std::span<const Rational> values, std::size_t rows) {
   if (alphas.empty() || values.empty()) return {};
-  std::shared_ptr<const PlanIntervals> inverted;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = inverted_.find(plan);
-    if (found != inverted_.end()) inverted = found->second;
+  std::vector<CellIntervals> intervals = inverted(plan, alphas, 0)->of(components, values);
+  if (rows == 0 || intervals.empty()) return intervals;
+  std::vector<Rational> parts;
+  for (const Rational& alpha : alphas) parts.push_back(alpha / Rational(static_cast<unsigned long>(rows)));
+  for (CellIntervals& one : intervals) one.together.clear();
+  if (std::any_of(parts.begin(), parts.end(), [](const Rational& part) { return part < Alphas::least(); })) {
+    return intervals;
   }
-  if (!inverted ||
-      !std::equal(alphas.begin(), alphas.end(), inverted->alphas().begin(), inverted->alphas().end())) {
-    inverted = std::make_shared<const PlanIntervals>(*plan, alphas);
-    const std::lock_guard lock(mutex_);
-    if (inverted_.size() >= kPlansMax) inverted_.clear();
-    inverted_[plan] = inverted;
+  std::vector<CellIntervals> of_part = inverted(plan, parts, rows)->of(components, values);
+  for (std::size_t i = 0; i < std::min(intervals.size(), of_part.size()); ++i) {
+    const bool single = of_part[i].together.empty();
+    intervals[i].together = std::move(single ? of_part[i].each : of_part[i].together);
   }
-  return inverted->of(components, values);
+  return intervals;
 }
 
 }  // namespace epsilog::engine

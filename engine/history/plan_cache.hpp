@@ -2,11 +2,13 @@
 // of the policy version, the request and its rules alone.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "epsilog/engine/policy.hpp"
@@ -40,21 +42,35 @@ class PlanCache final {
   [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const std::shared_ptr<const Plan>& plan,
                                                               std::span<const Rational> alphas);
 
-  /// Likewise PlanIntervals::of what was released; none without alphas.
+  /// Of a batch, those of its rows; else none.
+  [[nodiscard]] std::vector<std::vector<std::vector<Accuracy>>> accuracies_of_rows(
+      const std::shared_ptr<const Plan>& plan, std::span<const Rational> alphas);
+
+  /// Likewise PlanIntervals::of what was released; none without alphas. Of a row of a batch of `rows` those
+  /// intervals are together that hold together with those of the other rows, also of a single answer: each
+  /// row has the same part of alpha, and (1 - alpha/rows)^rows >= 1 - alpha (Bernoulli), the draws of the
+  /// rows being independent. None are, where that part is below Alphas::least().
   [[nodiscard]] std::vector<CellIntervals> intervals(const std::shared_ptr<const Plan>& plan,
                                                      std::span<const Rational> alphas,
                                                      const std::vector<std::vector<Rational>>& components,
-                                                     std::span<const Rational> values);
+                                                     std::span<const Rational> values, std::size_t rows = 0);
 
  private:
   struct Known {
     std::vector<Rational> alphas;
     std::vector<std::vector<Accuracy>> accuracies;
   };
+  /// PlanIntervals at these probabilities; `rows`: as intervals().
+  [[nodiscard]] std::shared_ptr<const PlanIntervals> inverted(const std::shared_ptr<const Plan>& plan,
+                                                              std::span<const Rational> alphas,
+                                                              std::size_t rows);
+
   std::mutex mutex_;
+  std::size_t planned_ = 0;  ///< rows of batches counted
   std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;
   std::unordered_map<std::shared_ptr<const Plan>, std::shared_ptr<const Known>> known_;
-  std::unordered_map<std::shared_ptr<const Plan>, std::shared_ptr<const PlanIntervals>> inverted_;
+  std::map<std::pair<std::shared_ptr<const Plan>, std::size_t>, std::shared_ptr<const PlanIntervals>>
+      inverted_;
 };
 
 }  // namespace epsilog::engine

@@ -1,23 +1,33 @@
 #include "recordable.hpp"
 
+#include <algorithm>
+
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::engine {
 namespace {
 
+bool same_question(const Question& one, const Question& other) {
+  return one.statistic.kind == other.statistic.kind && one.statistic.subject == other.statistic.subject &&
+         one.statistic.quantiles == other.statistic.quantiles &&
+         one.statistic.value == other.statistic.value &&
+         one.statistic.divisor == other.statistic.divisor && one.by == other.by && one.where == other.where &&
+         one.suppress_below == other.suppress_below;
+}
+
+template <class Asked>
+bool same_asked(const Asked& one, const Asked& other) {
+  return one.epsilon == other.epsilon && one.delta == other.delta && one.rho == other.rho &&
+         same_question(one.question, other.question);
+}
+
 /// What the key, the asker and the supplied value are is no part of the text.
 bool same_request(const Request& one, const Request& other) {
-  const Question& first = one.question;
-  const Question& second = other.question;
-  return one.dataset == other.dataset && one.epsilon == other.epsilon && one.delta == other.delta &&
-         one.rho == other.rho && one.purpose == other.purpose && one.holding == other.holding &&
-         first.statistic.kind == second.statistic.kind &&
-         first.statistic.subject == second.statistic.subject &&
-         first.statistic.quantiles == second.statistic.quantiles &&
-         first.statistic.value == second.statistic.value &&
-         first.statistic.divisor == second.statistic.divisor && first.by == second.by &&
-         first.where == second.where && first.suppress_below == second.suppress_below;
+  return one.dataset == other.dataset && one.purpose == other.purpose && one.holding == other.holding &&
+         same_asked(one, other) &&
+         std::equal(one.rows.begin(), one.rows.end(), other.rows.begin(), other.rows.end(),
+                    [](const RequestRow& a, const RequestRow& b) { return same_asked(a, b); });
 }
 
 [[noreturn]] void refuse() {

@@ -188,12 +188,19 @@ std::vector<Part> parts_of_rho(const std::vector<Component>& components, Rho cha
 }
 
 /// What is asked, in parts; says in the plan what it was asked as.
-std::vector<Part> parts_of(const Dataset& dataset, const Request& request, const Way& way, Plan& plan) {
+std::vector<Part> parts_of(const Dataset& dataset, const Request& request, const Way& way,
+                           std::uint64_t sharing, Plan& plan) {
   const std::vector<Component>& components = plan.derivation.components;
   if (!request.rho) return parts_of_loss(components, charged_loss(request, way));
   const Rho charged = charged_rho(dataset, request, way);
   plan.rho = {accounting::text(*request.rho), charged.text()};
-  return parts_of_rho(components, charged, delta_of_rho(dataset));
+  const Delta delta = Delta::from_rational_down(delta_of_rho(dataset).rational() / Rational(sharing));
+  if (delta == Delta()) {
+    throw InvalidParameter("rho: the delta at which it is told as an epsilon, " +
+                           delta_of_rho(dataset).text() + ", is too small to be split over " +
+                           std::to_string(sharing) + " rows");
+  }
+  return parts_of_rho(components, charged, delta);
 }
 
 DeltaCost delta_cost(const Request& request, const Plan& plan) {
@@ -239,14 +246,23 @@ std::string unit_text(const UnitOfPrivacy& unit) {
 
 }  // namespace
 
-Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rules) {
+std::vector<const Plan*> parts_of(const Plan& plan) {
+  if (plan.rows.empty()) return {&plan};
+  std::vector<const Plan*> parts;
+  parts.reserve(plan.rows.size());
+  for (const auto& row : plan.rows) parts.push_back(row.get());
+  return parts;
+}
+
+Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rules, std::uint64_t sharing) {
+  EPSILOG_INVARIANT(request.rows.empty());
   Plan plan;
   plan.rules = rules;
   plan.derivation = derive(dataset, request.question);
   const Statistic& statistic = request.question.statistic;
   const Way way = way_of(dataset, statistic);
   const std::vector<Component>& components = plan.derivation.components;
-  const std::vector<Part> parts = parts_of(dataset, request, way, plan);
+  const std::vector<Part> parts = parts_of(dataset, request, way, sharing, plan);
   const ReleaseSettings settings = settings_of_part(way, plan, request.question);
   std::vector<ApproximateLoss> losses;
   for (std::size_t i = 0; i < components.size(); ++i) {
@@ -283,6 +299,7 @@ Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& al
 
 std::vector<std::vector<Accuracy>> accuracies(const Plan& plan, std::span<const Rational> alphas) {
   std::vector<std::vector<Accuracy>> result;
+  if (!plan.rows.empty()) return result;
   if (const mechanisms::QuantileMechanism* selected = plan.mechanisms.front().quantiles()) {
     for (std::size_t i = 0; i < selected->parameters().nodes.size(); ++i) {
       auto& of_quantile = result.emplace_back();

@@ -1,6 +1,7 @@
 // policy + request -> plan: which mechanisms would run, what they cost, what is recorded.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@
 #include "loss_amounts.hpp"
 
 namespace epsilog::engine {
+
+/// What some of the rows of a batch lose together.
+struct PlanCost {
+  accounting::ApproximateLoss charged;
+  LossAmounts amounts;
+};
 
 /// Everything about a release that is known before a bit is drawn. A function of the policy, the request and
 /// the rules it was made under alone, which is what lets an auditor recompute it.
@@ -27,23 +34,34 @@ struct Plan {
   std::uint64_t approvals_required = 0;  ///< 0: it is decided at once
   std::vector<std::string> notes;        ///< what reports say about the dataset's budgets
   LossAmounts amounts;                   ///< what it costs, by measure of the accounts it touches
+  /// Of a batch the plans of its rows: what is said above is of all of them, `mechanisms` and the components
+  /// of the record one after the other, and `derivation` says nothing.
+  std::vector<std::shared_ptr<const Plan>> rows = {};
+  /// Of a batch, for each of `blocks`: what the rows that cover it cost.
+  std::vector<PlanCost> block_costs = {};
 };
 
-/// Requires  `rules` are those under which it is, or was, asked.
+/// Its rows; of what is no batch, itself.
+[[nodiscard]] std::vector<const Plan*> parts_of(const Plan& plan);
+
+/// Of one question; of whatever is asked, plan_of() (batch_plan.hpp).
+/// `sharing`: of a row, so many rows of its batch are asked of rho, which have equal parts of
+/// delta_of_rho(dataset): together they are told at what one release may have.
+/// Requires  no batch; `rules` are those under which it is, or was, asked; sharing >= 1.
 /// Ensures   the mechanisms' charges add to `charged` exactly, in both parts; these are the largest grid
 ///           values not above request.epsilon and request.delta. Of request.rho that holds of rho, and
-///           `charged` is what the parts of it imply at delta_of_rho(dataset).
+///           `charged` is what the parts of it imply at delta_of_rho(dataset), or the part of that.
 /// Throws    NotFound, Underivable, InvalidParameter.
 [[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request,
-                             ledger::Rules rules = ledger::kRules);
+                             ledger::Rules rules = ledger::kRules, std::uint64_t sharing = 1);
 
 /// How far the answer is from the clamped exact one, except with probability alpha, as far as the component
 /// with that index goes; rounded up. Of a rounded answer: of the exact one clamped to the whole numbers of
 /// the range (mechanisms/proofs/snapping.md, "Whole answers").
-/// Requires  no quantiles.
+/// Requires  no quantiles and no batch.
 [[nodiscard]] Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& alpha);
 /// [component][alpha]; of quantiles [quantile][alpha], in ranks, but nothing of an alpha below
-/// mechanisms::least_rank_alpha().
+/// mechanisms::least_rank_alpha(). None of a batch, whose rows have theirs.
 [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const Plan& plan,
                                                             std::span<const Rational> alphas);
 

@@ -1,5 +1,6 @@
 #include "whole_answers.hpp"
 
+#include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::engine {
@@ -26,6 +27,14 @@ void require_not_stated(const Dataset& dataset, const Question& question) {
 
 std::vector<std::string> mechanism_advice(const Dataset& dataset, const Request& request, const Plan& plan,
                                           std::span<const Rational> alphas) {
+  std::vector<std::string> of_rows;
+  for (std::size_t row = 0; row < plan.rows.size(); ++row) {
+    for (const std::string& advice :
+         mechanism_advice(dataset, request_of_row(request, row), *plan.rows[row], alphas)) {
+      of_rows.push_back(row_text(row) + advice);
+    }
+  }
+  if (!plan.rows.empty()) return of_rows;
   const std::vector<Component>& components = plan.derivation.components;
   const std::string statistic(name(request.question.statistic.kind));
   ReleaseSettings settings = dataset.settings(statistic);

@@ -87,13 +87,13 @@ void Deciding::answer(Prepared& step, const Progress& progress) {
     if (state_.ticks() != nullptr) state_.ticks()->wait(arrived_);
     throw;
   }
-  read_data_ = read_data_ || (step.exact && reads_source(step));
+  read_data_ = read_data_ || (!step.exact.empty() && reads_source(step));
 }
 
 void Deciding::supply() {
   std::size_t bytes = 0;
   for (const Prepared& step : steps_) {
-    if (step.exact) bytes += bytes_drawn(*step.plan);
+    if (!step.exact.empty()) bytes += bytes_drawn(*step.plan);
   }
   bits_.supply(bytes);
 }
@@ -127,11 +127,9 @@ std::vector<Answer> Deciding::answers(Member& member) {
     const Recorded& recorded = member.recorded[i];
     if (recorded.kind == Recorded::Kind::written) {
       const auto& plan = steps_[i].plan;
-      answers.push_back(state_.described(steps_[i].request, *plan, member.policy_version,
-                                         state_.plans.accuracies(plan, alphas_)));
+      answers.push_back(state_.described(steps_[i].request, plan, member.policy_version, alphas_));
       add_decision(answers.back(), *recorded.decision, false);
-      Answer::Released& released = answers.back().released;
-      released.intervals = state_.plans.intervals(plan, alphas_, released.component_values, released.values);
+      state_.add_intervals(answers.back(), plan, alphas_);
       note_held_calendar(answers.back(), member.calendar_held);
     } else {
       if (!view) view.emplace(state_.snapshot());

@@ -3,10 +3,10 @@
 #include <charconv>
 
 #include "access.hpp"
+#include "askable.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "checkpoint_keeper.hpp"
-#include "condition.hpp"
 #include "decide.hpp"
 #include "decided.hpp"
 #include "engine_state.hpp"
@@ -37,11 +37,10 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   const Dataset& dataset = applied->policy.dataset(request.dataset);
   const std::string canonical = canonical_request(request);
   require_within_caps(request, canonical);
-  require_not_stated(dataset, request.question);
+  require_askable(dataset, request);
   const auto plan = state_->plans.plan(*applied, request, canonical);
-  require_satisfiable(dataset, request.question);
-  Answer answer =
-      state_->described(request, *plan, applied->version.version, state_->plans.accuracies(plan, alphas));
+  require_answerable(dataset, request, *plan);
+  Answer answer = state_->described(request, plan, applied->version.version, alphas);
   answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
   const PlannedRequest planned{applied->policy, dataset, request, *plan};
   const std::vector<Debit> standing = debits_of(planned, view.calendar_time(), [&view](const auto& names) {

@@ -148,6 +148,27 @@ Answer EngineState::described(const Request& request, const Plan& plan, std::int
   return answer;
 }
 
+Answer EngineState::described(const Request& request, const std::shared_ptr<const Plan>& plan,
+                              std::int64_t policy_version, std::span<const Rational> alphas) {
+  Answer answer = planned_answer(request, *plan, policy_version, plans.accuracies(plan, alphas),
+                                 plans.accuracies_of_rows(plan, alphas));
+  answer.recorded.ledger_id = ledger_id;
+  return answer;
+}
+
+void EngineState::add_intervals(Answer& answer, const std::shared_ptr<const Plan>& plan,
+                                std::span<const Rational> alphas) {
+  Answer::Released& released = answer.released;
+  if (plan->rows.empty()) {
+    released.intervals = plans.intervals(plan, alphas, released.component_values, released.values);
+  }
+  for (std::size_t row = 0; row < plan->rows.size(); ++row) {
+    Answer::Released& of_row = answer.rows[row].released;
+    of_row.intervals =
+        plans.intervals(plan->rows[row], alphas, of_row.component_values, of_row.values, plan->rows.size());
+  }
+}
+
 Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                              std::span<const Rational> alphas) {
   const ledger::StoredDecision root = asked_by(view, stored);
@@ -157,11 +178,10 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
   const auto applied = policy(view, stored.draft.policy_version);
   try {
     const auto plan = plans.plan(*applied, request, canonical_request(request), root.rules);
-    Answer answer = described(request, *plan, stored.draft.policy_version, plans.accuracies(plan, alphas));
+    Answer answer = described(request, plan, stored.draft.policy_version, alphas);
     answer.asked.asker = root.draft.principal;
     add_decision(answer, stored, false);
-    answer.released.intervals =
-        plans.intervals(plan, alphas, answer.released.component_values, answer.released.values);
+    add_intervals(answer, plan, alphas);
     if (stored.rules >= ledger::Rules::first_use)
       note_held_calendar(answer, view.calendar_held_at().has_value());
     return answer;
@@ -235,9 +255,53 @@ void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapsho
 void withhold_from(const std::string& who, Answer& answer, const Policy& active, const Request& request) {
   const std::vector<std::string>* const suppliers = suppliers_of(active, request);
   if (suppliers == nullptr) return;
-  if (who != request.principal) answer.released = {};
+  if (who != request.principal) withhold(answer);
   if (std::find(suppliers->begin(), suppliers->end(), who) == suppliers->end()) answer.recorded.token.clear();
 }
+
+namespace {
+
+/// How a row of a batch is answered, as a release of its own.
+ledger::ReleaseRecord record_of(const ledger::ReleaseRecord& batch, const ledger::ReleaseRow& row,
+                                const ledger::ReleasePart& part) {
+  const auto first = batch.components.begin() + static_cast<std::ptrdiff_t>(part.component);
+  ledger::ReleaseRecord record;
+  record.mechanism = row.mechanism;
+  record.arithmetic = row.arithmetic;
+  record.requested = row.requested;
+  record.charged = row.charged;
+  record.adjusted = row.adjusted;
+  record.published = row.published;
+  record.components.assign(first, first + static_cast<std::ptrdiff_t>(part.components));
+  record.cells = row.cells;
+  record.unit = batch.unit;
+  record.relation = batch.relation;
+  return record;
+}
+
+/// Those of a vector that a part of a release has; fewer where a damaged record does not have them.
+template <class Element>
+std::vector<Element> run(const std::vector<Element>& all, std::size_t first, std::size_t count) {
+  if (first >= all.size()) return {};
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(count, all.size() - first))};
+}
+
+void add_rows(Answer& answer, const ledger::StoredDecision& stored) {
+  if (!stored.release) return;
+  const auto parts = ledger::release_parts(*stored.release, stored.post_processing);
+  if (parts.size() != answer.rows.size())
+    throw LedgerCorrupt("it has another number of rows than were asked");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const ledger::ReleasePart& part = parts[i];
+    answer.rows[i].planned.record = record_of(*stored.release, stored.release->rows[i], part);
+    answer.rows[i].planned.post_processing = part.post_processing.kind;
+    answer.rows[i].released.component_values = run(stored.component_values, part.component, part.components);
+    answer.rows[i].released.values = run(stored.values, part.value, part.values);
+  }
+}
+
+}  // namespace
 
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
   answer.asked.via = stored.via;
@@ -265,6 +329,7 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
     answer.planned.record = *stored.release;
     answer.planned.post_processing = stored.post_processing.kind;
   }
+  if (!answer.rows.empty()) return add_rows(answer, stored);
   answer.released.component_values = stored.component_values;
   answer.released.values = stored.values;
 }

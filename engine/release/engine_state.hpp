@@ -71,6 +71,12 @@ struct EngineState {
   /// The public part of an answer: what is asked, and what is or would be recorded.
   [[nodiscard]] Answer described(const Request& request, const Plan& plan, std::int64_t policy_version,
                                  std::vector<std::vector<Accuracy>> accuracy) const;
+  /// With the accuracies that are remembered of the plan.
+  [[nodiscard]] Answer described(const Request& request, const std::shared_ptr<const Plan>& plan,
+                                 std::int64_t policy_version, std::span<const Rational> alphas);
+  /// Of what it says was released.
+  void add_intervals(Answer& answer, const std::shared_ptr<const Plan>& plan,
+                     std::span<const Rational> alphas);
   /// A stored decision as an answer. Plans again under its policy version, for what is not stored.
   [[nodiscard]] Answer recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                 std::span<const Rational> alphas);

@@ -85,7 +85,7 @@ struct Outdated {};
 void record_requests(ledger::Transaction& transaction, Member& member) {
   for (const Prepared& request : member.requests) {
     if (!request.replay && request.applied->version.version != member.policy_version) throw Outdated();
-    const bool read = request.exact && reads_source(request);
+    const bool read = !request.exact.empty() && reads_source(request);
     if (read && transaction.location(request.request.dataset) != request.location) throw Outdated();
     std::optional<Recorded> recorded = record(transaction, request, &member.bits);
     if (!recorded) throw Outdated();

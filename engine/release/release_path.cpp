@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "askable.hpp"
+#include "batch_plan.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
-#include "condition.hpp"
+#include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/held_calendar.hpp"
@@ -16,7 +18,6 @@
 #include "recorded_names.hpp"
 #include "request_rules.hpp"
 #include "source_location.hpp"
-#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -38,18 +39,18 @@ void check_request(const Request& request) {
   check_via(request.via);
   check_name(request.key, "key");
   check_name(request.purpose, "purpose");
-  check_loss(request);
+  each_question(request, check_loss);
   if (request.supplied && request.question.statistic.kind != StatisticKind::value) {
-    throw InvalidParameter("value: only value:NAME takes a supplied value; '" +
-                           request.question.statistic.text() + "' is computed from the data source");
+    throw InvalidParameter("value: only value:NAME takes a supplied value; " + asked_text(request) +
+                           " is computed from the data source");
   }
   if (request.supplied && request.holding != Holding::none) {
     throw InvalidParameter("value: is given when the reservation is committed");
   }
   if (request.holding == Holding::reserved_against_token &&
       request.question.statistic.kind != StatisticKind::value) {
-    throw InvalidParameter("data token: '" + request.question.statistic.text() +
-                           "' is computed here, and reads the data in its commit only");
+    throw InvalidParameter("data token: " + asked_text(request) +
+                           " is computed here, and reads the data in its commit only");
   }
 }
 
@@ -119,8 +120,9 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
                                              transaction.calendar_held());
     transaction.reserve(recorded, charges(debits));
   } else {
-    draw(transaction, *prepared.plan, *prepared.exact,
-         transaction.charge(recorded, charges(debits), prepared.plan->charged), *bits);
+    draw(transaction, *prepared.plan, prepared.exact,
+         transaction.charge(recorded, charges(debits), prepared.plan->charged, block_losses(*prepared.plan)),
+         *bits);
   }
 }
 
@@ -141,22 +143,44 @@ void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits) 
 }
 
 std::size_t bytes_drawn(const Plan& plan) {
-  const std::size_t values = accounting::values_of_a_cell(plan.derivation.post_processing.kind) *
-                             std::max<std::uint64_t>(1, plan.derivation.cells.size());
   std::size_t bytes = 0;
-  for (const ComponentMechanism& mechanism : plan.mechanisms) bytes += mechanism.bytes_drawn(values);
+  for (const Plan* const part : parts_of(plan)) {
+    const std::size_t values = accounting::values_of_a_cell(part->derivation.post_processing.kind) *
+                               std::max<std::uint64_t>(1, part->derivation.cells.size());
+    for (const ComponentMechanism& mechanism : part->mechanisms) bytes += mechanism.bytes_drawn(values);
+  }
   return bytes;
 }
 
-void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer& exact,
+void draw(ledger::Transaction& transaction, const Plan& plan, std::span<const ExactAnswer> exact,
           accounting::ChargeReceipt receipt, mechanisms::BitSource& bits) {
+  const std::vector<const Plan*> parts = parts_of(plan);
+  EPSILOG_INVARIANT(parts.size() == exact.size());
   std::vector<accounting::SealedRelease> sealed;
-  for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
-    const auto& mechanism = plan.mechanisms[i];
-    sealed.push_back(mechanism.release(exact, i, receipt.split(mechanism.charged()), bits));
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const auto& mechanisms = parts[part]->mechanisms;
+    for (std::size_t i = 0; i < mechanisms.size(); ++i) {
+      sealed.push_back(mechanisms[i].release(exact[part], i, receipt.split(mechanisms[i].charged()), bits));
+    }
   }
   EPSILOG_INVARIANT(receipt.amount() == accounting::ApproximateLoss());
   transaction.attach(plan.record, std::move(sealed), plan.derivation.post_processing);
+}
+
+std::vector<DerivedQuestion> derived_questions(const Request& request, const Plan& plan) {
+  if (request.rows.empty()) return {{request.question, plan.derivation}};
+  EPSILOG_INVARIANT(request.rows.size() == plan.rows.size());
+  std::vector<DerivedQuestion> questions;
+  questions.reserve(request.rows.size());
+  for (std::size_t row = 0; row < request.rows.size(); ++row) {
+    questions.push_back({request.rows[row].question, plan.rows[row]->derivation});
+  }
+  return questions;
+}
+
+std::vector<ExactAnswer> exact_answers(const Dataset& dataset, const Request& request, const Plan& plan,
+                                       const std::string& base_dir, const Progress& progress) {
+  return compute_exact_answers(dataset, derived_questions(request, plan), base_dir, progress);
 }
 
 std::optional<Recorded> record(ledger::Transaction& transaction, const Prepared& prepared,
@@ -171,7 +195,7 @@ std::optional<Recorded> record(ledger::Transaction& transaction, const Prepared&
   if (key.replay) return Recorded{Recorded::Kind::replay, std::move(key.replay)};
   std::vector<Debit> debits = debits_where(transaction, prepared);
   const auto [decision, outcome, state] = judged_now(prepared, debits, key.conflict);
-  if (outcome == ledger::Outcome::granted && !prepared.exact) return std::nullopt;
+  if (outcome == ledger::Outcome::granted && prepared.exact.empty()) return std::nullopt;
   write(transaction, prepared, decision, outcome, std::move(debits), key.conflict.has_value(), bits);
   return Recorded{Recorded::Kind::written, std::nullopt};
 }
@@ -203,9 +227,9 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
   }
   require_within_caps(request, result.canonical);
   result.dataset = &result.applied->policy.dataset(request.dataset);
-  require_not_stated(*result.dataset, request.question);
+  require_askable(*result.dataset, request);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
-  require_satisfiable(*result.dataset, request.question);
+  require_answerable(*result.dataset, request, *result.plan);
   check_supplied(request, *result.plan);
   check_supplier(result.applied->policy, request);
   result.looks = judged_now(result, debits_where(view, result), key.conflict).outcome;
@@ -226,8 +250,8 @@ std::optional<Prepared> prepared_ahead(EngineState& state, const Request& reques
     if (!result.plan) return std::nullopt;
     require_within_caps(request, result.canonical);
     result.dataset = &result.applied->policy.dataset(request.dataset);
-    require_not_stated(*result.dataset, request.question);
-    require_satisfiable(*result.dataset, request.question);
+    require_askable(*result.dataset, request);
+    require_answerable(*result.dataset, request, *result.plan);
     check_supplied(request, *result.plan);
     check_supplier(result.applied->policy, request);
   } catch (const Error&) {
@@ -243,13 +267,13 @@ void answered(Prepared& request, const std::optional<Folders>& folders, const Pr
   if (request.replay || request.looks != ledger::Outcome::granted) return;
   const Question& question = request.request.question;
   if (question.statistic.kind == StatisticKind::value) {
-    request.exact = ExactAnswer{{{parse_supplied_value(
-        *request.request.supplied, *request.dataset->query(question.statistic.subject))}}};
+    request.exact = {ExactAnswer{{{parse_supplied_value(
+        *request.request.supplied, *request.dataset->query(question.statistic.subject))}}}};
   } else {
     const std::string& base_dir = request.applied->version.base_dir;
     const auto answer_of = [&](const Dataset& dataset) {
       return opened_where_found(dataset, base_dir, [&] {
-        return compute_exact_answer(dataset, question, request.plan->derivation, base_dir, progress);
+        return exact_answers(dataset, request.request, *request.plan, base_dir, progress);
       });
     };
     if (!request.location && !folders) {

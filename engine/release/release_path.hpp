@@ -33,7 +33,7 @@ struct Prepared {
   std::optional<ledger::StoredDecision> replay;      ///< the key's decision, when it asked the same
   ledger::Outcome looks = ledger::Outcome::refused;  ///< by the snapshot; decided for good under the lock
   std::optional<std::string> location;               ///< of the source, where it was relocated
-  std::optional<ExactAnswer> exact;
+  std::vector<ExactAnswer> exact = {};               ///< of each part of the plan; empty while not computed
 };
 
 /// Throws  InvalidParameter, NotFound, Underivable: before anything is written.
@@ -71,9 +71,16 @@ struct Recorded {
 
 // What the release path and the commit of a reservation share.
 
+/// What the questions of a request are answered from: its parts and those of its plan, which outlive it.
+[[nodiscard]] std::vector<DerivedQuestion> derived_questions(const Request& request, const Plan& plan);
+/// compute_exact_answers() of them.
+[[nodiscard]] std::vector<ExactAnswer> exact_answers(const Dataset& dataset, const Request& request,
+                                                     const Plan& plan, const std::string& base_dir,
+                                                     const Progress& progress);
+
 /// plan + receipt -> release, still sealed.
-/// Requires  the receipt covers plan.charged.
-void draw(ledger::Transaction& transaction, const Plan& plan, const ExactAnswer& exact,
+/// Requires  the receipt covers plan.charged; `exact` are the answers to the parts of the plan.
+void draw(ledger::Transaction& transaction, const Plan& plan, std::span<const ExactAnswer> exact,
           accounting::ChargeReceipt receipt, mechanisms::BitSource& bits);
 /// More bytes than nearly every draw() takes.
 [[nodiscard]] std::size_t bytes_drawn(const Plan& plan);

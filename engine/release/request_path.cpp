@@ -4,7 +4,9 @@
 #include <functional>
 
 #include "answer_tick.hpp"
+#include "batch_plan.hpp"
 #include "canonical_request.hpp"
+#include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/changed_meanwhile.hpp"
 #include "expiry.hpp"
@@ -225,13 +227,13 @@ Reading reading(EngineState& state, const Waiting& step) {
 
 /// Whether a value is given where one is needed and nowhere else.
 void check_supplied(const Waiting& step, const std::optional<std::string>& supplied) {
-  const Statistic& statistic = step.request.question.statistic;
+  const std::string asked = asked_text(step.request);
   if (step.computed_here() && supplied) {
-    throw InvalidParameter("value: only value:NAME takes a supplied value; '" + statistic.text() +
-                           "' is computed from the data source");
+    throw InvalidParameter("value: only value:NAME takes a supplied value; " + asked +
+                           " is computed from the data source");
   }
   if (!step.computed_here() && !supplied) {
-    throw InvalidParameter("value: '" + statistic.text() + "' needs the value computed elsewhere (--value)");
+    throw InvalidParameter("value: " + asked + " needs the value computed elsewhere (--value)");
   }
 }
 
@@ -245,7 +247,8 @@ void check_commit(const Waiting& step, const Reading& reading, const std::option
   if (step.computed_here()) {
     // A source that is not there is found before the data may have been seen: the shape is public.
     (void)opened_where_found(reading.dataset, reading.base_dir, [&] {
-      return open_source(reading.dataset, wanted_columns(reading.dataset, step.request.question),
+      return open_source(reading.dataset,
+                         wanted_columns(reading.dataset, derived_questions(step.request, *reading.plan)),
                          reading.base_dir);
     });
     return;
@@ -287,16 +290,14 @@ struct Posting {
 };
 
 /// What of it depends on data, its faults among them, is told at a tick (answer_tick.hpp).
-ExactAnswer exact_answer(EngineState& state, const Waiting& step, const Reading& reading,
-                         const Posting& posting) {
-  const Question& question = step.request.question;
+std::vector<ExactAnswer> exact_answer(EngineState& state, const Waiting& step, const Reading& reading,
+                                      const Posting& posting) {
   if (!step.computed_here()) {
-    return {{{parse_supplied_value(*posting.order.supplied,
-                                   *reading.dataset.query(question.statistic.subject))}}};
+    const NamedQuery& query = *reading.dataset.query(step.request.question.statistic.subject);
+    return {ExactAnswer{{{parse_supplied_value(*posting.order.supplied, query)}}}};
   }
   try {
-    return compute_exact_answer(reading.dataset, question, reading.plan->derivation, reading.base_dir,
-                                posting.progress);
+    return exact_answers(reading.dataset, step.request, *reading.plan, reading.base_dir, posting.progress);
   } catch (...) {
     if (state.ticks() != nullptr) state.ticks()->wait(posting.arrived);
     throw;
@@ -305,8 +306,8 @@ ExactAnswer exact_answer(EngineState& state, const Waiting& step, const Reading&
 
 /// Posts, unless the source was relocated while it was read.
 /// Throws  MoreBits: nothing happened.
-Attempt post_drawn(EngineState& state, const Waiting& step, const Reading& from, const ExactAnswer& exact,
-                   Overdue overdue, Posting& posting) {
+Attempt post_drawn(EngineState& state, const Waiting& step, const Reading& from,
+                   std::span<const ExactAnswer> exact, Overdue overdue, Posting& posting) {
   bool elsewhere = false;
   posting.bits.rewind();
   const Attempt attempt = transact(state, step, overdue, [&](auto& transaction, const RequestFamily& family) {
@@ -316,7 +317,7 @@ Attempt post_drawn(EngineState& state, const Waiting& step, const Reading& from,
     draw(transaction, *from.plan, exact,
          transaction.post(
              draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request),
-             from.plan->charged),
+             from.plan->charged, block_losses(*from.plan)),
          posting.bits);
     return posting.posted = true;
   });
@@ -331,7 +332,7 @@ Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
     const Attempt marked = mark_read(state, step, posting.order.by, reserved);
     if (marked == Attempt::outdated || !reserved) return marked;
   }
-  const ExactAnswer exact = exact_answer(state, step, from, posting);
+  const std::vector<ExactAnswer> exact = exact_answer(state, step, from, posting);
   // Whoever began to read in time is not overdue for having read long, unless somebody ended it or the
   // period is over whose budget it holds.
   const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;

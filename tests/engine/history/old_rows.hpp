@@ -52,8 +52,8 @@ class OldProgram {
         break;
       default: {
         mechanisms::SystemBits bits;
-        engine::draw(transaction, plan, exact, transaction.charge(draft, engine::charges(owed), plan.charged),
-                     bits);
+        engine::draw(transaction, plan, {&exact, 1},
+                     transaction.charge(draft, engine::charges(owed), plan.charged), bits);
         break;
       }
     }

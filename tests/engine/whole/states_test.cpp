@@ -76,6 +76,22 @@ Path asking(const char* name, const engine::Request& asked) {
     return cell.word(asked.holding == Holding::none ? release(engine, asked) : engine.reserve(asked, {}));
   });
 }
+/// Two rows, whose values are told as those of one answer are.
+Path batching(const char* name, Holding holding) {
+  return writes(name, [holding](StateCell& cell, Engine& engine) {
+    const engine::Request row = request("count", "0.05");
+    engine::Request batch = row;
+    batch.question = {};
+    batch.epsilon = 0;
+    batch.rows = {{row.question, row.epsilon}, {row.question, row.epsilon}};
+    batch.holding = holding;
+    Answer answer = holding == Holding::none ? release(engine, batch) : engine.reserve(batch, {});
+    for (const Answer& one : answer.rows) {
+      for (const accounting::Rational& value : one.released.values) answer.released.values.push_back(value);
+    }
+    return cell.word(answer);
+  });
+}
 Path committing(const char* name, const char* key, std::optional<std::string> value = {},
                 const char* by = "alice") {
   return writes(name, [key, value, by](StateCell& cell, Engine& engine) {
@@ -269,6 +285,8 @@ std::vector<Path> paths() {
       asking("release, beyond the budget", request("count", "2.5")),
       asking("release, to be approved", request("count", "1.2")),
       asking("release, by nobody declared", mallory),
+      batching("release of a batch", Holding::none),
+      batching("reserve, a batch", Holding::reserved),
       writes("release, several",
              [](StateCell& cell, Engine& engine) {
                mechanisms::SystemBits bits;

@@ -58,7 +58,9 @@ struct Reaccount {
   std::optional<accounting::Rational> delta;    ///< at which epsilons are given; or
   std::optional<accounting::Rational> epsilon;  ///< at which deltas are
   std::int64_t releases = 0;                    ///< decisions with a release
-  std::int64_t draws = 0;                       ///< components of these, each a mechanism
+  /// Components of these, each a mechanism. A batch counts, in a block that not every row of it need cover, as
+  /// any mechanism that keeps what was charged there, and not by its draws, where that has an epsilon or a rho.
+  std::int64_t draws = 0;
   std::int64_t laws = 0;                        ///< different ones
   /// Forfeited reservations whose charge no accountant can express, for want of an epsilon or a rho; then no
   /// figure has a bound. All others count as any mechanism that keeps what was charged.

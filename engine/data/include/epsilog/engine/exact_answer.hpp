@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,20 @@ struct ExactAnswer {
 [[nodiscard]] ExactAnswer compute_exact_answer(const Dataset& dataset, const Question& question,
                                                const Derivation& derivation, const std::string& base_dir,
                                                const Progress& progress = {});
+
+/// What answers a batch, each row of it by its own derivation.
+struct DerivedQuestion {
+  const Question& question;
+  const Derivation& derivation;
+};
+
+/// The same of several questions: the source is read once, in one state of it, and rows are bounded for each
+/// question as if it were asked alone.
+/// Ensures   one answer for each, in their order.
+[[nodiscard]] std::vector<ExactAnswer> compute_exact_answers(const Dataset& dataset,
+                                                             std::span<const DerivedQuestion> questions,
+                                                             const std::string& base_dir,
+                                                             const Progress& progress = {});
 
 /// Beyond this many bytes a supplied text is no number, whatever it says.
 inline constexpr std::size_t kSuppliedSizeMax = std::size_t{16} << 20;

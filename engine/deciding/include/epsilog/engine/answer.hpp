@@ -104,7 +104,16 @@ struct Answer {
   Planned planned;
   Recorded recorded;
   Released released;
+  /// Of a batch, each of its rows as an answer of its own, all of which stand as the batch does: what is
+  /// asked and planned of it, and what left. What it says above is of all of them; `asked.statistic` is
+  /// ledger::kBatch, `planned.accuracy` and `released` are empty. `recorded` of a row says nothing.
+  std::vector<Answer> rows = {};
 };
+
+/// Whether what was released is there: of a batch that of its rows.
+[[nodiscard]] bool has_values(const Answer& answer);
+/// Takes out what was released.
+void withhold(Answer& answer);
 
 /// Whether that cell is not to be shown: what counts its rows or units is below `asked.suppress_below`, as it
 /// was released. Its value stands among `released.values` all the same, and what was drawn among the

@@ -4,6 +4,7 @@
 // never reused. One section each in docs/refusals.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ struct Reason {
   std::string over_by;
   std::string fits;  ///< the largest ask that would pass now
   std::string message;
+  std::size_t row = 0;  ///< of a batch, counted from 1, where it stands against that row by itself; else 0
 
   friend bool operator==(const Reason&, const Reason&) = default;
 };

@@ -39,6 +39,12 @@ struct Forecast {
   bool never = false;
 };
 
+/// A batch whose rows are as accurate as wanted, or as their epsilons together allow.
+struct AccurateBatch {
+  Request batch;        ///< each row with its least epsilon
+  Rational factor = 1;  ///< by which all wanted accuracies were multiplied: a multiple of 1/1000
+};
+
 /// Whether such a reason is that a balance does not suffice.
 [[nodiscard]] bool is_of_a_balance(RefusalCode code);
 

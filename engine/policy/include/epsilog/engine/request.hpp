@@ -24,7 +24,19 @@ enum class Holding {
                            ///< that the ledger issued; for values computed elsewhere
 };
 
-/// A question with what it may cost and who asks.
+/// So many questions can be asked in one batch, and their answers have at most so many cells together.
+inline constexpr std::size_t kBatchRowsMax = 1'000;
+inline constexpr std::uint64_t kBatchCellsMax = 100'000;
+
+/// One of the questions of a batch, and what it may cost: as of a Request.
+struct RequestRow {
+  Question question;
+  accounting::Exact epsilon;
+  std::optional<accounting::Exact> delta = {};
+  std::optional<accounting::Exact> rho = {};
+};
+
+/// A question with what it may cost and who asks; or several that are asked together, and decided as one.
 struct Request {
   std::string dataset;
   Question question;
@@ -41,7 +53,14 @@ struct Request {
   /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
   /// answered only if its key is bound to it already.
   std::string too_long = {};
+  /// Of a batch, at most kBatchRowsMax; `question`, `epsilon`, `delta`, `rho` and `supplied` then say
+  /// nothing.
+  std::vector<RequestRow> rows = {};
 };
+
+/// A row of a batch as a request of its own, by the same asker for the same purpose, without key.
+/// Requires  row < request.rows.size().
+[[nodiscard]] Request request_of_row(const Request& request, std::size_t row);
 
 /// How far a release is from the clamped answer, except with probability alpha. Rounded up.
 struct Accuracy {
@@ -68,6 +87,9 @@ class Alphas final {
   }) Alphas(const Range& values) {  // NOLINT(google-explicit-constructor)
     for (const auto& value : values) add(value);
   }
+
+  /// The smallest probability at which every mechanism can tell its accuracy, 2^-16384.
+  [[nodiscard]] static Rational least();
 
   operator std::span<const Rational>() const noexcept {
     return values_;

@@ -26,6 +26,7 @@ namespace epsilog::engine {
 
 struct Checkpoint;           // checkpoint.hpp
 struct CheckpointNow;        // checkpoint_now.hpp
+struct AccurateBatch;        // forecast.hpp
 struct Forecast;             // forecast.hpp
 struct MechanismComparison;  // comparison.hpp
 class Policy;                // policy.hpp
@@ -145,6 +146,17 @@ class Engine final {
   ///           wanted.a > 0 and 0 < wanted.alpha < 1.
   [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
                                                              const Alphas& alphas) const;
+  /// The batch with the least epsilon of each row at which its answer, or each of its cells, is farther than
+  /// wanted[row] from the exact one with probability at most alpha, as forecast_of_accuracy(). With a total,
+  /// of the least factor on a grid of 1/1000 by which all of `wanted` are multiplied so that the epsilons add
+  /// to no more than that: with one step less they do. What its rows hold of epsilon plays no part. Spends
+  /// nothing, records nothing, and balances play no part.
+  /// Throws  as forecast_of_accuracy(), naming the row; Underivable where no epsilon is large enough, or no
+  ///         factor up to 10^6; InvalidParameter unless there is one of `wanted` for each row, and total > 0;
+  ///         LedgerBusy if a policy is applied meanwhile.
+  [[nodiscard]] AccurateBatch accurate_batch(Request batch, std::span<const accounting::Exact> wanted,
+                                             const accounting::Exact& alpha,
+                                             const std::optional<accounting::Exact>& total) const;
   /// Throws  reading.
   [[nodiscard]] PlanSequence plan_sequence() const;
   /// The id of the answer that this principal was given last to exactly this request, "" if none is among the

@@ -1,0 +1,109 @@
+#include "each_question.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/forecast.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using accounting::Exact;
+
+constexpr std::int64_t kStepsOfFactor = 1'000;
+constexpr std::int64_t kFactorStepsMax = kStepsOfFactor * 1'000'000;
+
+/// Finds epsilons of one batch, under one policy.
+class LeastEpsilons {
+ public:
+  LeastEpsilons(const Engine& engine, const Request& batch, std::span<const Exact> wanted, const Exact& alpha)
+      : engine_(engine), batch_(batch), wanted_(wanted), alpha_(alpha) {}
+
+  /// [row]; nothing if no epsilon of some row is large enough.
+  [[nodiscard]] std::optional<std::vector<Rational>> at(const Rational& factor) {
+    std::vector<Rational> epsilons;
+    bool all = true;
+    each_question(batch_, [&](const Request& asked) {
+      const std::size_t row = epsilons.size();
+      const Accuracy wanted{alpha_, Rational(wanted_[row].rational() * factor)};
+      const auto forecast = all ? engine_.forecast_of_accuracy(asked, wanted, {}) : std::nullopt;
+      if (!forecast) all = false;
+      if (forecast) require_same_policy(forecast->each.planned.policy_version);
+      epsilons.push_back(forecast ? forecast->epsilon : Rational(0));
+    });
+    if (!all) return std::nullopt;
+    return epsilons;
+  }
+
+ private:
+  void require_same_policy(std::int64_t version) {
+    if (policy_version_ == 0) policy_version_ = version;
+    if (policy_version_ != version) throw LedgerBusy("the policy changed meanwhile; nothing was done, retry");
+  }
+
+  const Engine& engine_;
+  const Request& batch_;
+  std::span<const Exact> wanted_;
+  const Exact& alpha_;
+  std::int64_t policy_version_ = 0;
+};
+
+Rational sum(const std::vector<Rational>& epsilons) {
+  Rational total = 0;
+  for (const Rational& epsilon : epsilons) total += epsilon;
+  return total;
+}
+
+Rational factor_of(std::int64_t steps) {
+  return {accounting::Integer(static_cast<long>(steps)),
+          accounting::Integer(static_cast<long>(kStepsOfFactor))};
+}
+
+/// The least number of steps whose epsilons fit, while those of one less do not.
+std::int64_t fitting_steps(LeastEpsilons& least, const Rational& total) {
+  const auto fits = [&](std::int64_t steps) {
+    Rational factor = factor_of(steps);
+    factor.canonicalize();
+    const auto epsilons = least.at(factor);
+    return epsilons && sum(*epsilons) <= total;
+  };
+  // Of 0 steps nothing fits; what does is sought from 1 on, either way.
+  std::int64_t below = 0;
+  std::int64_t above = kStepsOfFactor;
+  while (!fits(above)) {
+    below = above;
+    if (above >= kFactorStepsMax) {
+      throw Underivable(
+          "accuracy: the rows would be a million times less accurate than wanted, and more than " +
+          accounting::text(total) + " of epsilon together");
+    }
+    above *= 2;
+  }
+  while (above - below > 1) {
+    const std::int64_t middle = below + (above - below) / 2;
+    (fits(middle) ? above : below) = middle;
+  }
+  return above;
+}
+
+}  // namespace
+
+AccurateBatch Engine::accurate_batch(Request batch, std::span<const Exact> wanted, const Exact& alpha,
+                                     const std::optional<Exact>& total) const {
+  if (batch.rows.empty() || wanted.size() != batch.rows.size()) {
+    throw InvalidParameter("accuracy: is wanted of each row of a batch");
+  }
+  if (total && *total <= 0) throw InvalidParameter("epsilon: must be positive");
+  for (RequestRow& row : batch.rows) row.rho.reset();
+  LeastEpsilons least(*this, batch, wanted, alpha);
+  AccurateBatch result;
+  if (total) {
+    result.factor = factor_of(fitting_steps(least, total->rational()));
+    result.factor.canonicalize();
+  }
+  const auto epsilons = least.at(result.factor);
+  if (!epsilons) throw Underivable("accuracy: no epsilon makes every row so accurate");
+  result.batch = std::move(batch);
+  for (std::size_t row = 0; row < epsilons->size(); ++row) result.batch.rows[row].epsilon = (*epsilons)[row];
+  return result;
+}
+
+}  // namespace epsilog::engine

@@ -1,0 +1,145 @@
+#include "batch_plan.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "blocks.hpp"
+#include "budget_notes.hpp"
+#include "each_question.hpp"
+#include "epsilog/accounting/composition.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "loss_caps.hpp"
+#include "scope.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+using accounting::ApproximateLoss;
+
+/// What those of the rows cost together.
+PlanCost cost_of(const Plan& batch, const std::vector<std::size_t>& rows) {
+  std::vector<ApproximateLoss> losses;
+  std::vector<ComponentMechanism> mechanisms;
+  for (const std::size_t row : rows) {
+    const Plan& plan = *batch.rows[row];
+    losses.push_back(plan.charged);
+    mechanisms.insert(mechanisms.end(), plan.mechanisms.begin(), plan.mechanisms.end());
+  }
+  const ApproximateLoss charged = accounting::compose_sequential(losses);
+  return {charged, LossAmounts(mechanisms, charged)};
+}
+
+void add_blocks(const Dataset& dataset, Plan& batch) {
+  std::map<std::string, std::vector<std::size_t>> covering;
+  for (std::size_t row = 0; row < batch.rows.size(); ++row) {
+    for (const std::string& block : batch.rows[row]->blocks) covering[block].push_back(row);
+  }
+  std::map<std::vector<std::size_t>, PlanCost> costs;  // most blocks are covered by the same rows
+  for (std::string& block : block_names(dataset)) {
+    const auto found = covering.find(block);
+    if (found == covering.end()) continue;
+    auto cost = costs.find(found->second);
+    if (cost == costs.end()) cost = costs.emplace(found->second, cost_of(batch, found->second)).first;
+    batch.block_costs.push_back(cost->second);
+    batch.blocks.push_back(std::move(block));
+  }
+}
+
+ledger::ReleaseRow row_record(const Plan& plan) {
+  const ledger::ReleaseRecord& record = plan.record;
+  return {.mechanism = record.mechanism,
+          .arithmetic = record.arithmetic,
+          .requested = record.requested,
+          .charged = record.charged,
+          .adjusted = record.adjusted,
+          .published = record.published,
+          .components = static_cast<std::int64_t>(record.components.size()),
+          .cells = record.cells,
+          .post_processing = plan.derivation.post_processing};
+}
+
+ledger::ReleaseRecord batch_record(const Plan& batch) {
+  ledger::ReleaseRecord record;
+  record.mechanism = ledger::kBatch;
+  record.charged = batch.charged.epsilon;
+  record.published = Rational(0);
+  for (const auto& row : batch.rows) {
+    const ledger::ReleaseRecord& of_row = row->record;
+    record.requested += of_row.requested;
+    record.adjusted += of_row.adjusted;
+    if (record.published && of_row.published) {
+      *record.published += *of_row.published;
+    } else {
+      record.published.reset();
+    }
+    record.components.insert(record.components.end(), of_row.components.begin(), of_row.components.end());
+    record.rows.push_back(row_record(*row));
+  }
+  // One policy says whose loss it is, of every row.
+  record.unit = batch.rows.front()->record.unit;
+  record.relation = batch.rows.front()->record.relation;
+  return record;
+}
+
+DeltaCost delta_cost(const Request& request, const Plan& batch) {
+  Rational requested = 0;
+  Rational adjusted = 0;
+  for (std::size_t row = 0; row < batch.rows.size(); ++row) {
+    const auto& asked = request.rows[row].delta;
+    requested += asked ? asked->rational() : batch.rows[row]->charged.delta.rational();
+    for (const ComponentMechanism& mechanism : batch.rows[row]->mechanisms)
+      adjusted += mechanism.adjusted_delta();
+  }
+  return {accounting::text(requested), batch.charged.delta.text(), accounting::text(adjusted)};
+}
+
+}  // namespace
+
+Plan plan_of(const Dataset& dataset, const Request& request, ledger::Rules rules) {
+  if (request.rows.empty()) return make_plan(dataset, request, rules);
+  Plan batch;
+  batch.rules = rules;
+  std::vector<ApproximateLoss> losses;
+  const auto sharing = std::count_if(request.rows.begin(), request.rows.end(),
+                                     [](const RequestRow& row) { return row.rho.has_value(); });
+  each_question(request, [&](const Request& row) {
+    Plan plan = make_plan(dataset, row, rules, row.rho ? static_cast<std::uint64_t>(sharing) : 1);
+    losses.push_back(plan.charged);
+    batch.mechanisms.insert(batch.mechanisms.end(), plan.mechanisms.begin(), plan.mechanisms.end());
+    batch.rows.push_back(std::make_shared<const Plan>(std::move(plan)));
+  });
+  batch.charged = accounting::compose_sequential(losses);
+  batch.record = batch_record(batch);
+  if (dataset.blocks) add_blocks(dataset, batch);
+  // In every measure the whole loses at least what a row does: what is above for a row is so for the whole.
+  if (dataset.approvals && needs_approval(*dataset.approvals, batch.charged, batch.mechanisms, rules)) {
+    batch.approvals_required = dataset.approvals->required;
+  }
+  batch.notes = budget_notes(dataset, rules);
+  batch.amounts = LossAmounts(batch.mechanisms, batch.charged);
+  if (!batch.charged.pure()) batch.delta = delta_cost(request, batch);
+  return batch;
+}
+
+std::vector<ledger::ScopeLoss> block_losses(const Plan& plan) {
+  std::vector<ledger::ScopeLoss> losses;
+  for (std::size_t i = 0; i < plan.block_costs.size(); ++i) {
+    const ApproximateLoss& loss = plan.block_costs[i].charged;
+    if (loss != plan.charged) losses.push_back({Scope{Scope::Kind::block, plan.blocks[i]}.text(), loss});
+  }
+  return losses;
+}
+
+void require_recordable_cells(const Plan& plan) {
+  if (plan.rows.empty()) return;
+  std::uint64_t cells = 0;
+  for (const auto& row : plan.rows) {
+    const std::uint64_t of_row = std::max<std::uint64_t>(row->derivation.cells.size(), 1);
+    if (__builtin_add_overflow(cells, of_row, &cells)) cells = UINT64_MAX;
+  }
+  if (cells <= kBatchCellsMax) return;
+  throw InvalidParameter("batch: its answers have " + std::to_string(cells) + " cells together, more than " +
+                         std::to_string(kBatchCellsMax) + "; ask it as several");
+}
+
+}  // namespace epsilog::engine
