@@ -136,8 +136,8 @@ TEST_CASE("calculators: superfluous and foreign options are named", "[cli][calcu
   check_refused(
       bench.run({"accuracy", "discrete-gaussian", "--scale", "3", "--alpha", "0.1", "--alpha", "0.2"}),
       "--alpha: only once here");
-  check_refused(bench.run({"release", "clinic", "count", "--epsilon", "1", "--batch", "-"}),
-                "epsilog release takes no --batch");
+  check_refused(bench.run({"forecast", "clinic", "count", "--epsilon", "1", "--batch", "-"}),
+                "epsilog forecast takes no --batch");
 }
 
 TEST_CASE("calculators: ranges that contradict each other are refused", "[cli][calculator][negative]") {

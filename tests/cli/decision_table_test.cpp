@@ -84,7 +84,7 @@ TEST_CASE("audit export: as CSV it says of every decision what history --json sa
   }
   CHECK(table.rows.back().at("reasons") == "dataset_budget_exceeded epsilon");
   CHECK(table.header.front() == "seq");
-  CHECK(table.header.back() == "via");
+  CHECK(table.header.back() == "rows");
 }
 
 TEST_CASE("audit export: a text of an asker is no formula, no second line and steers no terminal",

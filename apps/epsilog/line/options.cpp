@@ -19,6 +19,7 @@ constexpr OptionSpec kOptions[] = {
     {"--purpose", "P", "what the answer is for, where the dataset declares purposes"},
     {"--key", "K", "idempotency key: asking again with it returns the stored answer, free"},
     {"--value", "V|-", "the answer to value:NAME; better -, which reads it from standard input"},
+    {"--together", "", "the rows of --batch as one decision, as release --batch makes it"},
     {"--compare", "", "every mechanism that could release it, at the same epsilon and delta"},
     {"--dummy", "", "answer from invented rows: no data, no ledger, nothing charged"},
     {"--data-token", "", "the data are handed out only against a token of `epsilog token`; value:NAME only"},

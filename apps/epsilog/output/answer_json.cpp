@@ -288,6 +288,55 @@ Json log_json(const std::optional<ledger::LogPlace>& log) {
       .made();
 }
 
+/// Those of a batch stand in its rows.
+Json components_json(const engine::Answer& answer, AnswerKind kind) {
+  Json components = Json::array();
+  if (!answer.rows.empty()) return components;
+  for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
+    components.push_back(component_json(answer, i, kind));
+  }
+  return components;
+}
+
+/// What was released, what it costs and by what it is drawn.
+void add_answer(ObjectOf& object, const engine::Answer& answer, AnswerKind kind) {
+  add_values(object, answer.planned.record.cells, answer.released.values,
+             one_line(kind) ? nullptr : &answer.released.intervals,
+             answer.recorded.durable.has_value() && !*answer.recorded.durable, &answer);
+  if (!one_line(kind)) add_intervals(object, answer);
+  object.with("epsilon", epsilon_json(answer, kind)).with("delta", delta_json(answer, kind));
+  if (answer.planned.rho) object.with("rho", rho_json(answer, kind));
+  add_mechanism(object, answer, kind);
+}
+
+/// A row stands as its batch does.
+Json row_json(engine::Answer row, std::size_t number, const engine::Answer& batch, AnswerKind kind) {
+  row.recorded.state = batch.recorded.state;
+  row.recorded.durable = batch.recorded.durable;
+  ObjectOf object(28);
+  object.with("row", number)
+      .with("statistic", row.asked.statistic)
+      .with("by", columns_json(row.asked.by))
+      .with("where", or_null(row.asked.where));
+  if (row.asked.suppress_below) object.with("suppress_below", accounting::text(*row.asked.suppress_below));
+  add_answer(object, row, kind);
+  if (!one_line(kind)) {
+    const bool scalar = row.planned.record.cells.empty();
+    object.with("simultaneous",
+                scalar ? intervals_json(row.released.intervals, 0, Bounding::together) : Json(nullptr));
+  }
+  object.with("components", components_json(row, kind))
+      .with("post_processing", accounting::name(row.planned.post_processing));
+  return object.made();
+}
+
+Json rows_json(const engine::Answer& batch, AnswerKind kind) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < batch.rows.size(); ++i)
+    rows.push_back(row_json(batch.rows[i], i + 1, batch, kind));
+  return rows;
+}
+
 Json program_json(const ledger::Program& program) {
   if (program.version.empty()) return nullptr;
   return {{"version", program.version}, {"commit", program.commit}};
@@ -331,7 +380,7 @@ const char* decision_word(const engine::Answer& answer) {
 }
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
-  constexpr std::size_t kMembersMax = 59;
+  constexpr std::size_t kMembersMax = 60;
   const auto unless_zero = [](std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); };
   ObjectOf object(kMembersMax);
   object.with("decision", decision_word(answer))
@@ -358,18 +407,8 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   if (answer.asked.suppress_below)
     object.with("suppress_below", accounting::text(*answer.asked.suppress_below));
   if (answer.recorded.replica_behind) object.with("replica_behind", true);
-  add_values(object, answer.planned.record.cells, answer.released.values,
-             one_line(kind) ? nullptr : &answer.released.intervals,
-             answer.recorded.durable.has_value() && !*answer.recorded.durable, &answer);
-  if (!one_line(kind)) add_intervals(object, answer);
-  object.with("epsilon", epsilon_json(answer, kind)).with("delta", delta_json(answer, kind));
-  if (answer.planned.rho) object.with("rho", rho_json(answer, kind));
-  add_mechanism(object, answer, kind);
-  Json components = Json::array();
-  for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
-    components.push_back(component_json(answer, i, kind));
-  }
-  object.with("components", std::move(components))
+  add_answer(object, answer, kind);
+  object.with("components", components_json(answer, kind))
       .with("unit", or_null(answer.planned.record.unit))
       .with("relation", or_null(answer.planned.record.relation))
       .with("accounts", accounts_json(answer.recorded.accounts))
@@ -377,6 +416,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("notes", answer.planned.notes);
   if (kind == AnswerKind::plan) object.with("advice", answer.planned.advice);
   object.with("reasons", reason_list(answer));
+  if (!answer.rows.empty()) object.with("rows", rows_json(answer, kind));
   if (!one_line(kind)) object.with("same_question", or_null(answer.asked.same_question));
   if (answer.recorded.reasons_count > answer.recorded.reasons.size())
     object.with("reasons_count", answer.recorded.reasons_count);

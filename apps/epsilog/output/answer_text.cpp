@@ -21,7 +21,8 @@ std::string field(std::string_view name, const std::string& text) {
 }
 
 std::string subject(const engine::Answer& answer) {
-  std::string text = answer.asked.statistic + " of " + answer.asked.dataset;
+  const std::string rows = answer.rows.empty() ? "" : fmt::format(" of {} rows", answer.rows.size());
+  std::string text = answer.asked.statistic + rows + " of " + answer.asked.dataset;
   if (!answer.asked.by.empty()) text += " by " + engine::by_text(answer.asked.by);
   if (!answer.asked.where.empty()) text += " where " + answer.asked.where;
   if (answer.asked.suppress_below)
@@ -48,6 +49,7 @@ std::string rank_accuracy_text(const engine::Answer& answer, const Style& style)
 }
 
 std::string accuracy_text(const engine::Answer& answer, const Style& style) {
+  if (!answer.rows.empty()) return "";
   if (asks_quantiles(answer)) return rank_accuracy_text(answer, style);
   const bool several = answer.planned.accuracy.size() > 1 || asks_proportion(answer);
   const char* whom =
@@ -77,6 +79,9 @@ std::string intervals_text(const engine::Answer& answer, const Style& style) {
 
 /// What the intervals are for; "" without.
 std::string intervals_note(const engine::Answer& answer, const Style& style) {
+  for (const engine::Answer& row : answer.rows) {
+    if (std::string note = intervals_note(row, style); !note.empty()) return note;
+  }
   if (answer.released.intervals.empty() || is_two_way(answer, style)) return "";
   return field("interval", "of the answer after max_rows, clamping and dropping, for at most") +
          field("", "rows.max rows; not of a population they are a sample of");
@@ -115,7 +120,7 @@ enum class Detail { brief, with_reasons };
 /// "" unless the style is verbose.
 std::string mechanism_text(const engine::Answer& answer, Detail detail, const Style& style) {
   std::string text;
-  if (!style.verbose) return text;
+  if (!style.verbose || !answer.rows.empty()) return text;
   for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
     const ledger::ComponentRecord& component = answer.planned.record.components[i];
     text +=
@@ -242,6 +247,29 @@ std::string touched_text(const engine::Answer& answer, const Style& style) {
   return scarcest_text(answer.recorded.accounts, style) + notes_text(answer.planned.notes);
 }
 
+/// The answer, on the line of the question or in a table below it.
+std::string values_text(const engine::Answer& answer, const std::string& heading, const Style& style) {
+  if (answer.planned.record.cells.empty()) {
+    return subject(answer) + ": " + style.bold(released_text(answer, 0, style)) +
+           intervals_text(answer, style) + (heading == "value" ? "" : " (dummy)") + "\n";
+  }
+  return subject(answer) + "\n\n" + cells_text(answer, heading, style) + "\n" + suppressed_text(answer);
+}
+
+/// What each row of a batch says; "" of what is none. `heading`: of values, "" where there are none.
+std::string rows_text(const engine::Answer& answer, const std::string& heading, Detail detail,
+                      const Style& style) {
+  std::string text;
+  for (std::size_t i = 0; i < answer.rows.size(); ++i) {
+    const engine::Answer& row = answer.rows[i];
+    const bool told = !heading.empty() && !row.released.values.empty();
+    text += fmt::format("\nrow {}: ", i + 1) +
+            (told ? values_text(row, heading, style) : subject(row) + "\n") + accuracy_text(row, style) +
+            field("cost", cost_text(row, style)) + mechanism_text(row, detail, style);
+  }
+  return text.empty() ? text : text + "\nall rows\n";
+}
+
 }  // namespace
 
 std::string question_text(const engine::Answer& answer) {
@@ -258,6 +286,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
     text = style.good(fmt::format("would wait for {}", approvals_needed(answer)));
   }
   text += ": " + subject(answer) + "\n";
+  text += rows_text(answer, "", Detail::with_reasons, style);
   if (!answer.planned.record.components.empty()) {
     text += cost_and_accuracy_text(answer, style) + mechanism_text(answer, Detail::with_reasons, style);
   }
@@ -269,13 +298,12 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
 
 std::string release_text(const engine::Answer& answer, const Style& style) {
   std::string text;
-  if (answer.released.values.empty()) {
+  if (!engine::has_values(answer)) {
     text += subject(answer) + ": withheld, because it is not known to be on the disk\n";
-  } else if (answer.planned.record.cells.empty()) {
-    text += subject(answer) + ": " + style.bold(released_text(answer, 0, style)) +
-            intervals_text(answer, style) + "\n";
+  } else if (answer.rows.empty()) {
+    text += values_text(answer, "value", style);
   } else {
-    text += subject(answer) + "\n\n" + cells_text(answer, "value", style) + "\n" + suppressed_text(answer);
+    text += subject(answer) + "\n" + rows_text(answer, "value", Detail::brief, style);
   }
   text +=
       accuracy_text(answer, style) + intervals_note(answer, style) + field("cost", cost_text(answer, style));
@@ -288,12 +316,10 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
 std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const Style& style) {
   std::string text = style.bad("dummy run") + ": " + grouped(rows) +
                      " rows invented from the policy; no data, no ledger, nothing charged\n";
-  if (would_be.planned.record.cells.empty()) {
-    text += subject(would_be) + ": " + style.bold(released_text(would_be, 0, style)) +
-            intervals_text(would_be, style) + " (dummy)\n";
+  if (would_be.rows.empty()) {
+    text += values_text(would_be, "dummy value", style);
   } else {
-    text += subject(would_be) + "\n\n" + cells_text(would_be, "dummy value", style) + "\n" +
-            suppressed_text(would_be);
+    text += subject(would_be) + "\n" + rows_text(would_be, "dummy value", Detail::with_reasons, style);
   }
   text += accuracy_text(would_be, style) + intervals_note(would_be, style) +
           field("would cost", cost_text(would_be, style));
@@ -309,6 +335,7 @@ std::string waiting_text(const engine::Answer& answer, const Style& style) {
   const bool open = answer.recorded.state == engine::RequestState::pending ||
                     answer.recorded.state == engine::RequestState::reserved;
   if (open) {
+    text += rows_text(answer, "", Detail::brief, style);
     text += cost_and_accuracy_text(answer, style) + mechanism_text(answer, Detail::brief, style);
   }
   if (answer.planned.approvals_required > 0 && answer.recorded.ended_by.empty()) {
@@ -333,6 +360,14 @@ std::string decision_text(const engine::Answer& answer, const Style& style) {
 
 std::string bare_values(const engine::Answer& answer) {
   std::string text;
+  for (std::size_t i = 0; i < answer.rows.size(); ++i) {
+    const std::string values = bare_values(answer.rows[i]);
+    for (std::size_t begin = 0; begin < values.size();) {
+      const std::size_t end = values.find('\n', begin) + 1;
+      text += fmt::format("{}\t{}", i + 1, values.substr(begin, end - begin));
+      begin = end;
+    }
+  }
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     if (!answer.planned.record.cells.empty()) {
       for (const std::string& key : answer.planned.record.cells.of(i)) text += printable(key) + "\t";

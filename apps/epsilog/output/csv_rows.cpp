@@ -80,18 +80,36 @@ Columns account_and(const Columns& more) {
   return columns;
 }
 
-/// So many columns the answer is by.
-std::size_t grouped_by(std::string_view object) {
-  if (object.empty()) return 0;
-  const Json by = Json::parse(object).at("by");
+std::size_t columns_of(const Json& by) {
   return by.is_array() ? by.size() : by.is_null() ? 0 : 1;
 }
 
+/// What the answer is told in: a row of a batch has columns of its own.
+struct ValueTable {
+  std::size_t grouped_by = 0;  ///< so many columns; of a batch the most of any row
+  bool batch = false;
+};
+
+ValueTable table_of(std::string_view object) {
+  ValueTable table;
+  if (object.empty()) return table;
+  const Json answer = Json::parse(object);
+  table.batch = answer.contains("rows");
+  table.grouped_by = columns_of(answer.at("by"));
+  if (!table.batch) return table;
+  for (const Json& row : answer.at("rows")) {
+    const bool quantiles = row.at("cells").is_array() && row.at("by").is_null();
+    table.grouped_by = std::max(table.grouped_by, quantiles ? 1 : columns_of(row.at("by")));
+  }
+  return table;
+}
+
 /// Of several columns each has a column of keys.
-Columns value_columns(std::size_t intervals, std::size_t grouped_by) {
+Columns value_columns(std::size_t intervals, const ValueTable& table) {
   Columns columns = {"decision_id", "dummy"};
-  if (grouped_by < 2) columns.emplace_back("key");
-  for (std::size_t i = 0; grouped_by > 1 && i < grouped_by; ++i)
+  if (table.batch) append(columns, {"row", "statistic", "by", "where"});
+  if (!table.batch && table.grouped_by < 2) columns.emplace_back("key");
+  for (std::size_t i = 0; (table.batch || table.grouped_by > 1) && i < table.grouped_by; ++i)
     columns.push_back("keys." + std::to_string(i));
   append(columns, {"value", "value_decimal", "value_hex", "suppressed"});
   for (const char* which : {"interval", "simultaneous"}) {
@@ -104,19 +122,41 @@ Columns value_columns(std::size_t intervals, std::size_t grouped_by) {
   return columns;
 }
 
-/// Those that were released, and the suppressed ones without a value.
-std::vector<Json> values_of(const Json& object) {
+/// Those of one answer that were released, and the suppressed ones without a value.
+std::vector<Json> values_told(const Json& answer) {
   std::vector<Json> all;
-  if (object.at("cells").is_array()) {
-    for (const Json& cell : object.at("cells")) {
+  if (answer.at("cells").is_array()) {
+    for (const Json& cell : answer.at("cells")) {
       if (!cell.at("value").is_null() || cell.contains("suppressed")) all.push_back(cell);
     }
-  } else if (!object.at("value").is_null()) {
+  } else if (!answer.at("value").is_null()) {
     Json one = Json::object();
     for (const char* field : {"value", "value_decimal", "value_hex", "interval"}) {
-      one[field] = object.at(field);
+      one[field] = answer.at(field);
     }
+    one["simultaneous"] = answer.value("simultaneous", Json(nullptr));
     all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// With what is said of the row they are of.
+std::vector<Json> values_of_row(const Json& row) {
+  std::vector<Json> all = with_fields(values_told(row), row, {"row", "statistic", "by", "where"});
+  for (Json& one : all) {
+    if (one.contains("key") && !one.at("key").is_null()) one["keys"] = Json::array({one.at("key")});
+  }
+  return all;
+}
+
+std::vector<Json> values_of(const Json& object) {
+  std::vector<Json> all;
+  if (object.contains("rows")) {
+    for (const Json& row : object.at("rows")) {
+      for (Json& one : values_of_row(row)) all.push_back(std::move(one));
+    }
+  } else {
+    all = values_told(object);
   }
   for (Json& row : all) {
     row["decision_id"] = object.at("decision_id");
@@ -246,7 +286,8 @@ CsvRows decision_rows() {
                "token",
                "token_sha256",
                "ended_by",
-               "why"},
+               "why",
+               "rows"},
               [](const Json& object) { return std::vector<Json>{object}; });
 }
 
@@ -267,7 +308,7 @@ CsvRows replayed_rows() {
 
 CsvRows value_rows(std::size_t intervals) {
   return [intervals, table = CsvRows()](std::string_view object) mutable {
-    if (!table) table = rows(value_columns(intervals, grouped_by(object)), &values_of);
+    if (!table) table = rows(value_columns(intervals, table_of(object)), &values_of);
     return table(object);
   };
 }

@@ -50,13 +50,28 @@ constexpr Column kDecisionColumns[] = {
     {"deadline", "deadline"},
     {"why", "why", nullptr, Holds::text},
     {"via", "via"},
+    {"rows", "rows"},
 };
 
-std::string cells_text(const Json& cells) {
+Json cells_of(const Json& cells) {
   Json list = Json::array();
   for (const Json& cell : cells) {
     const char* const name = cell.contains("keys") ? "keys" : "key";
     list.push_back({{name, cell[name]}, {"value", cell["value"]}});
+  }
+  return list;
+}
+
+/// Of a batch: what each row asked, and its answer.
+std::string rows_text(const Json& rows) {
+  Json list = Json::array();
+  for (const Json& row : rows) {
+    Json told = Json::object();
+    for (const char* const name : {"row", "statistic", "by", "where", "value"}) {
+      if (!row[name].is_null()) told[name] = row[name];
+    }
+    if (row["cells"].is_array()) told["cells"] = cells_of(row["cells"]);
+    list.push_back(std::move(told));
   }
   return ascii_json(list);
 }
@@ -80,7 +95,8 @@ std::string cell_of(const Json& object, const Column& column) {
   const Json& value = column.part == nullptr ? *found : (*found)[column.part];
   if (value.is_null()) return "";
   const std::string field = column.name;
-  if (field == "cells") return cells_text(value);
+  if (field == "cells") return ascii_json(cells_of(value));
+  if (field == "rows") return rows_text(value);
   if (field == "reasons") return no_formula(printable(reasons_text(value)));
   if (field == "by" && value.is_array()) {
     return no_formula(printable(engine::by_text(value.get<std::vector<std::string>>())));

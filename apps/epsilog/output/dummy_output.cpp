@@ -28,7 +28,7 @@ std::string dummy_json(const engine::DummyAnswer& dummy) {
 
 void print_dummy(const engine::DummyAnswer& dummy, Console& console) {
   const engine::Answer& would_be = dummy.would_be;
-  const bool refused = would_be.released.values.empty();
+  const bool refused = !engine::has_values(would_be);
   if (console.json() && !(refused && console.prints_rows())) {
     console.write(dummy_json(dummy));
   } else if (refused) {

@@ -5,6 +5,7 @@
 #include "answer_text.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
+#include "report_sheet.hpp"
 
 namespace epsilog::command {
 namespace {
@@ -80,10 +81,10 @@ std::string history_word(engine::RequestState state) {
 /// "" where nothing was released.
 std::string value_text(const engine::Answer& answer, const Style& style) {
   if (!answer.recorded.granted) return "";
-  if (answer.released.values.empty()) return "withheld";
+  if (!engine::has_values(answer)) return "withheld";
+  if (!answer.rows.empty()) return counted(static_cast<std::int64_t>(answer.rows.size()), "row");
   if (answer.planned.record.cells.empty()) return released_text(answer, 0, style);
-  const auto count = static_cast<std::int64_t>(answer.planned.record.cells.size());
-  return grouped(count) + (count == 1 ? " cell" : " cells");
+  return counted(static_cast<std::int64_t>(answer.planned.record.cells.size()), "cell");
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ Json reason_list(const engine::Answer& answer) {
                     {"fits", or_null(reason.fits)},
                     {"changes_at", or_null(engine::changes_at(answer, reason))},
                     {"message", reason.message}});
+    if (reason.row != 0) list.back()["row"] = reason.row;
   }
   return list;
 }

@@ -130,9 +130,10 @@ class Lines final {
     if (part) unread({*part});
   }
 
-  /// Of a release by groups, which has no room for them in its line.
+  /// Of a batch or a release by groups, which has no room for them in its line.
   static std::vector<std::string> cells_told(const Answer& answer) {
-    if (answer.planned.record.cells.empty() || answer.released.values.empty()) return {};
+    const bool in_its_line = answer.rows.empty() && answer.planned.record.cells.empty();
+    if (in_its_line || !engine::has_values(answer)) return {};
     std::string cells;
     for (const std::string& cell : value_texts(answer)) cells += (cells.empty() ? "" : "; ") + cell;
     return {cells};

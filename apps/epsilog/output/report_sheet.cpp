@@ -54,10 +54,25 @@ std::string charged_text(const engine::Answer& answer) {
   return text;
 }
 
+namespace {
+
+/// Of a batch: what each row asks, and its values.
+std::vector<std::string> row_texts(const engine::Answer& batch) {
+  std::vector<std::string> texts;
+  for (engine::Answer row : batch.rows) {
+    row.recorded.granted = true;
+    for (const std::string& value : value_texts(row)) texts.push_back(question_text(row) + ": " + value);
+  }
+  return texts;
+}
+
+}  // namespace
+
 std::vector<std::string> value_texts(const engine::Answer& answer) {
   if (!answer.recorded.granted) return {};
-  if (answer.released.values.empty()) return {"withheld"};
+  if (!engine::has_values(answer)) return {"withheld"};
   const Style style;
+  if (!answer.rows.empty()) return row_texts(answer);
   const bool grouped_by = !answer.planned.record.cells.empty();
   std::vector<std::string> values;
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {

@@ -114,22 +114,27 @@ std::string value_argument(const std::string& given) {
   return given == "-" ? value_from_standard_input() : given;
 }
 
-engine::Request request_of(const AskArguments& arguments, Asking asking) {
+engine::Request asked_by(const AskArguments& arguments, Asking asking) {
   engine::Request request;
+  request.principal = principal_argument(arguments);
+  if (arguments.purpose) request.purpose = name_argument(*arguments.purpose, "--purpose");
+  if (arguments.key) request.key = name_argument(*arguments.key, "--key");
+  if (asking == Asking::reserve) {
+    request.holding =
+        arguments.data_token ? engine::Holding::reserved_against_token : engine::Holding::reserved;
+  }
+  return request;
+}
+
+engine::Request request_of(const AskArguments& arguments, Asking asking) {
+  engine::Request request = asked_by(arguments, asking);
   request.dataset = *arguments.dataset;
   set_loss(arguments, asking, request);
   request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
   if (arguments.suppress_below)
     engine::suppress_below(request.question,
                            positive_argument(*arguments.suppress_below, "--suppress-below"));
-  request.principal = principal_argument(arguments);
-  if (arguments.purpose) request.purpose = name_argument(*arguments.purpose, "--purpose");
-  if (arguments.key) request.key = name_argument(*arguments.key, "--key");
   request.supplied = supplied_value(arguments, asking, request.question);
-  if (asking == Asking::reserve) {
-    request.holding =
-        arguments.data_token ? engine::Holding::reserved_against_token : engine::Holding::reserved;
-  }
   return request;
 }
 

@@ -25,7 +25,8 @@ struct AskArguments : LedgerArguments {
   bool data_token = false;
   std::optional<std::string> count;     ///< of plan and forecast
   std::optional<std::string> accuracy;  ///< of forecast
-  std::optional<std::string> batch;     ///< of plan
+  std::optional<std::string> batch;     ///< of plan, release and reserve
+  bool together = false;                ///< of plan, with `batch`
   bool compare = false;                 ///< of plan
   bool dummy = false;                   ///< of release
   std::optional<std::string> policy;    ///< of release, with `dummy`
@@ -35,6 +36,10 @@ struct AskArguments : LedgerArguments {
 [[nodiscard]] std::vector<Positional<AskArguments>> what_is_asked();
 
 enum class Asking { plan, forecast, release, reserve, dummy };
+
+/// Who asks, what for, under which key, and whether it is to be held: a request but for what it asks.
+/// Throws  UsageError.
+[[nodiscard]] engine::Request asked_by(const AskArguments& arguments, Asking asking);
 
 /// Epsilon is 0 where none was given. `supplied` comes from --value, whatever it says. Throws  UsageError
 /// (--value absent or out of place among others), InvalidParameter (statistic, predicate), InputError.

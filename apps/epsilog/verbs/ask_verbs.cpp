@@ -3,6 +3,7 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "ask_arguments.hpp"
+#include "asked_rows.hpp"
 #include "checked_arguments.hpp"
 #include "csv_option.hpp"
 #include "dummy_run.hpp"
@@ -38,13 +39,19 @@ void say_same_question(const std::string& id, Console& console) {
 }
 
 ExitCode plan(const AskArguments& arguments, Console& console) {
-  if (arguments.batch) return plan_batch(arguments, console);
+  if (arguments.accuracy && !arguments.together) throw UsageError("--accuracy: goes with --batch --together");
+  if (arguments.together && !arguments.batch) throw UsageError("--together: goes with --batch");
+  if (arguments.batch && !arguments.together) return plan_batch(arguments, console);
+  if (arguments.together && arguments.compare) throw UsageError("--compare: not with --batch");
+  if (arguments.together && arguments.count) throw UsageError("--count: not with --batch");
   if (arguments.compare) return plan_compare(arguments, console);
   std::optional<std::int64_t> count;
   if (arguments.count) count = count_argument(*arguments.count);
-  const engine::Request request = request_of(arguments, Asking::plan);
+  AskedBatch asked = arguments.together ? asked_batch(arguments, Asking::plan, console)
+                                        : AskedBatch{request_of(arguments, Asking::plan)};
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+  const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
   engine::Answer answer = engine.plan(request, alphas);
   answer.asked.same_question = same_question(engine, request);
@@ -63,12 +70,16 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
 }
 
 ExitCode release(const AskArguments& arguments, Console& console) {
+  if (arguments.accuracy && !arguments.batch)
+    throw UsageError("--accuracy: goes with --batch; or see forecast");
   if (arguments.dummy) return dummy_run(arguments, console);
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  const engine::Request request = request_of(arguments, Asking::release);
+  AskedBatch asked = arguments.batch ? asked_batch(arguments, Asking::release, console)
+                                     : AskedBatch{request_of(arguments, Asking::release)};
   engine::Engine engine = engine::Engine::open(ledger, options);
+  const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
   mechanisms::SystemBits bits;
   const accounting::Callback<void(double)> progress =
@@ -85,7 +96,7 @@ ExitCode release(const AskArguments& arguments, Console& console) {
 /// A table of requests is written as CSV in any case.
 CsvRows plan_rows(const CommandLine& line) {
   if (line.has("--compare")) return compared_rows();
-  if (line.has("--batch")) return {};
+  if (line.has("--batch") && !line.has("--together")) return {};
   throw UsageError("--format csv: of plan goes with --compare or --batch, which print rows");
 }
 
@@ -98,7 +109,8 @@ VerbSpec plan_verb() {
           "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
           "epsilog plan clinic count --epsilon 0.1 --count 52\n"
           "epsilog plan clinic count --by ward --epsilon 0.3 --compare\n"
-          "epsilog plan --batch requests.csv --as alice",
+          "epsilog plan --batch requests.csv --as alice\n"
+          "epsilog plan clinic --batch release.csv --together",
       .details =
           "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused;\n"
           "5: it would wait for approvals.\n"
@@ -108,8 +120,10 @@ VerbSpec plan_verb() {
           "             is marked. Exit code 0: one of them would be granted.\n"
           "  --batch    a table of requests, planned in order, each against the balances as those before\n"
           "             it would leave them. Its columns: dataset, statistic, epsilon, delta, rho, by,\n"
-          "             where, as, purpose, key; what it lacks is taken from the command line. Exit code\n"
-          "             0: all would be granted.",
+          "             where, suppress_below, as, purpose, key; what it lacks is taken from the command "
+          "line. Exit code\n"
+          "             0: all would be granted.\n"
+          "  --together as what `release --batch` would decide: all rows as one.",
       .positionals = what_is_asked(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},
@@ -124,6 +138,8 @@ VerbSpec plan_verb() {
                   {"--compare", &AskArguments::compare},
                   {"--batch", &AskArguments::batch, false,
                    "plan a CSV table of requests in order; - reads standard input"},
+                  {"--together", &AskArguments::together},
+                  {"--accuracy", &AskArguments::accuracy, false, "of --together: wanted of each row"},
                   {"--ledger", &AskArguments::ledger}},
       .run = &plan};
 }
@@ -140,6 +156,7 @@ VerbSpec release_verb() {
           "epsilog release clinic units --epsilon 0.5 --delta 1e-6\n"
           "epsilog release clinic units --rho 1/100\n"
           "echo 17.25 | epsilog release clinic value:auc --epsilon 0.5 --value -\n"
+          "epsilog release clinic --batch release.csv --key monthly-2024-03\n"
           "epsilog release clinic mean:cost --by ward --epsilon 0.2 --dummy --policy clinic.yaml",
       .details =
           "The value is printed only after charge and value are durable together. Exit code 4: refused,\n"
@@ -148,7 +165,14 @@ VerbSpec release_verb() {
           "no budget counts delta, --rho says both. Exit code 5: it waits for approvals; once it has\n"
           "them, `epsilog commit` releases it. --dummy answers from rows that are invented from --policy,\n"
           "with the noise of a release: it opens neither data nor ledger, charges and records nothing, and\n"
-          "says `dummy` wherever a value stands. It takes no --key and no --value.",
+          "says `dummy` wherever a value stands. It takes no --key and no --value.\n"
+          "  --batch    the rows of a CSV table as one: one decision, one charge, one key, answered from\n"
+          "             one state of the source; one row that is refused refuses all. Its columns:\n"
+          "             statistic, by, where, suppress_below, epsilon, delta, rho, dataset; what it lacks\n"
+          "             is taken from the command line, of each row.\n"
+          "  --accuracy, or a column accuracy in place of epsilon: of each row the least epsilon that is so\n"
+          "             accurate at --alpha; with --epsilon, all times the least factor at which the\n"
+          "             epsilons add to no more than that.",
       .positionals = what_is_asked(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},
@@ -161,6 +185,9 @@ VerbSpec release_verb() {
                   {"--as", &AskArguments::principal},
                   {"--purpose", &AskArguments::purpose},
                   {"--alpha", &AskArguments::alphas},
+                  {"--batch", &AskArguments::batch, false,
+                   "release the rows of a CSV table as one; - reads standard input"},
+                  {"--accuracy", &AskArguments::accuracy, false, "of --batch: wanted of each row"},
                   {"--dummy", &AskArguments::dummy},
                   {"--policy", &AskArguments::policy, false, "with --dummy: the policy to invent rows from"},
                   {"--ledger", &AskArguments::ledger},

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "asked_rows.hpp"
 #include "checked_arguments.hpp"
 #include "dummy_output.hpp"
 #include "epsilog/engine/checked_policy.hpp"
@@ -46,12 +47,17 @@ void check_dummy(const CommandLine& line) {
 
 ExitCode dummy_run(const AskArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
-  const engine::Request request = request_of(arguments, Asking::dummy);
+  const AskedBatch asked = arguments.batch ? asked_batch(arguments, Asking::dummy, console)
+                                           : AskedBatch{request_of(arguments, Asking::dummy)};
+  if (!asked.accuracies.empty()) {
+    throw UsageError("--accuracy: is found under the policy of a ledger; a dummy run takes epsilons");
+  }
+  const engine::Request& request = asked.request;
   const engine::Policy policy = engine::checked_policy_file(*arguments.policy);
   mechanisms::SystemBits bits;
   const engine::DummyAnswer dummy = engine::dummy_release(policy, request, bits, alphas);
   print_dummy(dummy, console);
-  return dummy.would_be.released.values.empty() ? ExitCode::refused : ExitCode::done;
+  return engine::has_values(dummy.would_be) ? ExitCode::done : ExitCode::refused;
 }
 
 VerbSpec with_dummy_runs(VerbSpec verb) {

@@ -1,12 +1,9 @@
 #include "plan_batch.hpp"
 
-#include <algorithm>
-#include <array>
-#include <variant>
-
 #include "accounts_text.hpp"
 #include "answer_json.hpp"
 #include "ask_arguments.hpp"
+#include "asked_rows.hpp"
 #include "batch_table.hpp"
 #include "csv_text.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -19,69 +16,9 @@
 namespace epsilog::command {
 namespace {
 
-using Target = std::optional<std::string> AskArguments::*;
-
-struct RequestColumn {
-  std::string_view name;
-  Target target;
-};
-constexpr std::array<RequestColumn, 10> kColumns = {{{"dataset", &AskArguments::dataset},
-                                                     {"statistic", &AskArguments::statistic},
-                                                     {"epsilon", &AskArguments::epsilon},
-                                                     {"delta", &AskArguments::delta},
-                                                     {"rho", &AskArguments::rho},
-                                                     {"by", &AskArguments::by},
-                                                     {"where", &AskArguments::where},
-                                                     {"as", &AskArguments::principal},
-                                                     {"purpose", &AskArguments::purpose},
-                                                     {"key", &AskArguments::key}}};
-
 /// What the rows of the written table have besides those of the one that was read.
 const std::vector<std::string> kResults = {"decision",      "replayed", "charged_epsilon",
                                            "charged_delta", "reasons",  "error"};
-
-std::vector<Target> targets_of(const BatchTable& table) {
-  std::vector<Target> targets;
-  for (const std::string& name : table.names()) {
-    const auto column = std::find_if(kColumns.begin(), kColumns.end(),
-                                     [&](const RequestColumn& candidate) { return candidate.name == name; });
-    if (column == kColumns.end()) {
-      std::string list;
-      for (const RequestColumn& known : kColumns)
-        list += (list.empty() ? "" : ", ") + std::string(known.name);
-      throw UsageError("--batch: unknown column '" + name.substr(0, 60) + "'; the columns of plan are " +
-                       list);
-    }
-    targets.push_back(column->target);
-  }
-  return targets;
-}
-
-engine::Request request_of_row(const AskArguments& defaults, const std::vector<Target>& targets,
-                               const std::vector<std::string>& cells) {
-  AskArguments arguments = defaults;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (!cells[i].empty()) arguments.*targets[i] = cells[i];
-  }
-  // In place of what the command line says for all rows, of whichever kind.
-  const auto in_the_row = [&](Target target) {
-    const auto at = std::find(targets.begin(), targets.end(), target);
-    return at != targets.end() && !cells[static_cast<std::size_t>(at - targets.begin())].empty();
-  };
-  if (in_the_row(&AskArguments::rho)) {
-    if (!in_the_row(&AskArguments::epsilon)) arguments.epsilon.reset();
-    if (!in_the_row(&AskArguments::delta)) arguments.delta.reset();
-  } else if (in_the_row(&AskArguments::epsilon)) {
-    arguments.rho.reset();
-  }
-  for (const RequestColumn& required : {kColumns[0], kColumns[1], kColumns[2]}) {
-    const bool replaced = required.target == &AskArguments::epsilon && arguments.rho;
-    if (!(arguments.*required.target) && !replaced) {
-      throw UsageError(std::string(required.name) + ": is neither in the row nor on the command line");
-    }
-  }
-  return request_of(arguments, Asking::plan);
-}
 
 /// What a row's content can bring about; anything else is no matter of the row.
 bool concerns_the_row(const std::exception& error) {
@@ -123,10 +60,10 @@ std::string bad_row_csv(std::vector<std::string> cells, const Failure& failure) 
 
 class PlannedTable {
  public:
-  PlannedTable(const AskArguments& arguments, Console& console, engine::PlanSequence sequence)
-      : arguments_(arguments), console_(console), sequence_(std::move(sequence)) {}
+  PlannedTable(Console& console, engine::PlanSequence sequence)
+      : console_(console), sequence_(std::move(sequence)) {}
 
-  BatchSummary plan(BatchTable& table, const std::vector<Target>& targets) {
+  BatchSummary plan(BatchTable& table, const AskedRows& rows) {
     if (!console_.json()) {
       std::vector<std::string> names = table.names();
       names.insert(names.end(), kResults.begin(), kResults.end());
@@ -134,7 +71,7 @@ class PlannedTable {
     }
     const accounting::Callback<void(double)> progress = table.progress("planning");
     while (table.next()) {
-      plan_row(table, targets);
+      plan_row(table, rows);
       if (progress) progress(table.fraction_read());
     }
     console_.end_progress();
@@ -143,11 +80,11 @@ class PlannedTable {
   [[nodiscard]] std::vector<ledger::AccountState> accounts() const { return sequence_.accounts(); }
 
  private:
-  void plan_row(const BatchTable& table, const std::vector<Target>& targets) {
+  void plan_row(const BatchTable& table, const AskedRows& rows) {
     ++summary_.rows;
     try {
       table.check_row();
-      const engine::Answer answer = sequence_.next(request_of_row(arguments_, targets, table.cells()), {});
+      const engine::Answer answer = sequence_.next(rows.request(), {});
       ++(answer.recorded.granted ? summary_.granted : summary_.denied);
       console_.write(console_.json() ? planned_row_json(table.line(), answer)
                                      : row_csv(table.cells(), answer));
@@ -161,7 +98,6 @@ class PlannedTable {
     }
   }
 
-  const AskArguments& arguments_;
   Console& console_;
   engine::PlanSequence sequence_;
   BatchSummary summary_;
@@ -185,11 +121,11 @@ ExitCode plan_batch(const AskArguments& arguments, Console& console) {
   if (!arguments.alphas.empty()) throw UsageError("--alpha: not with --batch");
   const std::string ledger = ledger_path(arguments);
   BatchTable table(*arguments.batch, console);
-  const std::vector<Target> targets = targets_of(table);
+  const AskedRows rows(table, arguments, AskedRows::Of::requests);
   const engine::Engine engine = open_for_reading(ledger, console);
 
-  PlannedTable planned(arguments, console, engine.plan_sequence());
-  const BatchSummary summary = planned.plan(table, targets);
+  PlannedTable planned(console, engine.plan_sequence());
+  const BatchSummary summary = planned.plan(table, rows);
   if (console.json()) {
     console.write(batch_summary_json(engine.ledger_id(), summary, planned.accounts()));
   } else {

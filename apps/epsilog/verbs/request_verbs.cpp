@@ -3,11 +3,13 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "ask_arguments.hpp"
+#include "asked_rows.hpp"
 #include "checked_arguments.hpp"
 #include "csv_option.hpp"
 #include "evidence_arguments.hpp"
 #include "history_text.hpp"
 #include "opened_ledger.hpp"
+#include "usage_error.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
@@ -45,9 +47,13 @@ bool open(const Answer& answer) {
 ExitCode reserve(const AskArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
+  if (arguments.accuracy && !arguments.batch)
+    throw UsageError("--accuracy: goes with --batch; or see forecast");
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  const engine::Request request = request_of(arguments, Asking::reserve);
+  AskedBatch asked = arguments.batch ? asked_batch(arguments, Asking::reserve, console)
+                                     : AskedBatch{request_of(arguments, Asking::reserve)};
   engine::Engine engine = engine::Engine::open(ledger, options);
+  const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
   const Answer answer = engine.reserve(request, alphas);
   print_answer(answer, console);
@@ -167,6 +173,9 @@ VerbSpec reserve_verb() {
                   {"--where", &AskArguments::where},
                   {"--suppress-below", &AskArguments::suppress_below},
                   {"--data-token", &AskArguments::data_token},
+                  {"--batch", &AskArguments::batch, false,
+                   "reserve for the rows of a CSV table as one, as of release; - reads standard input"},
+                  {"--accuracy", &AskArguments::accuracy, false, "of --batch: wanted of each row"},
                   {"--key", &AskArguments::key},
                   {"--as", &AskArguments::principal},
                   {"--purpose", &AskArguments::purpose},

@@ -1,0 +1,199 @@
+// release --batch: the rows of a table as one decision, as the command is asked for them and shows them.
+#include "support/catch.hpp"
+#include "workbench.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kVisits =
+    "patient,ward,sex,cost\n"
+    "p,A,f,10\n"
+    "p,B,m,20\n"
+    "q,A,m,30\n"
+    "r,C,f,40\n"
+    "s,C,x,50\n";
+
+constexpr const char* kPolicy =
+    "version: 1\n"
+    "datasets:\n"
+    "  clinic:\n"
+    "    source: {csv: visits.csv}\n"
+    "    unit: {id: patient, max_rows: 2}\n"
+    "    rows: {max: 100}\n"
+    "    neighbours: add-remove\n"
+    "    budget: {epsilon: 100000}\n"
+    "    columns:\n"
+    "      cost: {type: decimal, scale: 2, bounds: [0, 100]}\n"
+    "      ward: {type: string, values: [A, B, C]}\n"
+    "      sex: {type: string, values: [f, m]}\n"
+    "    release: {default: {mechanism: discrete_laplace}}\n";
+
+/// Noise of this epsilon is 0, all but surely: e^-1000 of the draws are not.
+constexpr const char* kTable =
+    "statistic,by,where,suppress_below,epsilon\n"
+    "count,,,,1000\n"
+    "count,\"ward,sex\",,,1000\n"
+    "count,ward,,2,1000\n"
+    "units,,ward = 'C',,\n";
+
+void make_ledger(const Workbench& bench) {
+  bench.write("visits.csv", kVisits);
+  bench.write("clinic.yaml", kPolicy);
+  bench.write("table.csv", kTable);
+  REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
+}
+
+Result ask(const Workbench& bench, std::vector<std::string> words, const std::string& verb = "release") {
+  words.insert(words.begin(), {verb, "clinic", "--batch", "table.csv", "--epsilon", "2000"});
+  words.insert(words.end(), {"--ledger", "l.epsilog"});
+  return bench.run(words);
+}
+
+}  // namespace
+
+TEST_CASE("batch: a table is released as one, row by row in text, JSON, CSV and bare", "[cli][batch]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const Result plan = ask(bench, {"--together"}, "plan");
+  CHECK(plan.exit == 0);
+  CHECK(contains(plan.out, "would be granted: batch of 4 rows of clinic\n\nrow 1: count of clinic\n"));
+  CHECK(contains(plan.out, "row 4: units of clinic where ward = 'C'\n"));
+  CHECK(contains(plan.out, "all rows\n  cost       epsilon 5000\n"));
+
+  const Result text = ask(bench, {"--key", "k"});
+  REQUIRE(text.exit == 0);
+  CHECK(contains(text.out, "batch of 4 rows of clinic\n\nrow 1: count of clinic: 5 "));
+  CHECK(contains(text.out, "  ward,sex  f  m\n  A         1  1\n  B         0  1\n  C         1  0\n"));
+  CHECK(contains(text.out, "row 4: units of clinic where ward = 'C': 2 "));
+  CHECK(contains(text.out, "all rows\n"));
+
+  const json answer = ask(bench, {"--key", "k", "--json"}).json();
+  CHECK(answer["replayed"] == true);
+  CHECK(answer["statistic"].get<std::string>() == "batch");
+  CHECK(answer["epsilon"]["charged"].get<std::string>() == "5000");
+  CHECK(answer["value"].is_null());
+  CHECK(answer["components"].empty());
+  REQUIRE(answer["rows"].size() == 4);
+  CHECK(answer["rows"][0]["row"] == 1);
+  CHECK(answer["rows"][0]["value"].get<std::string>() == "5");
+  CHECK(answer["rows"][0]["simultaneous"].size() == 1);
+  CHECK(answer["rows"][1]["cells"][1]["keys"] == json::array({"A", "m"}));
+  CHECK(answer["rows"][2]["cells"][1]["suppressed"] == true);
+  CHECK(answer["rows"][2]["cells"][1]["value"].is_null());
+  CHECK(answer["rows"][3]["epsilon"]["charged"].get<std::string>() == "2000");
+  CHECK(answer["rows"][3]["components"][0]["sensitivity"].get<std::string>() == "1");
+
+  const std::string csv = ask(bench, {"--key", "k", "--format", "csv"}).out;
+  CHECK(contains(csv, "decision_id,dummy,row,statistic,by,where,keys.0,keys.1,value,"));
+  CHECK(contains(csv, ",1,count,,,,,5,"));
+  CHECK(contains(csv, R"(,2,count,"[""ward"",""sex""]",,A,m,1,)"));
+  CHECK(contains(csv, ",3,count,ward,,B,,,,,true,"));
+  const std::string bare = ask(bench, {"--key", "k", "--quiet"}).out;
+  CHECK(contains(bare, "1\t5\n2\tA\tf\t1\n"));
+  CHECK(contains(bare, "4\t2\n"));
+}
+
+TEST_CASE("batch: history, report and export tell what each row asked and got", "[cli][batch]") {
+  const Workbench bench;
+  make_ledger(bench);
+  REQUIRE(ask(bench, {}).exit == 0);
+  CHECK(contains(bench.run({"history", "--ledger", "l.epsilog"}).out, "batch of 4 rows of clinic"));
+  CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out,
+                 "units of clinic where ward = 'C': 2"));
+  const std::string csv = bench.run({"audit", "export", "--format", "csv", "--ledger", "l.epsilog"}).out;
+  CHECK(contains(csv, R"({""row"":1,""statistic"":""count"",""value"":""5""})"));
+  CHECK(contains(csv, R"({""keys"":[""A"",""f""],""value"":""1""})"));
+  CHECK(contains(bench.run({"history", "--format", "csv", "--ledger", "l.epsilog"}).out, R"(""row"":4,)"));
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+  const Result exported = bench.run({"audit", "export", "--ledger", "l.epsilog"});
+  bench.write("lines", exported.out);
+  CHECK(bench.run({"audit", "import", "lines", "--ledger", "copy.epsilog"}).exit == 0);
+  CHECK(bench.run({"audit", "verify", "--ledger", "copy.epsilog"}).exit == 0);
+}
+
+TEST_CASE("batch: a table that is no batch is refused with its line, and nothing is recorded",
+          "[cli][batch][refused]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const auto refuses = [&](const std::string& table, const std::string& why, int exit = 2) {
+    bench.write("table.csv", table);
+    const Result refused = ask(bench, {});
+    CAPTURE(table, refused.err);
+    CHECK(refused.exit == exit);
+    CHECK(contains(refused.err, why));
+  };
+  refuses("statistic,as\ncount,bob\n", "unknown column 'as'; the columns of a batch are dataset, statistic");
+  refuses("statistic\n", "the table has no rows");
+  refuses("statistic,epsilon\ncount,1\ncount,-1\n", "line 3: ");
+  refuses("statistic,epsilon\ncount,1\nsums:cost,1\n", "line 3: ");
+  refuses("statistic,dataset\ncount,clinic\ncount,ward\n", "line 3: dataset: 'ward' after 'clinic'");
+  refuses("statistic,by\ncount,\nmean:costs,\n", "row 2: ", 3);
+  bench.write("table.csv", "statistic\ncount\n");
+  CHECK(contains(ask(bench, {"--value", "3"}).err, "--value: not with --batch"));
+  CHECK(contains(ask(bench, {"--together", "--compare"}, "plan").err, "--compare: not with --batch"));
+  CHECK(contains(
+      bench.run({"plan", "clinic", "count", "--epsilon", "1", "--together", "--ledger", "l.epsilog"}).err,
+      "--together: goes with --batch"));
+  CHECK(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out.empty());
+}
+
+TEST_CASE("batch: it is reserved and committed, and tried on invented rows, as a single question is",
+          "[cli][batch]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const Result held = ask(bench, {"--quiet"}, "reserve");
+  REQUIRE(held.exit == 0);
+  const std::string id = held.out.substr(0, held.out.find('\n'));
+  const Result committed = bench.run({"commit", id, "--ledger", "l.epsilog"});
+  CHECK(committed.exit == 0);
+  CHECK(contains(committed.out, "row 1: count of clinic: 5 "));
+  const Result dummy = bench.run({"release", "clinic", "--batch", "table.csv", "--epsilon", "2000", "--dummy",
+                                  "--policy", "clinic.yaml", "--json"});
+  REQUIRE(dummy.exit == 0);
+  CHECK(dummy.json()["dummy"] == true);
+  CHECK(dummy.json()["rows"][1]["cells"].size() == 6);
+}
+
+TEST_CASE("batch: accuracies are wanted in place of epsilons, and a total of these makes them less accurate",
+          "[cli][batch]") {
+  const Workbench bench;
+  make_ledger(bench);
+  bench.write("wanted.csv", "statistic,by,accuracy\ncount,,10\nsum:cost,ward,500\n");
+  const std::vector<std::string> wanted = {"clinic", "--batch", "wanted.csv", "--ledger", "l.epsilog"};
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, wanted.begin(), wanted.end());
+    return bench.run(words);
+  };
+  const json free = run({"plan", "--together", "--json"}).json();
+  for (const std::size_t row : {0U, 1U}) {
+    const double a = std::stod(free["rows"][row]["accuracy"][0]["a"].get<std::string>());
+    CHECK(a <= (row == 0 ? 10 : 500));
+    CHECK(a > (row == 0 ? 9 : 450));
+  }
+  const Result within = run({"plan", "--together", "--epsilon", "0.5", "--json"});
+  CHECK(std::stod(within.json()["epsilon"]["charged"].get<std::string>()) <= 0.5);
+  CHECK(contains(within.err, "note: the accuracies are those wanted times "));
+  const Result made = run({"release", "--epsilon", "0.5", "--key", "k", "--json"});
+  REQUIRE(made.exit == 0);
+  CHECK(made.json()["epsilon"]["charged"] == within.json()["epsilon"]["charged"]);
+  CHECK(run({"release", "--epsilon", "0.5", "--key", "k", "--json"}).json()["replayed"] == true);
+  const auto refuses = [&](const Result& refused, const std::string& why) {
+    CHECK(refused.exit == 2);
+    CAPTURE(refused.err);
+    CHECK(contains(refused.err, why));
+  };
+  refuses(run({"release", "--rho", "0.1"}), "--rho: not with accuracies");
+  refuses(run({"release", "--alpha", "0.1", "--alpha", "0.2"}), "--alpha: only once");
+  refuses(bench.run({"release", "clinic", "--batch", "wanted.csv", "--dummy", "--policy", "clinic.yaml"}),
+          "a dummy run takes epsilons");
+  refuses(bench.run({"release", "clinic", "count", "--accuracy", "3", "--ledger", "l.epsilog"}),
+          "--accuracy: goes with --batch");
+  bench.write("wanted.csv", "statistic,epsilon,accuracy\ncount,1,10\n");
+  refuses(run({"release"}), "the columns epsilon and rho");
+  bench.write("wanted.csv", "statistic,accuracy\ncount,\n");
+  refuses(run({"release"}), "line 2: accuracy: is neither in the row nor");
+}
