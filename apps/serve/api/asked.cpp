@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "problem.hpp"
 
@@ -44,7 +46,9 @@ std::vector<Rational> alphas(const std::vector<std::string>& texts) {
   return values;
 }
 
-void set_loss(BodyObject& body, Asking asking, engine::Request& request) {
+/// Of a request, or of a row of one.
+template <class Asked>
+void set_loss(BodyObject& body, Asking asking, Asked& request) {
   const auto epsilon = body.number("epsilon");
   const auto delta = body.number("delta");
   const auto rho = body.number("rho");
@@ -104,6 +108,43 @@ engine::Question question(BodyObject& body) {
   return engine::parse_question(statistic, body.string("by"), body.string("where"));
 }
 
+template <class Asked>
+void set_question(BodyObject& body, Asking asking, Asked& asked) {
+  asked.question = question(body);
+  if (asking != Asking::forecast) {
+    if (const auto least = body.number("suppress_below"))
+      engine::suppress_below(asked.question, positive(*least, "suppress_below"));
+  }
+  set_loss(body, asking, asked);
+}
+
+engine::RequestRow row_of(BodyValue value, Asking asking) {
+  if (value.kind != BodyValue::Kind::object) throw BadBody("an object is expected");
+  BodyObject body(std::move(value));
+  engine::RequestRow row;
+  set_question(body, asking, row);
+  body.expect_no_more();
+  return row;
+}
+
+std::vector<engine::RequestRow> rows_of(std::vector<BodyValue> values, Asking asking) {
+  if (values.empty() || values.size() > engine::kBatchRowsMax) {
+    throw BadBody("rows: from 1 to " + std::to_string(engine::kBatchRowsMax) + " of them are expected");
+  }
+  std::vector<engine::RequestRow> rows;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string place = "rows[" + std::to_string(i) + "]: ";
+    try {
+      rows.push_back(row_of(std::move(values[i]), asking));
+    } catch (const BadBody& fault) {
+      throw BadBody(place + fault.what());
+    } catch (const InvalidParameter& fault) {
+      throw InvalidParameter(place + fault.what());
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 Asked asked(std::string_view text, const RequestHead& head, const Caller& caller, Asking asking) {
@@ -115,12 +156,12 @@ Asked asked(BodyObject& body, const std::string* header_key, const Caller& calle
   Asked result;
   engine::Request& request = result.request;
   request.dataset = body.required_string("dataset");
-  request.question = question(body);
-  if (asking != Asking::forecast) {
-    if (const auto least = body.number("suppress_below"))
-      engine::suppress_below(request.question, positive(*least, "suppress_below"));
+  auto rows = asking == Asking::forecast ? std::nullopt : body.taken_list("rows");
+  if (rows) {
+    request.rows = rows_of(std::move(*rows), asking);
+  } else {
+    set_question(body, asking, request);
   }
-  set_loss(body, asking, request);
   request.purpose = body.string("purpose").value_or("");
   request.principal = caller.who.name;
   request.via = caller.who.via;

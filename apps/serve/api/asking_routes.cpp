@@ -10,8 +10,17 @@
 namespace epsilog::serve {
 namespace {
 
+/// A larger body is for a batch, which counts as so many requests as it has rows.
+void admit(Call& call, const std::string& text, const Asked& asks) {
+  const std::size_t rows = asks.request.rows.size();
+  if (text.size() > kBody && rows == 0) throw too_large(kBody);
+  if (rows > 1) require(call.entry.count(rows));
+}
+
 Asked read_question(Call& call, Asking asking) {
-  Asked result = asked(call.read_body(kBody), call.head, call.caller, asking);
+  const std::string text = call.read_body(asking == Asking::forecast ? kBody : kBatchBody);
+  Asked result = asked(text, call.head, call.caller, asking);
+  admit(call, text, result);
   call.about = result.request.dataset;
   return result;
 }
@@ -34,7 +43,7 @@ Response forecast(Call& call) {
       200, command::forecast_json(call.parts.ledger_id, asks.request, {asks.count, asks.accuracy}, found));
 }
 
-/// One request, or several under `requests`, which a larger body is for.
+/// One request, which may be a batch of rows, or several under `requests`; a larger body is for either.
 Response release(Call& call) {
   const std::string text = call.read_body(kBatchBody);
   BodyObject body(text);
@@ -42,8 +51,8 @@ Response release(Call& call) {
     body.expect_no_more();
     return release_batch(call, read_batch(call, std::move(*elements)));
   }
-  if (text.size() > kBody) throw too_large(kBody);
   const Asked asks = asked(body, call.head.header("idempotency-key"), call.caller, Asking::release);
+  admit(call, text, asks);
   call.about = asks.request.dataset;
   mechanisms::SystemBits bits;
   engine::Answer answer = call.engine().release(asks.request, bits, asks.alphas);

@@ -104,6 +104,7 @@ Batch read_batch(Call& call, std::vector<BodyValue> elements) {
       if (elements[i].kind != BodyValue::Kind::object) throw BadBody("an object is expected");
       BodyObject body(std::move(elements[i]));
       Asked one = asked(body, nullptr, call.caller, Asking::release);
+      if (!one.request.rows.empty()) throw BadBody("rows: a batch is asked by itself, not among others");
       // Which a plan does not look at.
       engine::check_name(one.request.key, "key");
       engine::check_name(one.request.purpose, "purpose");

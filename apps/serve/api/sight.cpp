@@ -26,7 +26,8 @@ std::optional<engine::Request> request_of(const Caller& caller, const engine::An
   if (declared(caller, answer.asked.dataset) == nullptr) return std::nullopt;
   engine::Request request;
   request.dataset = answer.asked.dataset;
-  request.question = engine::parse_question(answer.asked.statistic, std::nullopt, std::nullopt);
+  if (answer.rows.empty())
+    request.question = engine::parse_question(answer.asked.statistic, std::nullopt, std::nullopt);
   request.principal = answer.asked.asker;
   return request;
 }
@@ -80,7 +81,7 @@ Sight sight(const Caller& caller, const engine::Answer& answer) {
 std::optional<engine::Answer> seen(const Caller& caller, engine::Answer answer) {
   const Sight sees = sight(caller, answer);
   if (sees == Sight::nothing) return std::nullopt;
-  if (sees == Sight::without_values) answer.released = {};
+  if (sees == Sight::without_values) engine::withhold(answer);
   if (!asked_it(caller, answer) && !supplies(caller, answer)) answer.recorded.token.clear();
   return answer;
 }

@@ -271,3 +271,80 @@ TEST_CASE("of a batch too no value is told that is not known to be durable", "[a
   CHECK((reply.status == 503 || statuses(reply) == std::vector<int>{503, 503}));
   CHECK(reply.response.body.find("\"value\"") == std::string::npos);
 }
+
+TEST_CASE("rows are one decision with an answer each, which is planned, made once, held and seen by who may",
+          "[api][batch][rows]") {
+  ServedClinic clinic;
+  const auto body = [](const json& rows, const std::string& key) {
+    return json{{"dataset", "clinic"}, {"rows", rows}, {"key", key}}.dump();
+  };
+  const json rows = {{{"statistic", "count"}, {"epsilon", "0.01"}},
+                     {{"statistic", "count"}, {"by", "ward"}, {"suppress_below", 2}, {"epsilon", 0.02}}};
+  const Reply plan =
+      clinic.ask(kAlice, "POST", "/v1/plans", json{{"dataset", "clinic"}, {"rows", rows}}.dump());
+  INFO(plan.response.body);
+  REQUIRE(plan.status == 200);
+  CHECK(plan.body.at("rows").size() == 2);
+  CHECK(plan.body.at("epsilon").at("charged") == "0.03");
+  const Reply made = clinic.ask(kAlice, "POST", "/v1/releases", body(rows, "k"));
+  INFO(made.response.body);
+  REQUIRE(made.status == 201);
+  CHECK(made.body.at("statistic") == "batch");
+  CHECK(made.body.at("rows").at(0).at("value").is_string());
+  CHECK(made.body.at("rows").at(1).at("cells").is_array());
+  CHECK(decisions(clinic) == 1);
+  const Reply again = clinic.ask(kAlice, "POST", "/v1/releases", body(rows, "k"));
+  CHECK(again.status == 200);
+  CHECK(again.body.at("rows") == made.body.at("rows"));
+  CHECK(clinic.spent() == "0.03");
+  const std::string path = "/v1/decisions/" + made.body.at("decision_id").get<std::string>();
+  const Reply shown = clinic.ask(kAlice, "GET", path);
+  CHECK(shown.body.at("rows").at(0).at("value") == made.body.at("rows").at(0).at("value"));
+  CHECK(shown.body.at("rows").at(1).at("components").at(0).at("cells") ==
+        made.body.at("rows").at(1).at("components").at(0).at("cells"));
+  CHECK(clinic.ask(kAdam, "GET", path).status == 404);
+  // Who may see that it was asked, and not what was answered.
+  const Reply without = clinic.ask(kCarol, "GET", path);
+  REQUIRE(without.status == 200);
+  CHECK(without.body.at("rows").at(0).at("value").is_null());
+  CHECK(without.body.at("rows").at(1).at("cells").at(0).at("value").is_null());
+  CHECK(without.body.at("rows").at(1).at("components").at(0).at("cells").at(0).at("value").is_null());
+  const Reply held = clinic.ask(kAlice, "POST", "/v1/reservations", body(rows, "held"));
+  CHECK(held.status == 201);
+  const Reply over = clinic.ask(
+      kAlice, "POST", "/v1/releases",
+      body({{{"statistic", "count"}, {"epsilon", "0.01"}}, {{"statistic", "sum:cost"}, {"epsilon", "1000"}}},
+           "over"));
+  CHECK(over.status == 403);
+}
+
+TEST_CASE("rows that are none are refused by place, and none is recorded", "[api][batch][rows][negative]") {
+  ServedClinic clinic;
+  const auto refuses = [&](const json& body, int status, const std::string& why) {
+    const Reply reply = clinic.ask(kAlice, "POST", "/v1/releases", body.dump());
+    CAPTURE(reply.response.body);
+    CHECK(reply.status == status);
+    CHECK_THAT(reply.body.at("detail").get<std::string>(), says(why));
+  };
+  const json fine{{"statistic", "count"}, {"epsilon", "0.01"}};
+  const auto of = [](const json& rows, const json& more = json::object()) {
+    json body{{"dataset", "clinic"}, {"key", "k"}, {"rows", rows}};
+    body.update(more);
+    return body;
+  };
+  refuses(of(json::array()), 400, "rows: from 1 to 1000");
+  refuses(of({fine, 3}), 400, "rows[1]: an object is expected");
+  refuses(of({fine, {{"statistic", "count"}}}), 400, "rows[1]: epsilon: is required");
+  refuses(of({fine, {{"statistic", "counts"}, {"epsilon", "1"}}}), 400, "rows[1]: ");
+  refuses(of({{{"statistic", "count"}, {"epsilon", "1"}, {"key", "k"}}}), 400, "rows[0]: ");
+  refuses(of(json::array({fine}), {{"statistic", "count"}}), 400, "statistic");
+  refuses(of({fine, {{"statistic", "value:score"}, {"epsilon", "0.01"}}}), 400, "row 2: 'value:score'");
+  refuses(json{{"requests", json::array({of(json::array({fine}))})}}, 400,
+          "requests[0]: rows: a batch is asked by itself");
+  json long_row = fine;
+  long_row["where"] = "ward = '" + std::string(70'000, 'A') + "'";
+  json single = long_row;
+  single.update({{"dataset", "clinic"}, {"key", "k"}});
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", single.dump()).status == 413);
+  CHECK(decisions(clinic) == 0);
+}
