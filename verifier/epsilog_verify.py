@@ -233,7 +233,9 @@ key: by! bytes, seq! number, why bytes, key! text, retired true
 recovery: by! bytes, seq! number, why bytes, cause! poisoned|behind_replica|rebuilt|restored|rolled_back, \
   restored number, dropped number
 a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, unit bytes, \
-  published quantity, cells cells, relation bytes, components objects, post_processing object
+  published quantity, cells cells, relation bytes, components objects, post_processing object, rows objects
+a row: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, \
+  published quantity, cells cells, components! number, post_processing object
 a component: adjusted! quantity, grid! quantity, lambda! quantity, sensitivity! quantity, adjusted_delta quantity, \
   bound quantity, centre quantity, inflated quantity, published quantity, rho quantity, epsilon! epsilon, delta delta, \
   sensitivity_l2_squared quantity, coordinates! count, precision number, published_note bytes, statistic bytes
@@ -255,8 +257,9 @@ def tables(text):
     return found
 
 TABLES = tables(MEMBERS)
-RELEASE, COMPONENT, POST_PROCESSING, MOVEMENT = (
-    TABLES[name] for name in ("a release", "a component", "a post-processing", "a movement"))
+RELEASE, ROW, COMPONENT, POST_PROCESSING, MOVEMENT = (
+    TABLES[name] for name in ("a release", "a row", "a component", "a post-processing", "a movement"))
+BATCH = "batch"
 KINDS = frozenset(kind for kind in TABLES if " " not in kind) - {"relocation", "removal", "revocation"}
 VARIANTS = {"location": ("policy", "location", "relocation"), "limit": ("removed", "removal", "limit"),
             "credential": ("revoked", "revocation", "credential")}
@@ -283,14 +286,7 @@ def check_record(record, measure_of):
     if variant == "decision":
         return variant, check_movements(record.get("movements", ()), measure_of)
     if variant == "plan" and "release" in record:
-        check_members(record["release"], RELEASE)
-        for component in record["release"].get("components", ()):
-            check_members(component, COMPONENT)
-        post = record["release"].get("post_processing")
-        if post:
-            check_members(post, POST_PROCESSING)
-            about = post["kind"] in ("mean_about", "variance_about")
-            require(("centre" in post) == about, "is there for what is about it, and for nothing else", "centre")
+        check_release(record["release"])
     elif variant == "account":
         require(amount(record["limit"], record["measure"]) is not None, "is no amount of its measure", "limit")
     elif variant == "limit":
@@ -304,6 +300,24 @@ def check_record(record, measure_of):
         right = matching("0|[1-9][0-9]{0,9}")(value) and int(value) < 2**32 if by_id else IS["hex64"](value)
         require(right, "is no such credential", "value")
     return variant, ()
+
+def check_release(release):
+    check_members(release, RELEASE)
+    for component in release.get("components", ()):
+        check_members(component, COMPONENT)
+    rows = release.get("rows", ())
+    for row in rows:
+        check_members(row, ROW)
+    for part in (release, *rows):
+        post = part.get("post_processing")
+        if post:
+            check_members(post, POST_PROCESSING)
+            about = post["kind"] in ("mean_about", "variance_about")
+            require(("centre" in post) == about, "is there for what is about it, and for nothing else", "centre")
+    batch = release["mechanism"] == BATCH and not {"arithmetic", "cells", "post_processing"} & release.keys() and all(
+        row["mechanism"] != BATCH for row in rows) and sum(row["components"] for row in rows) == len(
+            release.get("components", ()))
+    require(batch if rows else release["mechanism"] != BATCH, "are those of a batch, and share its components", "rows")
 
 def check_movements(movements, measure_of):
     """Movements as [account, spent_change, reserved_change, limit, spent, reserved], in units of the grid."""
@@ -521,7 +535,10 @@ class Dataset:
         return lists[0] if len(lists) == 1 else lists
 
     def covered(self, question):
-        """The blocks that a row which satisfies the condition could lie in."""
+        """The blocks that a row which satisfies the condition could lie in; of a batch, of any of its conditions."""
+        if "rows" in question:
+            blocks = [block for row in question["rows"] for block in self.covered(row)]
+            return [name for name in self.covered({"statistic": "count"}) if name in blocks]
         where = "" if question["statistic"].startswith("value:") else question.get("where", "")
         known = self.covers.get(where)
         return known if known is not None else remembered(self.covers, where, self.covered_by(where))
@@ -621,6 +638,11 @@ class Dataset:
             admitted = [name for name in admitted if name in own]
         if (purpose is None) != (admitted is None) or admitted is not None and purpose not in admitted:
             return "its purpose is not one that the policy admits"
+        whys = (self.why_question_not_allowed(row, principal, purpose) for row in rows_of(question))
+        return next((why for why in whys if why is not None), None)
+
+    def why_question_not_allowed(self, question, principal, purpose):
+        allow = self.said["allow"]
         statistic, columns = self.permitted_as(question), columns_of(question["statistic"])
         if statistic in LATER and "statistics" not in allow:
             return f"{statistic} is not asked for unless statistics name it"
@@ -917,6 +939,12 @@ def losses_at_most(losses, measure, limit):
 
 LATER = ("quantile", "count_of", "proportion", "distinct", "private_variance", "ratio")
 
+def rows_of(question):
+    """The questions of a batch; of another request, itself."""
+    if "rows" not in question:
+        return [question]
+    return [{**row, "dataset": question["dataset"]} for row in question["rows"]]
+
 def statistic_of(statistic):
     """The policy's word for a statistic, its column or query, and what follows that."""
     kind, _, rest = statistic.partition(":")
@@ -1068,20 +1096,91 @@ def expected_ratio(dataset, names, n, total):
 
 # Plans and what was drawn.
 
+class Together:
+    """What calls of mechanisms lose together."""
+
+    def __init__(self, losses):
+        self.losses, self.fitting = losses, {}
+
+    def fits(self, measure, limit):
+        """Whether that is at most an amount."""
+        known = self.fitting.get((measure, limit))
+        return known if known is not None else remembered(
+            self.fitting, (measure, limit), losses_at_most(self.losses, measure, limit))
+
 class Plan:
     """A question under a policy version and, once it was answered, how."""
 
     def __init__(self, record, dataset):
         self.number, self.policy, self.dataset = record["number"], record["policy"], dataset
         self.question, self.release = record.get("question"), record.get("release")
-        self.losses, self.fitting, self.admitted, self.candidates = [], {}, {}, None
-        if self.release:
+        self.together, self.admitted, self.candidates = Together([]), {}, None
+        self.rows, self.covering = [], {}
+        if self.question and "rows" in self.question or self.release and "rows" in self.release:
+            self.check_question()
+            if self.release:
+                self.read_rows(record, self.release)
+        elif self.release:
             self.read(self.release)
             self.check_losses(self.release)
 
+    def check_question(self):
+        rows = self.question.get("rows") if self.question else None
+        require(type(rows) is list and rows and all(type(row) is dict for row in rows)
+                and self.question.keys() == {"dataset", "rows"}, "is no batch of rows", "question")
+        require(all("rows" not in row and "dataset" not in row and not row["statistic"].startswith("value:")
+                    for row in rows), "has rows that are no questions to the source", "question")
+
+    def read_rows(self, record, release):
+        """Each row as a plan of its own; what they lose adds."""
+        said, first, asked = release.get("rows", []), 0, rows_of(self.question)
+        require(len(said) == len(asked), "has another number of rows than were asked", "release")
+        for question, row in zip(asked, said):
+            after = first + row["components"]
+            parts = {**row, "components": release["components"][first:after]}
+            parts.update((name, release[name]) for name in ("unit", "relation") if name in release)
+            self.rows.append(Plan({"number": self.number, "policy": self.policy, "question": question,
+                                   "release": parts}, self.dataset))
+            first = after
+        self.together = Together([loss for row in self.rows for loss in row.together.losses])
+        for name in ("requested", "charged", "adjusted", "published"):
+            every = [row.get(name) for row in said]
+            together = sum(map(quantity, every)) if None not in every else None
+            of_all = quantity(release[name]) if name in release else None
+            require(of_all == together, f"says {name} what its rows do not add up to", "release")
+
     def computed(self):
         """Whether its statistic is computed by the program, from a source."""
-        return not self.question["statistic"].startswith("value:") if self.question else None
+        if not self.question:
+            return None
+        return "rows" in self.question or not self.question["statistic"].startswith("value:")
+
+    def covers(self, question, scope):
+        """Whether a question is charged to an account of that scope; a block's name is always text."""
+        kind, _, block = scope.partition(":") if isinstance(scope, str) else ("", "", "")
+        return kind != "block" or block in self.dataset.covered(question)
+
+    def lost_in(self, scope):
+        """What is lost together in an account of that scope: of a batch and a block, by the rows that cover it."""
+        kind, _, block = scope.partition(":") if isinstance(scope, str) else ("", "", "")
+        if not self.rows or kind != "block" or not self.dataset:
+            return self.together
+        if block not in self.covering:
+            self.covering[block] = Together([loss for row in self.rows if self.covers(row.question, scope)
+                                             for loss in row.together.losses])
+        return self.covering[block]
+
+    def as_asked(self, scope, measure):
+        """What is charged in a measure that was asked for, in units of its grid; None of another."""
+        total = 0
+        for question in rows_of(self.question):
+            if not self.covers(question, scope):
+                continue
+            asked = question.get(measure, "0" if measure == "delta" else None)  # of rdp(...), nothing
+            if asked is None or ("rho" in question) != (measure == "rho"):
+                return None
+            total += on_grid_down(asked, measure)
+        return total
 
     def read(self, release):
         self.cells = number_of_cells(release.get("cells", []))
@@ -1142,16 +1241,16 @@ class Plan:
                 "gauss" not in mechanism or component["sensitivity_l2_squared"] >= d2)
             require(least, f"has a sensitivity below what one unit can change: {d} in {m} coordinates", "release")
             key = (ENCODE(said), mechanism, arithmetic, on_grid, levels)
-            self.losses.append(LOSSES.get(key) or remembered(LOSSES, key, Loss(component, *key[1:]), 5000))
-
-    def fits(self, measure, limit):
-        """Whether its components together lose at most an amount."""
-        known = self.fitting.get((measure, limit))
-        return known if known is not None else remembered(
-            self.fitting, (measure, limit), losses_at_most(self.losses, measure, limit))
+            self.together.losses.append(LOSSES.get(key) or remembered(LOSSES, key, Loss(component, *key[1:]), 5000))
 
     def check_values(self, component_values, values):
         """That what was drawn lies on the grid and in the range, and what was released follows from it."""
+        if self.rows:
+            for row in self.rows:
+                drawn, told = component_values[:len(row.components)], values[:row.cells]
+                row.check_values(drawn, told)
+                component_values, values = component_values[len(row.components):], values[row.cells:]
+            return require(not component_values and not values, "are of more rows than were asked", "values")
         pairs = self.post.get("kind") == "proportion"
         shape = [self.cells * (1 + pairs)] * len(self.components) == [len(row) for row in component_values]
         require(shape, "are of another number of components or cells than the plan's", "component_values")
@@ -1549,9 +1648,7 @@ class History:
                 # under rules 1 an account could be opened with the limit of an earlier version
                 require(self.accounts[number].limit == limit or record["rules"] == 1 and "parent" in record,
                         f"are under a limit of account {number} that is not the policy's", "movements")
-                asked = question.get(measure, "0" if measure == "delta" else None)  # of rdp(...), nothing
-                as_asked = asked and ("rho" in question) == (measure == "rho")
-                debits[number] = on_grid_down(asked, measure) if as_asked else None
+                debits[number] = plan.as_asked(scope, measure)
             remembered(self.expected, key, debits)
         if debits.keys() != charges.keys():
             raise Fault(f"do not charge the accounts of the policy, {sorted(debits)}", "movements")
@@ -1616,7 +1713,7 @@ class History:
         """That an answer costs what it loses, no more than one release may, and is what was drawn."""
         for number, charge in charges.items():
             measure = self.accounts[number].measure
-            if not plan.fits(measure, charge):
+            if not plan.lost_in(self.accounts[number].scope).fits(measure, charge):
                 raise Fault(f"charge account {number} less {measure} than is proved to be lost", "movements")
         if plan.dataset:
             supplied_by = None if parent else plan.dataset.supplied_by(plan.question)
@@ -1631,7 +1728,7 @@ class History:
                     measure = limit["measure"]
                     seen = (measure == "epsilon" or record["rules"] > 1) and not (
                         "if_uncounted" in limit and "delta" in counted)
-                    if seen and not plan.fits(measure, amount(limit["limit"], measure)):
+                    if seen and not plan.together.fits(measure, amount(limit["limit"], measure)):
                         raise Fault(f"loses more {measure} than {what}", "plan")
         plan.check_values(record["component_values"], record["values"])
 

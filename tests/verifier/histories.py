@@ -578,8 +578,52 @@ def ratios(folder):
     return ledger
 
 
+def batches(folder):
+    """Batches of every kind of row, under budgets of several measures and by blocks; refused, held and approved ones."""
+    text = "version: 1\ndatasets:\n  clinic:\n" + COUNTED.replace("[0, 111]}", "[0, 111], step: 5}") + """    allow:
+      statistics: [count, units, sum, mean, variance, quantile, count_of, proportion, distinct, ratio]
+    budget: {epsilon: 100, delta: 1e-3}
+    per_release: {epsilon: 20}
+    approvals: {required: 1, by: {principals: [bob]}, above: {epsilon: 5}}
+    release: {units: {mechanism: discrete_gaussian}}
+  swapped:
+""" + COUNTED.replace("add-remove", "replace-one") + """    budget: {measure: zcdp, rho: 90}
+    release: {default: {mechanism: discrete_gaussian}}
+  cohort:
+""" + COUNTED + """    budget: {measure: rdp, orders: {2: 70, 5/2: 80, 64: 900}}
+    lifetime: {epsilon: 500}
+    blocks: {by: seen, per: month, from: 2024-01, to: 2024-06}
+principals: {ann: {}, bob: {}}
+"""
+    ledger = Ledger(folder, text)
+
+    def ask(dataset, rows, *words, verb="release", expect=(0,)):
+        (ledger.folder / "batch.csv").write_text("statistic,by,where,suppress_below,epsilon,delta,rho\n" + rows)
+        return ledger.run(verb, dataset, "--batch", "batch.csv", "--as", "ann", "--quiet", *words, expect=expect).strip()
+
+    every = ("count,,,,0.5,,\nmean:cost,ward,,,1/3,,\nvariance:age,\"ward,emergency\",,45,0.25,,\nunits,,,,0.5,1e-7,\n"
+             "quantile:age:0.2,,,,0.5,,\n"
+             "\"quantiles:age:0.2,0.7\",,,,0.5,,\nproportion:ward:A,emergency,,,0.5,,\ndistinct:ward,,age < 90,,0.5,,\n"
+             "count:band,ward,,,0.5,,\n\"ratio:cost,age\",ward,,,0.5,,\n")
+    ask("clinic", every, "--key", "k")
+    ask("clinic", every, "--key", "k")
+    ask("clinic", "count,,,,0.5,,\nvalue:score,,,,0.5,,\n", expect=(2,))
+    ask("clinic", "count,,,,25,,\ncount,,,,0.5,,\n", expect=(4,))
+    waiting = ask("clinic", "count,,,,3,,\nsum:cost,,,,3,,\n", expect=(5,))
+    ledger.run("approve", waiting, "--as", "bob")
+    ledger.run("commit", waiting, "--as", "ann")
+    held = ask("clinic", "count,,,,1,,\ncount,ward,,,1,,\n", verb="reserve")
+    ledger.run("cancel", held, "--as", "ann")
+    ask("swapped", "count,,,,,,0.1\nsum:age,ward,,,,,0.2\n")
+    ask("cohort", "count,,seen < 2024-02-01,,0.5,,\nsum:cost,,seen between 2024-01-10 and 2024-03-05,,0.25,,\n"
+        "count,ward,,,0.125,,\n")
+    ask("cohort", "count,,seen < 2024-02-01,,0.5,,\ncount,,seen > 2024-05-01,,0.5,,\n")
+    ledger.run("audit", "verify")
+    return ledger
+
+
 HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived,
-             quantiles, tables, counted, ratios)
+             quantiles, tables, counted, ratios, batches)
 
 
 def export_of(make):

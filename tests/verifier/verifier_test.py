@@ -1043,6 +1043,90 @@ def forged_tables():
 # Losses, recomputed.
 
 
+@sentence("a forged batch is found: a row left out, moved, cheaper or answered by another, or a block charged too little")
+def forged_batches():
+    def plan_of(changed, rows=2):
+        """The first answered plan of so many rows at least."""
+        return next(place for place, record in enumerate(changed)
+                    if len(record.get("release", {}).get("rows", ())) >= rows)
+
+    def in_plan(change, rows=2):
+        def changed(records_of):
+            place = plan_of(records_of, rows)
+            change(records_of[place])
+            return place
+        return changed
+
+    def in_answer(change):
+        def changed(records_of):
+            place = plan_of(records_of) + 1
+            change(records_of[place])
+            return place
+        return changed
+
+    def set_row(number, name, value, of="release"):
+        def change(plan):
+            plan[of]["rows"][number][name] = value
+        return change
+
+    def swap(name, first, second):
+        def change(decision):
+            list_of = decision[name]
+            list_of[first], list_of[second] = list_of[second], list_of[first]
+        return change
+
+    def drop(name):
+        return lambda decision: decision[name].pop()
+
+    def without_row(plan):
+        plan["question"]["rows"].pop()
+
+    def both(plan):
+        plan["question"]["epsilon"] = "1"
+
+    def beside(plan):
+        plan["release"]["rows"][0]["components"], plan["release"]["rows"][1]["components"] = 2, 1
+
+    def less(plan):
+        row = plan["release"]["rows"][0]
+        row["charged"] = row["requested"] = "0.25"
+
+    for why, change in (
+            ("has another number of rows than were asked", in_plan(without_row)),
+            ("is no batch of rows", in_plan(both)),
+            ("has rows that are no questions", in_plan(set_row(0, "statistic", "value:score", "question"))),
+            ("charges another epsilon than was asked for", in_plan(set_row(0, "epsilon", "0.25", "question"))),
+            ("says charged what", in_plan(less)),
+            ("says charged what its rows do not add up to", in_plan(lambda plan: plan["release"].update(charged="3"))),
+            ("says adjusted what its rows", in_plan(lambda plan: plan["release"].update(adjusted="3"))),
+            ("says requested what its rows", in_plan(lambda plan: plan["release"].update(requested="3"))),
+            ("has another number of components", in_plan(beside)),
+            ("are those of a batch", in_plan(set_row(0, "components", 2))),
+            ("are those of a batch", in_plan(lambda plan: plan["release"].update(mechanism="snapping"))),
+            ("are those of a batch", in_plan(set_row(0, "mechanism", "batch"))),
+            ("is by another mechanism", in_plan(set_row(0, "arithmetic", "exact"))),
+            ("has not the cells", in_plan(set_row(1, "cells", ["A", "B", "X"]))),
+            ("another number of components or cells", in_answer(swap("component_values", 0, 1))),
+            ("follows from what was drawn", in_answer(swap("values", 0, 1))),
+            ("another number", in_answer(drop("values"))),
+            ("another number", in_answer(drop("component_values"))),
+            ("are of more rows", in_answer(lambda decision: decision["values"].append("1")))):
+        forged("batches", why, change)
+
+    def block_charged_less(changed):
+        blocks = {r["account"]: r["measure"] for r in changed
+                  if r["kind"] == "account" and r.get("scope", "").startswith("block:")}
+        place = max(i for i, r in enumerate(changed) if r.get("outcome") == "granted"
+                    and blocks.keys() & {m["account"] for m in r["movements"]})
+        movement = next(m for m in changed[place]["movements"] if m["account"] in blocks)
+        unit = verifier.Fraction(1, 10 ** verifier.grid_digits(blocks[movement["account"]]))
+        movement["spent_change"] = text_of(verifier.quantity(movement["spent_change"]) - unit)
+        balances_again(changed)
+        return place
+
+    forged("batches", "than is proved to be lost", block_charged_less)
+
+
 @sentence("enclosures hold what they enclose: exponentials, logarithms, tails and deltas of discrete Gaussian noise")
 def enclosures():
     read = verifier.Fraction
@@ -1188,7 +1272,7 @@ def confusion():
             yield (*path, step)
             yield from paths(member, (*path, step))
 
-    for name in ("blocks", "waiting"):
+    for name in ("blocks", "waiting", "batches"):
         changed, seen = records(name), set()
         for place, record in enumerate(changed):
             for number, path in enumerate(paths(record)):
