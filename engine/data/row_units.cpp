@@ -116,12 +116,19 @@ void NumberSet::grow() {
   }
 }
 
+template <class Count>
+ContributionBound::Admission ContributionBound::admit_counting(std::vector<Count>& kept, std::uint64_t unit) {
+  if (unit >= kept.size()) kept.resize(unit + 1);
+  Count& rows = kept[unit];
+  const bool admitted = rows < max_rows_;
+  const bool first = admitted && rows == 0;
+  if (admitted) ++rows;
+  return {admitted, first, unit};
+}
+
 ContributionBound::Admission ContributionBound::admit(std::uint64_t unit) {
-  if (unit >= kept_.size()) kept_.resize(unit + 1);
-  const bool kept = kept_[unit] < max_rows_;
-  const bool first = kept && kept_[unit] == 0;
-  if (kept) ++kept_[unit];
-  return {kept, first, unit};
+  return max_rows_ <= std::numeric_limits<std::uint8_t>::max() ? admit_counting(few_, unit)
+                                                               : admit_counting(many_, unit);
 }
 
 }  // namespace epsilog::engine

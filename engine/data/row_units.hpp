@@ -87,8 +87,14 @@ class ContributionBound final {
   [[nodiscard]] Admission admit(std::uint64_t unit);
 
  private:
+  template <class Count>
+  [[nodiscard]] Admission admit_counting(std::vector<Count>& kept, std::uint64_t unit);
+
   std::uint64_t max_rows_;
-  std::vector<std::uint64_t> kept_;  ///< by unit; 0 of those beyond it
+  /// By unit, 0 of those beyond it. A byte is enough for most policies, and a batch has one for every unit
+  /// and row.
+  std::vector<std::uint8_t> few_;
+  std::vector<std::uint64_t> many_;  ///< where max_rows is above 255
 };
 
 }  // namespace epsilog::engine

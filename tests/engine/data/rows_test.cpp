@@ -329,6 +329,21 @@ TEST_CASE("rows: how a unit is bounded does not depend on other units or on how 
   }
 }
 
+TEST_CASE("rows: of a unit as many are kept as the policy says, on either side of what a byte counts",
+          "[engine][rows][overlap]") {
+  for (const std::uint64_t most : {254U, 255U, 256U, 299U, 300U, 301U}) {
+    ContributionBound bound(most);
+    std::uint64_t kept = 0;
+    for (int row = 0; row < 300; ++row) {
+      const auto admission = bound.admit(3);
+      CHECK(admission.first == (row == 0));
+      if (admission.kept) ++kept;
+    }
+    CHECK(kept == std::min<std::uint64_t>(most, 300));
+    CHECK(bound.admit(0).first);
+  }
+}
+
 TEST_CASE("rows: unit ids are told apart by all their bytes", "[engine][rows][overlap]") {
   UnitTable table;
   CHECK(table.number_of("a") == 0);
