@@ -98,11 +98,19 @@ bool covers(const std::optional<Texts>& broad, const std::optional<Texts>& narro
                                [&](const std::string& one) { return lists(*broad, one, dataset); });
 }
 
+/// The statistics of a rule, and what one of them stands for: every variance is forbidden with `variance`.
+std::optional<Texts> meant(const std::optional<std::vector<StatisticKind>>& statistics) {
+  std::optional<Texts> words = names(statistics);
+  if (words && contains(*words, std::string(name(StatisticKind::variance))))
+    words->emplace_back(name(StatisticKind::private_variance));
+  return words;
+}
+
 /// Whether `broad`, a rule of the dataset, forbids everything that `narrow` does.
 bool covers(const Forbid& broad, const Forbid& narrow, const Dataset& dataset) {
   const auto& [principals, roles, purposes, statistics, columns, by, where, mark] = broad;
   return covers(principals, narrow.principals) && covers(roles, narrow.roles) &&
-         covers(purposes, narrow.purposes) && covers(names(statistics), names(narrow.statistics)) &&
+         covers(purposes, narrow.purposes) && covers(meant(statistics), meant(narrow.statistics)) &&
          covers(columns, narrow.columns, dataset) && covers(by, narrow.by, dataset) &&
          covers(where, narrow.where, dataset);
 }
@@ -114,6 +122,8 @@ bool covered(const Dataset& dataset, const Forbid& rule) {
 
 /// Of two rules that forbid the same.
 std::string_view why_neutral(const Forbid& before, const Forbid& after) {
+  const auto statistics = [](const Forbid& rule) { return rule.statistics ? rule.statistics->size() : 0; };
+  if (statistics(before) != statistics(after)) return "private_variance is forbidden with variance";
   const auto size = [](const Forbid& rule) {
     return (rule.columns ? rule.columns->size() : 0) + (rule.by ? rule.by->size() : 0) +
            (rule.where ? rule.where->size() : 0);

@@ -14,7 +14,7 @@
 namespace epsilog::engine {
 namespace {
 
-bool divides(const Column& column) {
+bool can_divide(const Column& column) {
   if (!column.bounds) return false;
   return column.bounds->lower > 0 || (column.bounds->lower == 0 && column.type != ColumnType::real);
 }
@@ -25,7 +25,7 @@ void add_ratios(const Dataset& dataset, std::vector<Statistic>& statistics) {
   std::set<std::string_view> above_one, below_one;
   for (const Column& above : dataset.columns) {
     for (const Column& below : dataset.columns) {
-      const bool can = &above != &below && above.bounds && divides(below);
+      const bool can = &above != &below && above.bounds && can_divide(below);
       if (!can || (above_one.contains(above.name) && below_one.contains(below.name))) continue;
       above_one.insert(above.name);
       below_one.insert(below.name);

@@ -53,6 +53,9 @@ constexpr std::array kQuestions = {
     Asked{"count", "", "band is not missing"},
     Asked{"count", "ward", "band is missing"},
     Asked{"count", "ward", "age > 3"},
+    Asked{"variance:age", "", ""},
+    Asked{"variance:age", "ward", ""},
+    Asked{"ratio:age,cost", "", "ward = 'A'"},
 };
 constexpr std::array kAskers = {"alice", "bob", "carol", "dave", "eve"};
 constexpr std::array kPurposes = {"", "", "staffing", "quality"};

@@ -266,6 +266,26 @@ TEST_CASE("ratio and private variance: their arrival is looser, and leaving them
   }
 }
 
+TEST_CASE("private variance: what forbids variances forbids it, and a diff of rules says just that",
+          "[engine][ratio][policy]") {
+  const auto policy = [](const std::string& statistics) {
+    const std::string rules = statistics.empty() ? "" : "    forbid: [{statistics: [" + statistics + "]}]\n";
+    return engine::checked_policy(clinic_policy("epsilon: 3", kNamed + rules), "p.yaml");
+  };
+  const auto directions = [&](const std::string& before, const std::string& after) {
+    std::string text;
+    for (const engine::PolicyChange& change : engine::diff(policy(before), policy(after)))
+      text += std::string(name(change.direction)) + " ";
+    return text;
+  };
+  CHECK(directions("variance", "variance, private_variance") == "neutral ");
+  CHECK(directions("private_variance, variance", "variance") == "neutral ");
+  CHECK(directions("private_variance", "variance") == "tighter ");
+  CHECK(directions("variance", "private_variance") == "looser ");
+  CHECK(directions("", "private_variance") == "tighter ");
+  CHECK(directions("ratio", "ratio, variance") == "tighter ");
+}
+
 TEST_CASE(
     "ratio and private variance: a policy is held to what they could be released with, once it names them",
     "[engine][ratio][policy]") {
