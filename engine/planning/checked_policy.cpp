@@ -109,9 +109,7 @@ std::vector<PolicyFault> calibration_faults(const std::vector<Dataset>& datasets
   for (const Dataset& dataset : datasets) {
     std::optional<Epsilon> most;  // few policies declare what needs it
     for (const Statistic& statistic : statistics_of(dataset)) {
-      const bool named = statistic.kind == StatisticKind::value;
-      const ReleaseSettings& settings =
-          dataset.settings(named ? std::string_view(statistic.subject) : name(statistic.kind));
+      const ReleaseSettings& settings = dataset.settings(release_key(statistic));
       if (!allowed(dataset, statistic) || !is_declared(settings)) continue;
       const bool reported = std::any_of(faults.begin(), faults.end(), [&settings](const PolicyFault& fault) {
         return fault.line == settings.mark.line && fault.column == settings.mark.column;

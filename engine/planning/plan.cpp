@@ -80,8 +80,7 @@ struct Way {
 Way way_of(const Dataset& dataset, const Statistic& statistic) {
   if (statistic.kind == StatisticKind::quantile)
     return {nullptr, std::string(name(dataset.selection())), false};
-  const ReleaseSettings& settings = dataset.settings(
-      statistic.kind == StatisticKind::value ? std::string_view(statistic.subject) : name(statistic.kind));
+  const ReleaseSettings& settings = dataset.settings(release_key(statistic));
   return {&settings, std::string(name(settings.mechanism)), needs_delta(settings.mechanism)};
 }
 

@@ -47,8 +47,7 @@ std::vector<ReleaseWay> selections(const Dataset& dataset) {
 std::vector<ReleaseWay> release_ways(const Dataset& dataset, const Question& question) {
   const Statistic& statistic = question.statistic;
   if (statistic.kind == StatisticKind::quantile) return selections(dataset);
-  const std::string key =
-      statistic.kind == StatisticKind::value ? statistic.subject : std::string(name(statistic.kind));
+  const std::string key = release_key(statistic);
   const ReleaseSettings& declared = dataset.settings(key);
   constexpr std::pair<MechanismChoice, ArithmeticChoice> kWays[] = {
       {MechanismChoice::snapping, ArithmeticChoice::mpfr},

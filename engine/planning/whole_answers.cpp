@@ -36,7 +36,7 @@ std::vector<std::string> mechanism_advice(const Dataset& dataset, const Request&
   }
   if (!plan.rows.empty()) return of_rows;
   const std::vector<Component>& components = plan.derivation.components;
-  const std::string statistic(name(request.question.statistic.kind));
+  const std::string statistic = release_key(request.question.statistic);
   ReleaseSettings settings = dataset.settings(statistic);
   const bool whole = components.size() == 1 && components.front().step == Rational(1) &&
                      request.question.statistic.kind != StatisticKind::proportion;

@@ -181,6 +181,10 @@ std::string take_divisor(std::string& subject) {
 
 }  // namespace
 
+std::string release_key(const Statistic& statistic) {
+  return statistic.kind == StatisticKind::value ? statistic.subject : std::string(name(statistic.kind));
+}
+
 bool is_about_column(StatisticKind kind) {
   switch (kind) {
     case StatisticKind::count:

@@ -35,6 +35,8 @@ struct Statistic {
   [[nodiscard]] std::string text() const;
 };
 
+/// What `release` of a policy calls it: the query of a value computed elsewhere, else its word.
+[[nodiscard]] std::string release_key(const Statistic& statistic);
 /// Whether it aggregates a column, which then is its subject.
 [[nodiscard]] bool is_about_column(StatisticKind kind);
 /// Those it aggregates: none, its subject, or of a ratio the subject and the divisor.
