@@ -1,6 +1,6 @@
 // release --batch: the rows of a table as one decision, as the command is asked for them and shows them.
 #include "support/catch.hpp"
-#include "workbench.hpp"
+#include "table_clinic.hpp"
 
 using epsilog::test::contains;
 using epsilog::test::Result;
@@ -8,29 +8,6 @@ using epsilog::test::Workbench;
 using nlohmann::json;
 
 namespace {
-
-constexpr const char* kVisits =
-    "patient,ward,sex,cost\n"
-    "p,A,f,10\n"
-    "p,B,m,20\n"
-    "q,A,m,30\n"
-    "r,C,f,40\n"
-    "s,C,x,50\n";
-
-constexpr const char* kPolicy =
-    "version: 1\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    source: {csv: visits.csv}\n"
-    "    unit: {id: patient, max_rows: 2}\n"
-    "    rows: {max: 100}\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 100000}\n"
-    "    columns:\n"
-    "      cost: {type: decimal, scale: 2, bounds: [0, 100]}\n"
-    "      ward: {type: string, values: [A, B, C]}\n"
-    "      sex: {type: string, values: [f, m]}\n"
-    "    release: {default: {mechanism: discrete_laplace}}\n";
 
 /// Noise of this epsilon is 0, all but surely: e^-1000 of the draws are not.
 constexpr const char* kTable =
@@ -41,10 +18,8 @@ constexpr const char* kTable =
     "units,,ward = 'C',,\n";
 
 void make_ledger(const Workbench& bench) {
-  bench.write("visits.csv", kVisits);
-  bench.write("clinic.yaml", kPolicy);
+  epsilog::test::make_table_ledger(bench);
   bench.write("table.csv", kTable);
-  REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
 }
 
 Result ask(const Workbench& bench, std::vector<std::string> words, const std::string& verb = "release") {

@@ -1,8 +1,9 @@
 // Answers by several columns, as the command is asked for them and shows them.
 #include "support/catch.hpp"
-#include "workbench.hpp"
+#include "table_clinic.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::make_table_ledger;
 using epsilog::test::replaced;
 using epsilog::test::Result;
 using epsilog::test::Workbench;
@@ -10,38 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kVisits =
-    "patient,ward,sex,cost\n"
-    "p,A,f,10\n"
-    "p,B,m,20\n"
-    "q,A,m,30\n"
-    "r,C,f,40\n"
-    "s,C,x,50\n";
-
-constexpr const char* kPolicy =
-    "version: 1\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    source: {csv: visits.csv}\n"
-    "    unit: {id: patient, max_rows: 2}\n"
-    "    rows: {max: 100}\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 100000}\n"
-    "    columns:\n"
-    "      cost: {type: decimal, scale: 2, bounds: [0, 100]}\n"
-    "      ward: {type: string, values: [A, B, C]}\n"
-    "      sex: {type: string, values: [f, m]}\n"
-    "      dear: {from: cost, bins: [0, 25, 100]}\n"
-    "    release: {default: {mechanism: discrete_laplace}}\n";
-
 /// Noise of this epsilon is 0, all but surely: e^-1000 of the draws are not.
 const std::string kNearlyExact = "1000";
-
-void make_ledger(const Workbench& bench) {
-  bench.write("visits.csv", kVisits);
-  bench.write("clinic.yaml", kPolicy);
-  REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
-}
 
 Result ask(const Workbench& bench, std::vector<std::string> words) {
   words.insert(words.begin(), {"release", "clinic"});
@@ -54,7 +25,7 @@ Result ask(const Workbench& bench, std::vector<std::string> words) {
 TEST_CASE("tables: two columns are shown as a table, more and what is made of parts cell by cell",
           "[cli][table]") {
   const Workbench bench;
-  make_ledger(bench);
+  make_table_ledger(bench);
   const Result counts = ask(bench, {"count", "--by", "ward,sex"});
   REQUIRE(counts.exit == 0);
   CHECK(contains(counts.out,
@@ -75,7 +46,7 @@ TEST_CASE("tables: two columns are shown as a table, more and what is made of pa
 
 TEST_CASE("tables: JSON has a list of keys for each cell, and tables of decisions too", "[cli][table]") {
   const Workbench bench;
-  make_ledger(bench);
+  make_table_ledger(bench);
   const json answer = ask(bench, {"count", "--by", "ward,sex", "--key", "k", "--json"}).json();
   CHECK(answer["by"] == json::array({"ward", "sex"}));
   REQUIRE(answer["cells"].size() == 6);
@@ -102,7 +73,7 @@ TEST_CASE("tables: JSON has a list of keys for each cell, and tables of decision
 
 TEST_CASE("tables: a batch, a forecast and a dummy run take several columns", "[cli][table]") {
   const Workbench bench;
-  make_ledger(bench);
+  make_table_ledger(bench);
   bench.write("batch.csv",
               "dataset,statistic,epsilon,by\nclinic,count,0.1,\"ward,sex\"\nclinic,count,0.1,ward\n");
   const Result planned = bench.run({"plan", "--batch", "batch.csv", "--ledger", "l.epsilog", "--json"});
@@ -123,7 +94,7 @@ TEST_CASE("tables: a batch, a forecast and a dummy run take several columns", "[
 TEST_CASE("tables: what is no list of columns is refused where it is written, and costs nothing",
           "[cli][table][refused]") {
   const Workbench bench;
-  make_ledger(bench);
+  make_table_ledger(bench);
   for (const auto& [by, why] : std::vector<std::pair<std::string, std::string>>{
            {"ward,", "by: names no column"},
            {"ward,ward", "by: names the column 'ward' twice"},
@@ -142,7 +113,7 @@ TEST_CASE("tables: what is no list of columns is refused where it is written, an
 TEST_CASE("tables: cells that are counted below what is asked are shown by no verb, their draws by --json",
           "[cli][table][suppression]") {
   const Workbench bench;
-  make_ledger(bench);
+  make_table_ledger(bench);
   const Result counts = ask(bench, {"count", "--by", "ward,sex", "--suppress-below", "1", "--key", "k"});
   REQUIRE(counts.exit == 0);
   CHECK(contains(counts.out,

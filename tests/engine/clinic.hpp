@@ -79,6 +79,12 @@ inline engine::Answer release(engine::Engine& engine, const engine::Request& req
   return engine.release(request, bits, {});
 }
 
+inline std::vector<engine::RefusalCode> reason_codes(const engine::Answer& answer) {
+  std::vector<engine::RefusalCode> codes;
+  for (const engine::Reason& reason : answer.recorded.reasons) codes.push_back(reason.code);
+  return codes;
+}
+
 /// "spent" of the dataset's epsilon account, as text.
 inline std::string spent(const engine::Engine& engine) {
   for (const ledger::AccountState& account : engine.budget("clinic")) {

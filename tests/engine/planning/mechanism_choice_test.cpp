@@ -46,12 +46,6 @@ int decisions(const Engine& engine) {
   return count;
 }
 
-std::vector<RefusalCode> codes(const Answer& answer) {
-  std::vector<RefusalCode> result;
-  for (const auto& reason : answer.recorded.reasons) result.push_back(reason.code);
-  return result;
-}
-
 Rational number(const std::string& text) {
   const auto slash = text.find('/');
   if (slash == std::string::npos) {
@@ -201,7 +195,7 @@ TEST_CASE("mechanism: a Gaussian spends both budgets to the last unit", "[engine
   const Answer refused = release(engine, with_delta(request("count", "1e-12"), "1e-18"));
   CHECK_FALSE(refused.recorded.granted);
   REQUIRE(refused.recorded.reasons.size() == 2);
-  CHECK(codes(refused) == std::vector<RefusalCode>(2, RefusalCode::dataset_budget_exceeded));
+  CHECK(reason_codes(refused) == std::vector<RefusalCode>(2, RefusalCode::dataset_budget_exceeded));
   CHECK(refused.recorded.reasons[0].measure == "delta");
   CHECK(refused.recorded.reasons[0].limit == "0.000001");
   CHECK(refused.recorded.reasons[0].spent == "0.000001");
@@ -226,7 +220,7 @@ TEST_CASE("mechanism: the measure that runs out is named alone, and what fits st
   CHECK(short_of_delta.recorded.reasons[0].over_by == "0.0000001");
   CHECK(short_of_delta.recorded.reasons[0].fits == "0.0000001");
   const Answer too_much = release(engine, with_delta(request("count", "0.6"), "1e-7"));
-  CHECK(codes(too_much) == std::vector<RefusalCode>{RefusalCode::per_release_exceeded});
+  CHECK(reason_codes(too_much) == std::vector<RefusalCode>{RefusalCode::per_release_exceeded});
   CHECK(release(engine, with_delta(request("count", "0.5"), short_of_delta.recorded.reasons[0].fits))
             .recorded.granted);
   CHECK(spent_units(engine, "delta") == accounting::Delta::parse_down("1e-6").units());
@@ -260,7 +254,8 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     Engine engine = clinic.open();
     CAPTURE(mechanism);
     const engine::Request question = with_delta(request("count", "0.25", "k"), "1e-6");
-    CHECK(codes(engine.plan(question, {})) == std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
+    CHECK(reason_codes(engine.plan(question, {})) ==
+          std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
     const Answer refused = release(engine, question);
     CHECK_FALSE(refused.recorded.granted);
     REQUIRE(refused.recorded.reasons.size() == 1);
@@ -278,7 +273,7 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     CHECK(release(engine, question).recorded.replayed);
     CHECK(spent(engine) == "0");
     CHECK(decisions(engine) == 1);
-    CHECK(codes(release(engine, with_delta(request("count", "2"), "1e-6"))) ==
+    CHECK(reason_codes(release(engine, with_delta(request("count", "2"), "1e-6"))) ==
           std::vector<RefusalCode>{RefusalCode::measure_not_expressible, RefusalCode::per_release_exceeded,
                                    RefusalCode::dataset_budget_exceeded});
     const engine::Forecast forecast = engine.forecast(with_delta(request("count", "0.25"), "1e-6"), {});
@@ -307,7 +302,8 @@ TEST_CASE("mechanism: a budget that gains or loses its delta changes what can be
   };
   const engine::Request question = with_delta(request("count", "0.25"), "1e-7");
   CHECK(apply("epsilon: 1"));
-  CHECK(codes(release(engine, question)) == std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
+  CHECK(reason_codes(release(engine, question)) ==
+        std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
   CHECK(apply("epsilon: 1, delta: 1e-7"));
   CHECK(release(engine, question).recorded.granted);
   CHECK_THROWS_AS(apply("epsilon: 1"), PolicyError);
@@ -345,7 +341,7 @@ TEST_CASE("mechanism: delta is part of the question that a key is bound to", "[e
   CHECK(again.released.values == first.released.values);
   CHECK(again.released.component_values == first.released.component_values);
   CHECK(again.planned.delta->charged == first.planned.delta->charged);
-  CHECK(codes(release(engine, with_delta(request("mean:cost", "0.5", "k"), "2e-6"))) ==
+  CHECK(reason_codes(release(engine, with_delta(request("mean:cost", "0.5", "k"), "2e-6"))) ==
         std::vector<RefusalCode>{RefusalCode::key_conflict});
   CHECK(spent_units(engine, "delta") == 1'000'000'000'000);
   CHECK(engine::audit_verify(clinic.ledger()).ok);

@@ -26,12 +26,6 @@ const std::string kWhole = kNamed + "    release: {default: {mechanism: discrete
 /// Where the data decide: noise of discrete Laplace that is not 0 has a probability below 1e-100.
 const std::string kBeyondDoubt = "1000";
 
-std::vector<RefusalCode> reasons(const Answer& answer) {
-  std::vector<RefusalCode> codes;
-  for (const engine::Reason& reason : answer.recorded.reasons) codes.push_back(reason.code);
-  return codes;
-}
-
 }  // namespace
 
 TEST_CASE("counted statistics: beyond all doubt they are those of the rows that are kept",
@@ -115,7 +109,7 @@ TEST_CASE("counted statistics: a policy that does not name them permits none, no
     for (const char* statistic : asked) {
       CAPTURE(allow, statistic);
       const Answer refused = release(engine, request(statistic, "0.1"));
-      CHECK(reasons(refused) == std::vector{RefusalCode::statistic_not_allowed});
+      CHECK(reason_codes(refused) == std::vector{RefusalCode::statistic_not_allowed});
     }
     CHECK(spent(engine) == "0");
     CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
@@ -125,7 +119,7 @@ TEST_CASE("counted statistics: a policy that does not name them permits none, no
   Engine engine = one.open();
   CHECK(release(engine, request("count:age", "0.1")).recorded.granted);
   for (const char* statistic : {"count", "proportion:ward:A", "distinct:ward"}) {
-    CHECK(reasons(release(engine, request(statistic, "0.1"))) ==
+    CHECK(reason_codes(release(engine, request(statistic, "0.1"))) ==
           std::vector{RefusalCode::statistic_not_allowed});
   }
 }
@@ -142,7 +136,7 @@ TEST_CASE(
   const auto of = [&](const std::string& more, const char* statistic) {
     const engine::Policy policy = engine::checked_policy(with_band(more), "p.yaml");
     mechanisms::SystemBits bits;
-    return reasons(engine::dummy_release(policy, request(statistic, "0.1"), bits, {}).would_be);
+    return reason_codes(engine::dummy_release(policy, request(statistic, "0.1"), bits, {}).would_be);
   };
   const std::vector<RefusalCode> none, column{RefusalCode::column_not_allowed},
       forbidden{RefusalCode::forbidden};

@@ -34,17 +34,11 @@ bool near(const Rational& value, const Rational& wanted) {
 const std::vector<RefusalCode> kNone, kNotAllowed{RefusalCode::statistic_not_allowed},
     kColumn{RefusalCode::column_not_allowed}, kForbidden{RefusalCode::forbidden};
 
-std::vector<RefusalCode> codes(const Answer& answer) {
-  std::vector<RefusalCode> codes;
-  for (const engine::Reason& reason : answer.recorded.reasons) codes.push_back(reason.code);
-  return codes;
-}
-
 /// Why it would be refused under such a policy.
 std::vector<RefusalCode> refusals(const std::string& more, const engine::Request& asked) {
   const engine::Policy policy = engine::checked_policy(clinic_policy("epsilon: 3", more), "p.yaml");
   mechanisms::SystemBits bits;
-  return codes(engine::dummy_release(policy, asked, bits, {}).would_be);
+  return reason_codes(engine::dummy_release(policy, asked, bits, {}).would_be);
 }
 
 }  // namespace
@@ -113,7 +107,7 @@ TEST_CASE("ratio: what is recorded is what was proved, each sum by its share, an
   CHECK(again.recorded.replayed);
   CHECK(again.released.values == one.released.values);
   // With another column under the line it is another question.
-  CHECK(codes(release(engine, request("ratio:age,cost", "0.8", "monday"))) ==
+  CHECK(reason_codes(release(engine, request("ratio:age,cost", "0.8", "monday"))) ==
         std::vector{RefusalCode::key_conflict});
   CHECK(release(engine, request("ratio:cost,age", "0.4", "", "ward"))
             .planned.record.components[1]
@@ -228,7 +222,7 @@ TEST_CASE("private variance: its name permits no other variance, and forbidding 
   for (const char* where : {"", "ward = 'A'"}) {
     const auto condition = *where == 0 ? std::nullopt : std::optional<std::string>(where);
     const engine::Request asked = request("variance:age", "0.1", "", std::nullopt, condition);
-    CHECK(codes(engine::dummy_release(policy, asked, bits, {}).would_be) == kNone);
+    CHECK(reason_codes(engine::dummy_release(policy, asked, bits, {}).would_be) == kNone);
   }
 }
 

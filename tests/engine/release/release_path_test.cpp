@@ -271,12 +271,10 @@ TEST_CASE("release: every rule that fails is named, in order of precedence", "[e
   Engine engine = clinic.open();
   const Answer answer = release(engine, request("mean:age", "2", "", "ward", "ward = 'A' and ward != 'B'"));
   CHECK_FALSE(answer.recorded.granted);
-  std::vector<RefusalCode> codes;
-  for (const auto& reason : answer.recorded.reasons) codes.push_back(reason.code);
-  CHECK(codes == std::vector<RefusalCode>{RefusalCode::statistic_not_allowed, RefusalCode::column_not_allowed,
-                                          RefusalCode::column_not_allowed, RefusalCode::column_not_allowed,
-                                          RefusalCode::per_release_exceeded,
-                                          RefusalCode::dataset_budget_exceeded});
+  CHECK(reason_codes(answer) ==
+        std::vector<RefusalCode>{RefusalCode::statistic_not_allowed, RefusalCode::column_not_allowed,
+                                 RefusalCode::column_not_allowed, RefusalCode::column_not_allowed,
+                                 RefusalCode::per_release_exceeded, RefusalCode::dataset_budget_exceeded});
   CHECK(release(engine, request("sum:cost", "0.5", "", std::nullopt, "age > 30")).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }

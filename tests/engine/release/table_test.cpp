@@ -45,12 +45,6 @@ const std::string kDiscrete = "    release: {default: {mechanism: discrete_lapla
 /// Noise of this epsilon is 0: e^-1000 of the draws are not.
 const std::string kBeyondDoubt = "1000";
 
-std::vector<RefusalCode> codes(const Answer& answer) {
-  std::vector<RefusalCode> result;
-  for (const engine::Reason& reason : answer.recorded.reasons) result.push_back(reason.code);
-  return result;
-}
-
 }  // namespace
 
 TEST_CASE("tables: beyond all doubt each cell holds the rows that have its keys", "[engine][table][exact]") {
@@ -125,7 +119,7 @@ TEST_CASE("tables: what is recorded is read back, replayed and shown with its co
   CHECK(again.planned.record == first.planned.record);
   CHECK(spent(other) == "0.5");
   // The other way round it is another question.
-  CHECK(codes(release(other, request("count", "0.5", "monday", "band,ward"))) ==
+  CHECK(reason_codes(release(other, request("count", "0.5", "monday", "band,ward"))) ==
         std::vector{RefusalCode::key_conflict});
   const Answer shown = other.show(first.recorded.decision_id, {});
   CHECK(shown.asked.by == first.asked.by);
@@ -164,7 +158,7 @@ TEST_CASE("tables: each column has to be allowed, and none of them forbidden", "
   const auto refused = [](const std::string& more, const std::string& by) {
     const BandedClinic clinic("epsilon: 3", kDiscrete + more);
     Engine engine = clinic.open();
-    return codes(release(engine, request("count", "0.1", "", by)));
+    return reason_codes(release(engine, request("count", "0.1", "", by)));
   };
   using enum RefusalCode;
   CHECK(refused("    allow: {by: [ward, age]}\n", "ward,band").empty());
@@ -271,7 +265,8 @@ TEST_CASE("tables: a cell that is counted below what was asked for is suppressed
   const Answer all = release(engine, request("count", kBeyondDoubt, "", "ward,band"));
   CHECK_FALSE(is_suppressed(all, 5));
   // What is asked otherwise is another question under the same key.
-  CHECK(codes(release(engine, asked("count", "ward,band", 3))) == std::vector{RefusalCode::key_conflict});
+  CHECK(reason_codes(release(engine, asked("count", "ward,band", 3))) ==
+        std::vector{RefusalCode::key_conflict});
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
 }
 
