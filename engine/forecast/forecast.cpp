@@ -4,6 +4,7 @@
 
 #include "access.hpp"
 #include "askable.hpp"
+#include "assumed_count.hpp"
 #include "budget_notes.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
@@ -41,6 +42,11 @@ class Forecaster {
     require_one_question(dataset_, request);
   }
 
+  /// The accuracy of an answer of so many rows is told, and is what is wanted.
+  void assume(std::optional<std::int64_t> rows) {
+    if (rows) require_assumable(derive(dataset_, request_.question), request_.question, *rows);
+    assumed_ = rows;
+  }
   /// Of the request as it stands, and at another epsilon.
   [[nodiscard]] Forecast as_asked(std::span<const Rational> alphas) { return of(planned(request_), alphas); }
   [[nodiscard]] Forecast at(const Rational& epsilon, std::span<const Rational> alphas) {
@@ -60,6 +66,7 @@ class Forecaster {
     const bool capped = dataset_.per_release && dataset_.per_release->epsilon;
     return capped ? dataset_.per_release->epsilon->units() : accounting::kUnitsMax;
   }
+  [[nodiscard]] bool accurate(const Plan& plan, const Accuracy& wanted) const;
   /// An epsilon at which the request cannot be planned does not do, and why is kept.
   template <class Test>
   [[nodiscard]] EpsilonTest planned_and(const Test& test);
@@ -69,6 +76,7 @@ class Forecaster {
   std::shared_ptr<const AppliedPolicy> applied_;
   const Dataset& dataset_;
   Request request_;
+  std::optional<std::int64_t> assumed_;
   ledger::Snapshot& view_;
   std::string calendar_time_;
   std::optional<std::vector<ledger::AccountState>> present_;  ///< the same at every epsilon
@@ -128,6 +136,8 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
       standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
   result.each = state_.described(standing.request, standing.plan, applied_->version.version,
                                  accuracies(standing.plan, alphas));
+  if (assumed_)
+    result.each.planned.assumed = {*assumed_, accuracies_of_count(standing.plan, *assumed_, alphas)};
   add_judgement(result.each, judgement, standing.debits);
   note_held_calendar(result.each, view_.calendar_held_at().has_value());
   result.never = std::any_of(reasons.begin(), reasons.end(),
@@ -206,22 +216,26 @@ bool ranks_within(const Plan& plan, const Accuracy& wanted) {
   return selected.rank_accuracy_up(0, wanted.alpha).error <= wanted.a;
 }
 
+bool Forecaster::accurate(const Plan& plan, const Accuracy& wanted) const {
+  if (assumed_) return accuracy_of_count_up(plan, *assumed_, wanted.alpha) <= wanted.a;
+  const std::string what = "accuracy: '" + request_.question.statistic.text() + "' is ";
+  if (follows_from_count(plan.derivation)) {
+    throw Underivable(what +
+                      "a quotient of two releases, each with an accuracy of its own; assume a number of rows "
+                      "(--assume-count N; `assume_count`), from which that of the whole follows");
+  }
+  if (plan.mechanisms.size() > 1) {
+    throw Underivable(what + "made of " + std::to_string(plan.mechanisms.size()) +
+                      " releases, each with an accuracy of its own; ask for them one by one");
+  }
+  if (plan.mechanisms.front().quantiles() != nullptr) return ranks_within(plan, wanted);
+  return accuracy_up(plan, 0, wanted.alpha) <= wanted.a;
+}
+
 std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
-  const auto accurate = [&wanted](const Standing& standing) {
-    const auto& mechanisms = standing.plan.mechanisms;
-    if (mechanisms.size() > 1) {
-      throw Underivable("accuracy: '" + standing.request.question.statistic.text() + "' is made of " +
-                        std::to_string(mechanisms.size()) +
-                        " releases, each with an accuracy of its own; ask for them one by one");
-    }
-    if (standing.request.question.statistic.kind == StatisticKind::proportion) {
-      throw Underivable("accuracy: '" + standing.request.question.statistic.text() +
-                        "' is a quotient of counts, which has none that is known beforehand");
-    }
-    if (mechanisms.front().quantiles() != nullptr) return ranks_within(standing.plan, wanted);
-    return accuracy_up(standing.plan, 0, wanted.alpha) <= wanted.a;
-  };
-  return found(least_that_does(kOneNat, accounting::kUnitsMax, planned_and(accurate)));
+  return found(least_that_does(kOneNat, accounting::kUnitsMax, planned_and([&](const Standing& standing) {
+                                 return accurate(standing.plan, wanted);
+                               })));
 }
 
 }  // namespace
@@ -240,29 +254,36 @@ bool is_of_a_balance(RefusalCode code) {
   }
 }
 
-Forecast Engine::forecast(const Request& request, const Alphas& alphas) const {
+Forecast Engine::forecast(const Request& request, const Alphas& alphas,
+                          std::optional<std::int64_t> assumed_count) const {
   ledger::Snapshot view = state_->snapshot();
-  return Forecaster(*state_, view, request).as_asked(alphas);
+  Forecaster forecaster(*state_, view, request);
+  forecaster.assume(assumed_count);
+  return forecaster.as_asked(alphas);
 }
 
 std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::int64_t count,
-                                                  const Alphas& alphas) const {
+                                                  const Alphas& alphas,
+                                                  std::optional<std::int64_t> assumed_count) const {
   if (count < 1) throw InvalidParameter("count: must be at least 1");
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
+  forecaster.assume(assumed_count);
   const auto epsilon = forecaster.largest_for(count);
   if (!epsilon) return std::nullopt;
   return forecaster.at(epsilon->rational(), alphas);
 }
 
 std::optional<Forecast> Engine::forecast_of_accuracy(const Request& request, const Accuracy& wanted,
-                                                     const Alphas& alphas) const {
+                                                     const Alphas& alphas,
+                                                     std::optional<std::int64_t> assumed_count) const {
   if (wanted.a <= 0) throw InvalidParameter("accuracy: must be positive");
   if (wanted.alpha <= 0 || wanted.alpha >= 1) {
     throw InvalidParameter("alpha: must lie strictly between 0 and 1");
   }
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
+  forecaster.assume(assumed_count);
   const auto epsilon = forecaster.least_for(wanted);
   if (!epsilon) return std::nullopt;
   return forecaster.at(epsilon->rational(), alphas);

@@ -4,6 +4,7 @@
 
 #include "access.hpp"
 #include "askable.hpp"
+#include "assumed_count.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "checkpoint_keeper.hpp"
@@ -31,7 +32,8 @@ Engine Engine::open(const std::string& ledger_path, const EngineOptions& options
   return Engine(std::make_shared<EngineState>(ledger_path, options));
 }
 
-Answer Engine::plan(const Request& request, const Alphas& alphas) const {
+Answer Engine::plan(const Request& request, const Alphas& alphas,
+                    std::optional<std::int64_t> assumed_count) const {
   ledger::Snapshot view = state_->snapshot();
   const auto applied = state_->active_policy(view);
   const Dataset& dataset = applied->policy.dataset(request.dataset);
@@ -42,6 +44,11 @@ Answer Engine::plan(const Request& request, const Alphas& alphas) const {
   require_answerable(dataset, request, *plan);
   Answer answer = state_->described(request, plan, applied->version.version, alphas);
   answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
+  if (assumed_count) {
+    if (!request.rows.empty()) throw InvalidParameter("assume_count: is not of a batch");
+    require_assumable(plan->derivation, request.question, *assumed_count);
+    answer.planned.assumed = {*assumed_count, accuracies_of_count(*plan, *assumed_count, alphas)};
+  }
   const PlannedRequest planned{applied->policy, dataset, request, *plan};
   const std::vector<Debit> standing = debits_of(planned, view.calendar_time(), [&view](const auto& names) {
     return after_expiries(view, view.accounts(names));

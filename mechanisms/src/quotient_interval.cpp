@@ -12,6 +12,12 @@ namespace {
 /// A bound that does not fall over a piece loses what it rises by: 1/64 of its share at the reach, at most.
 constexpr long kPieces = 64;
 
+/// Noise much smaller than its grid is hardly like continuous noise.
+bool told_by_law(const AnswerNoise& first, const AnswerNoise& second, const Rational& alpha) {
+  return first.law == second.law &&
+         alpha * first.share * second.share >= accounting::power_of_two(-kLeastExponent);
+}
+
 /// Numbers from low to high; none if low > high.
 struct Stretch {
   Rational low;
@@ -117,13 +123,17 @@ std::optional<AnswerInterval> QuotientIntervals::of(const Rational& dividend, co
   return AnswerInterval{-*least, *high};
 }
 
-Rational quotient_accuracy_up(const AnswerNoise& dividend, const AnswerNoise& divisor, const Rational& reach,
-                              const Rational& rows, const Rational& alpha) {
+Rational quotient_accuracy_up(const QuotientPart& dividend, const QuotientPart& divisor,
+                              const Rational& reach, const Rational& rows, const Rational& alpha) {
   EPSILOG_INVARIANT(reach > 0 && rows >= 1);
-  Rational error = difference_quantile_up(dividend, divisor, reach, Multiple::any, alpha, 0);
-  if (dividend.law == AnswerNoise::Law::laplace) {
-    error = std::min<Rational>(
-        error, reach * difference_quantile_up(divisor, dividend, 1 / reach, Multiple::any, alpha, 0));
+  const AnswerNoise &s = dividend.noise, &n = divisor.noise;
+  Rational error = dividend.accuracy + reach * divisor.accuracy;
+  if (told_by_law(s, n, alpha)) {
+    error = std::min(error, difference_quantile_up(s, n, reach, Multiple::any, alpha, 0));
+    if (s.law == AnswerNoise::Law::laplace) {
+      error =
+          std::min<Rational>(error, reach * difference_quantile_up(n, s, 1 / reach, Multiple::any, alpha, 0));
+    }
   }
   return error / rows;
 }

@@ -1,8 +1,11 @@
 // forecast, plan --count and plan --batch.
 #include "csv_table.hpp"
+#include "epsilog/accounting/rational.hpp"
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
+using epsilog::accounting::parse_rational;
+using epsilog::accounting::Rational;
 using epsilog::test::contains;
 using epsilog::test::CsvTable;
 using epsilog::test::dump;
@@ -149,6 +152,76 @@ TEST_CASE("forecast: a mean has no single accuracy to wish for", "[cli][forecast
   const Result mean = bench.with_ledger({"forecast", "clinic", "mean:cost", "--accuracy", "5"});
   CHECK(mean.exit == 3);
   CHECK(contains(mean.err, "each with an accuracy of its own"));
+  CHECK(contains(mean.err, "--assume-count N"));
+}
+
+TEST_CASE("forecast: of an assumed count a mean has the least epsilon for an accuracy, and a plan tells it",
+          "[cli][forecast]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const Words ask = {"forecast", "clinic",         "mean:cost", "--accuracy",
+                     "40",       "--assume-count", "500",       "--json"};
+  const json found = bench.with_ledger(ask).json();
+  REQUIRE(found["epsilon"].is_string());
+  CHECK(found["wanted"]["a"] == "40");
+  CHECK(found["accuracy"].empty());
+  CHECK(found["assumed"]["count"] == 500);
+  const auto told = [&bench](const std::string& epsilon) {
+    return bench
+        .with_ledger({"plan", "clinic", "mean:cost", "--epsilon", epsilon, "--assume-count", "500", "--alpha",
+                      "0.05", "--json"})
+        .json()["assumed"]["accuracy"][0]["a"];
+  };
+  const std::string epsilon = found["epsilon"];
+  CHECK(told(epsilon) == found["assumed"]["accuracy"][0]["a"]);
+  const Rational least = parse_rational(epsilon, "epsilon");
+  CHECK(parse_rational(told(epsilon).get<std::string>(), "a") <= 40);
+  const Rational less = least - epsilog::accounting::power_of_ten(-12);
+  CHECK(parse_rational(told(epsilog::accounting::text(less)).get<std::string>(), "a") > 40);
+  // Beside its parts, and in what is forecast.
+  const Result text = bench.with_ledger(
+      {"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", "500", "--count", "2"});
+  CHECK(contains(text.out, "of the clamped answer, if of 500 rows"));
+  CHECK(contains(text.out, "of the clamped answer (count)"));
+  const json planned = bench
+                           .with_ledger({"plan", "clinic", "proportion:ward:A", "--epsilon", "0.2",
+                                         "--assume-count", "1", "--count", "2", "--json"})
+                           .json();
+  CHECK(planned["assumed"]["accuracy"][0]["a"] == "1");  // of one row nothing is known
+  CHECK(planned["for_count"]["assumed"]["count"] == 1);
+  CHECK_FALSE(bench.with_ledger({"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--json"})
+                  .json()
+                  .contains("assumed"));
+}
+
+TEST_CASE("forecast: a count is assumed only of what follows from it, and no more than there can be",
+          "[cli][forecast][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  const auto refused = [&bench](const Words& words) {
+    const Result result = bench.with_ledger(words);
+    CHECK(result.exit != 0);
+    CHECK(result.out.empty());
+    return result.err;
+  };
+  CHECK(contains(refused({"plan", "clinic", "count", "--epsilon", "0.2", "--assume-count", "9"}),
+                 "does not follow from a number of rows"));
+  CHECK(contains(refused({"forecast", "clinic", "count", "--accuracy", "5", "--assume-count", "9"}),
+                 "does not follow from a number of rows"));
+  CHECK(contains(refused({"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", "900000000"}),
+                 "rows that the policy declares at most"));
+  CHECK(contains(
+      refused({"forecast", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", "900000000"}),
+      "rows that the policy declares at most"));
+  for (const char* count : {"0", "-4", "2.5", "many"}) {
+    CHECK(contains(refused({"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", count}),
+                   "--assume-count"));
+  }
+  CHECK(contains(
+      refused({"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", "9", "--compare"}),
+      "--assume-count: not with --compare"));
+  CHECK(
+      contains(refused({"plan", "--batch", "-", "--assume-count", "9"}), "--assume-count: not with --batch"));
 }
 
 TEST_CASE("plan: --count adds what exactly this and the best for k would allow", "[cli][forecast]") {

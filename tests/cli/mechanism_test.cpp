@@ -374,7 +374,7 @@ TEST_CASE(
   const Result forecast =
       bench.with_ledger({"forecast", "clinic", "proportion:ward:A", "--accuracy", "0.1", "--alpha", "0.05"});
   CHECK(forecast.exit == 3);
-  CHECK(contains(forecast.err, "is a quotient of counts"));
+  CHECK(contains(forecast.err, "is a quotient of two releases"));
   CHECK(ask({"release", "sum:age"}).exit == 4);
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
   const Result dummy = bench.run({"release", "clinic", "proportion:ward:A", "--epsilon", "0.5", "--dummy",

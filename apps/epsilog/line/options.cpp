@@ -23,6 +23,7 @@ constexpr OptionSpec kOptions[] = {
     {"--compare", "", "every mechanism that could release it, at the same epsilon and delta"},
     {"--dummy", "", "answer from invented rows: no data, no ledger, nothing charged"},
     {"--data-token", "", "the data are handed out only against a token of `epsilog token`; value:NAME only"},
+    {"--assume-count", "N", "how accurate a mean or a proportion of N rows would be"},
     {"--alpha", "A", "probability in (0,1) that the error is larger (default 0.05); repeatable", true},
     {"--sensitivity", "D", "largest L1 change of the answer by one unit"},
     {"--bound", "B", "releases lie in [-B, B]"},

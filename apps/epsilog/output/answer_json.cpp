@@ -275,6 +275,7 @@ void add_mechanism(ObjectOf& object, const engine::Answer& answer, AnswerKind ki
   if (one_line(kind)) return;
   object.with("accuracy", single && !asks_proportion(answer) ? accuracy_of(answer, 0) : accuracy_json({}));
   if (asks_quantiles(answer)) object.with("rank_accuracy", rank_accuracy_json(answer));
+  if (answer.planned.assumed) object.with("assumed", assumed_json(answer));
 }
 
 /// null where the decision is not known to be durable, or the tree cannot be read.
@@ -357,6 +358,13 @@ Json rank_accuracy_json(const engine::Answer& answer) {
     }
   }
   return list;
+}
+
+Json assumed_json(const engine::Answer& answer) {
+  return ObjectOf(2)
+      .with("count", answer.planned.assumed.value().rows)
+      .with("accuracy", accuracy_json(answer.planned.assumed.value().accuracy))
+      .made();
 }
 
 const char* decision_word(const engine::Answer& answer) {

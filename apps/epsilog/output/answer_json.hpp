@@ -22,4 +22,8 @@ enum class AnswerKind { plan, release, show, history, pending, dummy };
 /// [{quantile, alpha, a, ties}] of an answer that asks_quantiles().
 [[nodiscard]] nlohmann::ordered_json rank_accuracy_json(const engine::Answer& answer);
 
+/// {count, accuracy} of the count that was assumed.
+/// Requires  one was.
+[[nodiscard]] nlohmann::ordered_json assumed_json(const engine::Answer& answer);
+
 }  // namespace epsilog::command

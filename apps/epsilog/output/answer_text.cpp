@@ -55,6 +55,14 @@ std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   const char* whom =
       answer.planned.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
   std::string text;
+  if (const std::optional<engine::AssumedAccuracy>& assumed = answer.planned.assumed) {
+    for (const engine::Accuracy& one : assumed->accuracy) {
+      text += field(text.empty() ? "accuracy" : "",
+                    fmt::format("with {} confidence within {} of {}, if of {} {}", confidence_text(one.alpha),
+                                error_text(one.a, style), whom, grouped(assumed->rows),
+                                assumed->rows == 1 ? "row" : "rows"));
+    }
+  }
   for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
     for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
       const std::string of = several ? " (" + answer.planned.record.components[i].statistic + ")" : "";

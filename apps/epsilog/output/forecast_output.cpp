@@ -120,6 +120,7 @@ void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast)
   object["accuracy"] = forecast ? accuracies_json(forecast->each) : Json::array();
   if (forecast && asks_quantiles(forecast->each))
     object["rank_accuracy"] = rank_accuracy_json(forecast->each);
+  if (forecast && forecast->each.planned.assumed) object["assumed"] = assumed_json(forecast->each);
   object["accounts"] = forecast ? rooms_json(*forecast) : Json::array();
 }
 

@@ -16,6 +16,7 @@ namespace epsilog::command {
 namespace {
 
 constexpr std::size_t kShownMax = 60;
+constexpr std::int64_t kAssumedCountMax = 1'000'000'000'000'000;
 constexpr std::size_t kNumberMax = 400;  // as parse_rational
 
 /// A number of a request, as typed or as it is recorded. One longer than may be typed is noted in `too_long`:
@@ -108,6 +109,11 @@ std::vector<Positional<AskArguments>> what_is_asked() {
           {"STAT[:COLUMN]", &AskArguments::statistic, true,
            "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), median:C, quantile:C:Q, "
            "quantiles:C:Q1,Q2, count:C, proportion:C:V, distinct:C, ratio:A,B, value:NAME"}};
+}
+
+std::optional<std::int64_t> assumed_count(const AskArguments& arguments) {
+  if (!arguments.assume_count) return std::nullopt;
+  return whole_number_argument(*arguments.assume_count, "--assume-count", kAssumedCountMax);
 }
 
 std::string value_argument(const std::string& given) {

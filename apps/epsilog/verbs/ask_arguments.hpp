@@ -1,6 +1,7 @@
 // What plan, forecast, release and reserve take, and the request it makes.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,13 +24,14 @@ struct AskArguments : LedgerArguments {
   std::optional<std::string> value;
   std::vector<std::string> alphas;
   bool data_token = false;
-  std::optional<std::string> count;     ///< of plan and forecast
-  std::optional<std::string> accuracy;  ///< of forecast
-  std::optional<std::string> batch;     ///< of plan, release and reserve
-  bool together = false;                ///< of plan, with `batch`
-  bool compare = false;                 ///< of plan
-  bool dummy = false;                   ///< of release
-  std::optional<std::string> policy;    ///< of release, with `dummy`
+  std::optional<std::string> count;         ///< of plan and forecast
+  std::optional<std::string> accuracy;      ///< of forecast
+  std::optional<std::string> assume_count;  ///< of plan and forecast
+  std::optional<std::string> batch;         ///< of plan, release and reserve
+  bool together = false;                    ///< of plan, with `batch`
+  bool compare = false;                     ///< of plan
+  bool dummy = false;                       ///< of release
+  std::optional<std::string> policy;        ///< of release, with `dummy`
 };
 
 /// DATASET and STAT[:COLUMN].
@@ -44,6 +46,10 @@ enum class Asking { plan, forecast, release, reserve, dummy };
 /// Epsilon is 0 where none was given. `supplied` comes from --value, whatever it says. Throws  UsageError
 /// (--value absent or out of place among others), InvalidParameter (statistic, predicate), InputError.
 [[nodiscard]] engine::Request request_of(const AskArguments& arguments, Asking asking);
+
+/// The number of --assume-count; nothing without.
+/// Throws  UsageError.
+[[nodiscard]] std::optional<std::int64_t> assumed_count(const AskArguments& arguments);
 
 /// The text of --value; "-" reads all of standard input.
 /// Throws  InputError.

@@ -39,6 +39,8 @@ void say_same_question(const std::string& id, Console& console) {
 }
 
 ExitCode plan(const AskArguments& arguments, Console& console) {
+  if (arguments.assume_count && (arguments.batch || arguments.compare))
+    throw UsageError(std::string("--assume-count: not with ") + (arguments.batch ? "--batch" : "--compare"));
   if (arguments.accuracy && !arguments.together) throw UsageError("--accuracy: goes with --batch --together");
   if (arguments.together && !arguments.batch) throw UsageError("--together: goes with --batch");
   if (arguments.batch && !arguments.together) return plan_batch(arguments, console);
@@ -50,15 +52,16 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
   AskedBatch asked = arguments.together ? asked_batch(arguments, Asking::plan, console)
                                         : AskedBatch{request_of(arguments, Asking::plan)};
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
+  const std::optional<std::int64_t> assumed = assumed_count(arguments);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
-  engine::Answer answer = engine.plan(request, alphas);
+  engine::Answer answer = engine.plan(request, alphas, assumed);
   answer.asked.same_question = same_question(engine, request);
   say_same_question(answer.asked.same_question, console);
   if (count && (console.json() || !console.quiet())) {
-    const ForecastPlan forecast{answer, engine.forecast(request, alphas), *count,
-                                engine.forecast_of_count(request, *count, alphas)};
+    const ForecastPlan forecast{answer, engine.forecast(request, alphas, assumed), *count,
+                                engine.forecast_of_count(request, *count, alphas, assumed)};
     console.write(console.json() ? forecast_plan_json(forecast)
                                  : forecast_plan_text(request, forecast, console.style()));
   } else if (console.json()) {
@@ -107,6 +110,7 @@ VerbSpec plan_verb() {
       .examples =
           "epsilog plan clinic count --epsilon 0.1\n"
           "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
+          "epsilog plan clinic mean:cost --epsilon 0.2 --assume-count 5000\n"
           "epsilog plan clinic count --epsilon 0.1 --count 52\n"
           "epsilog plan clinic count --by ward --epsilon 0.3 --compare\n"
           "epsilog plan --batch requests.csv --as alice\n"
@@ -114,6 +118,8 @@ VerbSpec plan_verb() {
       .details =
           "Reads no data and records nothing. Exit code 0: it would be granted; 4: it would be refused;\n"
           "5: it would wait for approvals.\n"
+          "  --assume-count   also how accurate a mean, or a proportion, of so many rows would be, or of\n"
+          "             each cell if so many are in it. It is about no row of the data.\n"
           "  --count    also how many more of exactly this fit, and what each of K more could have.\n"
           "  --compare  every mechanism and arithmetic at this epsilon (and delta, of those that lose\n"
           "             one), what each loses and how accurate it is; the most accurate at the first alpha\n"
@@ -134,6 +140,7 @@ VerbSpec plan_verb() {
                   {"--alpha", &AskArguments::alphas},
                   {"--as", &AskArguments::principal},
                   {"--purpose", &AskArguments::purpose},
+                  {"--assume-count", &AskArguments::assume_count},
                   {"--count", &AskArguments::count, false, "also what each of K more releases could have"},
                   {"--compare", &AskArguments::compare},
                   {"--batch", &AskArguments::batch, false,

@@ -26,10 +26,11 @@ ForecastGoal goal_of(const AskArguments& arguments, const std::vector<Rational>&
 }
 
 std::optional<engine::Forecast> found(const engine::Engine& engine, const engine::Request& request,
-                                      const ForecastGoal& goal, const std::vector<Rational>& alphas) {
-  if (goal.count) return engine.forecast_of_count(request, *goal.count, alphas);
-  if (goal.accuracy) return engine.forecast_of_accuracy(request, *goal.accuracy, alphas);
-  return engine.forecast(request, alphas);
+                                      const ForecastGoal& goal, const std::vector<Rational>& alphas,
+                                      std::optional<std::int64_t> assumed) {
+  if (goal.count) return engine.forecast_of_count(request, *goal.count, alphas, assumed);
+  if (goal.accuracy) return engine.forecast_of_accuracy(request, *goal.accuracy, alphas, assumed);
+  return engine.forecast(request, alphas, assumed);
 }
 
 /// The one figure that was sought; nothing where there is none.
@@ -43,9 +44,10 @@ ExitCode forecast(const AskArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const ForecastGoal goal = goal_of(arguments, alphas);
   const engine::Request request = request_of(arguments, Asking::forecast);
+  const std::optional<std::int64_t> assumed = assumed_count(arguments);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
-  const std::optional<engine::Forecast> forecast = found(engine, request, goal, alphas);
+  const std::optional<engine::Forecast> forecast = found(engine, request, goal, alphas, assumed);
   if (console.prints_rows() && !forecast) {
     console.message("forecast: no epsilon does");
   } else if (console.json()) {
@@ -66,16 +68,19 @@ VerbSpec forecast_verb() {
       .examples =
           "epsilog forecast clinic count --epsilon 0.1               # how many more\n"
           "epsilog forecast clinic histogram:ward --count 52         # best for 52 more\n"
-          "epsilog forecast clinic count --accuracy 20 --alpha 0.05  # the least epsilon",
+          "epsilog forecast clinic count --accuracy 20 --alpha 0.05  # the least epsilon\n"
+          "epsilog forecast clinic mean:cost --accuracy 25 --assume-count 5000",
       .details =
           "Exact under every account that the request would debit, each by its own measure; spends\n"
           "nothing, reads no data. It holds while nobody else is charged. Exit code 0: at least one more\n"
-          "(K more) would be granted; 4: none.",
+          "(K more) would be granted; 4: none. How accurate a mean over a private number of rows is, or a\n"
+          "proportion, depends on that number: --accuracy takes the one of --assume-count.",
       .positionals = what_is_asked(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--rho", &AskArguments::rho},
                   {"--count", &AskArguments::count, false, "how many more releases there shall be"},
                   {"--accuracy", &AskArguments::accuracy},
+                  {"--assume-count", &AskArguments::assume_count},
                   {"--alpha", &AskArguments::alphas},
                   {"--delta", &AskArguments::delta},
                   {"--by", &AskArguments::by},

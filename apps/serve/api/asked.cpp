@@ -75,20 +75,20 @@ std::string key_of(BodyObject& body, const std::string* header) {
   return *header;
 }
 
-std::optional<std::int64_t> count_of(BodyObject& body) {
-  const auto text = body.number("count");
+std::optional<std::int64_t> whole_number(BodyObject& body, const std::string& name) {
+  const auto text = body.number(name);
   if (!text) return std::nullopt;
   constexpr std::int64_t kMost = 1'000'000'000'000;
   std::int64_t count = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), count);
   if (error != std::errc() || end != text->data() + text->size() || count < 1 || count > kMost) {
-    throw BadBody("count: a whole number from 1 to " + std::to_string(kMost) + " is expected");
+    throw BadBody(name + ": a whole number from 1 to " + std::to_string(kMost) + " is expected");
   }
   return count;
 }
 
 void set_goal(BodyObject& body, Asked& asked) {
-  asked.count = count_of(body);
+  asked.count = whole_number(body, "count");
   const auto accuracy = body.number("accuracy");
   if (accuracy && asked.count) throw BadBody("count and accuracy: give either");
   if (accuracy && asked.alphas.size() != 1) throw BadBody("accuracy: takes one alpha");
@@ -173,6 +173,8 @@ Asked asked(BodyObject& body, const std::string* header_key, const Caller& calle
                   "an Idempotency-Key, or the member 'key', is required where budget is spent");
   }
   if (asking == Asking::forecast) set_goal(body, result);
+  if (asking == Asking::forecast || asking == Asking::plan)
+    result.assumed = whole_number(body, "assume_count");
   if (asking == Asking::reservation) {
     request.holding = body.truth("data_token").value_or(false) ? engine::Holding::reserved_against_token
                                                                : engine::Holding::reserved;

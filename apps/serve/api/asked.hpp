@@ -24,6 +24,7 @@ struct Asked {
   std::vector<accounting::Rational> alphas;
   std::optional<std::int64_t> count;         ///< of a forecast: so many releases
   std::optional<engine::Accuracy> accuracy;  ///< of a forecast: so accurate a one
+  std::optional<std::int64_t> assumed;       ///< of a plan and of a forecast: of so many rows
 };
 
 /// Throws  BadBody, InvalidParameter: what is wrong with the body; Refused: the key is missing where budget

@@ -27,7 +27,7 @@ Asked read_question(Call& call, Asking asking) {
 
 Response plan(Call& call) {
   const Asked asks = read_question(call, Asking::plan);
-  engine::Answer answer = call.engine().plan(asks.request, asks.alphas);
+  engine::Answer answer = call.engine().plan(asks.request, asks.alphas, asks.assumed);
   answer.asked.same_question = call.engine().same_question(asks.request);
   return json(200, command::answer_object(answer, command::AnswerKind::plan));
 }
@@ -35,9 +35,11 @@ Response plan(Call& call) {
 Response forecast(Call& call) {
   const Asked asks = read_question(call, Asking::forecast);
   const auto found = [&]() -> std::optional<engine::Forecast> {
-    if (asks.count) return call.engine().forecast_of_count(asks.request, *asks.count, asks.alphas);
-    if (asks.accuracy) return call.engine().forecast_of_accuracy(asks.request, *asks.accuracy, asks.alphas);
-    return call.engine().forecast(asks.request, asks.alphas);
+    const engine::Engine& engine = call.engine();
+    if (asks.count) return engine.forecast_of_count(asks.request, *asks.count, asks.alphas, asks.assumed);
+    if (asks.accuracy)
+      return engine.forecast_of_accuracy(asks.request, *asks.accuracy, asks.alphas, asks.assumed);
+    return engine.forecast(asks.request, asks.alphas, asks.assumed);
   }();
   return json_text(
       200, command::forecast_json(call.parts.ledger_id, asks.request, {asks.count, asks.accuracy}, found));

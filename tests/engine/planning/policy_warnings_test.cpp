@@ -1,5 +1,5 @@
-#include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
+#include "epsilog/engine/checked_policy.hpp"
 
 #include <filesystem>
 

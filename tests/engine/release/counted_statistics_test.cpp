@@ -217,7 +217,7 @@ TEST_CASE("counted statistics: each is released as the policy says of it, and bo
       says("'count:age' of dataset 'clinic' cannot be released at epsilon 3"));
 }
 
-TEST_CASE("counted statistics: accuracy is known beforehand of counts, and of a proportion not",
+TEST_CASE("counted statistics: accuracy is known beforehand of counts, of a proportion for a number of rows",
           "[engine][counted][forecast]") {
   const Clinic clinic("epsilon: 50", kNamed);
   const Engine engine = clinic.open();
@@ -233,7 +233,15 @@ TEST_CASE("counted statistics: accuracy is known beforehand of counts, and of a 
   }
   CHECK_THROWS_WITH(
       engine.forecast_of_accuracy(request("proportion:ward:A", "1"), {alpha, Rational(1, 10)}, {alpha}),
-      "accuracy: 'proportion:ward:A' is a quotient of counts, which has none that is known beforehand");
+      "accuracy: 'proportion:ward:A' is a quotient of two releases, each with an accuracy of its own; assume "
+      "a "
+      "number of rows (--assume-count N; `assume_count`), from which that of the whole follows");
+  const auto of_rows =
+      engine.forecast_of_accuracy(request("proportion:ward:A", "1"), {alpha, Rational(1, 10)}, {alpha}, 400);
+  REQUIRE(of_rows.has_value());
+  REQUIRE(of_rows->each.planned.assumed.has_value());
+  CHECK(of_rows->each.planned.assumed->rows == 400);
+  CHECK(of_rows->each.planned.assumed->accuracy.at(0).a.rational() <= Rational(1, 10));
   const Answer advised = engine.plan(request("count:age", "0.5"), {alpha});
   REQUIRE(advised.planned.advice.size() == 1);
   CHECK(advised.planned.advice[0].find("(policy: release.count_of)") != std::string::npos);

@@ -136,6 +136,34 @@ TEST_CASE("a value is taken by no other route", "[api]") {
   CHECK(clinic.spent() == "0");
 }
 
+TEST_CASE("plans and forecasts take a count that is assumed, and nothing else does", "[api]") {
+  ServedClinic clinic;
+  const std::string assumed = R"(,"assume_count":5000)";
+  const Reply planned = clinic.ask(kAlice, "POST", "/v1/plans", clinic.asks("0.4", "mean:cost", assumed));
+  REQUIRE(planned.status == 200);
+  CHECK(planned.body.at("assumed").at("count") == 5000);
+  CHECK(planned.body.at("assumed").at("accuracy").size() == 1);
+  const auto forecast = [&](const std::string& more) {
+    return clinic.ask(kAlice, "POST", "/v1/forecasts",
+                      R"({"dataset":"clinic","statistic":"mean:cost","accuracy":90)" + more + "}");
+  };
+  const Reply found = forecast(R"(,"assume_count":"5000")");
+  REQUIRE(found.status == 200);
+  CHECK(found.body.at("assumed").at("count") == 5000);
+  CHECK(found.body.at("epsilon").is_string());
+  CHECK(forecast("").body.at("code") == "underivable");
+  CHECK(forecast(R"(,"assume_count":100001)").body.at("code") == "invalid_parameter");
+  CHECK(forecast(R"(,"assume_count":0)").body.at("code") == "bad_body");
+  CHECK(forecast(R"(,"assume_count":2.5)").body.at("code") == "bad_body");
+  CHECK(clinic.ask(kAlice, "POST", "/v1/plans", clinic.asks("0.4", "count", assumed)).body.at("code") ==
+        "underivable");
+  for (const char* path : {"/v1/releases", "/v1/reservations"}) {
+    CHECK(clinic.ask(kAlice, "POST", path, clinic.asks("0.4", "mean:cost", assumed)).body.at("code") ==
+          "bad_body");
+  }
+  CHECK(clinic.spent() == "0");
+}
+
 TEST_CASE("columns to group by are a text, as the command takes it, or a list of names", "[api]") {
   ServedClinic clinic;
   const auto by = [&](const std::string& columns) {

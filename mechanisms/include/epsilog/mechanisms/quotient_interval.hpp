@@ -62,10 +62,9 @@ class QuotientIntervals final {
   std::vector<Piece> pieces_;
 };
 
-/// An a such that, for every S and N = rows with |S/N - centre| <= reach, c + S~ / max(N~, 1), clamped to the
-/// reach about c, is within a of c + S/N except with probability alpha.
-/// Requires  noise of one law; reach > 0, rows >= 1; 2^-16384 <= alpha < 1.
-[[nodiscard]] Rational quotient_accuracy_up(const AnswerNoise& dividend, const AnswerNoise& divisor,
+/// An a such that, for N = rows and every S with |S/N| <= reach, S~ / max(N~, 1), clamped to the range of
+/// S/N, is within a of it except with probability alpha. Requires  reach > 0, rows >= 1, 0 < alpha < 1.
+[[nodiscard]] Rational quotient_accuracy_up(const QuotientPart& dividend, const QuotientPart& divisor,
                                             const Rational& reach, const Rational& rows,
                                             const Rational& alpha);
 

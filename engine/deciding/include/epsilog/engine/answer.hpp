@@ -19,6 +19,12 @@
 
 namespace epsilog::engine {
 
+/// How accurate an answer of so many rows, or that of each cell of so many, would be.
+struct AssumedAccuracy {
+  std::int64_t rows = 0;
+  std::vector<Accuracy> accuracy;  ///< [alpha]
+};
+
 /// What plan, release, show and history report: what was asked, what that means, what became of it, and what
 /// left.
 struct Answer {
@@ -46,6 +52,7 @@ struct Answer {
     std::vector<std::string> precision_reasons;  ///< per component; which rule of `auto` decided
     /// [component][alpha], of each cell of that component; of quantiles [quantile][alpha], in ranks.
     std::vector<std::vector<Accuracy>> accuracy;
+    std::optional<AssumedAccuracy> assumed = {};  ///< of plans and forecasts, where a count was assumed
     /// How the answer follows from what is drawn.
     accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
     std::vector<std::string> notes;        ///< what every report says about these budgets

@@ -122,9 +122,11 @@ class Engine final {
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
-  /// Spends nothing, records nothing.
+  /// Spends nothing, records nothing. With `assumed_count`, of a mean over a private number of rows or of a
+  /// proportion, also how accurate the answer of so many rows, or of each cell of so many, would be.
   /// Throws  NotFound, Underivable, InvalidParameter; reading.
-  [[nodiscard]] Answer plan(const Request& request, const Alphas& alphas) const;
+  [[nodiscard]] Answer plan(const Request& request, const Alphas& alphas,
+                            std::optional<std::int64_t> assumed_count = std::nullopt) const;
   /// The same of every mechanism and arithmetic that could release it, each as if the policy named it. Where
   /// one loses epsilon only, request.delta plays no part. Spends nothing, records nothing.
   /// Throws  as plan(), but what one mechanism cannot do is said of it.
@@ -132,20 +134,23 @@ class Engine final {
   /// How many more releases of exactly this request fit now. Spends nothing, records nothing, as all
   /// forecasts.
   /// Throws  as plan().
-  [[nodiscard]] Forecast forecast(const Request& request, const Alphas& alphas) const;
+  [[nodiscard]] Forecast forecast(const Request& request, const Alphas& alphas,
+                                  std::optional<std::int64_t> assumed_count = std::nullopt) const;
   /// The same of the request at the largest epsilon at which `count` of them fit into every account, however
   /// it counts: one grid step more, and fewer fit. What request.epsilon holds plays no part.
   /// Ensures   nothing if not even the least epsilon fits so often.
   /// Throws    as plan(); InvalidParameter unless count >= 1.
-  [[nodiscard]] std::optional<Forecast> forecast_of_count(const Request& request, std::int64_t count,
-                                                          const Alphas& alphas) const;
+  [[nodiscard]] std::optional<Forecast> forecast_of_count(
+      const Request& request, std::int64_t count, const Alphas& alphas,
+      std::optional<std::int64_t> assumed_count = std::nullopt) const;
   /// The same of the request at the least epsilon whose answer, or each of its cells, is accurate enough: one
   /// grid step less, and it is not. What request.epsilon holds plays no part.
   /// Ensures   nothing if no epsilon is large enough.
-  /// Throws    as plan(); Underivable for a statistic made of several releases; InvalidParameter unless
-  ///           wanted.a > 0 and 0 < wanted.alpha < 1.
-  [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(const Request& request, const Accuracy& wanted,
-                                                             const Alphas& alphas) const;
+  /// Throws    as plan(); Underivable for a statistic made of several releases, unless a count is assumed and
+  ///           its accuracy follows from that; InvalidParameter unless wanted.a > 0 and 0 < wanted.alpha < 1.
+  [[nodiscard]] std::optional<Forecast> forecast_of_accuracy(
+      const Request& request, const Accuracy& wanted, const Alphas& alphas,
+      std::optional<std::int64_t> assumed_count = std::nullopt) const;
   /// The batch with the least epsilon of each row at which its answer, or each of its cells, is farther than
   /// wanted[row] from the exact one with probability at most alpha, as forecast_of_accuracy(). With a total,
   /// of the least factor on a grid of 1/1000 by which all of `wanted` are multiplied so that the epsilons add
