@@ -2,6 +2,7 @@
 
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/fixed_draws.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "support/catch.hpp"
 
@@ -13,6 +14,10 @@ class Transaction {
                                            const accounting::ApproximateLoss& loss = one()) {
     return {7, loss, std::move(liveness)};
   }
+  static accounting::ChargeReceipt receipt(std::shared_ptr<const accounting::TransactionLiveness> liveness,
+                                           const accounting::ComposedCharge& charge) {
+    return {7, charge, std::move(liveness)};
+  }
   static accounting::ApproximateLoss one() { return accounting::Epsilon::parse_down("1"); }
 };
 }  // namespace epsilog::ledger
@@ -23,6 +28,8 @@ using namespace epsilog::accounting;
 static_assert(!std::is_copy_constructible_v<ChargeReceipt> && !std::is_copy_assignable_v<ChargeReceipt>);
 static_assert(!std::is_copy_constructible_v<SealedRelease> &&
               !std::is_default_constructible_v<SealedRelease>);
+static_assert(!std::is_default_constructible_v<ComposedCharge> &&
+              !std::is_constructible_v<ChargeReceipt, std::int64_t, const ComposedCharge&>);
 static_assert(!std::is_default_constructible_v<ChargeReceipt> &&
               !std::is_constructible_v<ChargeReceipt, std::int64_t, Epsilon>);
 
@@ -66,6 +73,30 @@ TEST_CASE("receipt: both parts of the loss are split and consumed, exactly", "[a
   CHECK_THROWS_AS(whole.consume(loss("0.74", "9e-7")), InvalidParameter);
   CHECK(whole.consume(loss("0.75", "9e-7")) == 7);
   CHECK(part.live());
+}
+
+TEST_CASE("receipt: of a composed charge it is split into its draws, in order, each once, and into no others",
+          "[accounting][receipt][privacy]") {
+  ComposedLaw law;
+  law.kind = ComposedLaw::Kind::pure;
+  law.epsilon = Rational(1, 10);
+  std::vector<FixedDraw> draws(10, {Epsilon::parse_down("0.1"), 0});
+  draws[1].charged.epsilon = Epsilon::parse_down("0.2");
+  const FixedDraws fixed({known_loss(law)}, draws, Delta::parse_down("1e-3"));
+  REQUIRE(fixed.all().charge().epsilon < fixed.all().sum().epsilon);
+  const auto liveness = open_transaction();
+  ChargeReceipt whole = ledger::Transaction::receipt(liveness, fixed.all());
+  CHECK(whole.amount().text() == "1.1");
+  // By the sum all of these are covered; the certificate says nothing of them.
+  CHECK_THROWS_AS(whole.consume(Epsilon::parse_down("1.1")), InvalidParameter);
+  CHECK_THROWS_AS(whole.split(Epsilon::parse_down("1.1")), InvalidParameter);
+  CHECK_THROWS_AS(whole.split(Epsilon::parse_down("0.2")), InvalidParameter);
+  CHECK_THROWS_AS(whole.split(Epsilon::parse_down("0.05")), InvalidParameter);
+  for (const FixedDraw& draw : draws) CHECK(whole.split(draw.charged).consume(draw.charged) == 7);
+  CHECK(whole.amount() == ApproximateLoss());
+  CHECK_THROWS_AS(whole.split(Epsilon::parse_down("0.1")), InvalidParameter);
+  CHECK_THROWS_AS(whole.split(Epsilon()), InvalidParameter);
+  CHECK_THROWS_AS(whole.consume(Epsilon()), InvalidParameter);
 }
 
 TEST_CASE("loss: pure when its delta is zero, and named with both parts otherwise", "[accounting][exact]") {

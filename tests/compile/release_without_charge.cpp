@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "epsilog/accounting/charge_receipt.hpp"
+#include "epsilog/accounting/composed_charge.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 
 using epsilog::accounting::ApproximateLoss;
 using epsilog::accounting::ChargeReceipt;
+using epsilog::accounting::ComposedCharge;
 using epsilog::accounting::Epsilon;
 using epsilog::accounting::Rational;
 using epsilog::accounting::SealedRelease;
@@ -38,6 +40,12 @@ std::vector<StoredDecision> the_way(Ledger& ledger, const SnappingMechanism& mec
 #ifdef EPSILOG_MAKE_RECEIPT
 ChargeReceipt forged(const ApproximateLoss& amount) {
   return ChargeReceipt(1, amount, std::make_shared<epsilog::accounting::TransactionLiveness>());
+}
+#endif
+#ifdef EPSILOG_MAKE_COMPOSED_CHARGE
+ComposedCharge uncertified(const ApproximateLoss& charge, const ApproximateLoss& sum) {
+  return ComposedCharge(charge, epsilog::accounting::ComposedBy::pld, sum,
+                        std::make_shared<const std::vector<ApproximateLoss>>());
 }
 #endif
 #ifdef EPSILOG_DEFAULT_RECEIPT
