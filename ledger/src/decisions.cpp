@@ -84,25 +84,37 @@ void require_outcome(const DecisionDraft& draft, std::initializer_list<Outcome> 
           "the draft's outcome is not one that is recorded so");
 }
 
+/// What accounts of one scope have to cover.
+struct Covered {
+  const ApproximateLoss* sum;
+  const accounting::ComposedCharge*
+      composed;  // where epsilon and delta are counted, in its place; or nullptr
+
+  [[nodiscard]] const ApproximateLoss& beside_delta() const { return composed ? composed->charge() : *sum; }
+};
+
 /// What accounts have to cover of a release: all of it, but for the scopes that are named.
 class LossByScope {
  public:
-  LossByScope(const ApproximateLoss& whole, std::span<const ScopeLoss> parts) : whole_(whole) {
-    for (const ScopeLoss& part : parts) {
+  explicit LossByScope(const OwedLoss& owed) : whole_{&owed.sum, owed.composed} {
+    for (const ScopeLoss& part : owed.parts) {
+      const Covered covered{&part.loss, part.composed ? &*part.composed : nullptr};
       require(part.scope.starts_with("block:"), "a part of a loss is of what is no block");
-      require(part.loss.epsilon <= whole.epsilon && part.loss.delta <= whole.delta,
-              "a part of a loss is more than the whole");
-      require(parts_.emplace(part.scope, &part.loss).second, "two parts of a loss are of one scope");
+      require(part.loss.within(*whole_.sum), "a part of a loss is more than the whole");
+      require(!covered.composed || (whole_.composed && covered.composed->sum() == part.loss &&
+                                    covered.composed->charge().within(whole_.composed->charge())),
+              "a part of a loss is charged as one where the whole is not, or more than that");
+      require(parts_.emplace(part.scope, covered).second, "two parts of a loss are of one scope");
     }
   }
-  [[nodiscard]] const ApproximateLoss& of(const std::string& scope) const {
+  [[nodiscard]] const Covered& of(const std::string& scope) const {
     const auto part = parts_.find(scope);
-    return part == parts_.end() ? whole_ : *part->second;
+    return part == parts_.end() ? whole_ : part->second;
   }
 
  private:
-  const ApproximateLoss& whole_;
-  std::map<std::string, const ApproximateLoss*> parts_;
+  Covered whole_;
+  std::map<std::string, Covered> parts_;
 };
 
 /// A charge below what is proved would let the receipt cover more than was paid.
@@ -111,19 +123,19 @@ void require_covered(const std::vector<AccountState>& accounts, const std::vecto
   std::set<std::string> with_delta;  // scopes
   for (std::size_t i = 0; i < charges.size(); ++i) {
     const AccountState& account = accounts[i];
-    const ApproximateLoss& covered = loss.of(account.scope);
-    if (account.measure == kEpsilonMeasure) {
-      require(charges[i].amount >= covered.epsilon.units(),
-              "a charge is below the loss its receipt would cover");
-    } else if (account.measure == kDeltaMeasure) {
-      require(charges[i].amount >= covered.delta.units(),
-              "a charge is below the delta its receipt would cover");
-      with_delta.insert(account.scope);
-    }
+    if (account.measure != kDeltaMeasure) continue;
+    require(charges[i].amount >= loss.of(account.scope).beside_delta().delta.units(),
+            "a charge is below the delta its receipt would cover");
+    with_delta.insert(account.scope);
   }
-  for (const AccountState& account : accounts) {
-    require(account.measure != kEpsilonMeasure || loss.of(account.scope).pure() ||
-                with_delta.contains(account.scope),
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    const AccountState& account = accounts[i];
+    if (account.measure != kEpsilonMeasure) continue;
+    const Covered& covered = loss.of(account.scope);
+    const bool beside = with_delta.contains(account.scope);
+    require(charges[i].amount >= (beside ? covered.beside_delta() : *covered.sum).epsilon.units(),
+            "a charge is below the loss its receipt would cover");
+    require(beside || covered.sum->pure(),
             "the loss has a delta and no account of measure delta is charged beside one of epsilon");
   }
 }
@@ -152,6 +164,7 @@ void require_as_many_as_cells(const ReleaseRecord& record, const accounting::Pos
   require(parted == components.size(), "the rows do not share out all components");
 }
 
+/// Requires  receipt is the sum that the decision's receipt covered.
 void require_components_paid(const ReleaseRecord& record, const std::vector<SealedRelease>& components,
                              std::int64_t decision, const ApproximateLoss& receipt) {
   require(!components.empty() && components.size() == record.components.size(),
@@ -167,7 +180,15 @@ void require_components_paid(const ReleaseRecord& record, const std::vector<Seal
     losses.push_back(paid);
   }
   require(accounting::compose_sequential(losses) == receipt, "the components do not use up the receipt");
-  require(record.charged == receipt.epsilon, "the record's charged epsilon is not the receipt's");
+}
+
+void require_charge_said(const ReleaseRecord& record, const ApproximateLoss& receipt,
+                         const std::optional<accounting::ComposedCharge>& composed) {
+  std::optional<ComposedRecord> said;
+  if (composed) said = {composed->by(), composed->charge().delta};
+  require(record.composed == said, "the record does not say how its draws were charged");
+  require(record.charged == (composed ? composed->charge() : receipt).epsilon,
+          "the record's charged epsilon is not the receipt's");
 }
 
 }  // namespace
@@ -223,9 +244,7 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
 }
 
 std::vector<Charge> TransactionState::checked_charges(const DecisionDraft& draft,
-                                                      std::span<const Charge> charges,
-                                                      const ApproximateLoss* loss,
-                                                      std::span<const ScopeLoss> parts) {
+                                                      std::span<const Charge> charges, const OwedLoss* loss) {
   std::vector<Charge> sorted(charges.begin(), charges.end());
   std::sort(sorted.begin(), sorted.end(),
             [](const Charge& a, const Charge& b) { return a.account < b.account; });
@@ -249,7 +268,7 @@ std::vector<Charge> TransactionState::checked_charges(const DecisionDraft& draft
   require(std::any_of(accounts.begin(), accounts.end(),
                       [](const AccountState& account) { return account.measure != kDeltaMeasure; }),
           "no account is charged but those of measure delta");
-  if (loss != nullptr) require_covered(accounts, sorted, LossByScope(*loss, parts));
+  if (loss != nullptr) require_covered(accounts, sorted, LossByScope(*loss));
   return sorted;
 }
 
@@ -389,23 +408,51 @@ std::string TransactionState::record(const DecisionDraft& draft, Move kind, cons
   return last_id;
 }
 
-void TransactionState::owe(const ApproximateLoss& loss) {
+void TransactionState::owe(const OwedLoss& loss) {
   owing = true;
-  receipt = loss;
+  receipt = loss.sum;
+  composed.reset();
+  if (loss.composed != nullptr) composed = *loss.composed;
+}
+
+void TransactionState::charge(const DecisionDraft& granted, std::span<const Charge> charges,
+                              const OwedLoss& loss) {
+  require_outcome(granted, {Outcome::granted});
+  require(granted.parent.empty(), "a grant about a reservation posts that and charges nothing else");
+  static_cast<void>(require_recordable(granted));
+  require(loss.sum.epsilon.units() > 0, "a release loses something: its epsilon is positive");
+  std::vector<Charge> checked = checked_charges(granted, charges, &loss);
+  changed = true;
+  move(Move::spend, checked);
+  static_cast<void>(record(granted, Move::spend, checked, checked));
+  owe(loss);
+}
+
+void TransactionState::post(const DecisionDraft& granted, const OwedLoss& loss) {
+  require_outcome(granted, {Outcome::granted});
+  const auto parent = require_recordable(granted);
+  require(parent.has_value(), "it does not say which reservation is posted");
+  require(loss.sum.epsilon.units() > 0, "a release loses something: its epsilon is positive");
+  const std::vector<Charge> checked = checked_charges(granted, parent->charges, &loss);
+  changed = true;
+  move(Move::spend_reserved, checked);
+  static_cast<void>(record(granted, Move::spend_reserved, checked, checked));
+  owe(loss);
 }
 
 accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std::span<const Charge> charges,
                                               const ApproximateLoss& loss, std::span<const ScopeLoss> parts) {
   return state_->guarded("recording a charge", [&](TransactionState& state) {
-    require_outcome(granted, {Outcome::granted});
-    require(granted.parent.empty(), "a grant about a reservation posts that and charges nothing else");
-    static_cast<void>(state.require_recordable(granted));
-    require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
-    std::vector<Charge> checked = state.checked_charges(granted, charges, &loss, parts);
-    state.changed = true;
-    state.move(TransactionState::Move::spend, checked);
-    static_cast<void>(state.record(granted, TransactionState::Move::spend, checked, checked));
-    state.owe(loss);
+    state.charge(granted, charges, {loss, nullptr, parts});
+    return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
+  });
+}
+
+accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std::span<const Charge> charges,
+                                              const accounting::ComposedCharge& loss,
+                                              std::span<const ScopeLoss> parts) {
+  return state_->guarded("recording a charge", [&](TransactionState& state) {
+    state.charge(granted, charges, {loss.sum(), &loss, parts});
     return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
 }
@@ -414,7 +461,7 @@ std::string Transaction::reserve(const DecisionDraft& reserved, std::span<const 
   return state_->guarded("recording a reservation", [&](TransactionState& state) {
     require_outcome(reserved, {Outcome::reserved});
     static_cast<void>(state.require_recordable(reserved));
-    const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr, {});
+    const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr);
     state.changed = true;
     state.move(TransactionState::Move::reserve, checked);
     return state.record(reserved, TransactionState::Move::reserve, checked, checked);
@@ -424,15 +471,16 @@ std::string Transaction::reserve(const DecisionDraft& reserved, std::span<const 
 accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const ApproximateLoss& loss,
                                             std::span<const ScopeLoss> parts) {
   return state_->guarded("posting a reservation", [&](TransactionState& state) {
-    require_outcome(granted, {Outcome::granted});
-    const auto parent = state.require_recordable(granted);
-    require(parent.has_value(), "it does not say which reservation is posted");
-    require(loss.epsilon.units() > 0, "a release loses something: its epsilon is positive");
-    const std::vector<Charge> checked = state.checked_charges(granted, parent->charges, &loss, parts);
-    state.changed = true;
-    state.move(TransactionState::Move::spend_reserved, checked);
-    static_cast<void>(state.record(granted, TransactionState::Move::spend_reserved, checked, checked));
-    state.owe(loss);
+    state.post(granted, {loss, nullptr, parts});
+    return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
+  });
+}
+
+accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted,
+                                            const accounting::ComposedCharge& loss,
+                                            std::span<const ScopeLoss> parts) {
+  return state_->guarded("posting a reservation", [&](TransactionState& state) {
+    state.post(granted, {loss.sum(), &loss, parts});
     return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
 }
@@ -509,6 +557,7 @@ void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease>
     require(state.owing, "there is no charged decision to attach a release to");
     StoredDecision& decision = state.recorded.back();
     require_components_paid(record, components, decision.seq, state.receipt);
+    require_charge_said(record, state.receipt, state.composed);
     require_as_many_as_cells(record, post_processing, components);
     for (SealedRelease& component : components)
       decision.component_values.push_back(std::move(component.values_));

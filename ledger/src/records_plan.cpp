@@ -17,6 +17,10 @@ constexpr std::array kRecipes{
     Word<PostProcessing::Kind>{PostProcessing::Kind::proportion, "proportion"},
     Word<PostProcessing::Kind>{PostProcessing::Kind::ratio, "ratio"}};
 
+constexpr std::array kBounds{Word<accounting::ComposedBy>{accounting::ComposedBy::sum, "sum"},
+                             Word<accounting::ComposedBy>{accounting::ComposedBy::zcdp, "zcdp"},
+                             Word<accounting::ComposedBy>{accounting::ComposedBy::pld, "pld"}};
+
 constexpr auto kComponent = [](auto& members, auto& component) {
   members.number("adjusted", component.adjusted);
   members.number_if("adjusted_delta", component.adjusted_delta);
@@ -63,11 +67,18 @@ constexpr auto kRow = [](auto& members, auto& row) {
   members.number("requested", row.requested);
 };
 
+constexpr auto kComposed = [](auto& members, auto& composed) {
+  members.word("by", composed.by, kBounds);
+  members.number("delta", composed.delta);
+  const accounting::Delta none;
+  members.agree(composed.delta > none && composed.delta.rational() < 1, "delta: is above 0 and below 1");
+};
+
 /// The rows of a batch share all components out among them; what else answers a question they have
 /// themselves.
 bool is_batch_or_has_no_rows(const PlanRecord& plan) {
   const ReleaseRecord& release = *plan.release;
-  if (release.rows.empty()) return release.mechanism != kBatch;
+  if (release.rows.empty()) return release.mechanism != kBatch && !release.composed;
   std::uint64_t components = 0;
   for (const ReleaseRow& row : release.rows) {
     if (row.mechanism == kBatch) return false;
@@ -86,6 +97,8 @@ constexpr auto kRelease = [](auto& members, auto& plan) {
   members.cells_if("cells", release.cells);
   members.number("charged", release.charged);
   members.objects_if("components", release.components, kComponent);
+  members.object_if("composed", release.composed.has_value(),
+                    [&](auto& inner) { kComposed(inner, inner.made(release.composed)); });
   members.bytes("mechanism", release.mechanism);
   kPostProcessingIf(members, plan.post_processing);
   members.number_if("published", release.published);

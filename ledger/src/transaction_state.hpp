@@ -55,6 +55,13 @@ enum class ReplicaUse {
   later,      ///< whoever writes next does
 };
 
+/// What a release loses, and accounts have to cover.
+struct OwedLoss {
+  const accounting::ApproximateLoss& sum;
+  const accounting::ComposedCharge* composed;  ///< of draws that are charged as one; else nullptr
+  std::span<const ScopeLoss> parts;
+};
+
 class TransactionState final {
  public:
   /// Takes the turn and begins, waiting for it as Options::wait says. Where it is not to be had `within` the
@@ -108,8 +115,7 @@ class TransactionState final {
   /// Sorted by account: the order in which a storage with row locks would have to take them.
   /// `loss` null: reserved, for a loss that is not known yet.
   std::vector<Charge> checked_charges(const DecisionDraft& draft, std::span<const Charge> charges,
-                                      const accounting::ApproximateLoss* loss,
-                                      std::span<const ScopeLoss> parts);
+                                      const OwedLoss* loss);
   /// What a charge does to its account.
   enum class Move { spend, reserve, spend_reserved, give_back };
   /// One UPDATE of account a charge, each of exactly one row.
@@ -130,8 +136,11 @@ class TransactionState final {
   /// Does a step whole or not at all. Returns why it was undone: what is stored does not go together. The
   /// transaction goes on either way; anything else that the step throws comes out.
   [[nodiscard]] std::optional<std::string> unless_damaged(const std::function<void()>& step);
+  /// Transaction::charge() and post() but for the receipt, which only that can make.
+  void charge(const DecisionDraft& granted, std::span<const Charge> charges, const OwedLoss& loss);
+  void post(const DecisionDraft& granted, const OwedLoss& loss);
   /// From here on a receipt of that loss is out.
-  void owe(const accounting::ApproximateLoss& loss);
+  void owe(const OwedLoss& loss);
 
   // transaction_replica.cpp
   /// Sees to the replica before anything is written. One that cannot be used is passed over if `next` does
@@ -183,7 +192,8 @@ class TransactionState final {
   bool changed = false;
   bool dated = false;                   // something has the time of this transaction
   bool owing = false;                   // a granted decision waits for its release
-  accounting::ApproximateLoss receipt;  // what the receipt of that decision covers
+  accounting::ApproximateLoss receipt;  // what the receipt of that decision covers, the sum of its draws
+  std::optional<accounting::ComposedCharge> composed;  // where it was charged for them as one
   std::vector<StoredDecision> recorded;
   /// Whether a step of member() is under way, and whether a call of it has failed.
   enum class Member { none, under_way, given_up } member = Member::none;

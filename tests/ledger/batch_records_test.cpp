@@ -1,6 +1,7 @@
 // Releases of batches in the ledger: rows that share out components and values, and what each scope has to
 // cover.
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/fixed_draws.hpp"
 #include "ledger/support/fixture.hpp"
 #include "records.hpp"
 #include "support/catch.hpp"
@@ -37,6 +38,27 @@ ledger::ReleaseRecord batch_record() {
   record.components.assign(2, record.components.front());
   for (auto& component : record.components) component.epsilon = kHalf;
   record.rows = {row(1, {}), row(1, {"A", "B"}, PostProcessing::Kind::proportion)};
+  return record;
+}
+
+const accounting::Delta kDelta = accounting::Delta::parse_down("0.001");
+
+/// The two draws of batch_record(), fixed in advance.
+accounting::FixedDraws fixed_draws() {
+  accounting::ComposedLaw law;
+  law.kind = accounting::ComposedLaw::Kind::pure;
+  law.epsilon = Rational(1, 20);
+  return {{accounting::known_loss(law)}, {{kHalf, 0}, {kHalf, 0}}, kDelta};
+}
+
+accounting::ComposedCharge as_one() {
+  return fixed_draws().all();
+}
+
+ledger::ReleaseRecord composed_record() {
+  ledger::ReleaseRecord record = batch_record();
+  record.charged = as_one().charge().epsilon;
+  record.composed = {as_one().by(), kDelta};
   return record;
 }
 
@@ -115,6 +137,107 @@ TEST_CASE("batch: a text whose rows are not those of a batch is not read", "[led
   refused(R"("mechanism":"batch",)",
           R"("mechanism":"batch","post_processing":{"kind":"rounded","lower":"0","upper":"1"},)");
   plan.release->rows.clear();
+  CHECK_THROWS_AS(ledger::parse_release_text(ledger::release_text(plan), read), LedgerCorrupt);
+}
+
+TEST_CASE("batch: charged as one it covers its two draws in accounts with delta, and their sum in others",
+          "[ledger][batch][privacy]") {
+  const LedgerFixture fixture;
+  const accounting::ComposedCharge composed = as_one();
+  REQUIRE(composed.charge().epsilon < kTenth);
+  const auto attempt = [&](const Epsilon& epsilon, std::optional<accounting::Delta> delta,
+                           const ledger::ReleaseRecord& record) {
+    auto ledger = fixture.open();
+    auto transaction = ledger.begin();
+    const auto first = transaction.open_account(account("clinic", "epsilon", 1'000'000'000'000, "lifetime"));
+    std::vector<ledger::Charge> charges{{first.id, epsilon.units()}};
+    if (delta) {
+      const auto second =
+          transaction.open_account(account("clinic", "delta", 1'000'000'000'000'000, "lifetime"));
+      charges.push_back({second.id, delta->units()});
+    }
+    auto receipt = transaction.charge(granted(), charges, composed);
+    std::vector<accounting::SealedRelease> sealed;
+    sealed.push_back(ReleaseSealer::seal(receipt.split(kHalf), kHalf, {7}));
+    sealed.push_back(ReleaseSealer::seal(receipt.split(kHalf), kHalf, {1, 3, 2, 0}));
+    transaction.attach(record, std::move(sealed), {});
+  };
+  const ledger::ReleaseRecord record = composed_record();
+  const Epsilon epsilon = composed.charge().epsilon;
+  const accounting::Delta delta = composed.charge().delta;
+  CHECK_NOTHROW(attempt(epsilon, delta, record));
+  CHECK_THROWS_WITH(attempt(Epsilon::from_units(epsilon.units() - 1), delta, record),
+                    test::says("below the loss"));
+  CHECK_THROWS_WITH(attempt(epsilon, accounting::Delta::from_units(delta.units() - 1), record),
+                    test::says("below the delta"));
+  CHECK_THROWS_WITH(attempt(epsilon, std::nullopt, record), test::says("below the loss"));
+  CHECK_NOTHROW(attempt(kTenth, std::nullopt, record));
+  // What is stated of it is what it was charged.
+  const auto refused = [&](const auto& change) {
+    ledger::ReleaseRecord other = record;
+    change(other);
+    CHECK_THROWS_AS(attempt(epsilon, delta, other), InvalidParameter);
+  };
+  refused([](auto& other) { other.charged = kTenth; });
+  refused([](auto& other) { other.composed.reset(); });
+  refused([](auto& other) { other.composed->by = accounting::ComposedBy::zcdp; });
+  refused([](auto& other) { other.composed->delta = accounting::Delta::from_units(1); });
+}
+
+TEST_CASE("batch: of a block the rows that touch it are charged as one, within what all are",
+          "[ledger][batch]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  accounting::FixedDraws draws = fixed_draws();
+  const accounting::ComposedCharge part = draws.some(std::vector<std::size_t>{1});
+  const auto charged = [&](std::int64_t epsilon, std::vector<ledger::ScopeLoss> parts, bool as_sum = false) {
+    auto transaction = ledger.begin();
+    const auto first = transaction.open_account(account("clinic", "epsilon", 1'000'000'000'000, "block:A"));
+    const auto second =
+        transaction.open_account(account("clinic", "delta", 1'000'000'000'000'000, "block:A"));
+    const std::vector<ledger::Charge> charges{{first.id, epsilon}, {second.id, kDelta.units()}};
+    if (as_sum) {
+      (void)transaction.charge(granted(), charges, kTenth, parts);
+    } else {
+      (void)transaction.charge(granted(), charges, draws.all(), parts);
+    }
+  };
+  const std::int64_t of_part = part.charge().epsilon.units();
+  REQUIRE(of_part < draws.all().charge().epsilon.units());
+  CHECK_NOTHROW(charged(of_part, {{"block:A", kHalf, part}}));
+  CHECK_THROWS_WITH(charged(of_part - 1, {{"block:A", kHalf, part}}), test::says("below the loss"));
+  CHECK_THROWS_WITH(charged(of_part, {}), test::says("below the loss"));
+  CHECK_NOTHROW(charged(kHalf.units(), {{"block:A", kHalf}}));
+  CHECK_THROWS_WITH(charged(of_part, {{"block:A", kHalf}}), test::says("below the loss"));
+  CHECK_THROWS_WITH(charged(kTenth.units(), {{"block:A", kTenth, part}}), test::says("charged as one where"));
+  CHECK_THROWS_WITH(charged(kTenth.units(), {{"block:A", kHalf, part}}, true),
+                    test::says("charged as one where"));
+}
+
+TEST_CASE("batch: how it was charged as one is read back, and nothing else is taken for that",
+          "[ledger][batch][negative]") {
+  ledger::PlanRecord plan;
+  plan.release = composed_record();
+  const std::string text = ledger::release_text(plan);
+  CHECK_THAT(text, test::says(R"("composed":{"by":"pld","delta":"0.001"},"mechanism":"batch")"));
+  ledger::PlanRecord read;
+  ledger::parse_release_text(text, read);
+  CHECK(read.release == plan.release);
+  const auto refused = [&](const std::string& composed) {
+    std::string other = text;
+    const std::string from = R"("composed":{"by":"pld","delta":"0.001"})";
+    other.replace(other.find(from), from.size(), composed);
+    CAPTURE(other);
+    CHECK_THROWS_AS(ledger::parse_release_text(other, read), LedgerCorrupt);
+  };
+  refused(R"("composed":{"by":"optimal","delta":"0.001"})");
+  refused(R"("composed":{"by":"pld"})");
+  refused(R"("composed":{"delta":"0.001"})");
+  refused(R"("composed":{"by":"pld","delta":"0"})");
+  refused(R"("composed":{"by":"pld","delta":"1"})");
+  refused(R"("composed":{"by":"pld","delta":"0.0000000000000000001"})");
+  plan.release = record_of(kTenth);
+  plan.release->composed = composed_record().composed;
   CHECK_THROWS_AS(ledger::parse_release_text(ledger::release_text(plan), read), LedgerCorrupt);
 }
 

@@ -172,6 +172,11 @@ class RandomRecords {
                               .cells = cells(),
                               .post_processing = recipe()});
     }
+    if (!release.rows.empty() && chance()) {
+      release.composed = {
+          accounting::kComposedBy.at(below(accounting::kComposedBy.size())),
+          accounting::Delta::from_units(count(1) % (accounting::DeltaMeasure::units_max - 1) + 1)};
+    }
     return release;
   }
   PostProcessing recipe() {

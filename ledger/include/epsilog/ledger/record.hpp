@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "epsilog/accounting/approximate_loss.hpp"
+#include "epsilog/accounting/composed_charge.hpp"
 #include "epsilog/accounting/filter.hpp"
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
@@ -47,11 +48,14 @@ struct Charge {
   std::int64_t amount = 0;   ///< grid units, 1..2^61
 };
 
-/// What accounts of one scope have to cover of a release, where that is not all: of a batch, what those of its
-/// rows lose that touch the scope.
+/// What accounts of one scope have to cover of a release, where that is not all: of a batch, what those of
+/// its rows lose that touch the scope.
 struct ScopeLoss {
   std::string scope;
   accounting::ApproximateLoss loss;  ///< in neither part more than that of the release
+  /// Of a release with a composed charge: what those rows are charged as one, likewise; else they are charged
+  /// the sum.
+  std::optional<accounting::ComposedCharge> composed = {};
 };
 
 /// A version of the policy as it was applied.
@@ -114,6 +118,14 @@ struct ReleaseRow {
   friend bool operator==(const ReleaseRow&, const ReleaseRow&) = default;
 };
 
+/// That a batch is charged as one: `charged` is its epsilon, and not the sum of those of its rows.
+struct ComposedRecord {
+  accounting::ComposedBy by = accounting::ComposedBy::sum;  ///< which bound certified it
+  accounting::Delta delta;                                  ///< charged with it, above 0 and below 1
+
+  friend bool operator==(const ComposedRecord&, const ComposedRecord&) = default;
+};
+
 /// As ReleaseRecord::mechanism of a batch, whose rows have one each.
 inline constexpr std::string_view kBatch = "batch";
 
@@ -131,6 +143,8 @@ struct ReleaseRecord {
   std::string relation = {};  ///< of neighbours: "add-remove", "replace-one"; "" in rows of schema 1
   /// Of a batch, which has no cells of its own and whose components are those of its rows; else empty.
   std::vector<ReleaseRow> rows = {};
+  /// Of a batch that is charged as one.
+  std::optional<ComposedRecord> composed = {};
 
   friend bool operator==(const ReleaseRecord&, const ReleaseRecord&) = default;
 };

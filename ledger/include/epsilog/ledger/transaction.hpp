@@ -116,6 +116,14 @@ class Transaction final {
                                                  std::span<const Charge> charges,
                                                  const accounting::ApproximateLoss& loss,
                                                  std::span<const ScopeLoss> parts = {});
+  /// Likewise, of draws that are charged as one.
+  /// Requires  as above with the sum of the draws as `loss`, but that of a scope with an account of measure
+  ///           "delta" the composed charge counts in its place, of `parts` that have one theirs.
+  /// Ensures   state owing; the receipt covers each of the draws once.
+  [[nodiscard]] accounting::ChargeReceipt charge(const DecisionDraft& granted,
+                                                 std::span<const Charge> charges,
+                                                 const accounting::ComposedCharge& loss,
+                                                 std::span<const ScopeLoss> parts = {});
   /// Records a reservation and reserves every charge.
   /// Requires  state open; outcome reserved, a deadline after now(); without a parent the active policy
   ///           version, or an open pending parent, which this resolves; otherwise as charge() of a draft,
@@ -129,6 +137,10 @@ class Transaction final {
   /// Throws    InvalidParameter; LedgerCorrupt if the parent's charges are not reserved.
   [[nodiscard]] accounting::ChargeReceipt post(const DecisionDraft& granted,
                                                const accounting::ApproximateLoss& loss,
+                                               std::span<const ScopeLoss> parts = {});
+  /// Likewise, of draws that are charged as one.
+  [[nodiscard]] accounting::ChargeReceipt post(const DecisionDraft& granted,
+                                               const accounting::ComposedCharge& loss,
                                                std::span<const ScopeLoss> parts = {});
   /// Ends an open decision without a release: what a voided reservation kept is given back, what a
   /// forfeited one kept is spent.
@@ -152,7 +164,8 @@ class Transaction final {
   /// Stores the drawn values of the decision just charged; still sealed to everybody else.
   /// Requires  state owing; one sealed release a component of the record, paid for by that decision,
   ///           of the stated epsilon and delta, together exactly what the receipt covered; as many values
-  ///           each as there are cells, one without; numbers in canonical form.
+  ///           each as there are cells, one without; numbers in canonical form. The record says how the
+  ///           decision was charged: by what bound as one, if it was, and the epsilon of that.
   /// Throws    InvalidParameter; Error if what would be stored does not read back as what is given.
   void attach(const ReleaseRecord& record, std::vector<accounting::SealedRelease> components,
               const accounting::PostProcessing& post_processing);
