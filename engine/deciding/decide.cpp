@@ -5,6 +5,7 @@
 #include <map>
 
 #include "access.hpp"
+#include "batch_plan.hpp"
 #include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
@@ -94,7 +95,7 @@ void check_one_release(const Dataset& dataset, const Plan& plan, const std::vect
   });
   const LossCap cap = cap_of_one_release(dataset, bounded, plan.rules);
   const auto check = [&](const Plan& part, const std::string& where, std::size_t row) {
-    for (const CapExceeded& one : exceeded(cap, part.charged, part.mechanisms)) {
+    for (const CapExceeded& one : exceeded(cap, capped_loss(dataset, part), part.mechanisms)) {
       reasons.add([&] {
         Reason reason = limit_reason(RefusalCode::per_release_exceeded,
                                      where + one.measure.text() + " of one release of '" + dataset.name + "'",

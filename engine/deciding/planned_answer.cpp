@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "access.hpp"
+#include "epsilog/accounting/composition.hpp"
 
 namespace epsilog::engine {
 
@@ -42,6 +43,16 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
 
 bool has_values(const Answer& answer) {
   return !answer.released.values.empty() || std::any_of(answer.rows.begin(), answer.rows.end(), has_values);
+}
+
+accounting::ApproximateLoss sum_of_rows(const Answer& batch) {
+  std::vector<accounting::ApproximateLoss> losses;
+  for (const Answer& row : batch.rows) {
+    const auto& delta = row.planned.delta;
+    losses.emplace_back(row.planned.record.charged,
+                        delta ? accounting::Delta::parse_down(delta->charged) : accounting::Delta());
+  }
+  return accounting::compose_sequential(losses);
 }
 
 void withhold(Answer& answer) {

@@ -60,19 +60,33 @@ std::vector<std::string> declared_roles(const Policy& policy) {
   return roles;
 }
 
+/// What its mechanisms cost by the sum.
+accounting::ApproximateLoss sum_of(const Plan& plan) {
+  return plan.composed ? plan.composed->sum() : plan.charged;
+}
+
+/// Draws that are charged as one are so where epsilon and delta are counted, and by their sums elsewhere.
+accounting::Integer amount_of(const PlanCost& cost, const Budget& budget, const AccountMeasure& measure) {
+  if (!cost.composed || budget.measure != Measure::approximate) return cost.amounts.at(measure);
+  const accounting::ApproximateLoss& charge = cost.composed->charge();
+  EPSILOG_INVARIANT(measure.kind == AccountMeasure::Kind::epsilon ||
+                    measure.kind == AccountMeasure::Kind::delta);
+  return measure.kind == AccountMeasure::Kind::delta ? accounting::Integer(charge.delta.units())
+                                                     : accounting::Integer(charge.epsilon.units());
+}
+
 /// Collects what one request asks.
 class Asking {
  public:
   Asking(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
 
   void of(const Scope& scope, const Budget& budget, RefusalCode code) {
-    of(scope, budget, code, plan_.charged, plan_.amounts);
+    of(scope, budget, code, {sum_of(plan_), plan_.amounts, plan_.composed});
   }
   void of_block(std::size_t block, RefusalCode code) {
     const Scope scope{Scope::Kind::block, plan_.blocks[block]};
     if (plan_.block_costs.empty()) return of(scope, dataset_.budget, code);
-    const PlanCost& cost = plan_.block_costs[block];
-    of(scope, dataset_.budget, code, cost.charged, cost.amounts);
+    of(scope, dataset_.budget, code, plan_.block_costs[block]);
   }
   void of_subject(Limit::Subject subject, const std::string& name) {
     for (const Budget* budget : limits_on(dataset_, subject, name)) {
@@ -82,11 +96,10 @@ class Asking {
   [[nodiscard]] std::vector<Ask> take() { return std::move(asks_); }
 
  private:
-  void of(const Scope& scope, const Budget& budget, RefusalCode code,
-          const accounting::ApproximateLoss& charged, const LossAmounts& amounts) {
-    const bool expressible = expresses(budget, charged);
+  void of(const Scope& scope, const Budget& budget, RefusalCode code, const PlanCost& cost) {
+    const bool expressible = expresses(budget, cost.sum);
     for (const MeasureLimit& limit : measure_limits(budget)) {
-      const accounting::Integer amount = amounts.at(limit.measure);
+      const accounting::Integer amount = amount_of(cost, budget, limit.measure);
       const bool too_large = amount > accounting::Integer(accounting::kUnitsMax);
       asks_.push_back({.account = {dataset_.name, scope.text(), limit.measure.text()},
                        .measure = limit.measure,

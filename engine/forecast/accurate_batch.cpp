@@ -52,18 +52,31 @@ Rational sum(const std::vector<Rational>& epsilons) {
   return total;
 }
 
+Request with_epsilons(Request batch, const std::vector<Rational>& epsilons) {
+  for (std::size_t row = 0; row < epsilons.size(); ++row) batch.rows[row].epsilon = epsilons[row];
+  return batch;
+}
+
 Rational factor_of(std::int64_t steps) {
   return {accounting::Integer(static_cast<long>(steps)),
           accounting::Integer(static_cast<long>(kStepsOfFactor))};
 }
 
+/// What all rows lose together at those epsilons: the sum, or what is charged for a batch with a delta of its
+/// own.
+Rational together(const Engine& engine, const Request& batch, const std::vector<Rational>& epsilons) {
+  if (!batch.delta) return sum(epsilons);
+  return engine.plan(with_epsilons(batch, epsilons), {}).planned.record.charged.rational();
+}
+
 /// The least number of steps whose epsilons fit, while those of one less do not.
-std::int64_t fitting_steps(LeastEpsilons& least, const Rational& total) {
+std::int64_t fitting_steps(const Engine& engine, const Request& batch, LeastEpsilons& least,
+                           const Rational& total) {
   const auto fits = [&](std::int64_t steps) {
     Rational factor = factor_of(steps);
     factor.canonicalize();
     const auto epsilons = least.at(factor);
-    return epsilons && sum(*epsilons) <= total;
+    return epsilons && together(engine, batch, *epsilons) <= total;
   };
   // Of 0 steps nothing fits; what does is sought from 1 on, either way.
   std::int64_t below = 0;
@@ -96,13 +109,12 @@ AccurateBatch Engine::accurate_batch(Request batch, std::span<const Exact> wante
   LeastEpsilons least(*this, batch, wanted, alpha);
   AccurateBatch result;
   if (total) {
-    result.factor = factor_of(fitting_steps(least, total->rational()));
+    result.factor = factor_of(fitting_steps(*this, batch, least, total->rational()));
     result.factor.canonicalize();
   }
   const auto epsilons = least.at(result.factor);
   if (!epsilons) throw Underivable("accuracy: no epsilon makes every row so accurate");
-  result.batch = std::move(batch);
-  for (std::size_t row = 0; row < epsilons->size(); ++row) result.batch.rows[row].epsilon = (*epsilons)[row];
+  result.batch = with_epsilons(batch, *epsilons);
   return result;
 }
 

@@ -49,6 +49,7 @@ nlohmann::json members(const Request& request) {
   nlohmann::json json = {{"dataset", request.dataset}};
   if (request.rows.empty()) add_question(request, json);
   for (const RequestRow& row : request.rows) add_question(row, json["rows"].emplace_back());
+  if (!request.rows.empty() && request.delta) json["delta"] = accounting::text(*request.delta);
   if (!request.purpose.empty()) json["purpose"] = request.purpose;
   if (request.holding != Holding::none) json["reservation"] = reservation_text(request.holding);
   return json;
@@ -98,14 +99,18 @@ void read_question(const nlohmann::json& json, Asked& asked) {
   }
 }
 
-/// What a batch is about stands in its rows alone.
+/// What a batch is about stands in its rows alone; beside them, which delta goes with all of it, if it says
+/// so.
 void read_rows(const nlohmann::json& json, Request& request) {
   const nlohmann::json& rows = json.at("rows");
   if (!rows.is_array() || rows.empty()) throw LedgerCorrupt("its rows are no list, or none");
-  for (const char* const name : {"by", "delta", "epsilon", "rho", "statistic", "suppress_below", "where"}) {
+  for (const char* const name : {"by", "epsilon", "rho", "statistic", "suppress_below", "where"}) {
     if (json.contains(name)) throw LedgerCorrupt(std::string("it has rows, and beside them ") + name);
   }
   for (const nlohmann::json& row : rows) read_question(row, request.rows.emplace_back());
+  if (const auto delta = optional_member(json, "delta")) {
+    request.delta = accounting::parse_stored_rational(*delta, "delta");
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "batch_charge.hpp"
 #include "blocks.hpp"
 #include "budget_notes.hpp"
 #include "each_question.hpp"
@@ -16,8 +17,8 @@ namespace {
 
 using accounting::ApproximateLoss;
 
-/// What those of the rows cost together.
-PlanCost cost_of(const Plan& batch, const std::vector<std::size_t>& rows) {
+/// What those of the rows cost together. `as_one`: how they are charged so; nullptr where they are not.
+PlanCost cost_of(const Plan& batch, const std::vector<std::size_t>& rows, BatchCharge* as_one) {
   std::vector<ApproximateLoss> losses;
   std::vector<ComponentMechanism> mechanisms;
   for (const std::size_t row : rows) {
@@ -25,11 +26,13 @@ PlanCost cost_of(const Plan& batch, const std::vector<std::size_t>& rows) {
     losses.push_back(plan.charged);
     mechanisms.insert(mechanisms.end(), plan.mechanisms.begin(), plan.mechanisms.end());
   }
-  const ApproximateLoss charged = accounting::compose_sequential(losses);
-  return {charged, LossAmounts(mechanisms, charged)};
+  const ApproximateLoss sum = accounting::compose_sequential(losses);
+  PlanCost cost{sum, LossAmounts(mechanisms, sum)};
+  if (as_one != nullptr) cost.composed = as_one->of(rows);
+  return cost;
 }
 
-void add_blocks(const Dataset& dataset, Plan& batch) {
+void add_blocks(const Dataset& dataset, Plan& batch, BatchCharge* as_one) {
   std::map<std::string, std::vector<std::size_t>> covering;
   for (std::size_t row = 0; row < batch.rows.size(); ++row) {
     for (const std::string& block : batch.rows[row]->blocks) covering[block].push_back(row);
@@ -39,7 +42,7 @@ void add_blocks(const Dataset& dataset, Plan& batch) {
     const auto found = covering.find(block);
     if (found == covering.end()) continue;
     auto cost = costs.find(found->second);
-    if (cost == costs.end()) cost = costs.emplace(found->second, cost_of(batch, found->second)).first;
+    if (cost == costs.end()) cost = costs.emplace(found->second, cost_of(batch, found->second, as_one)).first;
     batch.block_costs.push_back(cost->second);
     batch.blocks.push_back(std::move(block));
   }
@@ -62,6 +65,7 @@ ledger::ReleaseRecord batch_record(const Plan& batch) {
   ledger::ReleaseRecord record;
   record.mechanism = ledger::kBatch;
   record.charged = batch.charged.epsilon;
+  if (batch.composed) record.composed = {batch.composed->by(), batch.charged.delta};
   record.published = Rational(0);
   for (const auto& row : batch.rows) {
     const ledger::ReleaseRecord& of_row = row->record;
@@ -82,6 +86,9 @@ ledger::ReleaseRecord batch_record(const Plan& batch) {
 }
 
 DeltaCost delta_cost(const Request& request, const Plan& batch) {
+  // At the epsilon of the whole that delta is what is proved.
+  const std::string charged = batch.charged.delta.text();
+  if (batch.composed) return {accounting::text(*request.delta), charged, charged};
   Rational requested = 0;
   Rational adjusted = 0;
   for (std::size_t row = 0; row < batch.rows.size(); ++row) {
@@ -90,7 +97,15 @@ DeltaCost delta_cost(const Request& request, const Plan& batch) {
     for (const ComponentMechanism& mechanism : batch.rows[row]->mechanisms)
       adjusted += mechanism.adjusted_delta();
   }
-  return {accounting::text(requested), batch.charged.delta.text(), accounting::text(adjusted)};
+  return {accounting::text(requested), charged, accounting::text(adjusted)};
+}
+
+/// A row may lose more than the whole, which is told at a larger delta.
+bool needs_approvals(const Dataset& dataset, const Plan& batch, ledger::Rules rules) {
+  if (!dataset.approvals) return false;
+  return needs_approval(*dataset.approvals, capped_loss(dataset, batch), batch.mechanisms, rules) ||
+         std::any_of(batch.rows.begin(), batch.rows.end(),
+                     [](const auto& row) { return row->approvals_required > 0; });
 }
 
 }  // namespace
@@ -108,15 +123,17 @@ Plan plan_of(const Dataset& dataset, const Request& request, ledger::Rules rules
     batch.mechanisms.insert(batch.mechanisms.end(), plan.mechanisms.begin(), plan.mechanisms.end());
     batch.rows.push_back(std::make_shared<const Plan>(std::move(plan)));
   });
-  batch.charged = accounting::compose_sequential(losses);
-  batch.record = batch_record(batch);
-  if (dataset.blocks) add_blocks(dataset, batch);
-  // In every measure the whole loses at least what a row does: what is above for a row is so for the whole.
-  if (dataset.approvals && needs_approval(*dataset.approvals, batch.charged, batch.mechanisms, rules)) {
-    batch.approvals_required = dataset.approvals->required;
+  const ApproximateLoss sum = accounting::compose_sequential(losses);
+  std::optional<BatchCharge> as_one;
+  if (const auto delta = delta_of_batch(dataset, request, sum.delta)) {
+    batch.composed = as_one.emplace(batch, *delta).all();
   }
+  batch.charged = batch.composed ? batch.composed->charge() : sum;
+  batch.record = batch_record(batch);
+  if (dataset.blocks) add_blocks(dataset, batch, as_one ? &*as_one : nullptr);
+  if (needs_approvals(dataset, batch, rules)) batch.approvals_required = dataset.approvals->required;
   batch.notes = budget_notes(dataset, rules);
-  batch.amounts = LossAmounts(batch.mechanisms, batch.charged);
+  batch.amounts = LossAmounts(batch.mechanisms, sum);
   if (!batch.charged.pure()) batch.delta = delta_cost(request, batch);
   return batch;
 }
@@ -124,10 +141,19 @@ Plan plan_of(const Dataset& dataset, const Request& request, ledger::Rules rules
 std::vector<ledger::ScopeLoss> block_losses(const Plan& plan) {
   std::vector<ledger::ScopeLoss> losses;
   for (std::size_t i = 0; i < plan.block_costs.size(); ++i) {
-    const ApproximateLoss& loss = plan.block_costs[i].charged;
-    if (loss != plan.charged) losses.push_back({Scope{Scope::Kind::block, plan.blocks[i]}.text(), loss});
+    const PlanCost& cost = plan.block_costs[i];
+    const bool whole = plan.composed ? plan.composed->draws().size() == cost.composed->draws().size()
+                                     : cost.sum == plan.charged;
+    if (!whole) {
+      losses.push_back({Scope{Scope::Kind::block, plan.blocks[i]}.text(), cost.sum, cost.composed});
+    }
   }
   return losses;
+}
+
+accounting::ApproximateLoss capped_loss(const Dataset& dataset, const Plan& plan) {
+  if (!plan.composed || !counts_pure(dataset)) return plan.charged;
+  return {plan.composed->sum().epsilon, plan.charged.delta};
 }
 
 void require_recordable_cells(const Plan& plan) {

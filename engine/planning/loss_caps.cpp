@@ -24,6 +24,13 @@ Rational sum(const std::vector<ComponentMechanism>& mechanisms, LossOf loss_of) 
   return total;
 }
 
+bool has_budget_of(const Dataset& dataset, Measure measure) {
+  const auto is = [measure](const Budget& budget) { return budget.measure == measure; };
+  return is(dataset.budget) || (dataset.lifetime && is(*dataset.lifetime)) ||
+         std::any_of(dataset.limits.begin(), dataset.limits.end(),
+                     [&](const Limit& limit) { return is(limit.budget); });
+}
+
 }  // namespace
 
 std::vector<CapExceeded> exceeded(const LossCap& cap, const accounting::ApproximateLoss& charged,
@@ -64,10 +71,11 @@ LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted, ledger
 }
 
 bool counts_delta(const Dataset& dataset) {
-  const auto approximate = [](const Budget& budget) { return budget.measure == Measure::approximate; };
-  return approximate(dataset.budget) || (dataset.lifetime && approximate(*dataset.lifetime)) ||
-         std::any_of(dataset.limits.begin(), dataset.limits.end(),
-                     [&](const Limit& limit) { return approximate(limit.budget); });
+  return has_budget_of(dataset, Measure::approximate);
+}
+
+bool counts_pure(const Dataset& dataset) {
+  return has_budget_of(dataset, Measure::pure);
 }
 
 Delta delta_of_rho(const Dataset& dataset) {

@@ -44,6 +44,9 @@ struct CapExceeded {
 /// Whether any budget of the dataset keeps accounts of delta.
 [[nodiscard]] bool counts_delta(const Dataset& dataset);
 
+/// Whether any budget of the dataset keeps accounts of epsilon without delta.
+[[nodiscard]] bool counts_pure(const Dataset& dataset);
+
 /// At which delta a zCDP loss is told as an epsilon: that which one release may have.
 [[nodiscard]] accounting::Delta delta_of_rho(const Dataset& dataset);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "component_mechanism.hpp"
+#include "epsilog/accounting/composed_charge.hpp"
 #include "epsilog/engine/derivation.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/release_cost.hpp"
@@ -16,8 +17,11 @@ namespace epsilog::engine {
 
 /// What some of the rows of a batch lose together.
 struct PlanCost {
-  accounting::ApproximateLoss charged;
-  LossAmounts amounts;
+  accounting::ApproximateLoss sum;
+  LossAmounts amounts;  ///< of the sums
+  /// Where the batch says which delta goes with it: what is charged instead where epsilon and delta are
+  /// counted.
+  std::optional<accounting::ComposedCharge> composed = {};
 };
 
 /// Everything about a release that is known before a bit is drawn. A function of the policy, the request and
@@ -26,19 +30,22 @@ struct Plan {
   ledger::Rules rules = ledger::kRules;  ///< that the request was made under
   Derivation derivation;
   std::vector<ComponentMechanism> mechanisms;  ///< one a component
-  accounting::ApproximateLoss charged;         ///< sum over the mechanisms
+  accounting::ApproximateLoss charged;         ///< sum over the mechanisms; or of `composed`
   ledger::ReleaseRecord record;
   std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
   std::optional<RhoCost> rho;            ///< where it was asked
   std::vector<std::string> blocks;       ///< that the request covers, in order; empty where none are declared
   std::uint64_t approvals_required = 0;  ///< 0: it is decided at once
   std::vector<std::string> notes;        ///< what reports say about the dataset's budgets
-  LossAmounts amounts;                   ///< what it costs, by measure of the accounts it touches
+  LossAmounts amounts;  ///< what it costs, by measure of the accounts it touches: sums over the mechanisms
   /// Of a batch the plans of its rows: what is said above is of all of them, `mechanisms` and the components
   /// of the record one after the other, and `derivation` says nothing.
   std::vector<std::shared_ptr<const Plan>> rows = {};
   /// Of a batch, for each of `blocks`: what the rows that cover it cost.
   std::vector<PlanCost> block_costs = {};
+  /// Of a batch that says which delta goes with it: what all rows are charged as one where epsilon and delta
+  /// are counted.
+  std::optional<accounting::ComposedCharge> composed = {};
 };
 
 /// Its rows; of what is no batch, itself.

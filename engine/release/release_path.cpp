@@ -103,6 +103,13 @@ Judgement judged_now(const Prepared& prepared, const std::vector<Debit>& debits,
   return judged(planned_request(prepared), debits, conflict, reasons_told(ledger::kRules));
 }
 
+accounting::ChargeReceipt charged(ledger::Transaction& transaction, const ledger::DecisionDraft& granted,
+                                  const std::vector<Debit>& debits, const Plan& plan) {
+  const std::vector<ledger::ScopeLoss> parts = block_losses(plan);
+  if (plan.composed) return transaction.charge(granted, charges(debits), *plan.composed, parts);
+  return transaction.charge(granted, charges(debits), plan.charged, parts);
+}
+
 void write(ledger::Transaction& transaction, const Prepared& prepared, const Decision& decision,
            ledger::Outcome outcome, std::vector<Debit> debits, bool conflict, mechanisms::BitSource* bits) {
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
@@ -120,8 +127,7 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
                                              transaction.calendar_held());
     transaction.reserve(recorded, charges(debits));
   } else {
-    draw(transaction, *prepared.plan, prepared.exact,
-         transaction.charge(recorded, charges(debits), prepared.plan->charged, block_losses(*prepared.plan)),
+    draw(transaction, *prepared.plan, prepared.exact, charged(transaction, recorded, debits, *prepared.plan),
          *bits);
   }
 }

@@ -79,7 +79,8 @@ struct Recorded {
                                                      const Progress& progress);
 
 /// plan + receipt -> release, still sealed.
-/// Requires  the receipt covers plan.charged; `exact` are the answers to the parts of the plan.
+/// Requires  the receipt covers plan.charged, or the draws of plan.composed; `exact` are the answers to the
+/// parts of the plan.
 void draw(ledger::Transaction& transaction, const Plan& plan, std::span<const ExactAnswer> exact,
           accounting::ChargeReceipt receipt, mechanisms::BitSource& bits);
 /// More bytes than nearly every draw() takes.

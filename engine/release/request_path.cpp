@@ -304,6 +304,13 @@ std::vector<ExactAnswer> exact_answer(EngineState& state, const Waiting& step, c
   }
 }
 
+accounting::ChargeReceipt posted(ledger::Transaction& transaction, const ledger::DecisionDraft& granted,
+                                 const Plan& plan) {
+  const std::vector<ledger::ScopeLoss> parts = block_losses(plan);
+  if (plan.composed) return transaction.post(granted, *plan.composed, parts);
+  return transaction.post(granted, plan.charged, parts);
+}
+
 /// Posts, unless the source was relocated while it was read.
 /// Throws  MoreBits: nothing happened.
 Attempt post_drawn(EngineState& state, const Waiting& step, const Reading& from,
@@ -314,11 +321,9 @@ Attempt post_drawn(EngineState& state, const Waiting& step, const Reading& from,
     if (family.state() != RequestState::reserved) return false;
     elsewhere = step.computed_here() && transaction.location(step.request.dataset) != from.location;
     if (elsewhere) return false;
-    draw(transaction, *from.plan, exact,
-         transaction.post(
-             draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request),
-             from.plan->charged, block_losses(*from.plan)),
-         posting.bits);
+    const ledger::DecisionDraft granted =
+        draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request);
+    draw(transaction, *from.plan, exact, posted(transaction, granted, *from.plan), posting.bits);
     return posting.posted = true;
   });
   return elsewhere ? Attempt::outdated : attempt;

@@ -119,6 +119,8 @@ struct Answer {
 
 /// Whether what was released is there: of a batch that of its rows.
 [[nodiscard]] bool has_values(const Answer& answer);
+/// What the rows of a batch would be charged without a delta of the whole: the sums of what each is.
+[[nodiscard]] accounting::ApproximateLoss sum_of_rows(const Answer& batch);
 /// Takes out what was released.
 void withhold(Answer& answer);
 

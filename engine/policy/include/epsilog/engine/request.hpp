@@ -53,8 +53,9 @@ struct Request {
   /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
   /// answered only if its key is bound to it already.
   std::string too_long = {};
-  /// Of a batch, at most kBatchRowsMax; `question`, `epsilon`, `delta`, `rho` and `supplied` then say
-  /// nothing.
+  /// Of a batch, at most kBatchRowsMax; `question`, `epsilon`, `rho` and `supplied` then say nothing, and
+  /// `delta` that all rows are charged as one where epsilon and delta are counted: (epsilon, delta), with the
+  /// least epsilon that is certified. The rows' own deltas add to no more than that.
   std::vector<RequestRow> rows = {};
 };
 

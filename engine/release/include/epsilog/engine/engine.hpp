@@ -154,9 +154,10 @@ class Engine final {
   /// The batch with the least epsilon of each row at which its answer, or each of its cells, is farther than
   /// wanted[row] from the exact one with probability at most alpha, as forecast_of_accuracy(). With a total,
   /// of the least factor on a grid of 1/1000 by which all of `wanted` are multiplied so that the epsilons add
-  /// to no more than that: with one step less they do. What its rows hold of epsilon plays no part. Spends
-  /// nothing, records nothing, and balances play no part.
-  /// Throws  as forecast_of_accuracy(), naming the row; Underivable where no epsilon is large enough, or no
+  /// to no more than that: with one step less they do. Of a batch with a delta, so that its charge has no
+  /// larger epsilon. What its rows hold of epsilon plays no part. Spends nothing, records nothing, and
+  /// balances play no part. Throws  as forecast_of_accuracy(), naming the row; Underivable where no epsilon
+  /// is large enough, or no
   ///         factor up to 10^6; InvalidParameter unless there is one of `wanted` for each row, and total > 0;
   ///         LedgerBusy if a policy is applied meanwhile.
   [[nodiscard]] AccurateBatch accurate_batch(Request batch, std::span<const accounting::Exact> wanted,
