@@ -9,6 +9,19 @@ using nlohmann::json;
 
 namespace {
 
+/// A ledger under a budget with delta, and a batch of 60 rows of 0.02.
+void make_ledger_with_delta(const Workbench& bench) {
+  const std::string of_epsilon = "budget: {epsilon: 100000}";
+  std::string policy = epsilog::test::kTablePolicy;
+  policy.replace(policy.find(of_epsilon), of_epsilon.size(), "budget: {epsilon: 10, delta: 1e-4}");
+  bench.write("visits.csv", epsilog::test::kTableVisits);
+  bench.write("clinic.yaml", policy);
+  REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
+  std::string table = "statistic,where\n";
+  for (int i = 0; i < 30; ++i) table += "count,ward = 'A'\nunits,\n";
+  bench.write("many.csv", table);
+}
+
 /// Noise of this epsilon is 0, all but surely: e^-1000 of the draws are not.
 constexpr const char* kTable =
     "statistic,by,where,suppress_below,epsilon\n"
@@ -131,6 +144,75 @@ TEST_CASE("batch: it is reserved and committed, and tried on invented rows, as a
   REQUIRE(dummy.exit == 0);
   CHECK(dummy.json()["dummy"] == true);
   CHECK(dummy.json()["rows"][1]["cells"].size() == 6);
+}
+
+TEST_CASE("batch: with --delta it is charged as one, and says by what and what the sums would be",
+          "[cli][batch][fixed]") {
+  const Workbench bench;
+  make_ledger_with_delta(bench);
+  const auto run = [&](std::vector<std::string> words, const std::string& delta = "1e-6") {
+    const std::vector<std::string> asked{"clinic", "--batch", "many.csv", "--epsilon", "0.02"};
+    words.insert(words.begin() + 1, asked.begin(), asked.end());
+    if (!delta.empty()) words.insert(words.end(), {"--delta", delta});
+    words.insert(words.end(), {"--ledger", "l.epsilog"});
+    return bench.run(words);
+  };
+  const json plan = run({"plan", "--together", "--json"}).json();
+  const std::string charged = plan["epsilon"]["charged"].get<std::string>();
+  CHECK(plan["composed"]["by"].get<std::string>() == "pld");
+  CHECK(plan["composed"]["sum"] == json({{"epsilon", "1.2"}, {"delta", "0"}}));
+  CHECK(plan["delta"]["requested"].get<std::string>() == "0.000001");
+  CHECK(plan["delta"]["charged"].get<std::string>() == "0.000001");
+  CHECK(plan["rows"][0]["epsilon"]["charged"].get<std::string>() == "0.02");
+  CHECK(plan["rows"][0]["delta"].is_null());
+  CHECK_FALSE(plan["rows"][0].contains("composed"));
+  CHECK(std::stod(charged) < 0.9);
+  const Result text = run({"plan", "--together"});
+  CHECK(contains(text.out, "all rows\n  cost       epsilon " + charged +
+                               "; delta 0.000001; all rows as one, by pld; their sums are epsilon 1.2\n"));
+  CHECK_FALSE(contains(run({"plan", "--together"}, "").out, "as one"));
+  CHECK_FALSE(run({"plan", "--together", "--json"}, "").json().contains("composed"));
+
+  const Result made = run({"release", "--key", "k", "--json"});
+  REQUIRE(made.exit == 0);
+  CHECK(made.json()["composed"] == plan["composed"]);
+  CHECK(made.json()["accounts"][0]["spent"].get<std::string>() == "0.000001");
+  CHECK(made.json()["accounts"][1]["spent"].get<std::string>() == charged);
+  CHECK(run({"release", "--key", "k", "--json"}).json()["replayed"] == true);
+  CHECK(run({"release", "--key", "k"}, "2e-6").exit == 4);
+  const std::string id = made.json()["decision_id"].get<std::string>();
+  const json shown = bench.run({"show", id, "--ledger", "l.epsilog", "--json"}).json();
+  CHECK(shown["composed"] == plan["composed"]);
+  CHECK(contains(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out, R"("composed":{"by":"pld")"));
+  CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, charged));
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+  CHECK(bench.run({"audit", "replay", id, "--ledger", "l.epsilog"}).exit == 0);
+  CHECK(bench.run({"audit", "reaccount", "clinic", "--ledger", "l.epsilog"}).exit == 0);
+  const Result held = run({"reserve", "--quiet"});
+  REQUIRE(held.exit == 0);
+  CHECK(bench.run({"commit", held.out.substr(0, held.out.find('\n')), "--ledger", "l.epsilog"}).exit == 0);
+  bench.write("lines", bench.run({"audit", "export", "--ledger", "l.epsilog"}).out);
+  CHECK(bench.run({"audit", "import", "lines", "--ledger", "copy.epsilog"}).exit == 0);
+  CHECK(bench.run({"audit", "verify", "--ledger", "copy.epsilog"}).exit == 0);
+  CHECK(bench.run({"show", id, "--ledger", "copy.epsilog", "--json"}).json()["composed"] == plan["composed"]);
+}
+
+TEST_CASE("batch: a delta that cannot be charged is refused with what it would take",
+          "[cli][batch][fixed][refused]") {
+  const Workbench bench;
+  make_ledger_with_delta(bench);
+  const auto refuses = [&](const std::string& delta, int exit, const std::string& why) {
+    const Result refused = bench.run({"release", "clinic", "--batch", "many.csv", "--epsilon", "0.02",
+                                      "--delta", delta, "--ledger", "l.epsilog"});
+    CAPTURE(delta, refused.err);
+    CHECK(refused.exit == exit);
+    CHECK(contains(refused.err + refused.out, why));
+  };
+  refuses("0", 2, "--delta");
+  refuses("1", 2, "--delta");
+  refuses("1e-19", 2, "--delta");
+  refuses("x", 2, "--delta");
+  refuses("1e-3", 4, "delta budget of dataset 'clinic': limit 0.0001, spent 0, asked 0.001");
 }
 
 TEST_CASE("batch: accuracies are wanted in place of epsilons, and a total of these makes them less accurate",

@@ -250,6 +250,15 @@ Json delta_json(const engine::Answer& answer, AnswerKind kind) {
           {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.planned.delta->adjusted)}};
 }
 
+/// Of a batch that is charged as one: by what, and what its rows would be charged by their sums.
+Json composed_json(const engine::Answer& answer) {
+  const accounting::ApproximateLoss sum = engine::sum_of_rows(answer);
+  return ObjectOf(2)
+      .with("by", accounting::name(answer.planned.record.composed.value().by))
+      .with("sum", ObjectOf(2).with("epsilon", sum.epsilon.text()).with("delta", sum.delta.text()).made())
+      .made();
+}
+
 /// Of a request that asked for it, and of no other.
 Json rho_json(const engine::Answer& answer, AnswerKind kind) {
   const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
@@ -306,6 +315,7 @@ void add_answer(ObjectOf& object, const engine::Answer& answer, AnswerKind kind)
              answer.recorded.durable.has_value() && !*answer.recorded.durable, &answer);
   if (!one_line(kind)) add_intervals(object, answer);
   object.with("epsilon", epsilon_json(answer, kind)).with("delta", delta_json(answer, kind));
+  if (answer.planned.record.composed) object.with("composed", composed_json(answer));
   if (answer.planned.rho) object.with("rho", rho_json(answer, kind));
   add_mechanism(object, answer, kind);
 }

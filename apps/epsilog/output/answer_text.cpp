@@ -164,13 +164,24 @@ std::string loss_text(const engine::Answer& answer) {
                        : "; published form is not a bound here");
 }
 
+/// Of a batch that is charged as one: by what, and what would have been charged; else "".
+std::string composed_text(const engine::Answer& answer) {
+  const auto& composed = answer.planned.record.composed;
+  if (!composed) return "";
+  const accounting::ApproximateLoss sum = engine::sum_of_rows(answer);
+  std::string text = "; all rows as one, by " + std::string(accounting::name(composed->by)) +
+                     "; their sums are epsilon " + sum.epsilon.text();
+  return sum.pure() ? text : text + ", delta " + sum.delta.text();
+}
+
 /// "epsilon 0.1"
 std::string cost_text(const engine::Answer& answer, const Style& style) {
   const ledger::ReleaseRecord& record = answer.planned.record;
   std::string text = "epsilon " + record.charged.text();
-  if (record.requested != record.charged.rational()) text += ", asked " + accounting::text(record.requested);
-  if (style.verbose) text += loss_text(answer);
-  text += delta_text(answer, style);
+  if (!record.composed && record.requested != record.charged.rational())
+    text += ", asked " + accounting::text(record.requested);
+  if (style.verbose && !record.composed) text += loss_text(answer);
+  text += delta_text(answer, style) + composed_text(answer);
   if (!answer.planned.rho) return text;
   text += "; asked as rho " + answer.planned.rho->requested;
   return text + (answer.planned.rho->charged == answer.planned.rho->requested

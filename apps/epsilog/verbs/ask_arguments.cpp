@@ -63,10 +63,7 @@ void set_loss(const AskArguments& arguments, Asking asking, engine::Request& req
     const std::string& text = *arguments.epsilon;
     request.epsilon = checked_epsilon(request_number(text, "--epsilon", request.too_long), text);
   }
-  if (arguments.delta) {
-    const std::string& text = *arguments.delta;
-    request.delta = checked_delta(request_number(text, "--delta", request.too_long), text);
-  }
+  set_delta(arguments, request);
 }
 
 /// All of standard input, of which no more is kept than a value may have and one byte. Whatever it holds is
@@ -109,6 +106,12 @@ std::vector<Positional<AskArguments>> what_is_asked() {
           {"STAT[:COLUMN]", &AskArguments::statistic, true,
            "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), median:C, quantile:C:Q, "
            "quantiles:C:Q1,Q2, count:C, proportion:C:V, distinct:C, ratio:A,B, value:NAME"}};
+}
+
+void set_delta(const AskArguments& arguments, engine::Request& request) {
+  if (!arguments.delta) return;
+  const std::string& text = *arguments.delta;
+  request.delta = checked_delta(request_number(text, "--delta", request.too_long), text);
 }
 
 std::optional<std::int64_t> assumed_count(const AskArguments& arguments) {

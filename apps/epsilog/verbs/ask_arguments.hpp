@@ -43,6 +43,10 @@ enum class Asking { plan, forecast, release, reserve, dummy };
 /// Throws  UsageError.
 [[nodiscard]] engine::Request asked_by(const AskArguments& arguments, Asking asking);
 
+/// The delta of --delta; nothing without.
+/// Throws  UsageError.
+void set_delta(const AskArguments& arguments, engine::Request& request);
+
 /// Epsilon is 0 where none was given. `supplied` comes from --value, whatever it says. Throws  UsageError
 /// (--value absent or out of place among others), InvalidParameter (statistic, predicate), InputError.
 [[nodiscard]] engine::Request request_of(const AskArguments& arguments, Asking asking);

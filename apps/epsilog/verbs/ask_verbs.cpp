@@ -129,7 +129,8 @@ VerbSpec plan_verb() {
           "             where, suppress_below, as, purpose, key; what it lacks is taken from the command "
           "line. Exit code\n"
           "             0: all would be granted.\n"
-          "  --together as what `release --batch` would decide: all rows as one.",
+          "  --together as what `release --batch` would decide: all rows as one. --delta is then that of\n"
+          "             all rows, charged as one where epsilon and delta are counted.",
       .positionals = what_is_asked(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},
@@ -176,10 +177,12 @@ VerbSpec release_verb() {
           "  --batch    the rows of a CSV table as one: one decision, one charge, one key, answered from\n"
           "             one state of the source; one row that is refused refuses all. Its columns:\n"
           "             statistic, by, where, suppress_below, epsilon, delta, rho, dataset; what it lacks\n"
-          "             is taken from the command line, of each row.\n"
+          "             is taken from the command line, of each row; but --delta is that of all rows, which\n"
+          "             are charged (epsilon, delta) as one where both are counted, with the least epsilon\n"
+          "             that is certified. Without it they cost their sums.\n"
           "  --accuracy, or a column accuracy in place of epsilon: of each row the least epsilon that is so\n"
           "             accurate at --alpha; with --epsilon, all times the least factor at which the\n"
-          "             epsilons add to no more than that.",
+          "             epsilons add to no more than that, or with --delta are charged no more.",
       .positionals = what_is_asked(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},

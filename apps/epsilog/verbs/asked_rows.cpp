@@ -139,6 +139,8 @@ AskedBatch asked_batch(const AskArguments& arguments, Asking asking, Console& co
   AskedBatch batch{asked_by(arguments, asking)};
   BatchTable table(*arguments.batch, console);
   AskArguments defaults = arguments;
+  set_delta(arguments, batch.request);  // of the whole; a row has its own in its column
+  defaults.delta.reset();
   const bool seeks = arguments.accuracy || AskedRows(table, arguments, AskedRows::Of::batch).has("accuracy");
   if (seeks) set_goal(arguments, defaults, batch);
   const AskedRows rows(table, defaults, AskedRows::Of::batch);

@@ -46,6 +46,10 @@ std::vector<Rational> alphas(const std::vector<std::string>& texts) {
   return values;
 }
 
+Rational delta_of(const std::string& text) {
+  return on_grid<accounting::Delta>(probability(text, "delta"), "delta");
+}
+
 /// Of a request, or of a row of one.
 template <class Asked>
 void set_loss(BodyObject& body, Asking asking, Asked& request) {
@@ -57,7 +61,7 @@ void set_loss(BodyObject& body, Asking asking, Asked& request) {
     throw BadBody("epsilon: is required, or rho in its place");
   if (rho) request.rho = on_grid<accounting::Rho>(positive(*rho, "rho"), "rho");
   if (epsilon) request.epsilon = on_grid<accounting::Epsilon>(positive(*epsilon, "epsilon"), "epsilon");
-  if (delta) request.delta = on_grid<accounting::Delta>(probability(*delta, "delta"), "delta");
+  if (delta) request.delta = delta_of(*delta);
 }
 
 /// The member `key` or the header, which must be one if both are there.
@@ -159,6 +163,7 @@ Asked asked(BodyObject& body, const std::string* header_key, const Caller& calle
   auto rows = asking == Asking::forecast ? std::nullopt : body.taken_list("rows");
   if (rows) {
     request.rows = rows_of(std::move(*rows), asking);
+    if (const auto delta = body.number("delta")) request.delta = delta_of(*delta);
   } else {
     set_question(body, asking, request);
   }

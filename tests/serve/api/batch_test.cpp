@@ -318,6 +318,41 @@ TEST_CASE("rows are one decision with an answer each, which is planned, made onc
   CHECK(over.status == 403);
 }
 
+TEST_CASE("rows with a delta beside them are charged as one, and say by what", "[api][batch][rows]") {
+  // No budget is pure: where one is, what asks for approval sees the sum.
+  std::string policy = served_policy();
+  for (const std::string epsilon : {"epsilon: 100}", "epsilon: 1}"})
+    policy.replace(policy.find(epsilon), epsilon.size() - 1,
+                   epsilon.substr(0, epsilon.size() - 1) + ", delta: 1e-3");
+  ServedClinic clinic(policy);
+  json rows = json::array();
+  for (int i = 0; i < 60; ++i) rows.push_back({{"statistic", "count"}, {"epsilon", "0.01"}});
+  json body{{"dataset", "clinic"}, {"rows", rows}, {"delta", "1e-6"}, {"key", "k"}};
+  const Reply made = clinic.ask(kAlice, "POST", "/v1/releases", body.dump());
+  INFO(made.response.body);
+  // By the sum it would be 0.6, for which somebody would be asked.
+  REQUIRE(made.status == 201);
+  CHECK(made.body.at("composed").at("by") == "pld");
+  CHECK(made.body.at("composed").at("sum").at("epsilon") == "0.6");
+  CHECK(made.body.at("delta").at("charged") == "0.000001");
+  for (const json& account : made.body.at("accounts")) {
+    const bool of_delta = account.at("measure") == "delta";
+    CHECK(account.at("spent") == (of_delta ? json("0.000001") : made.body.at("epsilon").at("charged")));
+  }
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", body.dump()).status == 200);
+  body["delta"] = 0.000002;
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", body.dump()).status == 409);
+  body["key"] = "other";
+  for (const json& wrong : {json("0"), json("1"), json("1e-19"), json("x"), json::array()}) {
+    body["delta"] = wrong;
+    const Reply refused = clinic.ask(kAlice, "POST", "/v1/releases", body.dump());
+    CAPTURE(refused.response.body);
+    CHECK(refused.status == 400);
+    CHECK_THAT(refused.body.at("detail").get<std::string>(), says("delta"));
+  }
+  CHECK(decisions(clinic) == 2);
+}
+
 TEST_CASE("rows that are none are refused by place, and none is recorded", "[api][batch][rows][negative]") {
   ServedClinic clinic;
   const auto refuses = [&](const json& body, int status, const std::string& why) {
