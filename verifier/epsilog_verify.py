@@ -233,7 +233,9 @@ key: by! bytes, seq! number, why bytes, key! text, retired true
 recovery: by! bytes, seq! number, why bytes, cause! poisoned|behind_replica|rebuilt|restored|rolled_back, \
   restored number, dropped number
 a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, unit bytes, \
-  published quantity, cells cells, relation bytes, components objects, post_processing object, rows objects
+  published quantity, cells cells, relation bytes, components objects, post_processing object, rows objects, \
+  composed object
+a composed: by! sum|zcdp|pld, delta! delta
 a row: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, \
   published quantity, cells cells, components! number, post_processing object
 a component: adjusted! quantity, grid! quantity, lambda! quantity, sensitivity! quantity, adjusted_delta quantity, \
@@ -257,8 +259,8 @@ def tables(text):
     return found
 
 TABLES = tables(MEMBERS)
-RELEASE, ROW, COMPONENT, POST_PROCESSING, MOVEMENT = (
-    TABLES[name] for name in ("a release", "a row", "a component", "a post-processing", "a movement"))
+RELEASE, COMPOSED, ROW, COMPONENT, POST_PROCESSING, MOVEMENT = (
+    TABLES[name] for name in ("a release", "a composed", "a row", "a component", "a post-processing", "a movement"))
 BATCH = "batch"
 KINDS = frozenset(kind for kind in TABLES if " " not in kind) - {"relocation", "removal", "revocation"}
 VARIANTS = {"location": ("policy", "location", "relocation"), "limit": ("removed", "removal", "limit"),
@@ -318,6 +320,10 @@ def check_release(release):
         row["mechanism"] != BATCH for row in rows) and sum(row["components"] for row in rows) == len(
             release.get("components", ()))
     require(batch if rows else release["mechanism"] != BATCH, "are those of a batch, and share its components", "rows")
+    if "composed" in release:
+        check_members(release["composed"], COMPOSED)
+        require(rows and 0 < amount(release["composed"]["delta"], "delta") < 10**18,
+                "goes with the rows of a batch, and has a delta above 0 and below 1", "composed")
 
 def check_movements(movements, measure_of):
     """Movements as [account, spent_change, reserved_change, limit, spent, reserved], in units of the grid."""
@@ -520,6 +526,9 @@ class Dataset:
         require(all(limit is not None for *_, limit in self.entries), "has a limit that is no amount", "implies")
         self.own = {scope for each, scope, _, _ in self.entries if each is None}
         self.columns = {column["name"]: column for column in said["columns"]}
+        with_delta = {entry[:2] for entry in self.entries if entry[2] == "delta"}
+        self.counts_delta = bool(with_delta)
+        self.counts_pure = any(entry[2] == "epsilon" and entry[:2] not in with_delta for entry in self.entries)
 
     def values(self, column):
         said = self.columns[column]
@@ -935,6 +944,11 @@ def losses_at_most(losses, measure, limit):
         return limit >= 0
     return at_most(lambda bits: sum((loss.divergence(order, bits) for loss in others), Real(0, 0, bits)), limit)
 
+def composed_by_zcdp(losses, epsilon, delta):
+    """composition.md, (7): whether losses fixed in advance keep an epsilon at a delta, both in units of their grids."""
+    rho, epsilon = sum(loss.rho for loss in losses), Fraction(epsilon, 10**12)
+    return at_most(lambda bits: zcdp_ln_delta(rho, epsilon, bits) - ln(Fraction(delta, 10**18), bits), Fraction(0))
+
 # Sensitivities (sensitivity.md, "The table", "Blocks" and "What answers are multiples of").
 
 LATER = ("quantile", "count_of", "proportion", "distinct", "private_variance", "ratio")
@@ -1115,7 +1129,7 @@ class Plan:
         self.number, self.policy, self.dataset = record["number"], record["policy"], dataset
         self.question, self.release = record.get("question"), record.get("release")
         self.together, self.admitted, self.candidates = Together([]), {}, None
-        self.rows, self.covering = [], {}
+        self.rows, self.covering, self.delta, self.epsilon, self.proved = [], {}, None, None, True
         if self.question and "rows" in self.question or self.release and "rows" in self.release:
             self.check_question()
             if self.release:
@@ -1127,9 +1141,14 @@ class Plan:
     def check_question(self):
         rows = self.question.get("rows") if self.question else None
         require(type(rows) is list and rows and all(type(row) is dict for row in rows)
-                and self.question.keys() == {"dataset", "rows"}, "is no batch of rows", "question")
+                and self.question.keys() - {"delta"} == {"dataset", "rows"}, "is no batch of rows", "question")
         require(all("rows" not in row and "dataset" not in row and not row["statistic"].startswith("value:")
                     for row in rows), "has rows that are no questions to the source", "question")
+        if "delta" in self.question:
+            self.delta = on_grid_down(self.question["delta"], "delta")
+            lost = sum(on_grid_down(row.get("delta", "0"), "delta") for row in rows)
+            require(0 < self.delta < 10**18 and lost <= self.delta, "has a delta below what its rows lose", "question")
+            require(not self.dataset or self.dataset.counts_delta, "has a delta that no budget counts", "question")
 
     def read_rows(self, record, release):
         """Each row as a plan of its own; what they lose adds."""
@@ -1143,7 +1162,15 @@ class Plan:
                                    "release": parts}, self.dataset))
             first = after
         self.together = Together([loss for row in self.rows for loss in row.together.losses])
+        composed = release.get("composed", {})
+        require(amount(composed.get("delta", "0"), "delta") == (self.delta or 0),
+                "is charged as one at another delta than was asked", "release")
+        if composed:
+            self.epsilon = amount(release["charged"], "epsilon")
+            self.proved = self.check_composed("", self.epsilon, composed["by"])
         for name in ("requested", "charged", "adjusted", "published"):
+            if composed and name == "charged":
+                continue
             every = [row.get(name) for row in said]
             together = sum(map(quantity, every)) if None not in every else None
             of_all = quantity(release[name]) if name in release else None
@@ -1160,6 +1187,14 @@ class Plan:
         kind, _, block = scope.partition(":") if isinstance(scope, str) else ("", "", "")
         return kind != "block" or block in self.dataset.covered(question)
 
+    def capped(self, measure, limit):
+        """Whether neither all of it loses more than a cap allows, nor a row by itself."""
+        whole = {"epsilon": self.epsilon, "delta": self.delta}.get(measure)
+        if self.epsilon is None or measure == "epsilon" and self.dataset.counts_pure:
+            whole = None
+        fits = self.together.fits(measure, limit) if whole is None else whole <= limit
+        return fits and all(row.capped(measure, limit) for row in self.rows)
+
     def lost_in(self, scope):
         """What is lost together in an account of that scope: of a batch and a block, by the rows that cover it."""
         kind, _, block = scope.partition(":") if isinstance(scope, str) else ("", "", "")
@@ -1170,8 +1205,26 @@ class Plan:
                                              for loss in row.together.losses])
         return self.covering[block]
 
-    def as_asked(self, scope, measure):
-        """What is charged in a measure that was asked for, in units of its grid; None of another."""
+    def check_composed(self, scope, charge, by=None):
+        """That an epsilon charged for rows as one, in an account of that scope, is no more than their sum or what all
+        rows are charged; whether it is proved here to be no less than they lose. `by` is what is said of all rows."""
+        rows = [row for row in self.rows if self.covers(row.question, scope)]
+        sum_of_rows = sum(amount(row.release["charged"], "epsilon") for row in rows)
+        require(0 < charge <= min(sum_of_rows, self.epsilon), "is charged as one, for more than the sum", "release")
+        require(len(rows) < len(self.rows) or charge == self.epsilon, "is charged otherwise than all its rows", "release")
+        require(by != "sum" or charge == sum_of_rows, "is not charged the sum, as it says", "release")
+        losses = [loss for row in rows for loss in row.together.losses]
+        proved = charge == sum_of_rows or composed_by_zcdp(losses, charge, self.delta)
+        require(by != "zcdp" or proved, "is charged less than follows from its rho, as it says", "release")
+        return proved or by is None and charge == self.epsilon and self.proved
+
+    def as_asked(self, scope, measure, beside_delta):
+        """What is charged in a measure that was asked for, in units of its grid; None of another, and of an epsilon
+        that was found for rows as one."""
+        if self.delta is not None and beside_delta:
+            if measure == "delta":
+                return self.delta
+            return self.epsilon if all(self.covers(row, scope) for row in rows_of(self.question)) else None
         total = 0
         for question in rows_of(self.question):
             if not self.covers(question, scope):
@@ -1642,13 +1695,15 @@ class History:
         debits = self.expected.get(key)
         if debits is None:
             debits, question = {}, plan.question
-            for scope, measure, limit in dataset.debited(question, *who, day):
+            touched = dataset.debited(question, *who, day)
+            with_delta = {scope for scope, measure, _ in touched if measure == "delta"}
+            for scope, measure, limit in touched:
                 number = self.by_name.get((hashable(record["dataset"]), scope, measure))
                 require(number, f"do not touch the account {scope or 'of the dataset'} of {measure}", "movements")
                 # under rules 1 an account could be opened with the limit of an earlier version
                 require(self.accounts[number].limit == limit or record["rules"] == 1 and "parent" in record,
                         f"are under a limit of account {number} that is not the policy's", "movements")
-                debits[number] = plan.as_asked(scope, measure)
+                debits[number] = plan.as_asked(scope, measure, scope in with_delta)
             remembered(self.expected, key, debits)
         if debits.keys() != charges.keys():
             raise Fault(f"do not charge the accounts of the policy, {sorted(debits)}", "movements")
@@ -1711,10 +1766,20 @@ class History:
 
     def released(self, record, plan, charges, parent):
         """That an answer costs what it loses, no more than one release may, and is what was drawn."""
+        with_delta = {self.accounts[number].scope for number in charges if self.accounts[number].measure == "delta"}
+        proved = plan.proved
         for number, charge in charges.items():
-            measure = self.accounts[number].measure
-            if not plan.lost_in(self.accounts[number].scope).fits(measure, charge):
+            scope, measure = self.accounts[number].scope, self.accounts[number].measure
+            if plan.epsilon is not None and scope in with_delta:
+                if measure == "delta":
+                    require(charge == plan.delta, f"charge account {number} another delta than was asked", "movements")
+                elif plan.dataset or not (isinstance(scope, str) and scope.startswith("block:")):
+                    proved = plan.check_composed(scope, charge) and proved
+                else:
+                    proved = False
+            elif not plan.lost_in(scope).fits(measure, charge):
                 raise Fault(f"charge account {number} less {measure} than is proved to be lost", "movements")
+        self.unchecked["answers that are charged by a distribution of losses (pld): that it is enough"] += not proved
         if plan.dataset:
             supplied_by = None if parent else plan.dataset.supplied_by(plan.question)
             may = supplied_by is None or hashable(record["principal"]) in supplied_by
@@ -1728,7 +1793,7 @@ class History:
                     measure = limit["measure"]
                     seen = (measure == "epsilon" or record["rules"] > 1) and not (
                         "if_uncounted" in limit and "delta" in counted)
-                    if seen and not plan.together.fits(measure, amount(limit["limit"], measure)):
+                    if seen and not plan.capped(measure, amount(limit["limit"], measure)):
                         raise Fault(f"loses more {measure} than {what}", "plan")
         plan.check_values(record["component_values"], record["values"])
 

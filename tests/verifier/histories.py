@@ -622,8 +622,56 @@ principals: {ann: {}, bob: {}}
     return ledger
 
 
+def composed(folder):
+    """Batches that are charged as one: by a distribution of losses, by zCDP and by the sum; in blocks, beside accounts of
+    other measures; held, refused and approved."""
+    text = "version: 1\ndatasets:\n  clinic:\n" + COUNTED.replace("[0, 111]}", "[0, 111], step: 5}") + """    allow:
+      statistics: [count, units, sum, mean, quantile, proportion]
+    budget: {epsilon: 100, delta: 1e-3}
+    per_release: {epsilon: 3, delta: 1e-5}
+    approvals: {required: 1, by: {principals: [bob]}, above: {epsilon: 1}}
+    release: {default: {mechanism: discrete_laplace}, units: {mechanism: discrete_gaussian}}
+  mixed:
+""" + COUNTED + """    budget: {epsilon: 50, delta: 1e-3}
+    per_release: {epsilon: 3}
+    limits: [{principal: ann, measure: pure, epsilon: 40}, {role: asking, measure: zcdp, rho: 2}]
+  cohort:
+""" + COUNTED + """    budget: {epsilon: 70, delta: 1e-3}
+    lifetime: {epsilon: 500, delta: 1e-2}
+    blocks: {by: seen, per: month, from: 2024-01, to: 2024-06}
+principals: {ann: {roles: [asking]}, bob: {}}
+"""
+    ledger = Ledger(folder, text)
+
+    def ask(dataset, rows, delta, *words, verb="release", expect=(0,)):
+        (ledger.folder / "batch.csv").write_text("statistic,by,where,epsilon,delta\n" + rows)
+        return ledger.run(verb, dataset, "--batch", "batch.csv", "--delta", delta, "--as", "ann", "--quiet", *words,
+                          expect=expect).strip()
+
+    few = "count,,,0.02,\nmean:age,ward,,0.03,\nquantile:age:0.5,,,0.02,\nunits,,,0.05,1e-9\n"
+    ask("clinic", few * 10, "1e-6", "--key", "k")
+    ask("clinic", few * 10, "1e-6", "--key", "k")
+    ask("clinic", few * 10, "2e-6", "--key", "k", expect=(4,))
+    ask("clinic", few * 10, "2e-5", expect=(4,))
+    ask("clinic", "".join(f"count,,,0.01{n:03},\n" for n in range(140)), "1e-6")
+    ask("clinic", "count,,,0.5,\n", "1e-15")
+    ask("clinic", "units,,,0.5,1e-6\n" * 2, "1e-6", expect=(2, 3))
+    waiting = ask("clinic", "count,,,0.1,\n" * 40, "1e-6", expect=(5,))
+    ledger.run("approve", waiting, "--as", "bob")
+    ledger.run("commit", waiting, "--as", "ann")
+    held = ask("clinic", few * 5, "1e-6", verb="reserve")
+    ledger.run("cancel", held, "--as", "ann")
+    ask("mixed", "count,,,0.02,\nsum:cost,ward,,0.01,\n" * 20, "1e-6")
+    ask("mixed", "count,,,0.1,\n" * 40, "1e-6", expect=(4,))
+    ask("cohort", ("count,,seen < 2024-02-01,0.02,\nsum:cost,,seen between 2024-01-10 and 2024-03-05,0.01,\n"
+                   "count,ward,,0.015,\n") * 15, "1e-6")
+    ask("cohort", "count,,seen < 2024-02-01,0.5,\ncount,,seen > 2024-05-01,0.25,\n", "1e-15")
+    ledger.run("audit", "verify")
+    return ledger
+
+
 HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived,
-             quantiles, tables, counted, ratios, batches)
+             quantiles, tables, counted, ratios, batches, composed)
 
 
 def export_of(make):

@@ -1127,6 +1127,79 @@ def forged_batches():
     forged("batches", "than is proved to be lost", block_charged_less)
 
 
+@sentence("a forged batch that is charged as one is found: below its bound, above the sum, at another delta or by another")
+def forged_composed():
+    by = {"pld": None, "zcdp": None, "sum": None}
+    changed = records("composed")
+    for record in changed:
+        said = record.get("release", {}).get("composed")
+        if said and by[said["by"]] is None:
+            by[said["by"]] = record["number"]
+    assert None not in by.values(), by
+    unchecked = expect_good(rewritten(changed))["unchecked"]
+    assert [entry["count"] for entry in unchecked] == [4], unchecked
+    assert "by a distribution of losses (pld)" in unchecked[0]["what"], unchecked
+
+    def in_plan(change, of="pld"):
+        def changed(records_of):
+            place = next(i for i, r in enumerate(records_of) if r["kind"] == "plan" and r["number"] == by[of])
+            change(records_of[place])
+            return place
+        return changed
+
+    def set_release(name, value):
+        return lambda plan: plan["release"].update({name: value})
+
+    def set_composed(name, value):
+        return lambda plan: plan["release"]["composed"].update({name: value})
+
+    def less(plan):
+        """One unit of the grid."""
+        plan["release"]["charged"] = text_of(verifier.quantity(plan["release"]["charged"])
+                                             - verifier.Fraction(1, 10**6))
+
+    for why, change in (
+            ("for more than the sum", in_plan(set_release("charged", "50"))),
+            ("for more than the sum", in_plan(set_release("charged", "0"))),
+            ("less than follows from its rho", in_plan(less, "zcdp")),
+            ("less than follows from its rho", in_plan(set_composed("by", "zcdp"))),
+            ("is not charged the sum", in_plan(set_composed("by", "sum"))),
+            ("is not charged the sum", in_plan(less, "sum")),
+            ("at another delta than was asked", in_plan(set_composed("delta", "0.000002"))),
+            ("at another delta than was asked", in_plan(lambda plan: plan["release"].pop("composed"))),
+            ("at another delta than was asked", in_plan(lambda plan: plan["question"].pop("delta"))),
+            ("at another delta than was asked", in_plan(lambda plan: plan["question"].update(delta="0.000002"))),
+            ("delta below what its rows lose", in_plan(lambda plan: (plan["question"].update(delta="0.000000009"),
+                                                                     set_composed("delta", "0.000000009")(plan)))),
+            ("is none of", in_plan(set_composed("by", "optimal"))),
+            ("a delta above 0 and below 1", in_plan(set_composed("delta", "0")))):
+        forged("composed", why, change)
+
+    def movement(change, dataset, scope, measure):
+        """The first answer that such an account is charged for."""
+        def changed(records_of):
+            accounts = [r["account"] for r in records_of if r["kind"] == "account" and r["dataset"] == dataset
+                        and r.get("scope", "").startswith(scope) and r["measure"] == measure]
+            place, found = next((i, m) for i, r in enumerate(records_of) if r.get("outcome") == "granted"
+                                for m in r["movements"] if m["account"] in accounts and "spent_change" in m)
+            found["spent_change"] = text_of(change(verifier.quantity(found["spent_change"])))
+            balances_again(records_of)
+            return place
+        return changed
+
+    unit = verifier.Fraction(1, 10**12)
+    for why, change in (
+            ("another amount than was asked for", movement(lambda n: n - unit, "clinic", "", "epsilon")),
+            ("another amount than was asked for", movement(lambda n: n + unit, "clinic", "", "epsilon")),
+            ("another amount than was asked for", movement(lambda n: n / 2, "clinic", "", "delta")),
+            ("another amount than was asked for", movement(lambda n: n - unit, "mixed", "principal:", "epsilon")),
+            ("than is proved to be lost", movement(lambda n: n / 2, "mixed", "role:", "rho")),
+            ("another amount than was asked for", movement(lambda n: n - unit, "cohort", "lifetime", "epsilon")),
+            ("another amount than was asked for", movement(lambda n: n / 2, "cohort", "block:", "delta")),
+            ("for more than the sum", movement(lambda n: n + 1, "cohort", "block:2024-06", "epsilon"))):
+        forged("composed", why, change)
+
+
 @sentence("enclosures hold what they enclose: exponentials, logarithms, tails and deltas of discrete Gaussian noise")
 def enclosures():
     read = verifier.Fraction
@@ -1272,7 +1345,7 @@ def confusion():
             yield (*path, step)
             yield from paths(member, (*path, step))
 
-    for name in ("blocks", "waiting", "batches"):
+    for name in ("blocks", "waiting", "batches", "composed"):
         changed, seen = records(name), set()
         for place, record in enumerate(changed):
             for number, path in enumerate(paths(record)):
