@@ -11,6 +11,17 @@ using accounting::Exact;
 constexpr std::int64_t kStepsOfFactor = 1'000;
 constexpr std::int64_t kFactorStepsMax = kStepsOfFactor * 1'000'000;
 
+Rational sum(const std::vector<Rational>& epsilons) {
+  Rational total = 0;
+  for (const Rational& epsilon : epsilons) total += epsilon;
+  return total;
+}
+
+Request with_epsilons(Request batch, const std::vector<Rational>& epsilons) {
+  for (std::size_t row = 0; row < epsilons.size(); ++row) batch.rows[row].epsilon = epsilons[row];
+  return batch;
+}
+
 /// Finds epsilons of one batch, under one policy.
 class LeastEpsilons {
  public:
@@ -33,6 +44,14 @@ class LeastEpsilons {
     return epsilons;
   }
 
+  /// What all rows lose together at those: the sum, or what is charged for a batch with a delta of its own.
+  [[nodiscard]] Rational together(const std::vector<Rational>& epsilons) {
+    if (!batch_.delta) return sum(epsilons);
+    const Answer plan = engine_.plan(with_epsilons(batch_, epsilons), {});
+    require_same_policy(plan.planned.policy_version);
+    return plan.planned.record.charged.rational();
+  }
+
  private:
   void require_same_policy(std::int64_t version) {
     if (policy_version_ == 0) policy_version_ = version;
@@ -46,37 +65,18 @@ class LeastEpsilons {
   std::int64_t policy_version_ = 0;
 };
 
-Rational sum(const std::vector<Rational>& epsilons) {
-  Rational total = 0;
-  for (const Rational& epsilon : epsilons) total += epsilon;
-  return total;
-}
-
-Request with_epsilons(Request batch, const std::vector<Rational>& epsilons) {
-  for (std::size_t row = 0; row < epsilons.size(); ++row) batch.rows[row].epsilon = epsilons[row];
-  return batch;
-}
-
 Rational factor_of(std::int64_t steps) {
   return {accounting::Integer(static_cast<long>(steps)),
           accounting::Integer(static_cast<long>(kStepsOfFactor))};
 }
 
-/// What all rows lose together at those epsilons: the sum, or what is charged for a batch with a delta of its
-/// own.
-Rational together(const Engine& engine, const Request& batch, const std::vector<Rational>& epsilons) {
-  if (!batch.delta) return sum(epsilons);
-  return engine.plan(with_epsilons(batch, epsilons), {}).planned.record.charged.rational();
-}
-
 /// The least number of steps whose epsilons fit, while those of one less do not.
-std::int64_t fitting_steps(const Engine& engine, const Request& batch, LeastEpsilons& least,
-                           const Rational& total) {
+std::int64_t fitting_steps(LeastEpsilons& least, const Rational& total) {
   const auto fits = [&](std::int64_t steps) {
     Rational factor = factor_of(steps);
     factor.canonicalize();
     const auto epsilons = least.at(factor);
-    return epsilons && together(engine, batch, *epsilons) <= total;
+    return epsilons && least.together(*epsilons) <= total;
   };
   // Of 0 steps nothing fits; what does is sought from 1 on, either way.
   std::int64_t below = 0;
@@ -109,7 +109,7 @@ AccurateBatch Engine::accurate_batch(Request batch, std::span<const Exact> wante
   LeastEpsilons least(*this, batch, wanted, alpha);
   AccurateBatch result;
   if (total) {
-    result.factor = factor_of(fitting_steps(*this, batch, least, total->rational()));
+    result.factor = factor_of(fitting_steps(least, total->rational()));
     result.factor.canonicalize();
   }
   const auto epsilons = least.at(result.factor);
