@@ -14,6 +14,7 @@ first line that shows it, and why.
 
 import argparse
 import base64
+import bisect
 import collections
 import concurrent.futures
 import datetime
@@ -512,9 +513,78 @@ class Condition:
         return self.comparisons[-1]
 
 def constant(kind, text):
-    """What values of a type compare by: numbers as numbers, texts and dates as bytes."""
+    """What values of a type compare by, as a condition writes them: numbers as numbers, texts and dates as bytes."""
     text = text[1:-1].replace("''", "'") if text.startswith("'") else text
     return Fraction(text) if kind in ("int", "decimal", "double") else text.encode()
+
+# Cells of a column that others are derived from (record_format.md, "Derived columns"). But for texts all are numbers:
+# days counted, false 0 and true 1.
+
+LARGEST_DOUBLE = (2**53 - 1) * 2**971
+
+def day_number(text):
+    """0001-01-01 is 1; there is a year 0000 before it."""
+    year, month, day = (int(part) for part in text.split("-"))
+    return datetime.date(year or 400, month, day).toordinal() - (0 if year else 146097)
+
+def cell_value(kind, text):
+    """What a cell is that a policy or a condition writes so, without quotes."""
+    return (text.encode() if kind == "string" else day_number(text) if kind == "date" else
+            int(text == "true") if kind == "bool" else Fraction(text))
+
+def ends_of_cells(column):
+    """The least cell of a column and the greatest."""
+    kind = column["type"]
+    last = (1 if kind == "bool" else datetime.date.max.toordinal() if kind == "date" else
+            LARGEST_DOUBLE if kind == "double" else 10**36 * Fraction(column["step"]))
+    return {"bool": 0, "date": day_number("0000-01-01")}.get(kind, -last), last
+
+def first_cell(column, bound, above):
+    """The least number at or above a bound, or above it, that a cell of the column could be, however large."""
+    step = Fraction(column.get("step", 1))
+    if column["type"] == "double":
+        size = abs(Fraction(bound))
+        power = size.numerator.bit_length() - size.denominator.bit_length() if size else -1074
+        power -= Fraction(2) ** power > size  # now 2^power <= size < 2^(power + 1)
+        if above and bound < 0 and Fraction(2) ** power == size:
+            power -= 1  # towards zero they lie closer
+        step = Fraction(2) ** (max(power, -1022) - 52)
+    places = Fraction(bound) / step
+    return (places // 1 + 1 if above else -(-places // 1)) * step
+
+class Labels:
+    """Which label the cells of the column have that a derived one is a function of."""
+
+    def __init__(self, column, source, null):
+        kind = self.kind = source["type"]
+        self.source, self.null = source, {b"", *(hashable(text).encode() for text in null if isinstance(text, str))}
+        self.bins = [Fraction(edge) for edge in column.get("bins", [])]
+        self.values = [hashable(label) for label in column["values"]]
+        if "per" in column:
+            found = list(periods(column["per"], column["first"], column["last"]))
+            self.bins = [first for _, first, _ in found] + [found[-1][2] + 1]
+        self.map = {cell_value(kind, entry["value"]): hashable(entry["label"]) for entry in column.get("map", [])}
+        self.other = hashable(column["other"]) if "other" in column else None
+
+    def of(self, value):
+        """The label of a value, None if it has none."""
+        if not self.bins:
+            return self.map.get(value, self.other)
+        at = bisect.bisect_right(self.bins, value)
+        return self.values[at - 1] if 0 < at < len(self.bins) else None
+
+    def cells(self, named):
+        """(value, label) of cells that have one: one at least of all that the values named do not tell apart."""
+        points = {*self.bins, *self.map, *named}
+        if self.kind == "string":
+            found = {*points, b"x" * (max(map(len, points), default=0) + 1)} - self.null
+        else:
+            least, last = ends_of_cells(self.source)
+            found = {least, *(first_cell(self.source, point, above) for point in points for above in (False, True))}
+            found = {value for value in found if least <= value <= last}
+        if "missing" in self.source:  # which is compared as it is written, a cell or not
+            found.add(Fraction(self.source["missing"]))
+        return [(value, label) for value in found for label in [self.of(value)] if label is not None]
 
 class Dataset:
     """What a policy version says of a dataset."""
@@ -554,6 +624,8 @@ class Dataset:
 
     def covered_by(self, where):
         blocks = self.said["blocks"]
+        if "from" in self.columns[blocks["by"]]:
+            return self.covered_labels(self.columns[blocks["by"]], where)
         kind = self.columns[blocks["by"]]["type"]
         condition = Condition(where)
         about = {id(part): [constant(kind, text) for text in part[2]]
@@ -574,6 +646,30 @@ class Dataset:
             if any(holds(datetime.date.fromordinal(day).isoformat().encode()) for day in days):
                 covered.append(name)
         return covered
+
+    def covered_labels(self, column, where):
+        """The same where blocks are labels: a cell of the column under `from` decides, and what is asked of both."""
+        if not where:
+            return self.values(column["name"])
+        source = self.columns[column["from"]]
+        condition, null = Condition(where), self.said.get("source", {}).get("null", [])
+        about = {}  # of a comparison what it compares, the value or the label, and with which constants
+        for part in condition.comparisons:
+            if part[0] == column["name"]:
+                about[id(part)] = 1, [constant("string", text).decode() for text in part[2]]
+            elif part[0] == column["from"]:
+                about[id(part)] = 0, [cell_value(source["type"], constant("string", text).decode())
+                                      for text in part[2]]
+        named = [value for which, values in about.values() if which == 0 for value in values]
+
+        def holds(cell, part=condition.whole):
+            if part[0] in (all, any):
+                return part[0](holds(cell, inner) for inner in part[1])
+            which, values = about.get(id(part), (None, None))
+            return which is None or COMPARE[part[1]](cell[which], values)
+
+        found = {cell[1] for cell in Labels(column, source, null).cells(named) if holds(cell)}
+        return [label for label in self.values(column["name"]) if hashable(label) in found]
 
     def roles(self, principal):
         return self.principals[principal].get("roles", []) if self.principals is not None else []

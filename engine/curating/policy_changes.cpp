@@ -99,4 +99,10 @@ void Place::compare_allowed(const std::optional<std::vector<std::string>>& befor
   }
 }
 
+bool reads_fractions_for_blocks(const Dataset& dataset) {
+  if (!dataset.blocks) return false;
+  const Column* column = dataset.column(dataset.read_from(dataset.blocks->by));
+  return column != nullptr && (column->type == ColumnType::decimal || column->type == ColumnType::real);
+}
+
 }  // namespace epsilog::engine

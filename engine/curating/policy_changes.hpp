@@ -97,6 +97,10 @@ template <class Named>
 [[nodiscard]] bool comparable(Measure one, Measure other);
 [[nodiscard]] Direction direction_between(const Budget& before, const Budget& after);
 
+/// Whether blocks are derived from numbers that may have digits after the point: the source's `decimal`
+/// decides then which cells are missing.
+[[nodiscard]] bool reads_fractions_for_blocks(const Dataset& dataset);
+
 // One part of a dataset each (policy_diff_budget.cpp, policy_diff_limits.cpp, policy_diff_access.cpp,
 // policy_diff_labels.cpp).
 void compare_budgets(const Place& place, const Budget& before, const Budget& after);
@@ -111,9 +115,9 @@ struct CapMeaning {
 void compare_caps(const Place& place, const LossCap& before, const LossCap& after, const CapMeaning& why);
 void compare_losses(const Place& dataset, const Dataset& before, const Dataset& after);
 void compare_limits(const Place& place, const std::vector<Limit>& before, const std::vector<Limit>& after);
-/// Of one column that is derived on one side at least.
+/// Of one column that is derived on one side at least. `blocks`: its labels are blocks.
 void compare_label_rules(const Place& place, const std::optional<LabelRule>& was,
-                         const std::optional<LabelRule>& is);
+                         const std::optional<LabelRule>& is, bool blocks);
 void compare_access(const Place& dataset, const Dataset& before, const Dataset& after);
 
 }  // namespace epsilog::engine

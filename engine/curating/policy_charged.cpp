@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "epsilog/accounting/errors.hpp"
+#include "policy_changes.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -31,8 +32,19 @@ constexpr Changes kMayOnlyGo = [](const PolicyChange& change, const Dataset&) {
 constexpr Changes kMayNotUnderBlocks = [](const PolicyChange& change, const Dataset& before) {
   return before.blocks.has_value() && change.before.empty() != change.after.empty();
 };
+/// Of their column, or of the one that it is a function of.
 constexpr Changes kMayNotOfTheBlocks = [](const PolicyChange& change, const Dataset& before) {
-  return before.blocks.has_value() && change.path[kDatasetKeys + 1] == before.blocks->by;
+  const std::string& column = change.path[kDatasetKeys + 1];
+  return before.blocks.has_value() &&
+         (column == before.blocks->by || column == before.read_from(before.blocks->by));
+};
+/// The names of periods of one kind are ordered as the periods are.
+constexpr Changes kMayOnlyGrowOfTheBlocks = [](const PolicyChange& change, const Dataset& before) {
+  return kMayNotOfTheBlocks(change, before) && change.after < change.before;
+};
+/// Where the blocks are read from numbers with a fraction.
+constexpr Changes kMayNotOfBlocksOfFractions = [](const PolicyChange&, const Dataset& before) {
+  return reads_fractions_for_blocks(before);
 };
 
 constexpr std::string_view kAnotherMeasure = "losses recorded in one measure do not add up to one in another";
@@ -56,8 +68,9 @@ constexpr ChargedRule kRules[] = {
     {"source.delimiter", kMayNot, kWhatARowIs},
     // One row then holds what were several, other units' among them, and the reverse.
     {"source.multiline", kMayNot, kWhatARowIs},
-    // Ids are compared as bytes and blocks are of whole numbers, texts, truth values and dates.
-    {"source.decimal", kMay, kReading},
+    // Ids are compared as bytes. A number without fraction is read alike under every point; what is no number
+    // is missing, which moves its row into the block of the constant, or out of all.
+    {"source.decimal", kMayNotOfBlocksOfFractions, kOtherBlocks},
     // The same bytes are other ids, and a record of none of them has no id.
     {"source.encoding", kMayNot, "the same bytes would be other ids and texts, and other records malformed"},
     {"source.thousands", kMayNot, kWhatACellSays},
@@ -118,7 +131,9 @@ constexpr ChargedRule kRules[] = {
     {"columns", kMay, "what may be asked; the blocks' column cannot go"},
     {"columns.*.column", kMayNot, "what was charged under its name was of another column"},
     {"columns.*.type", kMayNotOfTheBlocks, kOtherBlocks},
-    {"columns.*.scale", kMay, kReading},
+    // A finer cell is missing. Blocks of numbers with digits after the point are of derived columns alone.
+    {"columns.*.scale", kMayNotOfTheBlocks, kOtherBlocks},
+    // Cells are clamped after they were given their labels.
     {"columns.*.bounds", kMay, kReading},
     // Of the blocks' column: one more block, or one whose rows are in none; the others stay as they are.
     {"columns.*.values", kMay, "what may be grouped by; of the blocks' column, one block more or less"},
@@ -126,12 +141,13 @@ constexpr ChargedRule kRules[] = {
     {"columns.*.missing", kMayNotOfTheBlocks, kOtherBlocks},
     // As for `column`: another name may be declared for it.
     {"columns.*.from", kMayNot, "what was charged under its name was of another column"},
-    {"columns.*.bins", kMay, kReading},
-    {"columns.*.per", kMay, kReading},
-    {"columns.*.first", kMay, kReading},
-    {"columns.*.last", kMay, kReading},
-    {"columns.*.map", kMay, kReading},
-    {"columns.*.other", kMay, kReading},
+    {"columns.*.bins", kMayNotOfTheBlocks, kOtherBlocks},
+    {"columns.*.per", kMayNotOfTheBlocks, kOtherBlocks},
+    {"columns.*.first", kMayNotOfTheBlocks, kOtherBlocks},
+    {"columns.*.last", kMayOnlyGrowOfTheBlocks,
+     "rows would lie in no block any more, and their losses count in none"},
+    {"columns.*.map", kMayNotOfTheBlocks, kOtherBlocks},
+    {"columns.*.other", kMayNotOfTheBlocks, kOtherBlocks},
     {"queries", kMay, "what may be asked"},
     {"queries.*.bounds", kMay, kOwnCalibration},
     {"queries.*.sensitivity", kMay, kOwnCalibration},

@@ -33,17 +33,24 @@ std::string truth_text(bool value) {
   return value ? "true" : "false";
 }
 
-/// `in_blocks`: what is missing decides in which block a row lies.
-void compare_csv(const Place& place, const CsvSource& before, const CsvSource& after, bool in_blocks) {
+/// What of the source decides in which block a row lies.
+struct Deciding {
+  bool missing = false;  ///< what is missing
+  bool point = false;    ///< and what is a number with a fraction
+};
+
+void compare_csv(const Place& place, const CsvSource& before, const CsvSource& after, Deciding deciding) {
   const auto& [path, delimiter, decimal_point, null, multiline, encoding, thousands, date_format] = before;
   const auto& [path_now, delimiter_now, decimal_point_now, null_now, multiline_now, encoding_now,
                thousands_now, date_format_now] = after;
   place.at("csv").compare(yaml::scalar(path), yaml::scalar(path_now), kAnotherFile);
   const auto character = [](char c) { return yaml::scalar(std::string(1, c)); };
   place.at("delimiter").compare(character(delimiter), character(delimiter_now), kOtherRows);
-  place.at("decimal").compare(character(decimal_point), character(decimal_point_now), kReading);
+  place.at("decimal").compare(character(decimal_point), character(decimal_point_now),
+                              deciding.point ? kOtherBlocks : kReading);
   const auto some = [](const std::string& between) { return between.empty() ? "" : yaml::scalar(between); };
   place.at("thousands").compare(some(thousands), some(thousands_now), kOtherNumbers);
+  const bool in_blocks = deciding.missing;
   const Direction of_null = in_blocks ? Direction::incomparable : Direction::neutral;
   place.at("null").compare_lists(
       null, null_now,
@@ -59,7 +66,9 @@ void compare_csv(const Place& place, const CsvSource& before, const CsvSource& a
 
 void compare_sources(const Place& place, const Dataset& before, const Dataset& after) {
   if (before.csv && after.csv) {
-    return compare_csv(place, *before.csv, *after.csv, before.blocks && after.blocks);
+    const bool blocks = before.blocks && after.blocks;
+    return compare_csv(place, *before.csv, *after.csv,
+                       {blocks, blocks && reads_fractions_for_blocks(before)});
   }
   if (before.sqlite && after.sqlite) {
     const auto& [path, table] = *before.sqlite;
@@ -130,11 +139,15 @@ void compare_bounds(const Place& place, const std::optional<Bounds>& before,
 enum class Blocking {
   none,
   by_period,  ///< in which block a row lies
-  by_value    ///< the same, and each of its values is one
+  by_value,   ///< the same, and each of its values or labels is one
+  by_label    ///< which label a row has in another column, whose labels are blocks
 };
 
 Blocking blocking(const Dataset& dataset, const std::string& column) {
-  if (!dataset.blocks || dataset.blocks->by != column) return Blocking::none;
+  if (!dataset.blocks) return Blocking::none;
+  if (dataset.blocks->by != column) {
+    return dataset.read_from(dataset.blocks->by) == column ? Blocking::by_label : Blocking::none;
+  }
   return dataset.blocks->per ? Blocking::by_period : Blocking::by_value;
 }
 
@@ -142,13 +155,17 @@ void compare_column(const Place& place, const Column& before, const Column& afte
   const auto& [name, type, scale, bounds, values, step, missing, header, mark, derived] = before;
   const auto& [name_now, type_now, scale_now, bounds_now, values_now, step_now, missing_now, header_now,
                mark_now, derived_now] = after;
-  if (derived || derived_now) return compare_label_rules(place, derived, derived_now);
+  if (derived || derived_now) {
+    return compare_label_rules(place, derived, derived_now, blocking == Blocking::by_value);
+  }
   place.at("column").compare(yaml::scalar(header.empty() ? name : header),
                              yaml::scalar(header_now.empty() ? name_now : header_now), kOtherCells);
   place.at("type").compare(std::string(engine::name(type)), std::string(engine::name(type_now)),
                            {Direction::incomparable, "its cells mean something else"});
   place.at("scale").compare(std::to_string(scale), std::to_string(scale_now),
-                            {Direction::neutral, "finer cells are missing, or no more"});
+                            blocking == Blocking::by_label
+                                ? kOtherBlocks
+                                : Meaning{Direction::neutral, "finer cells are missing, or no more"});
   compare_bounds(place.at("bounds"), bounds, bounds_now);
   if (values.empty() != values_now.empty()) {
     place.at("values").compare(values.empty() ? "" : yaml::sequence(values),

@@ -3,6 +3,8 @@
 #include "calendar.hpp"
 #include "column_places.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/floating_point.hpp"
+#include "labelled_cells.hpp"
 #include "row_filter.hpp"
 
 namespace epsilog::engine {
@@ -46,6 +48,17 @@ std::vector<std::string> covered_values(const Dataset& dataset, const Predicate&
   return result;
 }
 
+std::vector<std::string> covered_labels(const Dataset& dataset, const Predicate& where) {
+  const accounting::DefaultFloatingPoint floating_point;  // subnormal numbers are cells too
+  const Column& column = column_of(dataset);
+  const std::vector<bool> covered = LabelledCells(dataset, column, where).satisfying();
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < covered.size(); ++i) {
+    if (covered[i]) result.push_back(column.values[i]);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<std::string> block_names(const Dataset& dataset) {
@@ -60,13 +73,14 @@ std::vector<std::string> block_names(const Dataset& dataset) {
 
 std::vector<std::string> covered_blocks(const Dataset& dataset, const std::optional<Predicate>& where) {
   if (!dataset.blocks) return {};
+  if (where && column_of(dataset).derived) return covered_labels(dataset, *where);
   const std::optional<Predicate> about = where ? where->about(dataset.blocks->by) : std::nullopt;
   if (!about) return block_names(dataset);
   return dataset.blocks->per ? covered_periods(dataset, *about) : covered_values(dataset, *about);
 }
 
 BlockMembership::BlockMembership(const Dataset& dataset)
-    : reader_(CellReader::of(dataset, column_of(dataset))),
+    : reader_(ColumnReader::of(dataset, column_of(dataset))),
       first_day_(dataset.blocks->first_day),
       last_day_(dataset.blocks->last_day) {
   if (!dataset.blocks->per) values_.emplace(column_of(dataset));

@@ -23,6 +23,12 @@ Int128 number_of(double value) {
   return bits >= 0 ? Int128{bits} : Int128{std::numeric_limits<std::int64_t>::min()} - bits;
 }
 
+/// The number that has this place among them. Requires  there is one.
+double real_numbered(Int128 number) {
+  const Int128 bits = number >= 0 ? number : Int128{std::numeric_limits<std::int64_t>::min()} - number;
+  return std::bit_cast<double>(static_cast<std::int64_t>(bits));
+}
+
 Int128 day(std::string_view text) {
   std::int64_t days = 0;
   EPSILOG_INVARIANT(parse_date(text, days));
@@ -156,6 +162,59 @@ ValueSet ColumnPlaces::satisfying(const Condition& part) const {
 
 ValueSet ColumnPlaces::satisfying_all() const {
   return satisfying(predicate_.condition());
+}
+
+Int128 ColumnPlaces::number(const Cell& cell) const {
+  if (column_.type == ColumnType::real) return number_of(cell.real);
+  if (column_.type != ColumnType::string) return cell.fixed;
+  const auto found = texts_.find(cell.text);
+  return found == texts_.end() ? most_ : found->second;
+}
+
+std::vector<Int128> ColumnPlaces::turns() const {
+  std::vector<Int128> result;
+  for (const Comparison& comparison : predicate_.comparisons()) {
+    if (comparison.column != column_.name) continue;
+    for (const auto& constant : comparison.constants) {
+      const Place one = place(constant);
+      result.insert(result.end(), {one.up, one.down, one.down + 1});
+    }
+  }
+  return result;
+}
+
+std::vector<ColumnPlaces::NumberedCell> ColumnPlaces::samples(const std::vector<Cell>& more) const {
+  std::vector<NumberedCell> result;
+  const auto add = [&](Int128 number, const Cell& cell) {
+    if (cells_.meets(number, number)) result.push_back({number, cell});
+  };
+  Cell cell;
+  cell.missing = false;
+  if (column_.type == ColumnType::string) {
+    for (const auto& [text, place] : texts_) {
+      cell.text = text;
+      add(place, cell);
+    }
+    for (const Cell& other : more) {
+      if (number(other) == most_) add(most_, other);
+    }
+  } else {
+    std::vector<Int128> numbers = turns();
+    numbers.push_back(least_);
+    for (const Cell& other : more) numbers.push_back(number(other));
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    for (const Int128 one : numbers) {
+      if (one < least_ || one > most_) continue;
+      if (column_.type == ColumnType::real) cell.real = real_numbered(one);
+      cell.fixed = one;
+      add(one, cell);
+    }
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const NumberedCell& a, const NumberedCell& b) { return a.number < b.number; });
+  result.push_back({most_ + 2, Cell{}});
+  return result;
 }
 
 }  // namespace epsilog::engine

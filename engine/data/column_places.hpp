@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "column_cell.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/predicate.hpp"
 #include "value_set.hpp"
@@ -19,6 +20,11 @@ namespace epsilog::engine {
 
 class ColumnPlaces final {
  public:
+  struct NumberedCell {
+    Int128 number;
+    Cell cell;
+  };
+
   /// Requires  derive() accepted the predicate; all three outlive this.
   ColumnPlaces(const Dataset& dataset, const Column& column, const Predicate& predicate);
 
@@ -27,6 +33,14 @@ class ColumnPlaces final {
   [[nodiscard]] ValueSet satisfying(const Comparison& comparison) const;
   /// The cells that satisfy the whole predicate. Requires  it compares no other column.
   [[nodiscard]] ValueSet satisfying_all() const;
+
+  /// Cells that stand for all others, in the order of their numbers; the missing one is the last. Of two
+  /// neighbouring numbers that are told apart by a comparison of the predicate with this column, or the
+  /// second of which is a cell of `more`, the second is there; of a column of texts each text that a
+  /// comparison names, and each of `more`. None is a text that the source takes as missing.
+  /// Requires  the column is not derived; the cells of `more` are of its type, their texts outlive the
+  /// result.
+  [[nodiscard]] std::vector<NumberedCell> samples(const std::vector<Cell>& more) const;
 
  private:
   struct Place {
@@ -38,6 +52,9 @@ class ColumnPlaces final {
   /// missing.
   [[nodiscard]] std::vector<Int128> no_labels(const Dataset& dataset);
   [[nodiscard]] Place place(const Comparison::Constant& constant) const;
+  [[nodiscard]] Int128 number(const Cell& cell) const;
+  /// Where a comparison with this column may become true or false: the constants, and what is behind them.
+  [[nodiscard]] std::vector<Int128> turns() const;
   /// Of the numbers from least_ to most_ those that a comparison with constants leaves.
   [[nodiscard]] ValueSet left_by(const Comparison& comparison) const;
   [[nodiscard]] ValueSet satisfying(const Condition& part) const;

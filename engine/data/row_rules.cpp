@@ -15,7 +15,7 @@ std::size_t place_of(const std::vector<std::string>& columns, const std::string&
 RowRules::RowRules(const Dataset& dataset, const std::vector<std::string>& columns)
     : has_unit_(!dataset.unit.is_row()), bound_(dataset.unit.max_rows) {
   if (!dataset.blocks) return;
-  block_place_ = place_of(columns, dataset.blocks->by);
+  block_place_ = place_of(columns, dataset.read_from(dataset.blocks->by));
   block_.emplace(dataset);
 }
 

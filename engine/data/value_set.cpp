@@ -22,6 +22,17 @@ bool ValueSet::meets(Int128 first, Int128 last) const {
   return found != intervals_.end() && found->first <= last;
 }
 
+std::vector<char> ValueSet::holds_each(const std::vector<Int128>& ascending) const {
+  std::vector<char> result;
+  result.reserve(ascending.size());
+  auto at = intervals_.begin();
+  for (const Int128 value : ascending) {
+    while (at != intervals_.end() && at->last < value) ++at;
+    result.push_back(at != intervals_.end() && at->first <= value ? 1 : 0);
+  }
+  return result;
+}
+
 ValueSet ValueSet::in_at_least(std::size_t least, std::span<const ValueSet> sets) {
   std::vector<std::pair<Int128, int>> changes;  // of how many sets hold the numbers from there on
   for (const ValueSet& set : sets) {

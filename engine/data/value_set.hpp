@@ -28,6 +28,9 @@ class ValueSet final {
   [[nodiscard]] bool empty() const noexcept { return intervals_.empty(); }
   /// Whether some number from first to last is in it.
   [[nodiscard]] bool meets(Int128 first, Int128 last) const;
+  /// Of each of some ascending numbers whether it is in it, in time of all of them and the intervals
+  /// together.
+  [[nodiscard]] std::vector<char> holds_each(const std::vector<Int128>& ascending) const;
 
   /// What at least `least` of the sets have: all of them, or any. In time n log n of their intervals
   /// together. Requires  least > 0.

@@ -33,8 +33,11 @@ std::string number_text(const Column& column, const Rational& value) {
   return accounting::text(Rational(accounting::floor(value * unit)) / unit);
 }
 
-/// Of the first derived column that is a function of it; nullptr if there is none.
+/// Of the column of the blocks if that is a function of it, else of the first derived one that is; nullptr if
+/// there is none.
 const LabelRule* label_rule_of(const Dataset& dataset, const Column& column) {
+  const Column* blocks = dataset.blocks ? dataset.column(dataset.blocks->by) : nullptr;
+  if (blocks != nullptr && blocks->derived && blocks->derived->from == column.name) return &*blocks->derived;
   for (const Column& other : dataset.columns) {
     if (other.derived && other.derived->from == column.name) return &*other.derived;
   }

@@ -41,11 +41,13 @@ void decode_range(const Fields& fields, CalendarPeriod per, Blocks& blocks, Faul
 }
 
 void refuse_periods_of_values(const Fields& fields, const Column& column, Faults& faults) {
+  const std::string is = column.derived ? " is derived; remove it, so that each of its labels is a block"
+                                        : " is " + std::string(name(column.type)) +
+                                              "; remove it, so that each declared value is a block";
   for (const std::string_view key : {"per", "from", "to"}) {
     if (!fields.has(key)) continue;
-    faults.add(fields.mark_of(key), fields.path(key) + ": only a date column is cut into periods, and " +
-                                        shown(column.name) + " is " + std::string(name(column.type)) +
-                                        "; remove it, so that each declared value is a block");
+    faults.add(fields.mark_of(key),
+               fields.path(key) + ": only a date column is cut into periods, and " + shown(column.name) + is);
   }
 }
 
@@ -74,7 +76,8 @@ void decode_partition(const Fields& fields, const Column& column, Blocks& blocks
                                                     : "declare values, or take a date column"));
   }
   if (column.values.size() > kPeriodsMax) {
-    refuse_too_many(fields["by"]->mark, "the declared values of " + shown(column.name), faults);
+    const std::string of = column.derived ? "the labels of " : "the declared values of ";
+    refuse_too_many(fields["by"]->mark, of + shown(column.name), faults);
   }
 }
 
@@ -119,13 +122,8 @@ std::optional<Blocks> decode_blocks(const Node& node, const Mark& owner, const D
                              faults.suggestion(*column_name, names));
     return std::nullopt;
   }
-  if (column->derived) {
-    faults.add(by->mark, "blocks.by: " + shown(*column_name) + " is derived from " +
-                             shown(column->derived->from) +
-                             "; blocks are cut by a column of the source, so name that one");
-    return std::nullopt;
-  }
-  decode_partition(fields, *column, blocks, faults);
+  // What is wrong with its labels has been said.
+  if (!column->derived || !column->values.empty()) decode_partition(fields, *column, blocks, faults);
   return blocks;
 }
 

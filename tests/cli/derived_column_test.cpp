@@ -129,3 +129,87 @@ TEST_CASE(
   CHECK(other.exit == 3);
   CHECK(contains(other.err, "columns.age_band.from may not change"));
 }
+
+TEST_CASE("derived columns: each label may be a block, which a condition on what it is derived from debits",
+          "[cli][derived][blocks]") {
+  const Workbench bench;
+  const std::string blocks =
+      "    budget: {epsilon: 2000}\n    lifetime: {epsilon: 9000}\n    blocks: {by: age_band}\n";
+  const std::string policy = replaced(kPolicy, "    budget: {epsilon: 10000}\n", blocks);
+  bench.write("visits.csv", kVisits);
+  bench.write("clinic.yaml", policy);
+  REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
+  const auto spent = [&] {
+    std::string text;
+    const json told = bench.run({"budget", "--ledger", "l.epsilog", "--json"}).json();
+    for (const json& account : told["accounts"]) {
+      text += account["scope"].get<std::string>() + " " + account["spent"].get<std::string>() + "; ";
+    }
+    return text;
+  };
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--ledger", "l.epsilog"});
+    return bench.run(words);
+  };
+  // The rows of 999 and of no age are in no block.
+  CHECK(ask({"release", "clinic", "count", "--where", "age between 18 and 64", "--epsilon", "1000", "--key",
+             "k", "--quiet"})
+            .out == "2\n");
+  CHECK(ask({"release", "clinic", "count", "--where", "age between 18 and 64", "--epsilon", "1000", "--key",
+             "k", "--quiet"})
+            .out == "2\n");
+  CHECK(spent() == "block:[0,18) 0; block:[18,65) 1000; block:[65,111) 0; lifetime 1000; ");
+  const Result held = ask({"reserve", "clinic", "count", "--where", "age_band = '[0,18)' or age > 64",
+                           "--epsilon", "100", "--json"});
+  REQUIRE(held.exit == 0);
+  CHECK(ask({"commit", held.json()["decision_id"].get<std::string>(), "--quiet"}).out == "1\n");
+  CHECK(spent() == "block:[0,18) 100; block:[18,65) 1000; block:[65,111) 100; lifetime 1100; ");
+  const Result too_much = ask({"release", "clinic", "count", "--where", "age >= 64", "--epsilon", "1500"});
+  CHECK(too_much.exit == 4);
+  CHECK(contains(too_much.out + too_much.err, "block:[18,65): limit 2000, spent 1000, asked 1500"));
+  CHECK_FALSE(contains(too_much.out + too_much.err, "block:[65,111): limit"));
+
+  const auto applied = [&](const std::string& from, const std::string& to) {
+    bench.write("other.yaml", replaced(policy, from, to));
+    return ask({"policy", "apply", "other.yaml", "--why", "asked for"});
+  };
+  const Result finer = applied("bins: [0, 18, 65, 111]", "bins: [0, 18, 40, 65, 111]");
+  CHECK(finer.exit == 3);
+  CHECK(contains(finer.err, "columns.age_band.bins may not change: rows would lie in other blocks"));
+  CHECK(contains(applied("bounds: [0, 110]", "bounds: [0, 110], missing: 0").err,
+                 "columns.age.missing may not change"));
+  CHECK(applied("bounds: [0, 110]", "bounds: [0, 120]").exit == 0);
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+}
+
+TEST_CASE("derived columns: periods that are blocks may grow at their end, once something is charged",
+          "[cli][derived][blocks]") {
+  const Workbench bench;
+  const std::string policy =
+      replaced(kPolicy, "    budget: {epsilon: 10000}\n",
+               "    budget: {epsilon: 2000}\n    lifetime: {epsilon: 9000}\n    blocks: {by: month}\n");
+  bench.write("visits.csv", kVisits);
+  bench.write("clinic.yaml", policy);
+  REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
+  const auto count = [&](const std::string& where) {
+    return bench
+        .run({"release", "clinic", "count", "--where", where, "--epsilon", kNearlyExact, "--quiet",
+              "--ledger", "l.epsilog"})
+        .out;
+  };
+  CHECK(count("seen >= 2024-02-01") == "2\n");
+  const std::string longer = replaced(policy, "last: 2024-02", "last: 2024-03");
+  bench.write("longer.yaml", longer);
+  const Result differs = bench.run({"policy", "diff", "clinic.yaml", "longer.yaml"});
+  CHECK(contains(differs.out, "one more block has a budget"));
+  CHECK_FALSE(contains(differs.out, "refused once charged"));
+  CHECK(bench.run({"policy", "apply", "longer.yaml", "--why", "march came", "--ledger", "l.epsilog"}).exit ==
+        0);
+  CHECK(count("seen >= 2024-03-01") == "1\n");
+  bench.write("shorter.yaml", policy + "# again\n");
+  const Result shorter =
+      bench.run({"policy", "apply", "shorter.yaml", "--why", "?", "--ledger", "l.epsilog"});
+  CHECK(shorter.exit == 3);
+  CHECK(contains(shorter.err, "columns.month.last may not change"));
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+}

@@ -439,6 +439,39 @@ def derived(folder):
     return ledger
 
 
+def labelled(folder):
+    """Blocks of the labels of derived columns, by bins, periods and maps, asked about by their columns and by others."""
+    columns = DATASET.replace("    queries:", """      band: {from: age, bins: [0, 18, 65, 111]}
+      price: {from: cost, bins: [-10, 0, 99.5, 5000]}
+      month: {from: seen, per: month, first: 2024-01, last: 2024-06}
+      wing: {from: ward, map: {A: east, B: east}, other: west}
+    queries:""")
+    datasets = {"bands": ("band", ("age >= 65", "age between 17 and 18", "age < 0 or age > 110", "age = 3 or ward = 'A'",
+                                   "band != '[0,18)' and age < 65", "band = '[0,18)' or age is missing",
+                                   "(age < 18 or age > 64.5) and cost > 3", "wing = 'east'", "")),
+                "prices": ("price", ("cost < 0", "cost >= 99.49", "cost > 99.49", "cost in (-5, 99.505)", "price != '[-10,0)'",
+                                     "cost is not missing and age > 7")),
+                "months": ("month", ("seen between 2024-02-01 and 2024-03-01", "seen < 2024-02-01 or seen >= 2024-06-30",
+                                     "month in ('2024-01', '2024-05') and seen > 2024-04-30", "seen is missing")),
+                "wings": ("wing", ("ward = 'A'", "ward != 'A'", "ward in ('A', 'B')", "ward not in ('A', 'B')",
+                                   "wing = 'west' or ward = 'B'", "ward = 'B' and age > 3"))}
+    text = "version: 1\ndatasets:\n" + "".join(f"  {name}:\n" + columns + f"""    budget: {{epsilon: 100}}
+    lifetime: {{measure: zcdp, rho: 500}}
+    blocks: {{by: {by}}}
+    release: {{default: {{mechanism: discrete_laplace}}}}
+""" for name, (by, _) in datasets.items())
+    ledger = Ledger(folder, text)
+    for name, (_, wheres) in datasets.items():
+        for where in wheres:
+            for statistic in ("sum:cost", "units"):
+                ledger.ask(name, statistic, *(("--where", where) if where else ()), "--epsilon", "0.3")
+    ledger.ask("bands", "mean:age", "--by", "ward", "--epsilon", "200", expect=(4,))
+    ledger.apply(text.replace("last: 2024-06", "last: 2024-12"))
+    ledger.ask("months", "count", "--where", "seen > 2024-06-15", "--epsilon", "0.3")
+    ledger.run("audit", "verify")
+    return ledger
+
+
 QUANTILES = DATASET.replace("[0, 111]}", "[0, 111], step: 5}") + """    allow: {statistics: [count, quantile]}
 """
 
@@ -671,7 +704,7 @@ principals: {ann: {roles: [asking]}, bob: {}}
     return ledger
 
 
-HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived,
+HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived, labelled,
              quantiles, tables, counted, ratios, batches, composed)
 
 

@@ -140,6 +140,85 @@ NUMBERS = {"columns": [{"name": "not", "type": "int", "values": ["2", "-1"], "mi
            "accounts": [], "blocks": {"by": "not"}}
 
 
+def labels(source, derived, null=("",)):
+    """A dataset whose blocks are the labels of one derived column; `other` is any other column."""
+    return {"columns": [{"name": "cell", **source}, {"name": "part", "from": "cell", "type": "string", **derived},
+                        {"name": "other", "type": "int", "step": "1"}],
+            "source": {"null": list(null)}, "accounts": [], "blocks": {"by": "part"}}
+
+
+BANDS = labels({"type": "int", "step": "1", "bounds": ["0", "110"]},
+               {"bins": ["0", "18", "65", "111"], "values": ["[0,18)", "[18,65)", "[65,111)"]})
+PRICES = labels({"type": "decimal", "step": "0.1", "bounds": ["0", "5"], "missing": "2.5"},
+                {"bins": ["-1.5", "0", "9.9"], "values": ["minus", "plus"]})
+SCORES = labels({"type": "double", "bounds": ["0", "1"], "missing": "0.1"},
+                {"bins": ["0", "0.1", "1/3", "1"], "values": ["low", "middle", "high"]})
+DEBTS = labels({"type": "double"}, {"bins": ["-1", "-9007199254740991/9007199254740992", "0"], "values": ["one", "part"]})
+SEEN = labels({"type": "date"}, {"per": "month", "first": "2024-01", "last": "2024-03",
+                                 "values": ["2024-01", "2024-02", "2024-03"]})
+EVES = labels({"type": "date"}, {"map": [{"label": "eve", "value": "0000-12-31"}, {"label": "eve", "value": "2024-12-31"}],
+                                 "other": "rest", "values": ["eve", "rest"]})
+CODES = labels({"type": "string"}, {"map": [{"label": "a", "value": "A"}, {"label": "b", "value": "it's"}],
+                                    "other": "rest", "values": ["a", "b", "rest"]}, ("", "NA"))
+TRUTHS = labels({"type": "bool"}, {"map": [{"label": "no", "value": "false"}, {"label": "yes", "value": "true"}],
+                                   "other": "rest", "values": ["no", "yes", "rest"]})
+NUMBERED = labels({"type": "int", "step": "1", "bounds": ["0", "9"], "missing": "3"},
+                  {"map": [{"label": "low", "value": "1"}, {"label": "low", "value": "2"}, {"label": "high", "value": "5"}],
+                   "values": ["high", "low"]})
+
+
+@sentence("a condition covers the labels of the cells that satisfy it, by what they are derived from")
+def covers_labels():
+    for said, where, covered in (
+            (BANDS, "", "[0,18) [18,65) [65,111)"),
+            (BANDS, "cell >= 65", "[65,111)"),
+            (BANDS, "cell > 64", "[65,111)"),
+            (BANDS, "cell >= 64", "[18,65) [65,111)"),
+            (BANDS, "cell > 17 and cell < 18", ""),
+            (BANDS, "cell in (3, 50, 200)", "[0,18) [18,65)"),
+            (BANDS, "cell not in (200) and cell != 3", "[0,18) [18,65) [65,111)"),
+            (BANDS, "cell > 110 or cell < 0 or cell is missing", ""),
+            (BANDS, "cell < 18 or other = 1", "[0,18) [18,65) [65,111)"),
+            (BANDS, "(cell < 18 or other = 1) and part != '[18,65)'", "[0,18) [65,111)"),
+            (BANDS, "part in ('[0,18)', '[65,111)') and cell >= 18", "[65,111)"),
+            (BANDS, "part not in ('[0,18)') and part is not missing and cell <= 18", "[18,65)"),
+            (BANDS, "part is missing", ""),
+            (PRICES, "cell < -1.4", "minus"),
+            (PRICES, "cell > -0.1 and cell < 0", ""),
+            (PRICES, "cell >= 9.85", ""),
+            (PRICES, "cell = 2.5", "plus"),
+            (PRICES, "cell is not missing", "minus plus"),
+            (SCORES, "cell <= 0.1", "low middle"),
+            (SCORES, "cell = 0.1", "middle"),
+            (SCORES, "cell < 0.1", "low"),
+            (SCORES, "cell = 1/3 or cell > 1", ""),
+            (SCORES, "cell > 6004799503160661/18014398509481984 and cell <= 0.5", "high"),
+            (DEBTS, "cell < -9007199254740991/9007199254740992", "one"),
+            (DEBTS, "cell > -1 and cell < -0.9", "part"),
+            (DEBTS, "cell >= -1 and cell <= -1", "one"),
+            (SEEN, "cell >= 2024-02-01 and cell < 2024-03-01", "2024-02"),
+            (SEEN, "cell >= 2024-02-01 and cell <= 2024-03-01", "2024-02 2024-03"),
+            (SEEN, "cell < 2024-01-01 or cell > 9999-12-30 or cell < 0000-02-29", ""),
+            (SEEN, "part = '2024-03' or cell = 2024-01-09", "2024-01 2024-03"),
+            (EVES, "cell = 2024-12-31", "eve"),
+            (EVES, "cell <= 0000-12-31", "eve rest"),
+            (EVES, "cell >= 2024-12-31 and cell < 2025-01-02", "eve rest"),
+            (EVES, "cell >= 2024-12-31 and cell < 2025-01-01", "eve"),
+            (CODES, "cell in ('A', 'NA')", "a"),
+            (CODES, "cell = 'it''s'", "b"),
+            (CODES, "cell not in ('A', 'it''s')", "rest"),
+            (CODES, "cell = 'C' or cell = 'NA'", "rest"),
+            (CODES, "cell = 'NA'", ""),
+            (TRUTHS, "", "no yes rest"),
+            (TRUTHS, "cell = true", "yes"),
+            (TRUTHS, "cell is not missing", "no yes"),
+            (NUMBERED, "cell > 1 and cell < 5", "low"),
+            (NUMBERED, "cell != 5", "low"),
+            (NUMBERED, "cell > 2", "high")):
+        found = verifier.Dataset(said, None).covered_by(where)
+        assert found == covered.split(), f"{where}: {found}"
+
+
 @sentence("a condition covers the blocks in which a value leaves room, and of an or those of all its parts")
 def covers():
     for said, where, covered in (
@@ -608,6 +687,7 @@ def forged_debits():
 
     forged("blocks", "do not charge the accounts", left_out)
     forged("blocks", "do not charge the accounts", another_block)
+    forged("labelled", "do not charge the accounts", left_out)
 
 
 @sentence("a value of others is found where who asked committed it, or had its token")

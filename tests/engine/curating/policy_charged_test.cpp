@@ -183,6 +183,101 @@ TEST_CASE("policy charged: what moves rows between blocks is refused of the bloc
   CHECK_FALSE(is_refused("bounds: [1, 9]", "bounds: [1, 8]"));
 }
 
+TEST_CASE("policy charged: of blocks of labels nothing that decides a label may change, and last may grow",
+          "[engine][charged]") {
+  struct Derived {
+    std::string source;  ///< of the derived column, which is `part`
+    std::string rule;
+  };
+  const auto policy = [](const Derived& derived,
+                         const std::string& source = "null: [NA], decimal: '.', delimiter: ';'") {
+    return "version: 1\n"
+           "datasets:\n"
+           "  clinic:\n"
+           "    source: {csv: visits.csv, " +
+           source +
+           "}\n"
+           "    unit: row\n"
+           "    rows: {max: 1000}\n"
+           "    neighbours: add-remove\n"
+           "    budget: {epsilon: 1}\n"
+           "    lifetime: {epsilon: 9}\n"
+           "    blocks: {by: part}\n"
+           "    columns:\n"
+           "      other: {type: decimal, scale: 2, bounds: [0, 9], missing: 0}\n"
+           "      another: {from: other, bins: [0, 1, 9]}\n"
+           "      cell: " +
+           derived.source + "\n      part: " + derived.rule + "\n";
+  };
+  const auto is_refused = [&](const std::string& before_text, const std::string& after_text) {
+    const Policy before = parsed(before_text);
+    const Policy after = parsed(after_text);
+    const auto changes = diff(before, after);
+    REQUIRE_FALSE(changes.empty());
+    for (const PolicyChange& change : changes) {
+      CAPTURE(change.place());
+      if (change.refused_once_charged) CHECK(name(change.direction) == "incomparable");
+      CHECK(change.refused_once_charged ==
+            !charged_faults({change}, before.dataset("clinic"), false, "p").empty());
+    }
+    return refused(before, after);
+  };
+  const auto both_ways = [&](const Derived& one, const Derived& other) {
+    CAPTURE(one.source, one.rule, other.source, other.rule);
+    const bool there = is_refused(policy(one), policy(other));
+    CHECK(is_refused(policy(other), policy(one)) == there);
+    return there;
+  };
+  const std::string decimal = "{type: decimal, scale: 1, bounds: [0, 9], missing: 2}";
+  const std::string bins = "{from: cell, bins: [0, 5, 10]}";
+  CHECK(both_ways({decimal, bins}, {decimal, "{from: cell, bins: [0, 6, 10]}"}));
+  CHECK(both_ways({decimal, bins}, {decimal, "{from: cell, bins: [0, 5, 10, 20]}"}));
+  CHECK(both_ways({decimal, bins}, {decimal, "{from: other, bins: [0, 5, 10]}"}));
+  CHECK(both_ways({decimal, bins}, {"{type: decimal, scale: 2, bounds: [0, 9], missing: 2}", bins}));
+  CHECK(both_ways({decimal, bins}, {"{type: decimal, scale: 1, bounds: [0, 9], missing: 6}", bins}));
+  CHECK(both_ways({decimal, bins}, {"{type: decimal, scale: 1, bounds: [0, 9]}", bins}));
+  CHECK(both_ways({decimal, bins}, {"{type: double, bounds: [0, 9], missing: 2}", bins}));
+  CHECK(both_ways({decimal, bins},
+                  {"{column: was, type: decimal, scale: 1, bounds: [0, 9], missing: 2}", bins}));
+  CHECK_FALSE(both_ways({decimal, bins}, {"{type: decimal, scale: 1, bounds: [0, 8], missing: 2}", bins}));
+
+  const std::string map = "{from: cell, map: {A: a, B: b}, other: c}";
+  CHECK(both_ways({"{type: string}", map}, {"{type: string}", "{from: cell, map: {A: a, B: c}, other: c}"}));
+  CHECK(both_ways({"{type: string}", map},
+                  {"{type: string}", "{from: cell, map: {A: a, B: b, D: d}, other: c}"}));
+  CHECK(both_ways({"{type: string}", map}, {"{type: string}", "{from: cell, map: {A: a, B: b}}"}));
+  CHECK_FALSE(both_ways({"{type: string}", map}, {"{type: string, values: [A, B]}", map}));
+
+  const auto months = [](const std::string& first, const std::string& last) {
+    return Derived{"{type: date}", "{from: cell, per: month, first: " + first + ", last: " + last + "}"};
+  };
+  CHECK(both_ways(months("2024-01", "2024-12"), months("2024-02", "2024-12")));
+  CHECK(both_ways(months("2024-01", "2024-12"),
+                  {"{type: date}", "{from: cell, per: quarter, first: 2024-Q1, last: 2024-Q4}"}));
+  CHECK_FALSE(is_refused(policy(months("2024-01", "2024-12")), policy(months("2024-01", "2025-01"))));
+  CHECK(is_refused(policy(months("2024-01", "2025-01")), policy(months("2024-01", "2024-12"))));
+
+  // Of the source: what is missing, and of fractions what is a number.
+  const Derived fractions{decimal, bins};
+  const Derived whole{"{type: int, bounds: [0, 9], missing: 2}", bins};
+  for (const Derived& derived : {fractions, whole}) {
+    CAPTURE(derived.source);
+    CHECK(is_refused(policy(derived), policy(derived, "null: [NA, '-'], decimal: '.', delimiter: ';'")));
+    CHECK(is_refused(policy(derived), policy(derived, "null: [NA], decimal: ',', delimiter: ';'")) ==
+          (derived.source == decimal));
+  }
+  // What another column says, and what is derived from it, is about no block.
+  const std::string text = policy(fractions);
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"other: {type: decimal, scale: 2, bounds: [0, 9], missing: 0}",
+            "other: {type: decimal, scale: 2, bounds: [0, 9]}"},
+           {"other: {type: decimal, scale: 2,", "other: {type: decimal, scale: 3,"},
+           {"bins: [0, 1, 9]", "bins: [0, 2, 9]"}}) {
+    CAPTURE(from, to);
+    CHECK_FALSE(is_refused(text, only_replaced(text, from, to)));
+  }
+}
+
 TEST_CASE("policy charged: a unit is the column that the source calls so, by whatever name",
           "[engine][charged][negative]") {
   const std::string policy =

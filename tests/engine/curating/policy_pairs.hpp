@@ -99,7 +99,7 @@ class PolicyParts final {
           ", renew: month, accept_unbounded_lifetime: true"}},
         {"lifetime", {"", "{epsilon: 2}", "{epsilon: 3}", "{measure: zcdp, rho: 1/5}"}},
         {"blocks",
-         {"", "{by: ward}", "{by: day, per: month, from: 2024-01, to: 2024-03}",
+         {"", "{by: ward}", "{by: band}", "{by: band}", "{by: day, per: month, from: 2024-01, to: 2024-03}",
           "{by: day, per: month, from: 2024-02, to: 2024-03}",
           "{by: day, per: month, from: 2024-01, to: 2024-04}"}},
         {"age", {"[0, 110]", "[0, 120]"}},

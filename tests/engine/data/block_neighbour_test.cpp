@@ -2,7 +2,8 @@
 // block, and against those that differ by a whole unit.
 //
 // The data sets are as in neighbour_test.cpp, with a date beside the group; the blocks are either of the
-// dates' months or of the declared groups, and some rows lie in none.
+// dates' months or of the declared groups, or of labels derived from the numbers or the dates, and some rows
+// lie in none.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -29,7 +30,8 @@ const std::vector<std::string> kStatistics = {
     "count:x",    "count:d",  "distinct:g",     "proportion:g:A"};
 
 /// The second, fourth and sixth leave one block of the months, of the groups and of both; so does the
-/// seventh, of the months. The eighth leaves all of both, the last one none of the months.
+/// seventh, of the months. The eighth leaves all of both, the ninth none of the months. Of the bands the
+/// third leaves one, and so do the last three, one of them none of the halves.
 const std::vector<std::string> kWheres = {"",
                                           "d >= 2024-02-01",
                                           "x >= 1",
@@ -38,7 +40,10 @@ const std::vector<std::string> kWheres = {"",
                                           "d < 2024-02-01 and g != 'B'",
                                           "not (d < 2024-02-01 or g is missing)",
                                           "d < 2024-02-01 and g = 'A' or x is missing or d >= 2024-02-01",
-                                          "d is missing and (g = 'A' or x >= 1)"};
+                                          "d is missing and (g = 'A' or x >= 1)",
+                                          "band = '[1,9)'",
+                                          "band != '[1,9)' and half = 'early'",
+                                          "x < 1 and d is missing or band = '[-9,1)'"};
 
 constexpr std::size_t kRowsMax = 4;
 constexpr std::size_t kAddedMax = 2;
@@ -52,16 +57,41 @@ Blocks months() {
 Blocks groups() {
   return {"g", std::nullopt};
 }
+Blocks bands() {
+  return {"band", std::nullopt};
+}
+Blocks halves() {
+  return {"half", std::nullopt};
+}
+
+/// Of a cell of `x`, in whose bins -9 and 1 lie. `constant`: where a missing one lies.
+std::string band_of(const std::string& x, const std::string& constant) {
+  if (x == "-9") return "[-9,1)";
+  if (x == "1") return "[1,9)";
+  const bool is_number =
+      !x.empty() && x.find_first_not_of("0123456789", x[0] == '-' ? 1 : 0) == std::string::npos;
+  return is_number ? "" : constant;
+}
+
+/// Of a cell of `d`, of which one day is mapped to itself and every other one to one label.
+std::string half_of(const std::string& d) {
+  if (d == "2024-01-31") return "early";
+  return d == "2024-02-01" || d == "2024-03-01" ? "late" : "";
+}
 
 /// The block a row is in, said without the code under test; "" for none.
 std::string block_of(const Dataset& dataset, const MemoryRow& row) {
   if (row.empty()) return "";
-  if (!dataset.blocks->per) return row[2] == "A" || row[2] == "B" ? row[2] : "";
+  if (dataset.blocks->by == "g") return row[2] == "A" || row[2] == "B" ? row[2] : "";
+  if (dataset.blocks->by == "band") return band_of(row[1], dataset.columns[0].missing ? "[1,9)" : "");
+  if (dataset.blocks->by == "half") return half_of(row[3]);
   return row[3] == "2024-01-31" || row[3] == "2024-02-01" ? row[3].substr(0, 7) : "";
 }
 
 std::vector<std::string> blocks_of(const Dataset& dataset) {
-  if (!dataset.blocks->per) return {"A", "B"};
+  if (dataset.blocks->by == "g") return {"A", "B"};
+  if (dataset.blocks->by == "band") return {"[-9,1)", "[1,9)"};
+  if (dataset.blocks->by == "half") return {"early", "late"};
   return {"2024-01", "2024-02"};
 }
 
@@ -170,9 +200,17 @@ Dataset toy_dataset(const Blocks& blocks, std::uint64_t k, Neighbours neighbours
   Dataset dataset;
   dataset.name = "toy";
   dataset.csv.emplace();
-  dataset.columns = {number_column("x", ColumnType::integer, -2, 3),
-                     value_column("g", ColumnType::string, {"A", "B"}),
-                     value_column("d", ColumnType::date, {})};
+  dataset.columns = {
+      number_column("x", ColumnType::integer, -2, 3), value_column("g", ColumnType::string, {"A", "B"}),
+      value_column("d", ColumnType::date, {}), value_column("band", ColumnType::string, {"[-9,1)", "[1,9)"}),
+      value_column("half", ColumnType::string, {"early", "late"})};
+  dataset.columns[3].derived.emplace();
+  dataset.columns[3].derived->from = "x";
+  dataset.columns[3].derived->bins = {-9, 1, 9};
+  dataset.columns[4].derived.emplace();
+  dataset.columns[4].derived->from = "d";
+  dataset.columns[4].derived->map = {{"2024-01-31", "early"}};
+  dataset.columns[4].derived->other = "late";
   dataset.unit = k == 0 ? UnitOfPrivacy{"", 1} : UnitOfPrivacy{"id", k};
   dataset.rows = {kRowsMax + kAddedMax, false};
   dataset.neighbours = neighbours;
@@ -191,7 +229,8 @@ Setting setting_of(Dataset dataset, const std::string& statistic, const std::str
 
 Setting random_setting(std::mt19937_64& random) {
   const auto neighbours = random() % 2 == 0 ? Neighbours::add_remove : Neighbours::replace_one;
-  Dataset dataset = toy_dataset(random() % 2 == 0 ? months() : groups(), random() % 4, neighbours);
+  static const std::vector<Blocks> kBlocks = {months(), groups(), bands(), halves()};
+  Dataset dataset = toy_dataset(pick(kBlocks, random), random() % 4, neighbours);
   if (random() % 2 == 0) dataset.columns[0].bounds = Bounds{1, 3};
   if (random() % 2 == 0) dataset.columns[0].missing = dataset.columns[0].bounds->upper;
   const std::string statistic = pick(kStatistics, random);
@@ -240,7 +279,7 @@ TEST_CASE(
   constexpr std::uint64_t kSeed = 20240201;
   std::mt19937_64 random(kSeed);
   std::uint64_t pairs = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 400; ++i) {
     const Setting setting = random_setting(random);
     const Records rows = random_rows(setting.dataset, random() % (kRowsMax + 1), random);
     const Values before = answered(setting, {kColumns, rows});
@@ -270,6 +309,33 @@ TEST_CASE("block neighbour: the counterexample, one row more in a block takes th
   CHECK(of_whole_units(histogram).components[0].sensitivity == 1);
   CHECK(histogram.derivation.components[0].sensitivity == 2);
   CHECK(histogram.derivation.components[0].coordinates == 2);
+}
+
+TEST_CASE(
+    "block neighbour: the counterexample holds of labels, and of one label a question keeps the smaller "
+    "entry",
+    "[engine][blocks][derived][neighbour][exact]") {
+  const auto histogram = [](const std::string& where) {
+    return setting_of(toy_dataset(bands(), 1, Neighbours::add_remove), "count", "g", where);
+  };
+  const Records before = {{"p", "1", "B", ""}};
+  const Records after = {{"p", "-9", "A", ""}, {"p", "1", "B", ""}};
+  for (const char* where : {"", "g != 'Z'", "x <= 1", "x != 1 or band = '[1,9)'"}) {
+    CAPTURE(where);
+    const Setting setting = histogram(where);
+    CHECK(answered(setting, {kColumns, before})[0] == std::vector<Rational>{0, 1});
+    CHECK(answered(setting, {kColumns, after})[0] == std::vector<Rational>{1, 0});
+    CHECK(setting.derivation.components[0].sensitivity == 2);
+    CHECK(largest_distance(setting, before) == 2);
+  }
+  // Rows of x >= 9 or with none lie in no block, and take no place.
+  for (const char* where :
+       {"x >= 1", "x > 0.5", "band = '[1,9)'", "x is missing or x > 2 and x < 9", "x > 9"}) {
+    CAPTURE(where);
+    const Setting setting = histogram(where);
+    CHECK(setting.derivation.components[0].sensitivity == 1);
+    CHECK(largest_distance(setting, before) <= 1);
+  }
 }
 
 TEST_CASE("block neighbour: what a whole unit changes is too small for its rows in one of several blocks",

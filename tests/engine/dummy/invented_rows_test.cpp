@@ -218,4 +218,13 @@ TEST_CASE("invented rows: a column is spread over what is derived from it, where
   CHECK(distinct("dx") == std::set<std::string>{"A", "1", "2"});
   CHECK(distinct("code") == std::set<std::string>{"7", "1"});
   CHECK(distinct("age").size() == 10);  // its own bounds
+  // Of several the one whose labels are blocks.
+  engine::LabelRule later = months;
+  REQUIRE(engine::parse_date("2025-05-01", later.first_day));
+  REQUIRE(engine::parse_date("2025-05-31", later.last_day));
+  dataset.columns.push_back(derived("later", later));
+  CHECK(*distinct("seen").begin() == "2024-02-01");
+  dataset.blocks = engine::Blocks{.by = "later", .per = std::nullopt};
+  CHECK(*distinct("seen").begin() == "2025-05-01");
+  CHECK(*distinct("seen").rbegin() == "2025-05-31");
 }

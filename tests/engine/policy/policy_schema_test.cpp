@@ -109,7 +109,7 @@ const std::set<std::string> kBeyondTheSchema = {"accept_unbounded_with_lifetime"
                                                 "bins_of_texts",
                                                 "bins_with_an_edge_twice",
                                                 "blocks_of_a_date_without_periods",
-                                                "blocks_of_a_derived_column",
+                                                "blocks_of_a_derived_column_with_periods",
                                                 "blocks_of_undeclared_values",
                                                 "blocks_periods_of_values",
                                                 "blocks_range_inverted",

@@ -90,6 +90,7 @@ struct JointsPolicy {
   Amounts budget;
   std::string renew;
   bool blocks = false;
+  bool areas = false;  ///< the blocks are by area, which is derived from the zone
   std::optional<Amounts> lifetime;
   std::vector<LimitPlan> limits;
   Amounts per_release;
@@ -157,6 +158,7 @@ struct JointsPolicy {
     }
     return own.empty() ? of_each : own;
   }
+  static std::string area_of(const std::string& zone) { return zone == "2" ? "[in)" : "out"; }
   using Scopes = std::vector<std::pair<std::string, const Amounts*>>;
   /// Everything that a request touches, at that instant of the calendar.
   [[nodiscard]] Scopes scopes(const JointsRequest& asked, std::int64_t calendar_ms) const {
@@ -165,9 +167,11 @@ struct JointsPolicy {
       for (const Amounts* limit : limits_on(subject, who)) result.emplace_back(subject + ":" + who, limit);
     };
     if (blocks) {
-      for (const char* zone : {"1", "2", "3"})
-        if (!asked.zones || asked.zones->contains(zone))
-          result.emplace_back(std::string("block:") + zone, &budget);
+      std::set<std::string> covered;
+      for (const std::string zone : {"1", "2", "3"}) {
+        if (!asked.zones || asked.zones->contains(zone)) covered.insert(areas ? area_of(zone) : zone);
+      }
+      for (const std::string& block : covered) result.emplace_back("block:" + block, &budget);
     } else {
       result.emplace_back(renew.empty() ? "" : "period:" + period_named(renew, calendar_ms), &budget);
     }
@@ -188,7 +192,10 @@ struct JointsPolicy {
     };
     if (scope.empty()) return blocks || !renew.empty() ? std::nullopt : in({&budget});
     if (scope == "lifetime") return lifetime ? in({&*lifetime}) : std::nullopt;
-    if (scope.starts_with("block:")) return blocks ? in({&budget}) : std::nullopt;
+    if (scope.starts_with("block:")) {
+      const bool of_area = scope == "block:" + area_of("1") || scope == "block:" + area_of("2");
+      return blocks && of_area == areas ? in({&budget}) : std::nullopt;
+    }
     if (scope.starts_with("period:")) {
       const bool current = !renew.empty() && scope == "period:" + period_named(renew, calendar_ms);
       return current ? in({&budget}) : std::nullopt;
@@ -225,7 +232,7 @@ struct JointsPolicy {
         measures(budget) != measures(before.budget) || renew != before.renew ||
         (lifetime && (!before.lifetime || measures(*lifetime) != measures(*before.lifetime)));
     const bool block =
-        blocks != before.blocks ||
+        blocks != before.blocks || (blocks && areas != before.areas) ||
         (before.blocks && (null_dash != before.null_dash || zone_missing != before.zone_missing ||
                            zones_are_texts != before.zones_are_texts));
     return unit || measure || block;
@@ -277,13 +284,14 @@ inline std::string JointsPolicy::yaml() const {
   text += "    budget: {" + budget_yaml(budget) + (renew.empty() ? "" : ", renew: " + renew) +
           (!renew.empty() && !lifetime ? ", accept_unbounded_lifetime: true" : "") + "}\n";
   if (lifetime) text += "    lifetime: {" + budget_yaml(*lifetime) + "}\n";
-  if (blocks) text += "    blocks: {by: zone}\n";
+  if (blocks) text += std::string("    blocks: {by: ") + (areas ? "area" : "zone") + "}\n";
   text += "    columns:\n      age: {type: " + age_type + (age_type == "decimal" ? ", scale: 1" : "") +
           ", bounds: [0, " + std::to_string(age_upper) + "]" +
           (age_missing > 0 ? ", missing: " + std::to_string(age_missing) : "") +
           "}\n      ward: {type: string, values: [A, B, C]}\n      zone: {type: " +
           (zones_are_texts ? "string, values: ['1', '2', '3']" : "int, bounds: [0, 9], values: [1, 2, 3]") +
-          (zone_missing > 0 && !zones_are_texts ? ", missing: " + std::to_string(zone_missing) : "") + "}\n";
+          (zone_missing > 0 && !zones_are_texts ? ", missing: " + std::to_string(zone_missing) : "") +
+          "}\n      area: {from: zone, map: {1: out, 2: '[in)', 3: out}}\n";
   if (!limits.empty()) text += "    limits:\n";
   for (const LimitPlan& limit : limits) {
     text += "      - {" +

@@ -37,6 +37,7 @@ class JointsRandom {
       policy.renew = period();
     } else if (chance(3)) {
       policy.blocks = true;
+      policy.areas = chance(2);
     }
     if (policy.blocks || chance(3)) policy.lifetime = budget(12);
     if (chance(2)) change_limits(policy);
@@ -177,7 +178,11 @@ class JointsRandom {
         policy.renew = policy.renew.empty() || chance(2) ? period() : "";
         return;
       case 1:
-        policy.blocks = !policy.blocks;
+        if (chance(3)) {
+          policy.areas = !policy.areas;
+        } else {
+          policy.blocks = !policy.blocks;
+        }
         return;
       case 2:
         policy.budget = budget(4);
