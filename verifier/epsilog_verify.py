@@ -609,9 +609,8 @@ class Dataset:
         return {column, self.columns[column].get("from", column)} if column in self.columns else {column}
 
     def keys(self, question):
-        """Of the cells of an answer, as its record has them."""
-        lists = [self.values(column) for column in grouped_by(question)]
-        return lists[0] if len(lists) == 1 else lists
+        """Of the cells that rows are in; those of an answer are of several quantiles too."""
+        return [self.values(column) for column in grouped_by(question)]
 
     def covered(self, question):
         """The blocks that a row which satisfies the condition could lie in; of a batch, of any of its conditions."""
@@ -1117,8 +1116,12 @@ def check_suppression(question):
     require(least is not None and least > 0 and (counted or "suppress_below" not in question),
             "suppresses what is no counted cell", "question")
 
+def recorded_keys(lists):
+    """As a record has them: one list without another around it."""
+    return lists[0] if len(lists) == 1 else lists
+
 def number_of_cells(keys):
-    """Of one column's keys, or of all combinations of several columns'."""
+    """Of one list of keys, or of all combinations of several."""
     return prod(map(len, keys)) if keys and type(keys[0]) is list else max(1, len(keys))
 
 def expected_components(dataset, question):
@@ -1132,7 +1135,7 @@ def expected_components(dataset, question):
     n = rows.get("max") or rows["exact"]
     replace = said["neighbours"] == "replace-one" or (
         "blocks" in said and "id" in said["unit"] and len(dataset.covered(question)) > 1)
-    cells = number_of_cells(dataset.keys(question))
+    cells = prod(map(len, dataset.keys(question)))
     groups, m = cells > 1, min(2 * k if replace else k, cells)
     whole = "exact" in rows and "by" not in question and "where" not in question
 
@@ -1376,9 +1379,7 @@ class Plan:
                     "is by another mechanism than the policy's", "release")
             if wanted:
                 self.candidates = candidates_of(self.dataset.columns[name])
-            cells = self.dataset.keys(self.question)
-            if len(wanted) > 1:
-                cells = rest.split(",")
+            cells = recorded_keys(self.dataset.keys(self.question) + [rest.split(",")] * (len(wanted) > 1))
             require(cells == release.get("cells", []), "has not the cells that the policy declares", "release")
         levels = len(quantiles_asked((self.question or {}).get("statistic", ""))).bit_length()
         for said, component, (statistic, d, d2, m, step, ends) in zip(release["components"], self.components, expected):

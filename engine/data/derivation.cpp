@@ -228,6 +228,22 @@ class Deriver {
     }
   }
 
+  /// Several quantiles of a cell are one value each, told apart by a key after those of the columns.
+  void derive_cells_of_quantiles() {
+    const std::vector<Rational>& asked = question_.statistic.quantiles;
+    if (asked.size() == 1) return;
+    std::vector<std::vector<std::string>> lists = result_.cells.lists();
+    std::vector<std::string>& last = lists.emplace_back();
+    for (const Rational& quantile : asked) last.push_back(accounting::text(quantile));
+    ledger::CellKeys cells(std::move(lists));
+    if (grouped() && cells.size() > ledger::kCellsOfTableMax) {
+      throw Underivable("by: '" + by_text(question_.by) + "' has " + std::to_string(result_.cells.size()) +
+                        " cells, of " + std::to_string(asked.size()) + " quantiles each: at most " +
+                        std::to_string(ledger::kCellsOfTableMax) + " values; ask for fewer at once");
+    }
+    result_.cells = std::move(cells);
+  }
+
   [[nodiscard]] static const std::vector<std::string>& keys_of(const Column& column) {
     if (!column.values.empty()) return column.values;
     const bool can_be_declared = column.type != ColumnType::decimal && column.type != ColumnType::real;
@@ -426,11 +442,7 @@ class Deriver {
     component.sensitivity = mechanisms::largest_sensitivity(options);
     component.sensitivity_l2_squared = component.sensitivity * component.sensitivity;
     component.coordinates = cells_changed(options.cells);
-    if (asked.size() > 1) {
-      std::vector<std::string> keys;
-      for (const Rational& quantile : asked) keys.push_back(accounting::text(quantile));
-      result_.cells = std::move(keys);
-    }
+    derive_cells_of_quantiles();
     component.quantiles = std::move(options);
     result_.components = {std::move(component)};
   }

@@ -286,9 +286,6 @@ Question parse_question_by(std::string_view statistic, std::vector<std::string> 
   if (result.statistic.kind == StatisticKind::proportion) result.statistic.value = take_value(subject);
   if (result.statistic.kind == StatisticKind::ratio) result.statistic.divisor = take_divisor(subject);
   if (subject.empty() && wants_subject) throw InvalidParameter("statistic: '" + shown + "' names no column");
-  if (!by.empty() && result.statistic.quantiles.size() > 1) {
-    throw InvalidParameter("by: several quantiles cannot be grouped; ask them one by one");
-  }
   if (!by.empty() && (histogram || result.statistic.kind == StatisticKind::value)) {
     throw InvalidParameter("by: cannot be combined with '" + shown + "'");
   }

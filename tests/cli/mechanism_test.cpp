@@ -273,8 +273,8 @@ TEST_CASE("rho: what it cannot be asked of, or beside, ends with exit code 2 and
 TEST_CASE("quantile: the command plans, releases, tells and verifies it, and says how far its rank may be",
           "[cli][quantile]") {
   const Workbench bench;
-  bench.init(
-      replaced(kClinicPolicy, "    budget:", "    allow: {statistics: [count, quantile]}\n    budget:"));
+  bench.init(replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 2}"),
+                      "    budget:", "    allow: {statistics: [count, quantile]}\n    budget:"));
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin() + 1, "clinic");
     words.insert(words.end(), {"--epsilon", "0.5"});
@@ -304,6 +304,24 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
   CHECK(several.at("value").is_null());
   CHECK(several.at("rank_accuracy")[0].at("quantile") == "0.25");
   CHECK(contains(ask({"plan", "quantiles:age:0.25,0.75"}).out, "times the most rows at one value"));
+  const Result by = ask({"release", "quantiles:age:0.25,0.75", "--by", "ward", "--json", "--key", "k"});
+  const json cells = json::parse(by.out).at("cells");
+  REQUIRE(cells.size() == 6);
+  CHECK(cells[1].at("key").is_null());
+  CHECK(cells[1].at("keys") == json::array({"A", "0.75"}));
+  CHECK(json::parse(by.out).at("rank_accuracy")[1].at("quantile") == "0.75");
+  CHECK(json::parse(by.out).at("rank_accuracy").size() == 2);
+  const auto again = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"release", "quantiles:age:0.25,0.75", "--by", "ward", "--key", "k"});
+    return ask(more).out;
+  };
+  const std::string value = cells[1].at("value").get<std::string>();
+  CHECK(contains(again({"--quiet"}), "A\t0.75\t" + value + "\n"));
+  CHECK(contains(again({"--format", "csv"}), "keys.0,keys.1,value"));
+  CHECK(contains(again({"--format", "csv"}), ",A,0.75," + value + ","));
+  CHECK(contains(again({}), "  ward     0.25  0.75\n"));  // as wide as "it's, C"
+  CHECK(contains(again({"--verbose"}), "ward  "));
+  CHECK(contains(again({}), " rows of rank 0.75 n\n"));
   const Result refused = ask({"release", "sum:age"});
   CHECK(refused.exit == 4);
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);

@@ -145,6 +145,49 @@ TEST_CASE("quantile: of two cells between which a row moves the loss is at most 
   }
 }
 
+TEST_CASE(
+    "quantile: several of each of two cells lose no more than epsilon together, wherever a unit's rows are",
+    "[mechanisms][quantile][exhaustive]") {
+  const auto worst_of_two = [](const QuantileParameters& p, RowsChange how, std::uint64_t k) {
+    const std::map<Data, JointLaw> laws = laws_of(p, 3);
+    // Of one cell, by rows gone and come: cells are independent, so that their ratios multiply.
+    std::array<std::array<Rational, 3>, 3> of_a_cell;
+    for (const auto& [before, law] : laws) {
+      for (const auto& [after, other] : laws) {
+        const epsilog::test::Changed rows = changed(before, after);
+        if (rows.gone > k || rows.come > k) continue;
+        Rational& worst = of_a_cell[rows.gone][rows.come];
+        worst = std::max(worst, ratio_up(law, other));
+      }
+    }
+    Rational worst = 0;
+    for (std::uint64_t i = 0; i < (k + 1) * (k + 1) * (k + 1) * (k + 1); ++i) {
+      const std::uint64_t gone = i % (k + 1);
+      const std::uint64_t come = i / (k + 1) % (k + 1);
+      const std::uint64_t gone_too = i / (k + 1) / (k + 1) % (k + 1);
+      const std::uint64_t come_too = i / (k + 1) / (k + 1) / (k + 1);
+      if (gone + gone_too > k || come + come_too > k) continue;
+      if (!epsilog::test::neighbours({gone + gone_too, come + come_too}, how, k)) continue;
+      worst = std::max<Rational>(worst, of_a_cell[gone][come] * of_a_cell[gone_too][come_too]);
+    }
+    return worst;
+  };
+  for (const Selection selection : kSelections) {
+    for (const RowsChange how : {RowsChange::added_or_removed, RowsChange::replaced}) {
+      for (const std::vector<Rational>& quantiles :
+           {std::vector<Rational>{{1, 4}, {1, 2}, {3, 4}}, std::vector<Rational>{{1, 2}, {9, 10}}}) {
+        for (const std::uint64_t k : {std::uint64_t{1}, std::uint64_t{2}}) {
+          const QuantileParameters p = parameters(selection, "3", quantiles, 3, how, k, 2);
+          const Rational worst = worst_of_two(p, how, k);
+          CAPTURE(static_cast<int>(selection), static_cast<int>(how), k, quantiles.size());
+          CHECK(worst <= exp_up(p.adjusted, kLawPrecision) * kSlack);
+          CHECK(worst >= exp_down(p.adjusted / 8, kLawPrecision));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("quantile: the exponential mechanism stays within its zCDP loss at every order",
           "[mechanisms][quantile][exhaustive]") {
   struct Setting {

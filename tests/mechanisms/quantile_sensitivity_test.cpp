@@ -53,6 +53,71 @@ Change change_of(const Data& before, const Data& after, const CandidateRange& ra
   return {std::max<Rational>(most, -least), most - least};
 }
 
+/// Of one cell, by rows gone and come: the largest change.
+using OfACell = std::array<std::array<Rational, 3>, 3>;
+
+template <class ChangeOf>
+OfACell worst_of_a_cell(const std::vector<Data>& all, std::uint64_t k, const ChangeOf& change) {
+  OfACell worst_of;
+  for (const Data& before : all) {
+    for (const Data& after : all) {
+      const Changed rows = changed(before, after);
+      if (rows.gone > k || rows.come > k) continue;
+      Rational& worst = worst_of[rows.gone][rows.come];
+      worst = std::max<Rational>(worst, change(before, after));
+    }
+  }
+  return worst_of;
+}
+
+/// Of two cells, over which the rows of one unit are spread.
+Rational worst_of_two_cells(const OfACell& worst_of, RowsChange how, std::uint64_t k) {
+  Rational worst = 0;
+  for (std::uint64_t gone = 0; gone <= k; ++gone) {
+    for (std::uint64_t come = 0; come <= k; ++come) {
+      for (std::uint64_t gone_too = 0; gone + gone_too <= k; ++gone_too) {
+        for (std::uint64_t come_too = 0; come + come_too <= k; ++come_too) {
+          if (!neighbours({gone + gone_too, come + come_too}, how, k)) continue;
+          worst = std::max<Rational>(worst, worst_of[gone][come] + worst_of[gone_too][come_too]);
+        }
+      }
+    }
+  }
+  return worst;
+}
+
+/// What a level's selections change together, each in its own sensitivity, if the one before took `middle`.
+Rational change_of_level(const QuantileParameters& p, unsigned level, std::uint64_t middle,
+                         const Data& before, const Data& after) {
+  Rational sum = 0;
+  const std::array<std::uint64_t, 3> selected = {0, middle, 0};
+  for (const QuantileNode& node : p.nodes) {
+    if (node.level != level) continue;
+    sum += change_of(before, after, range_of(node, selected, p.candidates), node.share).largest /
+           node.sensitivity;
+  }
+  return sum;
+}
+
+/// Three quantiles, the middle one of which is selected first.
+const std::vector<std::vector<Rational>> kThree = {
+    {{1, 4}, {1, 2}, {3, 4}}, {{1, 10}, {1, 2}, {9, 10}}, {{1, 10}, {1, 5}, {3, 10}}};
+
+QuantileParameters split(const std::vector<Rational>& quantiles, std::uint64_t candidates, RowsChange how,
+                         std::uint64_t k, std::uint64_t cells) {
+  QuantileOptions options;
+  options.epsilon = epsilog::accounting::Epsilon::parse_down("1");
+  options.quantiles = quantiles;
+  options.candidates = candidates;
+  options.change = how;
+  options.rows_per_unit = k;
+  options.cells = cells;
+  QuantileParameters p = split_quantiles(options);
+  REQUIRE(p.nodes.size() == 3);
+  REQUIRE(p.levels == 2);
+  return p;
+}
+
 constexpr std::array<RowsChange, 2> kChanges = {RowsChange::added_or_removed, RowsChange::replaced};
 const std::array<Rational, 5> kQuantiles = {Rational(1, 2), Rational(1, 3), Rational(9, 10), Rational(1, 100),
                                             Rational(5, 7)};
@@ -147,27 +212,10 @@ TEST_CASE("quantile: over two cells the changes of a unit add up to at most the 
   for (const RowsChange how : kChanges) {
     for (const std::uint64_t k : {std::uint64_t{1}, std::uint64_t{2}}) {
       for (const Rational& quantile : kQuantiles) {
-        // Of one cell, by rows gone and come: the largest change.
-        std::array<std::array<Rational, 3>, 3> worst_of;
-        for (const Data& before : all) {
-          for (const Data& after : all) {
-            const Changed rows = changed(before, after);
-            if (rows.gone > k || rows.come > k) continue;
-            Rational& worst = worst_of[rows.gone][rows.come];
-            worst = std::max(worst, change_of(before, after, whole, quantile).largest);
-          }
-        }
-        Rational worst = 0;
-        for (std::uint64_t gone = 0; gone <= k; ++gone) {
-          for (std::uint64_t come = 0; come <= k; ++come) {
-            for (std::uint64_t gone_too = 0; gone + gone_too <= k; ++gone_too) {
-              for (std::uint64_t come_too = 0; come + come_too <= k; ++come_too) {
-                if (!neighbours({gone + gone_too, come + come_too}, how, k)) continue;
-                worst = std::max<Rational>(worst, worst_of[gone][come] + worst_of[gone_too][come_too]);
-              }
-            }
-          }
-        }
+        const OfACell worst_of = worst_of_a_cell(all, k, [&](const Data& before, const Data& after) {
+          return change_of(before, after, whole, quantile).largest;
+        });
+        const Rational worst = worst_of_two_cells(worst_of, how, k);
         CAPTURE(static_cast<int>(how), k, quantile.get_d());
         CHECK(worst == quantile_sensitivity(quantile, how, k, false));
       }
@@ -179,38 +227,44 @@ TEST_CASE("quantile: where rows are divided, the changes of all selections of a 
           "[mechanisms][quantile][exhaustive]") {
   // Three quantiles: below and above every value of the middle one, each change in its own sensitivity.
   const std::vector<Data> all = toy_data(4, 4);
-  const std::vector<std::vector<Rational>> settings = {
-      {{1, 4}, {1, 2}, {3, 4}}, {{1, 10}, {1, 2}, {9, 10}}, {{1, 10}, {1, 5}, {3, 10}}};
   for (const RowsChange how : kChanges) {
     for (const std::uint64_t k : {std::uint64_t{1}, std::uint64_t{2}}) {
-      for (const std::vector<Rational>& quantiles : settings) {
-        QuantileOptions options;
-        options.epsilon = epsilog::accounting::Epsilon::parse_down("1");
-        options.quantiles = quantiles;
-        options.candidates = 4;
-        options.change = how;
-        options.rows_per_unit = k;
-        const QuantileParameters p = split_quantiles(options);
-        REQUIRE(p.nodes.size() == 3);
-        REQUIRE(p.levels == 2);
+      for (const std::vector<Rational>& quantiles : kThree) {
+        const QuantileParameters p = split(quantiles, 4, how, k, 1);
         Rational worst = 0;
         for (const Data& before : all) {
           for (const Data& after : all) {
             if (!neighbours(changed(before, after), how, k)) continue;
-            for (std::uint64_t middle = 0; middle < 4; ++middle) {
-              Rational sum = 0;
-              const std::array<std::uint64_t, 3> selected = {0, middle, 0};
-              for (const QuantileNode& node : p.nodes) {
-                if (node.level != 1) continue;
-                sum += change_of(before, after, range_of(node, selected, 4), node.share).largest /
-                       node.sensitivity;
-              }
-              worst = std::max(worst, sum);
-            }
+            for (std::uint64_t middle = 0; middle < 4; ++middle)
+              worst = std::max<Rational>(worst, change_of_level(p, 1, middle, before, after));
           }
         }
         CAPTURE(static_cast<int>(how), k, worst.get_d());
         CHECK(worst == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("quantile: over two cells, each divided by itself, the changes of a level add up to at most one",
+          "[mechanisms][quantile][exhaustive]") {
+  // The first level too: its selections are as many as the cells. What one cell's selection took says nothing
+  // of the other's.
+  const std::vector<Data> all = toy_data(3, 4);
+  for (const RowsChange how : kChanges) {
+    for (const std::uint64_t k : {std::uint64_t{1}, std::uint64_t{2}}) {
+      for (const std::vector<Rational>& quantiles : kThree) {
+        const QuantileParameters p = split(quantiles, 3, how, k, 2);
+        for (const unsigned level : {0U, 1U}) {
+          const OfACell worst_of = worst_of_a_cell(all, k, [&](const Data& before, const Data& after) {
+            Rational worst = 0;
+            for (std::uint64_t middle = 0; middle < 3; ++middle)
+              worst = std::max<Rational>(worst, change_of_level(p, level, middle, before, after));
+            return worst;
+          });
+          CAPTURE(static_cast<int>(how), k, level);
+          CHECK(worst_of_two_cells(worst_of, how, k) == 1);
+        }
       }
     }
   }

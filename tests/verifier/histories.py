@@ -492,6 +492,8 @@ def quantiles(folder):
             ledger.ask(dataset, statistic, "--epsilon", "0.7")
             ledger.ask(dataset, statistic, "--where", "age < 60", "--epsilon", "1/3")
         ledger.ask(dataset, "quantile:age:0.8", "--by", "ward", "--epsilon", "9")
+        ledger.ask(dataset, "quantiles:age:0.5,0.9", "--by", "ward", "--epsilon", "3")
+        ledger.ask(dataset, "quantiles:age:0.1,0.3,0.8,0.9", "--by", "emergency,ward", "--epsilon", "3")
         ledger.ask(dataset, "sum:age", "--epsilon", "1", expect=(4,))
     for dataset in ("swapped", "cohort"):
         ledger.ask(dataset, "quantiles:seven:0.2,0.7", "--epsilon", "1")
@@ -636,7 +638,8 @@ principals: {ann: {}, bob: {}}
 
     every = ("count,,,,0.5,,\nmean:cost,ward,,,1/3,,\nvariance:age,\"ward,emergency\",,45,0.25,,\nunits,,,,0.5,1e-7,\n"
              "quantile:age:0.2,,,,0.5,,\n"
-             "\"quantiles:age:0.2,0.7\",,,,0.5,,\nproportion:ward:A,emergency,,,0.5,,\ndistinct:ward,,age < 90,,0.5,,\n"
+             "\"quantiles:age:0.2,0.7\",,,,0.25,,\n\"quantiles:age:0.2,0.7\",ward,,,0.25,,\n"
+             "proportion:ward:A,emergency,,,0.5,,\ndistinct:ward,,age < 90,,0.5,,\n"
              "count:band,ward,,,0.5,,\n\"ratio:cost,age\",ward,,,0.5,,\n")
     ask("clinic", every, "--key", "k")
     ask("clinic", every, "--key", "k")

@@ -884,6 +884,13 @@ def forged_quantiles():
             return place
         return change
 
+    def of_other_cells(other):
+        def change(changed):
+            place = plan_of(changed, "quantiles:age:0.5,0.9")
+            changed[place]["release"]["cells"] = other(changed[place]["release"]["cells"])
+            return place
+        return change
+
     several = "quantiles:age:0.1,1/3,0.5,0.9"
     for statistic in ("quantile:age", "quantile:age:", "quantile:age:half", "quantile:age:0.50", "quantile:age:0",
                       "quantile:age:1", "quantile:age:0.5,0.6", "quantiles:age:0.5", "quantiles:age:0.5,0.5",
@@ -897,6 +904,13 @@ def forged_quantiles():
     forged("quantiles", "sensitivity below what one unit can change", component("sensitivity", "1.499999"))
     forged("quantiles", "sensitivity below what one unit can change",
            component("sensitivity", "4.79", several, "swapped"))
+    by = "quantiles:age:0.5,0.9"
+    for dataset in ("swapped", "cohort"):  # 10/3 were of a single cell
+        forged("quantiles", "sensitivity below what one unit can change", component("sensitivity", "5.39", by, dataset))
+    forged("quantiles", "sensitivity below what one unit can change", component("sensitivity", "2.69", by))
+    forged("quantiles", "sensitivity below what one unit can change", component("coordinates", 2, by))
+    for other in (lambda cells: cells[0], lambda cells: cells[::-1], lambda cells: [cells[0], ["0.5", "0.8"]]):
+        forged("quantiles", "has not the cells that the policy declares", of_other_cells(other))
     forged("quantiles", "which is more", component("lambda", "4.28"))
     forged("quantiles", "which is more", component("lambda", "10", several))
     forged("quantiles", "says less rho than its scale means", component("rho", "0.06", "quantile:age:0.5", "cohort"))

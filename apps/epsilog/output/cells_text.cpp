@@ -18,12 +18,15 @@ Rational largest(const std::vector<Rational>& values) {
   return found == values.end() ? Rational(0) : *found;
 }
 
-/// Several quantiles are no column.
+/// Several quantiles are no column: their keys stand under none.
 std::vector<std::string> grouping_headings(const engine::Answer& answer) {
-  return answer.asked.by.empty() ? std::vector<std::string>{""} : answer.asked.by;
+  std::vector<std::string> headings = answer.asked.by;
+  headings.resize(answer.planned.record.cells.lists().size());
+  return headings;
 }
 
-/// By two columns, a row for each key of the first and a column for each of the second.
+/// By two columns, or by one and several quantiles: a row for each key of the first and a column for each of
+/// the second.
 std::string two_way_text(const engine::Answer& answer, const Style& style) {
   const auto& lists = answer.planned.record.cells.lists();
   std::vector<Table::Heading> columns{{engine::by_text(answer.asked.by)}};

@@ -80,13 +80,17 @@ Columns account_and(const Columns& more) {
   return columns;
 }
 
-std::size_t columns_of(const Json& by) {
-  return by.is_array() ? by.size() : by.is_null() ? 0 : 1;
+/// By how many keys the values of an answer are told apart.
+std::size_t keys_of(const Json& answer) {
+  const Json& by = answer.at("by");
+  const std::size_t columns = by.is_array() ? by.size() : by.is_null() ? 0 : 1;
+  const bool several = answer.at("statistic").get<std::string>().starts_with("quantiles:");
+  return columns + (several ? 1 : 0);
 }
 
 /// What the answer is told in: a row of a batch has columns of its own.
 struct ValueTable {
-  std::size_t grouped_by = 0;  ///< so many columns; of a batch the most of any row
+  std::size_t keys = 0;  ///< so many of each value; of a batch the most of any row
   bool batch = false;
 };
 
@@ -95,21 +99,18 @@ ValueTable table_of(std::string_view object) {
   if (object.empty()) return table;
   const Json answer = Json::parse(object);
   table.batch = answer.contains("rows");
-  table.grouped_by = columns_of(answer.at("by"));
+  table.keys = keys_of(answer);
   if (!table.batch) return table;
-  for (const Json& row : answer.at("rows")) {
-    const bool quantiles = row.at("cells").is_array() && row.at("by").is_null();
-    table.grouped_by = std::max(table.grouped_by, quantiles ? 1 : columns_of(row.at("by")));
-  }
+  for (const Json& row : answer.at("rows")) table.keys = std::max(table.keys, keys_of(row));
   return table;
 }
 
-/// Of several columns each has a column of keys.
+/// Of several keys each has a column.
 Columns value_columns(std::size_t intervals, const ValueTable& table) {
   Columns columns = {"decision_id", "dummy"};
   if (table.batch) append(columns, {"row", "statistic", "by", "where"});
-  if (!table.batch && table.grouped_by < 2) columns.emplace_back("key");
-  for (std::size_t i = 0; (table.batch || table.grouped_by > 1) && i < table.grouped_by; ++i)
+  if (!table.batch && table.keys < 2) columns.emplace_back("key");
+  for (std::size_t i = 0; (table.batch || table.keys > 1) && i < table.keys; ++i)
     columns.push_back("keys." + std::to_string(i));
   append(columns, {"value", "value_decimal", "value_hex", "suppressed"});
   for (const char* which : {"interval", "simultaneous"}) {

@@ -135,8 +135,10 @@ bool asks_quantiles(const engine::Answer& answer) {
 }
 
 std::string quantile_text(const engine::Answer& answer, std::size_t i) {
-  if (answer.planned.accuracy.size() > 1) return cell_name(answer, i);
-  return answer.asked.statistic.substr(answer.asked.statistic.rfind(':') + 1);
+  std::string_view rest = answer.asked.statistic;
+  rest.remove_prefix(rest.rfind(':') + 1);
+  for (; i > 0; --i) rest.remove_prefix(rest.find(',') + 1);
+  return std::string(rest.substr(0, rest.find(',')));
 }
 
 std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style) {

@@ -234,8 +234,7 @@ Setting random_setting(std::mt19937_64& random) {
   if (random() % 2 == 0) dataset.columns[0].bounds = Bounds{1, 3};
   if (random() % 2 == 0) dataset.columns[0].missing = dataset.columns[0].bounds->upper;
   const std::string statistic = pick(kStatistics, random);
-  const bool several = statistic.starts_with("quantiles");
-  const std::string by = !several && random() % 2 == 0 ? "g" : "";
+  const std::string by = random() % 2 == 0 ? "g" : "";
   return setting_of(std::move(dataset), statistic, by, pick(kWheres, random));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "epsilog/mechanisms/quantile_mechanism.hpp"
 #include "rows_memory.hpp"
 
 namespace epsilog::test {
@@ -16,7 +17,8 @@ using engine::Derivation;
 using engine::Question;
 using engine::Rational;
 
-using Values = std::vector<std::vector<Rational>>;  ///< [component][cell]; of quantiles [candidate][cell]
+/// [component][cell]; of quantiles [selection and candidate][cell].
+using Values = std::vector<std::vector<Rational>>;
 using Records = std::vector<MemoryRow>;
 
 struct Setting {
@@ -84,25 +86,46 @@ inline std::string described(const Setting& setting, const Records& rows) {
   return result;
 }
 
-/// How far the rank wanted is from those of each candidate: what selects among them. Of several quantiles the
-/// middle one, which is selected first, among all rows.
-inline Values rank_errors(const mechanisms::QuantileOptions& asked,
-                          const std::vector<std::vector<mechanisms::CandidateRows>>& counts) {
-  const Rational& wanted = asked.quantiles[asked.quantiles.size() / 2];
-  Values errors(asked.candidates, std::vector<Rational>(counts.size()));
-  for (std::size_t cell = 0; cell < counts.size(); ++cell) {
-    std::vector<Rational> rows(asked.candidates);
+/// How far the rank that a selection wants is from those of each candidate, of the rows above `lower` up to
+/// `upper`: what selects among them. In units of which one unit's rows change as many as of the largest.
+inline void add_rank_errors(Values& errors, const mechanisms::QuantileNode& node, const Rational& largest,
+                            const std::vector<std::vector<Rational>>& rows, std::size_t lower,
+                            std::size_t upper) {
+  const std::size_t candidates = rows.front().size();
+  const std::size_t first = errors.size();
+  errors.resize(first + candidates, std::vector<Rational>(rows.size()));
+  for (std::size_t cell = 0; cell < rows.size(); ++cell) {
     Rational n = 0;
-    for (const auto& [candidate, count] : counts[cell]) {
-      rows.at(candidate) += Rational(static_cast<unsigned long>(count));
-      n += Rational(static_cast<unsigned long>(count));
-    }
+    for (std::size_t candidate = lower; candidate < upper; ++candidate) n += rows[cell][candidate];
+    const Rational rank = node.share * n;
     Rational below = 0;
-    for (std::size_t candidate = 0; candidate < asked.candidates; ++candidate) {
-      const Rational up_to = below + rows[candidate];
-      const Rational rank = wanted * n;
-      errors[candidate][cell] = rank < below ? below - rank : rank > up_to ? rank - up_to : Rational(0);
+    for (std::size_t candidate = 0; candidate < candidates; ++candidate) {
+      const bool counted = candidate >= lower && candidate < upper;
+      const Rational up_to = below + (counted ? rows[cell][candidate] : Rational(0));
+      const Rational error = rank < below ? below - rank : rank > up_to ? rank - up_to : Rational(0);
+      errors[first + candidate][cell] = error * largest / node.sensitivity;
       below = up_to;
+    }
+  }
+}
+
+/// Of every selection that may be made, whatever was selected before it: the rows of a later one of several
+/// begin above any candidate, and end at any one.
+inline Values rank_errors(const Component& component,
+                          const std::vector<std::vector<mechanisms::CandidateRows>>& counts) {
+  mechanisms::QuantileOptions asked = *component.quantiles;
+  asked.epsilon = accounting::Epsilon::parse_down("1");
+  std::vector<std::vector<Rational>> rows(counts.size(), std::vector<Rational>(asked.candidates));
+  for (std::size_t cell = 0; cell < counts.size(); ++cell) {
+    for (const auto& [candidate, count] : counts[cell])
+      rows[cell].at(candidate) += Rational(static_cast<unsigned long>(count));
+  }
+  const mechanisms::QuantileMechanism mechanism(asked);
+  Values errors;
+  for (const mechanisms::QuantileNode& node : mechanism.parameters().nodes) {
+    for (std::size_t lower = 0; lower <= (node.lower ? asked.candidates : 0); ++lower) {
+      for (std::size_t upper = node.upper ? lower : asked.candidates; upper <= asked.candidates; ++upper)
+        add_rank_errors(errors, node, component.sensitivity, rows, lower, upper);
     }
   }
   return errors;
@@ -111,34 +134,53 @@ inline Values rank_errors(const mechanisms::QuantileOptions& asked,
 inline Values answered(const Setting& setting, const MemoryTable& table) {
   MemorySource source(table, wanted_columns(setting.dataset, setting.question));
   const auto answer = answer_rows(source, setting.dataset, setting.question, setting.derivation, {});
-  const auto& quantiles = setting.derivation.components[0].quantiles;
-  return quantiles ? rank_errors(*quantiles, answer.counts) : answer.values;
+  const Component& component = setting.derivation.components[0];
+  return component.quantiles ? rank_errors(component, answer.counts) : answer.values;
 }
 
 inline bool is_multiple(const Rational& value, const Rational& step) {
   return Rational(value / step).get_den() == 1;
 }
 
+/// By cells, the largest change of any selection: what is selected in one says nothing of another.
+inline std::vector<Rational> rank_changes(const Values& before, const Values& after) {
+  std::vector<Rational> changes(before.front().size());
+  for (std::size_t c = 0; c < before.size(); ++c) {
+    for (std::size_t cell = 0; cell < changes.size(); ++cell)
+      changes[cell] = std::max<Rational>(changes[cell], abs(before[c][cell] - after[c][cell]));
+  }
+  return changes;
+}
+
+/// Empty if the changes of each cell keep to the component, else what is wrong.
+inline std::string fault_of_changes(const Component& component, const std::vector<Rational>& changes) {
+  Rational distance = 0;
+  Rational squared = 0;
+  std::uint64_t changed = 0;
+  for (const Rational& change : changes) {
+    distance += abs(change);
+    squared += change * change;
+    if (change != 0) ++changed;
+  }
+  if (distance > component.sensitivity) return "sensitivity";
+  if (squared > component.sensitivity_l2_squared) return "L2 sensitivity";
+  return changed > component.coordinates ? "coordinates" : "";
+}
+
 /// Empty if the answers keep to the derivation, else what is wrong.
 inline std::string fault_between(const Derivation& derivation, const Values& before, const Values& after) {
+  if (derivation.components[0].quantiles)
+    return fault_of_changes(derivation.components[0], rank_changes(before, after));
   for (std::size_t c = 0; c < before.size(); ++c) {
-    const bool ranked = derivation.components[0].quantiles.has_value();
-    const Component& component = derivation.components[ranked ? 0 : c];
-    Rational distance = 0;
-    Rational squared = 0;
-    std::uint64_t changed = 0;
+    const Component& component = derivation.components[c];
+    std::vector<Rational> changes;
     for (std::size_t cell = 0; cell < before[c].size(); ++cell) {
-      const Rational change = before[c][cell] - after[c][cell];
-      distance += abs(change);
-      squared += change * change;
-      if (before[c][cell] != after[c][cell]) ++changed;
-      if (ranked) continue;
+      changes.push_back(before[c][cell] - after[c][cell]);
       if (after[c][cell] < component.lower || after[c][cell] > component.upper) return "range";
       if (component.step && !is_multiple(after[c][cell], *component.step)) return "step";
     }
-    if (distance > component.sensitivity) return "sensitivity";
-    if (squared > component.sensitivity_l2_squared) return "L2 sensitivity";
-    if (changed > component.coordinates) return "coordinates";
+    std::string fault = fault_of_changes(component, changes);
+    if (!fault.empty()) return fault;
   }
   return "";
 }

@@ -483,4 +483,31 @@ TEST_CASE("sensitivity: the error of a rank, of one quantile and of several",
         std::vector<std::string>{"0.1", "0.5", "0.9"});
   CHECK(several.quantiles->cells == 1);
   CHECK(several.quantiles->candidates == 9);
+  // 0.9 of all rows of a cell, then 5/9 of those below: between cells more can move than in one.
+  const char* const high = "quantiles:x:0.5,0.9";
+  check(rank(toy(kAddRemove), high), Quantity::quantile, Rational(9, 5), 1, -2, 6);
+  check(rank(toy(kReplaceOne), high), Quantity::quantile, Rational(20, 9), 1, -2, 6);
+  check(rank(toy(kAddRemove), high, "g"), Quantity::quantile, Rational(9, 5), 2, -2, 6);
+  check(rank(toy(kReplaceOne), high, "g"), Quantity::quantile, Rational(18, 5), 3, -2, 6);
+  const Derivation by = derive(toy(kReplaceOne), question(high, "g"));
+  CHECK(by.cells.lists() == std::vector<std::vector<std::string>>{{"A", "B", "C"}, {"0.5", "0.9"}});
+  CHECK(by.components[0].quantiles->cells == 3);
+  // With one group only there is nothing to move between.
+  Dataset one_group = toy(kReplaceOne);
+  one_group.columns.push_back(value_column("h", ColumnType::string, {"only"}));
+  check(rank(one_group, high, "h"), Quantity::quantile, Rational(20, 9), 1, -2, 6);
+}
+
+TEST_CASE("sensitivity: cells of several quantiles are as many as a table may have",
+          "[engine][sensitivity][quantile][negative]") {
+  std::vector<std::string> values;
+  for (int i = 0; i < 5001; ++i) values.push_back(std::to_string(i));
+  Dataset dataset = toy(kAddRemove);
+  dataset.columns.push_back(value_column("many", ColumnType::integer, values));
+  CHECK(derive(dataset, question("median:x", "many")).cells.size() == 5001);
+  CHECK_THROWS_WITH(
+      derive(dataset, question("quantiles:x:0.5,0.9", "many")),
+      "by: 'many' has 5001 cells, of 2 quantiles each: at most 10000 values; ask for fewer at once");
+  dataset.columns.back().values.pop_back();
+  CHECK(derive(dataset, question("quantiles:x:0.5,0.9", "many")).cells.size() == 10'000);
 }

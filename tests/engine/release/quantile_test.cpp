@@ -81,6 +81,75 @@ TEST_CASE("quantile release: what is recorded is what was proved, and a retry is
   });
 }
 
+TEST_CASE("quantile release: several by a column are each cell's own, and are recorded as they were asked",
+          "[engine][quantile][table][G5]") {
+  const Clinic clinic("epsilon: 100000", kNamed);
+  Engine engine = clinic.open();
+  // Ages 34 71 18 in A, 34 55 in B, one missing in C.
+  const Answer by = release(engine, request("quantiles:age:0.2,0.6,0.9", "20000", "monday", "ward"));
+  REQUIRE(by.recorded.granted);
+  const ledger::ReleaseRecord& record = by.planned.record;
+  CHECK(record.cells.lists() ==
+        std::vector<std::vector<std::string>>{{"A", "B", "C"}, {"0.2", "0.6", "0.9"}});
+  CHECK(record.cells.of(5) == std::vector<std::string>{"B", "0.9"});
+  const std::vector<Rational>& values = by.released.values;
+  REQUIRE(values.size() == 9);
+  CHECK(std::vector<Rational>(values.begin(), values.begin() + 5) ==
+        std::vector<Rational>{18, 34, 71, 34, 55});
+  CHECK(values[5] >= 55);  // what lies above the second is no row, and any value
+  CHECK((values[6] <= values[7] && values[7] <= values[8]));
+  REQUIRE(record.components.size() == 1);
+  CHECK(record.components[0].sensitivity ==
+        Rational(9, 4));  // k max(3/4, 1/4), of the third among what is left
+  CHECK(record.components[0].lambda == 2 * Rational(9, 4) * 2 / 20000);
+  CHECK(record.components[0].coordinates == 3);
+  CHECK(by.planned.accuracy.size() == 3);
+  CHECK(spent(engine) == "20000");
+  Engine other = clinic.open();
+  const Answer again = release(other, request("quantiles:age:1/5,0.60,0.9", "20000", "monday", "ward"));
+  CHECK(again.recorded.replayed);
+  CHECK(again.released.values == values);
+  CHECK(again.planned.record == record);
+  CHECK(other.show(by.recorded.decision_id, {}).planned.record.cells == record.cells);
+  // Without the column, or of other quantiles, it is another question.
+  for (const engine::Request& asked : {request("quantiles:age:0.2,0.6,0.9", "20000", "monday"),
+                                       request("quantiles:age:0.2,0.6", "20000", "monday", "ward")})
+    CHECK(reason_codes(release(other, asked)) == std::vector{RefusalCode::key_conflict});
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("quantile release: several by columns wait, are rows of a batch and are replayed like any answer",
+          "[engine][quantile][table][batch][reservations]") {
+  const Clinic clinic("epsilon: 10", kNamed);
+  Engine engine = clinic.open();
+  mechanisms::SystemBits bits;
+  engine::Request kept = request("quantiles:cost:0.25,0.75", "0.5", "a", "ward");
+  kept.holding = engine::Holding::reserved;
+  const Answer waits = engine.reserve(kept, {});
+  REQUIRE(waits.recorded.state == engine::RequestState::reserved);
+  const Answer committed = engine.commit(waits.recorded.decision_id, "alice", std::nullopt, bits, {});
+  REQUIRE(committed.recorded.granted);
+  CHECK(committed.released.values.size() == 6);
+  engine::Request rows;
+  rows.dataset = "clinic";
+  rows.principal = "alice";
+  for (const engine::Request& row :
+       {request("quantiles:age:0.25,0.75", "0.5", "", "ward"), request("count", "0.25")})
+    rows.rows.push_back({row.question, row.epsilon, row.delta, row.rho});
+  const Answer batch = release(engine, rows);
+  REQUIRE(batch.recorded.granted);
+  CHECK(batch.rows[0].released.values.size() == 6);
+  CHECK(batch.rows[0].planned.record.cells.lists().back() == std::vector<std::string>{"0.25", "0.75"});
+  CHECK(batch.rows[1].released.values.size() == 1);
+  CHECK(spent(engine) == "1.25");
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+  const auto without_accuracy = [&] {
+    return engine.forecast_of_accuracy(request("quantiles:age:0.25,0.75", "0.5", "", "ward"),
+                                       {Rational(1, 20), Rational(5)}, {Rational(1, 20)});
+  };
+  CHECK_THROWS_WITH(without_accuracy(), says("depends on the data; ask for them one by one"));
+}
+
 TEST_CASE("quantile release: who counts in rho or Renyi orders pays an eighth of the square of epsilon",
           "[engine][quantile][exact]") {
   const auto record = [](const Clinic& clinic, const char* statistic) {
@@ -232,4 +301,12 @@ TEST_CASE("quantile release: a dummy run selects among the same values at the sa
   CHECK(abs(values[0] - Rational(55, 2)) <= 2);
   CHECK(abs(values[1] - 55) <= 2);
   CHECK(abs(values[2] - Rational(165, 2)) <= 2);
+  const auto by =
+      engine::dummy_release(policy, request("quantiles:age:0.25,0.5,0.75", "90000", "", "ward"), bits, {});
+  REQUIRE(by.would_be.released.values.size() == 9);
+  for (std::size_t cell = 0; cell < 3; ++cell) {
+    CAPTURE(cell);
+    CHECK(abs(by.would_be.released.values[3 * cell] - Rational(55, 2)) <= 8);
+    CHECK(abs(by.would_be.released.values[3 * cell + 2] - Rational(165, 2)) <= 8);
+  }
 }

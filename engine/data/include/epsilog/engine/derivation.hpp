@@ -46,7 +46,7 @@ struct Component {
   Rational upper;
   Rational share = 1;  ///< of the epsilon (and delta) asked; the shares of a derivation add to 1
   /// What a quantile is selected with, epsilon and mechanism aside; nothing of another quantity. Its cells
-  /// are the quantiles where there are several; `sensitivity` then is that of a rank, the largest of any
+  /// are those of `by`, each of which has a value for each quantile; `sensitivity` then is that of a rank, the largest of any
   /// selection, and `lower` and `upper` are the ends of the candidates.
   std::optional<mechanisms::QuantileOptions> quantiles = std::nullopt;
   /// A power of two of which every answer, clamped or not, is known to be a multiple; absent: unknown.
@@ -62,8 +62,8 @@ struct Derivation {
   std::vector<Component> components;  ///< in the order PostProcessing expects
   accounting::PostProcessing post_processing;
   Rational centre = 0;  ///< (L+U)/2 where a component is about the centre
-  /// By the values of the columns of `by`, as they are declared; the quantiles where several are asked for;
-  /// else empty.
+  /// By the values of the columns of `by`, as they are declared, and then by the quantiles where several are
+  /// asked for; else empty.
   ledger::CellKeys cells;
 };
 

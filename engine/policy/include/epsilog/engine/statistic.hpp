@@ -65,7 +65,7 @@ struct Question {
 /// `histogram:C` gives {count, by C}, `median:C` {quantile, C, 1/2}, `count:C` {count_of, C}.
 /// `by` is as people write it: COLUMN or COLUMN,COLUMN.
 /// Throws  InvalidParameter for bad syntax or an unknown statistic (with a suggestion), or when
-///         `by` is given with histogram, value or several quantiles.
+///         `by` is given with histogram or value.
 [[nodiscard]] Question parse_question(std::string_view statistic, const std::optional<std::string>& by,
                                       const std::optional<std::string>& where);
 /// The same, grouped by these columns, each being what it is called and no text to be read; by none without.
