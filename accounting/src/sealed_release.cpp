@@ -18,8 +18,12 @@ std::size_t components_of(PostProcessing::Kind kind) {
       return 2;
     case PostProcessing::Kind::variance_about:
       return 3;
+    case PostProcessing::Kind::totals:
+    case PostProcessing::Kind::whole_totals:
+    case PostProcessing::Kind::consistent_totals:
+      break;
   }
-  EPSILOG_INVARIANT(false);
+  throw InvalidParameter("post-processing: a table with totals follows from the record of its release");
 }
 
 Rational ratio(const Rational& sum, const Rational& count) {
@@ -56,12 +60,32 @@ std::string_view name(PostProcessing::Kind kind) {
       return "proportion";
     case PostProcessing::Kind::ratio:
       return "ratio";
+    case PostProcessing::Kind::totals:
+      return "totals";
+    case PostProcessing::Kind::whole_totals:
+      return "whole_totals";
+    case PostProcessing::Kind::consistent_totals:
+      return "consistent_totals";
   }
   EPSILOG_INVARIANT(false);
 }
 
 bool has_centre(PostProcessing::Kind kind) {
   return kind == PostProcessing::Kind::mean_about || kind == PostProcessing::Kind::variance_about;
+}
+
+bool has_range(PostProcessing::Kind kind) {
+  return kind != PostProcessing::Kind::none && !has_totals(kind);
+}
+
+bool has_totals(PostProcessing::Kind kind) {
+  return kind == PostProcessing::Kind::totals || kind == PostProcessing::Kind::whole_totals ||
+         kind == PostProcessing::Kind::consistent_totals;
+}
+
+bool is_quotient(PostProcessing::Kind kind) {
+  return kind == PostProcessing::Kind::mean_about || kind == PostProcessing::Kind::variance_about ||
+         kind == PostProcessing::Kind::proportion || kind == PostProcessing::Kind::ratio;
 }
 
 std::size_t values_of_a_cell(PostProcessing::Kind kind) {

@@ -59,10 +59,14 @@ struct PostProcessing {
     rounded,         ///< clamp(floor(C + 1/2)), the nearest whole number, ties up; component C
     proportion,      ///< clamp(A / max(A + B, 1)); one component, of each cell A and then B
     ratio,           ///< clamp(A / B); where B <= 0 the end to which A points, or 0; components A, B
+    // Of a table whose components are its cells and then the cells of each margin (table_margins.hpp):
+    totals,             ///< what was drawn, one component after the other
+    whole_totals,       ///< likewise, where a grid is below 1 the nearest whole number of its range, ties up
+    consistent_totals,  ///< the table that fits them best, and its margins (table_fit.hpp)
   };
   Kind kind = Kind::none;
   Rational centre = 0;  ///< what sums were taken about; 0 unless has_centre()
-  Rational lower = 0;   ///< range the answer is clamped to
+  Rational lower = 0;   ///< range the answer is clamped to; 0 unless has_range()
   Rational upper = 0;
 
   friend bool operator==(const PostProcessing&, const PostProcessing&) = default;
@@ -70,10 +74,15 @@ struct PostProcessing {
 /// As it is recorded: "none", "mean_about", …
 [[nodiscard]] std::string_view name(PostProcessing::Kind kind);
 [[nodiscard]] bool has_centre(PostProcessing::Kind kind);
+[[nodiscard]] bool has_range(PostProcessing::Kind kind);
+/// Whether the answer is a table with its margins, each drawn by itself.
+[[nodiscard]] bool has_totals(PostProcessing::Kind kind);
+/// Whether the answer is made of drawn counts or sums by dividing.
+[[nodiscard]] bool is_quotient(PostProcessing::Kind kind);
 /// So many values of each component make one of the answer: two of a proportion, else one.
 [[nodiscard]] std::size_t values_of_a_cell(PostProcessing::Kind kind);
 
-/// Answer for each cell.
+/// Answer for each cell, of a recipe without totals: what these are made of says the record of a release.
 /// Requires  one component for none, rounded and proportion, two for mean_about and ratio, three for
 /// variance_about;
 ///           all of the same length, a multiple of values_of_a_cell(); for all but none, lower <= upper.
