@@ -215,7 +215,7 @@ TEST_CASE("dummy run: what cannot be asked is told in the words of a plan", "[en
   std::set<std::string> messages;
   for (const Request& asked :
        {elsewhere, long_number, delta, request("mean:ward", "0.1"), request("mean:agee", "0.1"),
-        request("proportion:age:1", "0.1"), request("count", "0.1", "", "age"),
+        request("distinct:cost", "0.1"), request("count", "0.1", "", "age"),
         request("count", "0.1", "", std::nullopt, "age > 5 and age < 3"),
         request("count", "0.1", "", std::nullopt, "ward = 'a'"), request("count", "1e-18")}) {
     const std::string message = what([&] { return dummy(twin.policy, asked); });
