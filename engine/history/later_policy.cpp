@@ -6,6 +6,7 @@
 
 #include "access.hpp"
 #include "canonical_request.hpp"
+#include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "scope.hpp"
 
@@ -61,6 +62,35 @@ bool same_cells(const Plan& first, const Plan& second) {
   return first.record.cells == second.record.cells;
 }
 
+/// What is derived from a cell stands in no plan: that has the labels.
+bool same_labels(const std::map<std::string, const LabelRule*>& first,
+                 const std::map<std::string, const LabelRule*>& second) {
+  const auto rule = [](const LabelRule& of) {
+    return std::tie(of.from, of.bins, of.per, of.first_day, of.last_day, of.map, of.other);
+  };
+  return std::equal(
+      first.begin(), first.end(), second.begin(), second.end(), [&rule](const auto& one, const auto& other) {
+        const bool derived = one.second != nullptr && other.second != nullptr;
+        return one.first == other.first &&
+               (derived ? rule(*one.second) == rule(*other.second) : one.second == other.second);
+      });
+}
+
+std::map<std::string, const LabelRule*> columns_of(const Dataset& dataset, const Request& request) {
+  std::map<std::string, const LabelRule*> result;
+  const auto add = [&](const std::string& name) {
+    const Column* column = dataset.column(name);
+    if (column != nullptr) result.emplace(name, column->derived ? &*column->derived : nullptr);
+  };
+  each_question(request, [&](const Request& asked) {
+    for (const std::string& name : aggregated_columns(asked.question.statistic)) add(name);
+    for (const std::string& name : asked.question.by) add(name);
+    if (!asked.question.where) return;
+    for (const Comparison& comparison : asked.question.where->comparisons()) add(comparison.column);
+  });
+  return result;
+}
+
 bool same_recipe(const Plan& first, const Plan& second) {
   return first.derivation.post_processing == second.derivation.post_processing;
 }
@@ -87,6 +117,7 @@ Terms terms_under(const AppliedPolicy& applied, const Request& request, ledger::
   } catch (const Underivable&) {
   }
   if (terms.plan) terms.asks = asks(applied.policy, *terms.dataset, request, *terms.plan, calendar_time);
+  terms.columns = columns_of(*terms.dataset, request);
   return terms;
 }
 
@@ -114,6 +145,7 @@ std::vector<std::string> planned_otherwise(const Terms& asked, const Terms& now)
   compare_parts(same_candidates, "candidates");
   compare_parts(same_counted, "values that are counted");
   compare_parts(same_cells, "cells");
+  compare(same_labels(asked.columns, now.columns), "labels");
   compare(before.unit == after.unit, "unit");
   compare(before.relation == after.relation, "neighbours");
   compare_parts(same_recipe, "post-processing");

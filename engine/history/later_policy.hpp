@@ -2,6 +2,7 @@
 // (docs/rules.md, rules 2).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct Terms {
   const Dataset* dataset = nullptr;  ///< nullptr: that version declares no dataset of that name
   std::shared_ptr<const Plan> plan;  ///< nullptr: the request cannot be planned under it
   std::vector<Ask> asks;             ///< at one instant of the calendar; empty without a plan
+  /// By name, the columns that are asked about, each once; and its rule of one that is derived, nullptr of
+  /// any other.
+  std::map<std::string, const LabelRule*> columns = {};
 };
 
 /// Requires  `applied` outlives the result; `rules` are those the request was asked under.

@@ -194,6 +194,47 @@ TEST_CASE("later policy: a quantile among other candidates is planned otherwise,
   }
 }
 
+TEST_CASE("later policy: what has other labels is planned otherwise, whichever way it is asked about",
+          "[engine][approvals][policy][derived]") {
+  const std::string derived =
+      "    allow: {statistics: [count, distinct]}\n"
+      "    columns:\n"
+      "      site: {from: ward, map: {A: east, B: west}, other: rest}\n"
+      "      band: {from: age, bins: [0, 40, 111]}";
+  const std::string before = changed(policy_of(), {{"    columns:", derived}});
+  const Changes moved{{"{A: east, B: west}", "{A: west, B: east}"}};
+  const Changes others{{"other: rest", "other: east"}, {"B: west", "B: rest, C: west"}};
+  struct Asked {
+    const char* statistic;
+    std::optional<std::string> by;
+    std::optional<std::string> where;
+    Changes changes;
+    const char* says;  ///< "" : it is reserved
+  };
+  for (const Asked& asked :
+       std::vector<Asked>{{"count", "site", {}, moved, "labels"},
+                          {"count", "ward,site", {}, others, "labels"},
+                          {"distinct:site", {}, {}, moved, "labels"},
+                          {"count", {}, "site = 'east' or age > 3", moved, "labels"},
+                          {"count", {}, "site is missing", moved, "labels"},
+                          {"count", "ward", "band = '[0,40)'", moved, ""},
+                          {"count", "ward", {}, moved, ""},
+                          {"count", "site", {}, {{"[0, 40, 111]", "[0, 50, 111]"}}, ""}}) {
+    CAPTURE(asked.statistic, asked.by.value_or(""), asked.where.value_or(""), asked.changes[0].second);
+    WaitingClinic waiting;
+    make_active(waiting, before);
+    const Answer pending = release(waiting.engine, request(asked.statistic, "1", "k", asked.by, asked.where));
+    REQUIRE(text(pending.recorded.state) == "pending");
+    REQUIRE(text(waiting.engine.approve(pending.recorded.decision_id, "carol").recorded.state) == "pending");
+    make_active(waiting, changed(before, asked.changes));
+    const Answer decided = waiting.engine.approve(pending.recorded.decision_id, "dave");
+    CHECK(codes(decided) == (*asked.says == '\0' ? "" : "policy_changed"));
+    if (!decided.recorded.reasons.empty())
+      CHECK(decided.recorded.reasons[0].message.find(asked.says) != std::string::npos);
+    CHECK(waiting.audit().empty());
+  }
+}
+
 TEST_CASE("later policy: of a dataset that is declared no more nothing is approved, and a commit ends it",
           "[engine][approvals][policy]") {
   WaitingClinic waiting;
