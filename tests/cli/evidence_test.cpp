@@ -245,7 +245,7 @@ TEST_CASE(
   CHECK(contains(foreign.err, "is the key of " + kept.vkey.substr(0, kept.vkey.find('+'))));
 }
 
-TEST_CASE("audit checkpoint: what cannot be kept is not printed; what was kept may be printed again",
+TEST_CASE("audit checkpoint: what cannot be kept is not printed, and what was kept may be printed again",
           "[cli][evidence][faults]") {
   const Kept kept;
   const std::string state = kept.bench.read("log.key.state");

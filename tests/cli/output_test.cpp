@@ -23,7 +23,7 @@ std::string only_id(const Workbench& bench) {
 }  // namespace
 
 TEST_CASE(
-    "output: a release shows value, accuracy, cost, decision and what remains; --verbose the mechanism too",
+    "output: a release shows value, accuracy, cost, decision and what remains, --verbose the mechanism too",
     "[cli][output]") {
   const Workbench bench;
   bench.init(kClinicPolicy);

@@ -387,7 +387,7 @@ TEST_CASE("settlement: what was written whole and never published is cut off the
   CHECK_FALSE(ledger::Ledger::open_read_only(copy.path() + "/copy/L").snapshot().find_key("ada", "k"));
 }
 
-TEST_CASE("settlement: a reader waits for whoever has the turn, then withholds; when it is free, it settles",
+TEST_CASE("settlement: a reader waits for whoever has the turn, then withholds, and settles when it is free",
           "[ledger][settlement][lock]") {
   const Reserved reserved;
   const LedgerFixture& fixture = reserved.fixture;

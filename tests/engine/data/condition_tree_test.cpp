@@ -125,8 +125,9 @@ TEST_CASE("condition tree: a CSV file and an SQLite table give the answer of the
   }
 }
 
-TEST_CASE("condition tree: none is refused that some row satisfies; of an `or` of `and`s each that none does",
-          "[engine][condition][exhaustive]") {
+TEST_CASE(
+    "condition tree: none is refused that some row satisfies, and of an `or` of `and`s each that none does",
+    "[engine][condition][exhaustive]") {
   const Dataset dataset = toy_dataset();
   const auto satisfied = [](const Tree& tree) {
     return std::any_of(toy_rows().begin(), toy_rows().end(),

@@ -116,7 +116,7 @@ TEST_CASE("audit consistency: of each two sizes the older is shown to be the beg
   CHECK_THROWS_AS(engine::prove_consistency(view, checkpoint.tree.size + 1, checkpoint), NotVerified);
 }
 
-TEST_CASE("forks: no proof joins two checkpoints that are both beyond the fork; one up to it is in both",
+TEST_CASE("forks: no proof joins two checkpoints that are both beyond the fork, and one up to it is in both",
           "[evidence][ledger][forks]") {
   const Evident one;
   one.ask(3);

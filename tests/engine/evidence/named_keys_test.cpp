@@ -81,7 +81,7 @@ TEST_CASE("key add, key retire: each is a line with who and why, and the ledger 
   CHECK(faults_of(copy).empty());
 }
 
-TEST_CASE("key add, key retire: what is so already records nothing; what makes no sense is refused",
+TEST_CASE("key add, key retire: what is so already records nothing, and what makes no sense is refused",
           "[evidence][keys][negative]") {
   const Clinic clinic;
   const std::string name = engine::ledger_origin(clinic.report.ledger_id);

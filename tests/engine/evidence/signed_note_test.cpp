@@ -107,7 +107,7 @@ TEST_CASE("signed note: each part is demanded, and the line named", "[evidence][
   CHECK_THAT(note_refused(std::string(kNoteBytesMax, 'a') + "\n\n" + line), says("is longer than"));
 }
 
-TEST_CASE("signed note: a signature in the name of a known key must be its own; others are passed over",
+TEST_CASE("signed note: a signature in the name of a known key must be its own, and others are passed over",
           "[evidence][note][negative]") {
   SignedNote note = parse_note(kNote);
   const std::vector<VerifierKey> keys{parse_verifier_key(kNoteKey)};
