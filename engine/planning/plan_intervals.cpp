@@ -14,12 +14,15 @@ using mechanisms::Shown;
 /// Of alphas below 2^-16384 no mechanism says anything.
 constexpr long kLeastAlphaExponent = -16384;
 
-/// The outermost multiples of the step that it contains; itself where it contains none.
+/// The outermost multiples of the step that it contains. Where it contains none, none is plausible, and it is
+/// the nearest one, of two as near both.
 AnswerInterval on_lattice(const AnswerInterval& interval, const std::optional<Rational>& step) {
   if (!step) return interval;
   const Rational low = accounting::ceil(interval.low / *step) * *step;
   const Rational high = accounting::floor(interval.high / *step) * *step;
-  return low <= high ? AnswerInterval{low, high} : interval;
+  if (low <= high) return {low, high};
+  const Rational to_low = interval.low - high, to_high = low - interval.high;
+  return {to_low <= to_high ? high : low, to_high <= to_low ? low : high};
 }
 
 /// All quotients of a number in `sum` by a count of 1 and more in `count`.

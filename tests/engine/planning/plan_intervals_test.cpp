@@ -87,6 +87,22 @@ TEST_CASE("plan intervals: of whole answers they end at whole numbers, whatever 
   }
 }
 
+TEST_CASE("plan intervals: where no whole answer is plausible the nearest is told, and of two as near both",
+          "[engine][intervals]") {
+  Request asked = request("count", "1000", "", "ward");
+  asked.delta = Rational(1, 1000);
+  const Plan plan = planned("    release: {count: {mechanism: gaussian}}\n", asked);
+  const Rational grid = plan.record.components.front().grid, far = Rational(1, 4);
+  REQUIRE((grid < Rational(1, 8) && accuracy_up(plan, 0, Rational(1, 3)) < far));
+  const std::vector<Rational> values{7 + far, 7 - far, Rational(15, 2)};
+  const CellIntervals told = PlanIntervals(plan, std::vector{Rational(1, 3)}).of({values}, values).at(0);
+  for (const auto& intervals : {told.each, told.together}) {
+    CHECK((intervals.at(0).low == 7 && intervals.at(0).high == 7));
+    CHECK((intervals.at(1).low == 7 && intervals.at(1).high == 7));
+    CHECK((intervals.at(2).low == 7 && intervals.at(2).high == 8));
+  }
+}
+
 TEST_CASE("plan intervals: those of all cells together are wider, and a refused alpha is none here",
           "[engine][intervals]") {
   const Plan plan = planned("", request("count", "1", "", "ward"));
