@@ -56,6 +56,13 @@ constexpr std::array kQuestions = {
     Asked{"variance:age", "", ""},
     Asked{"variance:age", "ward", ""},
     Asked{"ratio:age,cost", "", "ward = 'A'"},
+    Asked{"median:age", "", ""},
+    Asked{"quantile:cost:0.9", "ward", ""},
+    Asked{"count:cost", "", ""},
+    Asked{"count:band", "ward", "age > 3"},
+    Asked{"proportion:ward:A", "", ""},
+    Asked{"distinct:ward", "", "day < 2024-03-01"},
+    Asked{"distinct:band", "ward", ""},
 };
 constexpr std::array kAskers = {"alice", "bob", "carol", "dave", "eve"};
 constexpr std::array kPurposes = {"", "", "staffing", "quality"};
