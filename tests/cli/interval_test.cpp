@@ -117,6 +117,24 @@ TEST_CASE("interval: cells have one each and one for all of them, a quotient tha
   CHECK(number(mean["interval"][0]["high"]) >= number(mean["value"]));
 }
 
+TEST_CASE("interval: of a quotient text says that it is of one row or more, of a batch what each kind is of",
+          "[cli][output][intervals][batch]") {
+  const Workbench bench;
+  bench.init(large_clinic());
+  const std::string of_one = "dropping, for one to\n             rows.max rows; not of a population";
+  const std::string of_any = "dropping, for at most\n             rows.max rows; not of a population";
+  const std::string mean = bench.with_ledger({"release", "clinic", "mean:age", "--epsilon", "1"}).out;
+  CHECK((contains(mean, of_one) && !contains(mean, of_any)));
+  bench.write("rows.csv", "statistic\ncount\nmean:age\nsum:age\nmean:cost\n");
+  const std::string batch =
+      bench.with_ledger({"release", "clinic", "--batch", bench.path("rows.csv"), "--epsilon", "1"}).out;
+  for (const std::string& note : {of_one, of_any}) {
+    const std::size_t first = batch.find(note);
+    REQUIRE(first != std::string::npos);
+    CHECK(batch.find(note, first + 1) == std::string::npos);
+  }
+}
+
 TEST_CASE("interval: in text it stands beside the value and says what it is of", "[cli][output][intervals]") {
   const Workbench bench;
   bench.init(large_clinic());
@@ -130,7 +148,9 @@ TEST_CASE("interval: in text it stands beside the value and says what it is of",
     const std::string head = text.substr(0, text.find('\n'));
     CAPTURE(text, answer["interval"].dump(), answer["value"]);
     CHECK(contains(head, " (95 %)"));
-    CHECK(contains(text, "interval   of the answer after max_rows, clamping and dropping"));
+    CHECK(contains(
+        text,
+        "of the answer after max_rows, clamping and dropping, for at most\n             rows.max rows"));
     CHECK(contains(text, "not of a population"));
     const Rational low = number(answer["interval"][0]["low"]), high = number(answer["interval"][0]["high"]);
     const auto figure = [&](const std::string& before, const char* after) {

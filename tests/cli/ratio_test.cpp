@@ -58,7 +58,10 @@ TEST_CASE("ratio: the command plans, compares, releases, tells and verifies it",
       json::parse(bench.with_ledger({"show", told.at("decision_id"), "--alpha", "1e-9", "--json"}).out);
   CHECK(shown.at("components") == told.at("components"));
   CHECK(shown.at("interval") == told.at("interval"));
-  CHECK(contains(ask(bench, {"release", "ratio:cost,age"}, "100000").out, " (95 %)"));
+  const std::string text = ask(bench, {"release", "ratio:cost,age"}, "100000").out;
+  CHECK(contains(text, " (95 %)"));
+  CHECK(contains(
+      text, "clamping and dropping, for rows that\n             divide by more than 0, at most rows.max;"));
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
   const Result dummy = bench.run({"release", "clinic", "ratio:cost,age", "--epsilon", "0.5", "--dummy",
                                   "--policy", "policy.yaml", "--json"});

@@ -85,13 +85,21 @@ std::string intervals_text(const engine::Answer& answer, const Style& style) {
   return text;
 }
 
-/// What the intervals are for; "" without.
+/// What the intervals are for, of a batch each such note of a row once; "" without.
 std::string intervals_note(const engine::Answer& answer, const Style& style) {
+  std::string notes;
   for (const engine::Answer& row : answer.rows) {
-    if (std::string note = intervals_note(row, style); !note.empty()) return note;
+    const std::string note = intervals_note(row, style);
+    if (notes.find(note) == std::string::npos) notes += note;
   }
-  if (answer.released.intervals.empty() || is_two_way(answer, style)) return "";
-  return field("interval", "of the answer after max_rows, clamping and dropping, for at most") +
+  if (answer.released.intervals.empty() || is_two_way(answer, style)) return notes;
+  const bool quotient = answer.planned.record.components.size() > 1 || asks_proportion(answer);
+  const std::string of = "of the answer after max_rows, clamping and dropping, for ";
+  if (asks_ratio(answer)) {
+    return field("interval", of + "rows that") +
+           field("", "divide by more than 0, at most rows.max; not of a population");
+  }
+  return field("interval", of + (quotient ? "one to" : "at most")) +
          field("", "rows.max rows; not of a population they are a sample of");
 }
 
