@@ -38,12 +38,33 @@ constexpr std::string_view kDeviation = "its square is variance:COLUMN";
 constexpr std::string_view kDistinct = "distinct:COLUMN counts declared values that occur, `units` people";
 constexpr std::string_view kRatio = "ratio:COLUMN,OTHER divides the sum of one column by that of another";
 constexpr std::string_view kShare = "proportion:COLUMN:VALUE is the share of rows with a declared value";
-constexpr Elsewhere kElsewhere[] = {
-    {"percentile", kMedian}, {"percentiles", kMedian},      {"quartiles", kMedian},  {"deciles", kMedian},
-    {"mode", kNoMode},       {"min", kNoMinimum},           {"minimum", kNoMinimum}, {"max", kNoMaximum},
-    {"maximum", kNoMaximum}, {"std", kDeviation},           {"stddev", kDeviation},  {"stdev", kDeviation},
-    {"unique", kDistinct},   {"count_distinct", kDistinct}, {"share", kShare},       {"percentage", kShare},
-    {"percent", kShare},     {"fraction", kShare},          {"quotient", kRatio},    {"rate", kRatio}};
+constexpr std::string_view kNoCovariance =
+    "no covariance and no correlation is offered, since what can be told of one is hardly ever anything; ask "
+    "ratio:COLUMN,OTHER, or mean:COLUMN by groups";
+constexpr Elsewhere kElsewhere[] = {{"percentile", kMedian},
+                                    {"percentiles", kMedian},
+                                    {"quartiles", kMedian},
+                                    {"deciles", kMedian},
+                                    {"mode", kNoMode},
+                                    {"min", kNoMinimum},
+                                    {"minimum", kNoMinimum},
+                                    {"max", kNoMaximum},
+                                    {"maximum", kNoMaximum},
+                                    {"std", kDeviation},
+                                    {"stddev", kDeviation},
+                                    {"stdev", kDeviation},
+                                    {"unique", kDistinct},
+                                    {"count_distinct", kDistinct},
+                                    {"share", kShare},
+                                    {"percentage", kShare},
+                                    {"percent", kShare},
+                                    {"fraction", kShare},
+                                    {"quotient", kRatio},
+                                    {"rate", kRatio},
+                                    {"covariance", kNoCovariance},
+                                    {"cov", kNoCovariance},
+                                    {"correlation", kNoCovariance},
+                                    {"corr", kNoCovariance}};
 
 std::string advice(std::string_view verb, const std::vector<std::string>& known) {
   for (const Elsewhere& one : kElsewhere) {

@@ -61,6 +61,10 @@ TEST_CASE("messages: a statistic that is not offered says what is", "[cli][messa
   check_says(ask("max:cost"), 2, "no extreme is offered, since one person's row decides it");
   check_says(ask("avg:cost"), 2, "did you mean 'mean'?");
   check_says(ask("std:cost"), 2, "its square is variance:COLUMN");
+  for (const char* none : {"covariance:cost,age", "cov:cost", "correlation:cost,age", "corr:cost"}) {
+    check_says(ask(none), 2, "; no covariance and no correlation is offered");
+    CHECK_FALSE(contains(ask(none).err, "did you mean"));
+  }
   check_says(ask("meen:cost"), 2, "did you mean 'mean'?");
 }
 
