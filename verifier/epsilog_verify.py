@@ -242,8 +242,8 @@ a row: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon
 a component: adjusted! quantity, grid! quantity, lambda! quantity, sensitivity! quantity, adjusted_delta quantity, \
   bound quantity, centre quantity, inflated quantity, published quantity, rho quantity, epsilon! epsilon, delta delta, \
   sensitivity_l2_squared quantity, coordinates! count, precision number, published_note bytes, statistic bytes
-a post-processing: kind! mean_about|variance_about|rounded|proportion|ratio, lower! quantity, upper! quantity, \
-  centre quantity
+a post-processing: kind! mean_about|variance_about|rounded|proportion|ratio|totals|whole_totals|consistent_totals, \
+  lower quantity, upper quantity, centre quantity
 a movement: account! number, spent_change text, reserved_change text, limit! text, spent! text, reserved! text, \
   position number
 """
@@ -263,6 +263,7 @@ TABLES = tables(MEMBERS)
 RELEASE, COMPOSED, ROW, COMPONENT, POST_PROCESSING, MOVEMENT = (
     TABLES[name] for name in ("a release", "a composed", "a row", "a component", "a post-processing", "a movement"))
 BATCH = "batch"
+TOTALS = ("totals", "whole_totals", "consistent_totals")
 KINDS = frozenset(kind for kind in TABLES if " " not in kind) - {"relocation", "removal", "revocation"}
 VARIANTS = {"location": ("policy", "location", "relocation"), "limit": ("removed", "removal", "limit"),
             "credential": ("revoked", "revocation", "credential")}
@@ -317,6 +318,12 @@ def check_release(release):
             check_members(post, POST_PROCESSING)
             about = post["kind"] in ("mean_about", "variance_about")
             require(("centre" in post) == about, "is there for what is about it, and for nothing else", "centre")
+            totals = post["kind"] in TOTALS
+            require(all((end in post) != totals for end in ("lower", "upper")), "is there, unless of totals", "lower")
+            cells, components = part.get("cells"), part.get("components", ())
+            components = components if part is not release else len(components)
+            require(not totals or cells and len(columns_in(cells)) <= 3 and components == 2 ** len(columns_in(cells)),
+                    "is of a table with a component for each of its margins", "post_processing")
     batch = release["mechanism"] == BATCH and not {"arithmetic", "cells", "post_processing"} & release.keys() and all(
         row["mechanism"] != BATCH for row in rows) and sum(row["components"] for row in rows) == len(
             release.get("components", ()))
@@ -1120,12 +1127,43 @@ def recorded_keys(lists):
     """As a record has them: one list without another around it."""
     return lists[0] if len(lists) == 1 else lists
 
+def columns_in(keys):
+    """The lists of keys of a table's columns."""
+    return keys if type(keys[0]) is list else [keys]
+
+def margins_of(keys):
+    """The columns that the table keeps, then those of each margin: what keeps more stands first."""
+    columns = range(len(columns_in(keys)))
+    return [kept for size in range(len(columns), -1, -1) for kept in itertools.combinations(columns, size)]
+
+def cells_of_margins(keys):
+    return [prod(len(columns_in(keys)[column]) for column in kept) for kept in margins_of(keys)]
+
+def check_totals(question):
+    """That totals are asked for of cells which are counted or summed, and of what is to add up, that it does."""
+    statistic = statistic_of(question["statistic"])[0]
+    share, consistent = question.get("totals"), question.get("consistent", False)
+    asked = "totals" in question
+    share = quantity(share) if asked else None
+    summed = share is not None and 0 < share < 1 and "by" in question and statistic in (
+        "count", "count_of", "units", "sum")
+    require(summed or not asked and not consistent, "asks for totals that are none", "question")
+    require(consistent in (False, True) and not (consistent and statistic == "units"),
+            "is to make add up what does not", "question")
+
 def number_of_cells(keys):
     """Of one list of keys, or of all combinations of several."""
     return prod(map(len, keys)) if keys and type(keys[0]) is list else max(1, len(keys))
 
 def expected_components(dataset, question):
     """[(statistic, D, square of D2, m, step or None, ends)] of each component; (centre, lower, upper) of the answer."""
+    keys = dataset.keys(question)
+    if "totals" not in question:
+        return expected_of_cells(dataset, question, number_of_cells(keys))
+    return [expected_of_cells(dataset, question, cells)[0][0] for cells in cells_of_margins(keys)], None
+
+def expected_of_cells(dataset, question, cells):
+    """As above, of so many cells."""
     said = dataset.said
     statistic, name, rest = statistic_of(question["statistic"])
     if statistic == "value":
@@ -1135,7 +1173,6 @@ def expected_components(dataset, question):
     n = rows.get("max") or rows["exact"]
     replace = said["neighbours"] == "replace-one" or (
         "blocks" in said and "id" in said["unit"] and len(dataset.covered(question)) > 1)
-    cells = prod(map(len, dataset.keys(question)))
     groups, m = cells > 1, min(2 * k if replace else k, cells)
     whole = "exact" in rows and "by" not in question and "where" not in question
 
@@ -1206,6 +1243,42 @@ def expected_ratio(dataset, names, n, total):
         return parts, (None, low / (least if low < 0 else most), high / (most if high < 0 else least))
     least = quantity(below["step"])
     return parts, (None, n * min(low, 0) / least, n * max(high, 0) / least)
+
+# Tables with totals that are made to add up (consistent_totals.md, "The closed form").
+
+def fitted_table(keys, scales, drawn):
+    """The table with the least sum of squares ((margin - drawn) / scale), and its margins."""
+    sizes, margins = [len(keys) for keys in columns_in(keys)], margins_of(keys)
+    cells_of = {kept: list(itertools.product(*(range(sizes[column]) for column in kept))) for kept in margins}
+    weights = {kept: 1 / scale**2 for kept, scale in zip(margins, scales)}
+    noisy = {kept: dict(zip(cells_of[kept], cells)) for kept, cells in zip(margins, drawn)}
+
+    def summed(cells, kept, inner):
+        sums, places = dict.fromkeys(cells_of[inner], Fraction(0)), [kept.index(column) for column in inner]
+        for cell, number in cells.items():
+            sums[tuple(cell[place] for place in places)] += number
+        return sums
+
+    def effect(of):
+        total, among = dict.fromkeys(cells_of[of], Fraction(0)), prod(sizes[column] for column in of)
+        outer, eigenvalue = [kept for kept in margins if set(kept) >= set(of)], Fraction(0)
+        for kept in outer:
+            cells = prod(sizes[column] for column in kept)
+            eigenvalue += weights[kept] * prod(sizes) / cells
+            for cell, number in summed(noisy[kept], kept, of).items():
+                total[cell] += weights[kept] * among / cells * number
+        for column in of:
+            others = tuple(one for one in of if one != column)
+            means, place = summed(total, of, others), of.index(column)
+            total = {cell: number - means[cell[:place] + cell[place + 1:]] / sizes[column]
+                     for cell, number in total.items()}
+        return {cell: number / eigenvalue for cell, number in total.items()}
+
+    effects = {kept: effect(kept) for kept in margins}
+    return [Fraction(prod(sizes), prod(sizes[column] for column in kept)) * sum(
+                effects[inner][tuple(cell[kept.index(column)] for column in inner)]
+                for inner in margins if set(inner) <= set(kept))
+            for kept in map(tuple, margins) for cell in cells_of[kept]]
 
 # Plans and what was drawn.
 
@@ -1335,13 +1408,17 @@ class Plan:
         return total
 
     def read(self, release):
-        self.cells = number_of_cells(release.get("cells", []))
+        cells = release.get("cells", [])
         self.components = [{name: quantity(value) if name not in ("coordinates", "precision") else value
                             for name, value in {"precision": None, **said}.items()}
                            for said in release.get("components", ())]
         self.post = {name: quantity(value) if name != "kind" else value
                      for name, value in release.get("post_processing", {}).items()}
-        needed = {"mean_about": 2, "ratio": 2, "variance_about": 3}.get(self.post.get("kind"), 1)
+        totals = self.post.get("kind") in TOTALS
+        self.drawn = cells_of_margins(cells) if totals else None
+        self.cells = sum(self.drawn) if totals else number_of_cells(cells)
+        self.recorded = 0 if self.post.get("kind") == "consistent_totals" else self.cells
+        needed = len(self.drawn) if totals else {"mean_about": 2, "ratio": 2, "variance_about": 3}.get(self.post.get("kind"), 1)
         require(len(self.components) == needed, "has another number of components than its answer", "release")
         for component in self.components:
             grid, bound, centre = component["grid"], component.get("bound", 1), component.get("centre", 0)
@@ -1365,6 +1442,7 @@ class Plan:
             for name, declared in (("unit", unit), ("relation", said["neighbours"])):
                 require(release.get(name, declared) == declared, f"has not the {name} of the policy", "release")
             check_suppression(self.question)
+            check_totals(self.question)
             expected, post = expected_components(self.dataset, self.question)
             require(len(expected) == len(self.components), "has not the components of its statistic", "release")
             require(not post or [self.post.get(name) for name in ("centre", "lower", "upper")] == list(post),
@@ -1373,6 +1451,7 @@ class Plan:
             wanted = quantiles_asked(self.question["statistic"])
             require(all((statistic == kind) == (self.post.get("kind") == kind) for kind in ("proportion", "ratio")),
                     "follows otherwise from its components than its statistic", "release")
+            self.check_margins(release)
             way = next(way for way in self.dataset.said["release"]
                        if way["name"] == (name if statistic == "value" else statistic))
             require(way["mechanism"] == mechanism and way.get("arithmetic", arithmetic) == arithmetic,
@@ -1393,16 +1472,30 @@ class Plan:
             key = (ENCODE(said), mechanism, arithmetic, on_grid, levels)
             self.together.losses.append(LOSSES.get(key) or remembered(LOSSES, key, Loss(component, *key[1:]), 5000))
 
+    def check_margins(self, release):
+        """That an answer has totals if they are asked for, which have as much of the loss as was asked."""
+        asked, kind = "totals" in self.question, self.post.get("kind")
+        fitted = self.question.get("consistent", False)
+        require(asked == (kind in TOTALS) and fitted == (kind == "consistent_totals"),
+                "follows otherwise from its components than was asked", "release")
+        for name in ("epsilon", "delta") if asked and "rho" not in self.question else ():
+            parts = [amount(said[name], name) for said in release["components"] if name in said]
+            share = quantity(self.question["totals"])
+            of_each = [int(sum(parts) * share / (len(parts) - 1))] * (len(parts) - 2) if parts else []
+            cells = [int(sum(parts) * (1 - share))] if parts else []
+            require(parts[:-1] == cells + of_each, f"shares {name} out otherwise than was asked", "release")
+
     def check_values(self, component_values, values):
         """That what was drawn lies on the grid and in the range, and what was released follows from it."""
         if self.rows:
             for row in self.rows:
-                drawn, told = component_values[:len(row.components)], values[:row.cells]
+                drawn, told = component_values[:len(row.components)], values[:row.recorded]
                 row.check_values(drawn, told)
-                component_values, values = component_values[len(row.components):], values[row.cells:]
+                component_values, values = component_values[len(row.components):], values[row.recorded:]
             return require(not component_values and not values, "are of more rows than were asked", "values")
         pairs = self.post.get("kind") == "proportion"
-        shape = [self.cells * (1 + pairs)] * len(self.components) == [len(row) for row in component_values]
+        sizes = self.drawn or [self.cells * (1 + pairs)] * len(self.components)
+        shape = sizes == [len(row) for row in component_values]
         require(shape, "are of another number of components or cells than the plan's", "component_values")
         drawn = []
         for component, row in zip(self.components, component_values):
@@ -1416,11 +1509,34 @@ class Plan:
                     require(abs(offset) == bound, f"holds {number}, which is out of the range", "component_values")
                 elif offset.numerator * grid.denominator % (offset.denominator * grid.numerator):
                     raise Fault(f"holds {number}, which is not on the grid", "component_values")
-        require(len(values) == self.cells, "are of another number of cells than the plan's", "values")
-        for text, cell in zip(values, zip(drawn[0][::2], drawn[0][1::2]) if pairs else zip(*drawn)):
-            answer = self.answer(cell)
+        require(len(values) == self.recorded, "are of another number of cells than the plan's", "values")
+        for text, answer in zip(values, self.answers(drawn) if values else ()):
             if quantity(text) != answer:
                 raise Fault(f"holds {text} where {answer} follows from what was drawn", "values")
+
+    def answers(self, drawn):
+        """What was released, as it follows from what was drawn; a table made consistent is recorded nowhere."""
+        if self.rows:
+            parts, answers = list(drawn), []
+            for row in self.rows:
+                answers += row.answers(parts[:len(row.components)])
+                del parts[:len(row.components)]
+            return answers
+        if self.post.get("kind") == "consistent_totals":
+            return fitted_table(self.release["cells"], [component["lambda"] for component in self.components], drawn)
+        if self.drawn:
+            return [self.whole(component, number) for component, cells in zip(self.components, drawn)
+                    for number in cells]
+        pairs = self.post.get("kind") == "proportion"
+        return map(self.answer, zip(drawn[0][::2], drawn[0][1::2]) if pairs else zip(*drawn))
+
+    def whole(self, component, number):
+        """What whole_totals shows of a draw: what is snapped to less than 1 is rounded within its range."""
+        if self.post["kind"] != "whole_totals" or "bound" not in component or component["grid"] >= 1:
+            return number
+        least, most = (component.get("centre", 0) + sign * component["bound"] for sign in (-1, 1))
+        least, most = least.__ceil__(), most.__floor__()
+        return min(max((number + Fraction(1, 2)).__floor__(), least), most) if least <= most else number
 
     def can_be(self, number):
         listed, ends = self.candidates or (None, None)
@@ -1467,7 +1583,7 @@ ACTS = {"approved": ("approve",), "rejected": ("reject",), "token_issued": ("iss
 FOLLOWS = {"granted": ("reserved",), "refused": ("pending",), "reserved": ("pending",), "approved": ("pending",),
            "rejected": ("pending",), "token_issued": ("reserved",), "voided": ("pending", "reserved"),
            "forfeited": ("reserved",)}
-GO_WITH = {"component_values": ("granted",), "values": ("granted",), "reasons": ("refused",), "verb": tuple(ACTS),
+GO_WITH = {"component_values": ("granted",), "reasons": ("refused",), "verb": tuple(ACTS),
            "plan": ("granted", "refused", "reserved", "pending"), "deadline": ("reserved", "pending")}
 COUNTERS = {"policy": "version", "account": "account", "plan": "number", "decision": "seq", "relocation": "seq",
             "limit": "seq", "removal": "seq", "clock": "seq", "credential": "seq", "key": "seq", "recovery": "seq"}
@@ -1475,7 +1591,8 @@ COUNTERS = {"policy": "version", "account": "account", "plan": "number", "decisi
 class History:
     """Folds records in the order of their lines; refuses what cannot follow."""
 
-    def __init__(self):
+    def __init__(self, shown=None):
+        self.shown, self.values = shown, None
         self.ledger = self.active = self.fresh_plan = self.unconfirmed = None
         self.lines = self.time = self.rules = self.schema = 0
         self.settled = self.located = True
@@ -1708,6 +1825,8 @@ class History:
         for name, outcomes in GO_WITH.items():
             if (name in record) != (outcome in outcomes):
                 raise Fault(f"is missing, or does not go with {outcome}", name)
+        # Where all of them follow from what was drawn there are none.
+        require("values" not in record or outcome == "granted", f"does not go with {outcome}", "values")
         if outcome in ACTS:
             require(record["verb"] in ACTS[outcome], "does not go with the outcome", "verb")
             for name in ("key", "conflicting_key", "purpose", "holding", "legacy_request"):
@@ -1892,7 +2011,10 @@ class History:
                         "if_uncounted" in limit and "delta" in counted)
                     if seen and not plan.capped(measure, amount(limit["limit"], measure)):
                         raise Fault(f"loses more {measure} than {what}", "plan")
-        plan.check_values(record["component_values"], record["values"])
+        plan.check_values(record["component_values"], record.get("values", []))
+        if record["id"] == self.shown:
+            drawn = [[quantity(text) for text in component] for component in record["component_values"]]
+            self.values = [str(answer) for answer in plan.answers(drawn)]
 
 # Ed25519 (RFC 8032, section 5.1), as strict as libsodium: no cofactor, S below the order, no point of small order.
 
@@ -2066,8 +2188,8 @@ def told(step, *given):
 class Reader:
     """Takes lines one by one: records into tree and history, trailers and checkpoints against the tree."""
 
-    def __init__(self, checkpoints=()):
-        self.tree, self.history = Tree(), History()
+    def __init__(self, checkpoints=(), shown=None):
+        self.tree, self.history = Tree(), History(shown)
         self.checkpoints = sorted(checkpoints, key=lambda checkpoint: checkpoint.size)
         self.ahead = collections.deque(self.checkpoints)
         self.acknowledged, self.trailers, self.unacknowledged = None, 0, 0
@@ -2148,6 +2270,7 @@ def report_of(reader, fault, line):
                 "unacknowledged": reader.unacknowledged},
             "approved_by_claim": history.claimed, "recoveries": history.recoveries,
             "unchecked": [{"what": what, "count": n} for what, n in sorted(history.unchecked.items()) if n],
+            **({"values": history.values} if history.shown else {}),
             "never_checked": UNCHECKED, "fault": fault and {
                 "line": line, "index": line and size, "member": fault.member, "why": fault.why}}
 
@@ -2167,6 +2290,7 @@ def print_report(said):
     rows += [("replica", counted(said["replica"]))] if said["replica"] else []
     rows += [("by claim", f"{a['decision']}: " + ", ".join(a["approved_by"])) for a in said["approved_by_claim"]]
     rows += [("recovery", recovery) for recovery in said["recoveries"]]
+    rows += [("values", ", ".join(said["values"] or ["none"]))] if "values" in said else []
     rows += [("not checked", f"{entry['what']} ({entry['count']})") for entry in said["unchecked"]]
     rows += [("never", what) for what in said["never_checked"]]
     print("".join(f"{name:12} {text}\n" for name, text in rows) + "Nothing is wrong.")
@@ -2181,6 +2305,7 @@ def arguments(given):
     add("--witness", action="append", default=[], metavar="VKEY", help="the key of a witness")
     add("--require", type=int, metavar="N", help="how many of the witnesses signed each checkpoint; without it all")
     add("--jobs", type=int, default=1, metavar="N", help="how many processes share the work")
+    add("--values", metavar="ID", help="also what that decision released, as it follows from what was drawn")
     add("--json", action="store_true", help="print one JSON object")
     add("--quiet", action="store_true", help="print only what is wrong")
     options = parser.parse_args(given)
@@ -2204,7 +2329,7 @@ def main(given=None):
         checkpoints = [note for path in options.checkpoint for note in read_checkpoints(path)]
         for checkpoint in checkpoints:
             checkpoint.check(options.keys, options.witnesses, options.require)
-        reader = Reader(checkpoints)
+        reader = Reader(checkpoints, options.values)
         progress = sys.stderr.isatty() and not options.json and not options.quiet
         with open(0 if options.lines == "-" else options.lines, "rb", closefd=options.lines != "-") as file:
             fault, line = reader.read(file, options.jobs, progress)

@@ -118,11 +118,11 @@ void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& p
   }
   std::size_t component = 0;
   for (const Plan* const part : parts_of(plan)) {
-    const std::size_t values = accounting::values_of_a_cell(part->derivation.post_processing.kind) *
-                               std::max<std::uint64_t>(1, part->record.cells.size());
-    for (const ComponentMechanism& mechanism : part->mechanisms) {
+    const std::vector<std::size_t> values = cells_drawn(*part);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const ComponentMechanism& mechanism = part->mechanisms[i];
       const std::vector<Rational>& drawn = stored.component_values[component++];
-      if (drawn.size() != values) {
+      if (drawn.size() != values[i]) {
         return fault(stored.id, "release_changed", "does not hold the values of each cell");
       }
       for (const Rational& value : drawn) {

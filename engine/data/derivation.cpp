@@ -174,6 +174,13 @@ class Deriver {
     derive_cells();
     if (question_.where) check_where(dataset_, *question_.where);
     replace_one_ = replace_one_ || displaces_rows_of_other_blocks(dataset_, question_);
+    derive_components();
+    if (question_.totals) derive_totals();
+    return std::move(result_);
+  }
+
+ private:
+  void derive_components() {
     switch (question_.statistic.kind) {
       case StatisticKind::count:
         result_.components = {rows()};
@@ -211,16 +218,33 @@ class Deriver {
         EPSILOG_INVARIANT(false);
         break;
     }
-    return std::move(result_);
   }
 
- private:
+  /// Each margin is what the statistic is by the columns that it keeps, over the rows of all cells.
+  void derive_totals() {
+    result_.cells.set_totals(true);
+    const accounting::TableMargins margins = result_.cells.margins();
+    const Rational& share = *question_.totals;
+    std::vector<Component> parts;
+    for (const accounting::TableMargins::Margin& margin : margins.all()) {
+      groups_ = margin.kept.empty() ? std::nullopt : std::optional(margin.cells);
+      derive_components();
+      parts.push_back(std::move(result_.components.front()));
+      parts.back().share =
+          parts.size() == 1 ? Rational(1 - share) : share / rational(margins.all().size() - 1);
+    }
+    result_.components = std::move(parts);
+    result_.post_processing.kind =
+        question_.consistent ? PostProcessing::Kind::consistent_totals : PostProcessing::Kind::totals;
+  }
+
   void derive_cells() {
     if (question_.by.empty()) return;
     std::vector<std::vector<std::string>> lists;
     for (const std::string& name : question_.by) lists.push_back(keys_of(declared_column(dataset_, name)));
     const bool table = lists.size() > 1;
     result_.cells = ledger::CellKeys(std::move(lists));
+    groups_ = result_.cells.size();
     if (table && result_.cells.size() > ledger::kCellsOfTableMax) {
       throw Underivable("by: '" + by_text(question_.by) + "' has " + std::to_string(result_.cells.size()) +
                         " cells, as many as its columns' values combine to: at most " +
@@ -253,10 +277,12 @@ class Deriver {
                                              ", and groups must be declared values"));
   }
 
-  [[nodiscard]] bool grouped() const { return !question_.by.empty(); }
+  [[nodiscard]] bool grouped() const { return groups_.has_value(); }
 
   /// Whether the number of rows that enter the statistic is public: a subset's never is.
-  [[nodiscard]] bool exact_form() const { return dataset_.rows.exact && !grouped() && !question_.where; }
+  [[nodiscard]] bool exact_form() const {
+    return dataset_.rows.exact && question_.by.empty() && !question_.where;
+  }
 
   /// A component whose cells one unit changes by at most `add_remove` in L1 when it comes or goes,
   /// and, without `by`, by at most `replace_one` when its rows are replaced. With `by` the old and
@@ -275,7 +301,7 @@ class Deriver {
       result.sensitivity_l2_squared = result.sensitivity * result.sensitivity;
       return result;
     }
-    set_sensitivities(result, add_remove, replace_one, result_.cells.size());
+    set_sensitivities(result, add_remove, replace_one, *groups_);
     return result;
   }
 
@@ -498,6 +524,7 @@ class Deriver {
   bool replace_one_;
   const Rational k_;
   const Rational n_;
+  std::optional<std::uint64_t> groups_;  ///< cells of what is derived; none where it has none
   Derivation result_;
 };
 

@@ -23,7 +23,12 @@ std::size_t cells_of(const Derivation& derivation) {
   const auto& quantiles = derivation.components.front().quantiles;
   if (quantiles) return static_cast<std::size_t>(quantiles->cells);
   return accounting::values_of_a_cell(derivation.post_processing.kind) *
-         std::max<std::size_t>(derivation.cells.size(), 1);
+         std::max<std::size_t>(derivation.cells.table_size(), 1);
+}
+
+/// Of a table with totals; none of another answer.
+std::optional<accounting::TableMargins> margins_of(const Derivation& derivation) {
+  return derivation.cells.has_totals() ? std::optional(derivation.cells.margins()) : std::nullopt;
 }
 
 /// Whether values of the column, or of both, are summed or selected among.
@@ -39,7 +44,10 @@ Rational rational(std::uint64_t count) {
 class Tally {
  public:
   Tally(const Dataset& dataset, const Question& question, const Derivation& derivation)
-      : cells_(cells_of(derivation)), rows_(cells_), units_(cells_) {
+      : cells_(cells_of(derivation)),
+        margins_(margins_of(derivation)),
+        rows_(cells_),
+        units_(margins_ ? margins_->cells() : cells_) {
     if (!takes_values(question.statistic.kind)) return;
     if (question.statistic.kind == StatisticKind::quantile) {
       const Column& column = *dataset.column(question.statistic.subject);
@@ -60,6 +68,9 @@ class Tally {
   Tally& operator=(const Tally&) = delete;
 
   [[nodiscard]] std::size_t cells() const { return cells_; }
+  /// So many numbers of units it has: of the cells, and with totals of those of each margin.
+  [[nodiscard]] std::size_t units() const { return units_.size(); }
+  [[nodiscard]] const std::optional<accounting::TableMargins>& margins() const { return margins_; }
   void add_row(std::size_t cell) { ++rows_[cell]; }
   void add_unit(std::size_t cell) { ++units_[cell]; }
   void add_value(std::size_t cell, const Cell& value) {
@@ -110,13 +121,35 @@ class Tally {
     return 0;
   }
 
+  /// [cell] of the component with that index: with totals, of the margin with it.
+  [[nodiscard]] std::vector<Rational> values(const Component& component, const Rational& centre,
+                                             std::size_t index) const {
+    if (margins_ && component.quantity == Quantity::units) return units_of(margins_->all().at(index));
+    std::vector<Rational> values(margins_ ? margins_->all().at(index).cells : cells_);
+    for (std::size_t cell = 0; cell < cells_; ++cell) {
+      const std::size_t in =
+          margins_ ? margins_->within(margins_->table(), margins_->all()[index], cell) : cell;
+      values[in] += value(component, centre, cell);
+    }
+    return values;
+  }
+
   /// Of quantiles.
   [[nodiscard]] std::vector<std::vector<mechanisms::CandidateRows>> counts() const {
     return nearest_->counts();
   }
 
  private:
+  /// A unit is in several cells, and once in what they are summed in.
+  [[nodiscard]] std::vector<Rational> units_of(const accounting::TableMargins::Margin& margin) const {
+    std::vector<Rational> values;
+    for (std::uint64_t cell = 0; cell < margin.cells; ++cell)
+      values.push_back(rational(units_[margin.first + cell]));
+    return values;
+  }
+
   std::size_t cells_;
+  std::optional<accounting::TableMargins> margins_;  ///< of a table with totals
   std::vector<std::uint64_t> rows_;
   std::vector<std::uint64_t> units_;
   std::optional<ColumnRange> range_;
@@ -160,7 +193,7 @@ class Scan {
     if (rules_.fate(cells, unit, asked) == RowRules::Fate::kept) {
       if (counted_) return count_cell(cell, cells);
       tally_.add_row(cell);
-      if (counts_units_ && is_new_in(cell)) tally_.add_unit(cell);
+      if (counts_units_) count_unit(cell);
       if (divisor_) {
         tally_.add_pair(cell, value_->read(cells), divisor_->read(cells));
       } else if (value_) {
@@ -210,10 +243,21 @@ class Scan {
     if (seen_.insert(*place * tally_.cells() + cell)) tally_.add_row(cell);
   }
 
+  /// In the cell, and with totals in each in which that is summed.
+  void count_unit(std::size_t cell) {
+    const auto& margins = tally_.margins();
+    if (!margins) return count_unit_once(cell);
+    for (const accounting::TableMargins::Margin& margin : margins->all())
+      count_unit_once(margin.first + margins->within(margins->table(), margin, cell));
+  }
+  void count_unit_once(std::size_t cell) {
+    if (is_new_in(cell)) tally_.add_unit(cell);
+  }
+
   bool is_new_in(std::size_t cell) {
     if (!rules_.has_unit()) return true;
     if (groups_.empty()) return rules_.admission().first;
-    return seen_.insert(rules_.admission().unit * tally_.cells() + cell);
+    return seen_.insert(rules_.admission().unit * tally_.units() + cell);
   }
 
   Tally& tally_;
@@ -242,12 +286,9 @@ struct Answering {
       result.counts = tally.counts();
       return result;
     }
-    for (const Component& component : asked.derivation.components) {
-      std::vector<Rational>& values = result.values.emplace_back();
-      for (std::size_t cell = 0; cell < tally.cells(); ++cell) {
-        values.push_back(tally.value(component, asked.derivation.centre, cell));
-      }
-    }
+    const std::vector<Component>& components = asked.derivation.components;
+    for (std::size_t i = 0; i < components.size(); ++i)
+      result.values.push_back(tally.values(components[i], asked.derivation.centre, i));
     return result;
   }
 

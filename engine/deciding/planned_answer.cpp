@@ -24,6 +24,8 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
       request.rows.empty() ? request.question.statistic.text() : std::string(ledger::kBatch);
   answer.asked.by = request.question.by;
   answer.asked.where = request.question.where ? request.question.where->text() : "";
+  answer.asked.totals = request.question.totals;
+  answer.asked.consistent = request.question.consistent;
   answer.asked.suppress_below = request.question.suppress_below;
   answer.asked.purpose = request.purpose;
   answer.asked.holding = request.holding;
@@ -63,9 +65,10 @@ void withhold(Answer& answer) {
 bool is_suppressed(const Answer& answer, std::size_t cell) {
   const std::optional<Rational>& least = answer.asked.suppress_below;
   if (!least) return false;
-  // Of what is made of parts the last one is the count.
+  // Of what is made of parts the last one is the count; a table with its totals is counts.
   const auto& parts = answer.released.component_values;
-  const std::vector<Rational>& counts = parts.size() > 1 ? parts.back() : answer.released.values;
+  const bool of_parts = parts.size() > 1 && !accounting::has_totals(answer.planned.post_processing);
+  const std::vector<Rational>& counts = of_parts ? parts.back() : answer.released.values;
   return cell < counts.size() && counts[cell] < *least;
 }
 

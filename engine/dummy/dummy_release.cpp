@@ -65,7 +65,8 @@ void add_drawn(Answer& answer, const Dataset& dataset, const Question& question,
                const std::shared_ptr<const Plan>& plan, const Drawing& drawing) {
   Answer::Released& released = answer.released;
   released.component_values = drawn(dataset, question, *plan, drawing.bits);
-  released.values = accounting::post_process(plan->derivation.post_processing, released.component_values);
+  released.values =
+      ledger::released_values(plan->record, plan->derivation.post_processing, released.component_values);
   released.intervals =
       drawing.plans.intervals(plan, drawing.alphas, released.component_values, released.values, drawing.rows);
 }

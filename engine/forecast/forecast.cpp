@@ -224,7 +224,8 @@ bool Forecaster::accurate(const Plan& plan, const Accuracy& wanted) const {
                       "a quotient of two releases, each with an accuracy of its own; assume a number of rows "
                       "(--assume-count N; `assume_count`), from which that of the whole follows");
   }
-  if (plan.mechanisms.size() > 1) {
+  // Of a table with totals that of a cell of the table is wanted.
+  if (plan.mechanisms.size() > 1 && !accounting::has_totals(plan.derivation.post_processing.kind)) {
     throw Underivable(what + "made of " + std::to_string(plan.mechanisms.size()) +
                       " releases, each with an accuracy of its own; ask for them one by one");
   }

@@ -13,7 +13,7 @@
 #include "expiry.hpp"
 #include "idempotency.hpp"
 #include "judgement.hpp"
-#include "whole_answers.hpp"
+#include "plan_advice.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -90,7 +90,7 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
   require_answerable(dataset, request, *plan);
   Answer answer = state.engine.described(request, plan, state.applied->version.version, alphas);
-  answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
+  answer.planned.advice = plan_advice(dataset, request, *plan, alphas);
   const PlannedRequest planned{policy, dataset, request, *plan};
   std::vector<Debit> standing = state.standing(planned);
   Judgement judgement;

@@ -41,6 +41,8 @@ void add_question(const Asked& asked, nlohmann::json& json) {
   if (asked.delta) json["delta"] = accounting::text(*asked.delta);
   if (question.by.size() == 1) json["by"] = question.by.front();
   if (question.by.size() > 1) json["by"] = question.by;
+  if (question.totals) json["totals"] = accounting::text(*question.totals);
+  if (question.consistent) json["consistent"] = true;
   if (const auto& least = question.suppress_below) json["suppress_below"] = accounting::text(*least);
   if (question.where) json["where"] = question.where->text();
 }
@@ -94,6 +96,13 @@ void read_question(const nlohmann::json& json, Asked& asked) {
   }
   asked.question = parse_question_by(json.at("statistic").get<std::string>(), stored_columns(json),
                                      optional_member(json, "where"));
+  const bool consistent = json.contains("consistent");
+  if (consistent && json.at("consistent") != true) throw LedgerCorrupt("its `consistent` is not true");
+  if (const auto share = optional_member(json, "totals")) {
+    with_totals(asked.question, accounting::parse_stored_rational(*share, "totals"), consistent);
+  } else if (consistent) {
+    throw LedgerCorrupt("it is to be consistent, and has no totals");
+  }
   if (const auto least = optional_member(json, "suppress_below")) {
     suppress_below(asked.question, accounting::parse_stored_rational(*least, "suppress_below"));
   }
@@ -104,7 +113,8 @@ void read_question(const nlohmann::json& json, Asked& asked) {
 void read_rows(const nlohmann::json& json, Request& request) {
   const nlohmann::json& rows = json.at("rows");
   if (!rows.is_array() || rows.empty()) throw LedgerCorrupt("its rows are no list, or none");
-  for (const char* const name : {"by", "epsilon", "rho", "statistic", "suppress_below", "where"}) {
+  for (const char* const name :
+       {"by", "consistent", "epsilon", "rho", "statistic", "suppress_below", "totals", "where"}) {
     if (json.contains(name)) throw LedgerCorrupt(std::string("it has rows, and beside them ") + name);
   }
   for (const nlohmann::json& row : rows) read_question(row, request.rows.emplace_back());

@@ -11,9 +11,9 @@ namespace {
 bool same_question(const Question& one, const Question& other) {
   return one.statistic.kind == other.statistic.kind && one.statistic.subject == other.statistic.subject &&
          one.statistic.quantiles == other.statistic.quantiles &&
-         one.statistic.value == other.statistic.value &&
-         one.statistic.divisor == other.statistic.divisor && one.by == other.by && one.where == other.where &&
-         one.suppress_below == other.suppress_below;
+         one.statistic.value == other.statistic.value && one.statistic.divisor == other.statistic.divisor &&
+         one.by == other.by && one.where == other.where && one.totals == other.totals &&
+         one.consistent == other.consistent && one.suppress_below == other.suppress_below;
 }
 
 template <class Asked>

@@ -55,19 +55,33 @@ std::optional<Rational> published_step(const Dataset& dataset, const Statistic& 
 
 /// Whether what is drawn is in other units than the answer.
 bool is_quotient(const Plan& plan) {
-  return plan.derivation.components.size() > 1 ||
-         plan.derivation.post_processing.kind == PostProcessing::Kind::proportion;
+  return accounting::is_quotient(plan.derivation.post_processing.kind);
 }
 
 /// Where every answer is known to be whole, what was snapped to less than 1 becomes the nearest whole number.
 void round_whole_answers(Plan& plan) {
   const std::vector<Component>& components = plan.derivation.components;
   if (is_quotient(plan) || components.front().step != Rational(1)) return;
+  PostProcessing& recipe = plan.derivation.post_processing;
+  if (accounting::has_totals(recipe.kind)) {
+    const bool rounds = std::any_of(plan.mechanisms.begin(), plan.mechanisms.end(),
+                                    [](const auto& mechanism) { return mechanism.whole_range(); });
+    // What is made consistent is made of what was drawn, of which nothing is rounded away.
+    if (rounds && recipe.kind == PostProcessing::Kind::totals)
+      recipe.kind = PostProcessing::Kind::whole_totals;
+    return;
+  }
   const std::optional<WholeRange> range = plan.mechanisms.front().whole_range();
   if (!range) return;
-  EPSILOG_INVARIANT(plan.derivation.post_processing.kind == PostProcessing::Kind::none);
-  plan.derivation.post_processing = {PostProcessing::Kind::rounded, 0, Rational(range->least),
-                                     Rational(range->most)};
+  EPSILOG_INVARIANT(recipe.kind == PostProcessing::Kind::none);
+  recipe = {PostProcessing::Kind::rounded, 0, Rational(range->least), Rational(range->most)};
+}
+
+/// So many values of all components together.
+std::uint64_t values_drawn(const Plan& plan) {
+  std::uint64_t values = 0;
+  for (const std::size_t of_component : cells_drawn(plan)) values += of_component;
+  return values;
 }
 
 /// By what the question is released.
@@ -85,24 +99,23 @@ Way way_of(const Dataset& dataset, const Statistic& statistic) {
 }
 
 /// The settings of one of so many parts. What is cut off at an end does not average out, so sums over the
-/// cells of a table would be far from those of the rows: it is released from a range that noise all but never
-/// leaves. That any of its draws meets an end has at most the sum of their probabilities, 10^-9.
+/// cells of a table, or with its totals, would be far from those of the rows: it is released from a range
+/// that noise all but never leaves. That any of its draws meets an end has at most the sum of their
+/// probabilities, 10^-9.
 ReleaseSettings settings_of_part(const Way& way, const Plan& plan, const Question& question) {
   if (way.settings == nullptr) return {};
   ReleaseSettings settings = *way.settings;
-  if (question.by.size() < 2 || settings.mechanism != MechanismChoice::snapping) return settings;
-  const std::size_t parts = plan.derivation.components.size();
+  const bool summable = question.by.size() >= 2 || question.totals;
+  if (!summable || settings.mechanism != MechanismChoice::snapping) return settings;
   if (settings.bound && !is_quotient(plan)) {
     throw Underivable(
         "by: '" + question.statistic.text() +
         "' is released between the ends that its declared `bound` sets, which is refused of a table "
-        "by several columns: sums of its cells would go astray; declare `binding_probability` in "
-        "place of `bound`, or ask by one column");
+        "by several columns or with totals: sums of its cells would go astray; declare "
+        "`binding_probability` in place of `bound`, or ask by one column without totals");
   }
   settings.bound.reset();
-  const std::uint64_t draws = plan.derivation.cells.size() * parts *
-                              accounting::values_of_a_cell(plan.derivation.post_processing.kind);
-  const Rational each = accounting::power_of_ten(-9) / Rational(draws);
+  const Rational each = accounting::power_of_ten(-9) / Rational(values_drawn(plan));
   settings.binding_probability = std::min(settings.binding_probability.value_or(1), each);
   return settings;
 }
@@ -290,10 +303,34 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
   return plan;
 }
 
+std::vector<std::size_t> cells_drawn(const Plan& plan) {
+  const ledger::CellKeys& cells = plan.derivation.cells;
+  const std::size_t components = plan.derivation.components.size();
+  if (cells.has_totals()) {
+    std::vector<std::size_t> drawn;
+    const accounting::TableMargins margins = cells.margins();
+    for (const accounting::TableMargins::Margin& margin : margins.all()) drawn.push_back(margin.cells);
+    return drawn;
+  }
+  return std::vector<std::size_t>(components,
+                                  accounting::values_of_a_cell(plan.derivation.post_processing.kind) *
+                                      std::max<std::size_t>(cells.size(), 1));
+}
+
+bool shows_whole(const Plan& plan, std::size_t component) {
+  switch (plan.derivation.post_processing.kind) {
+    case PostProcessing::Kind::rounded:
+      return true;
+    case PostProcessing::Kind::whole_totals:
+      return plan.mechanisms.at(component).whole_range().has_value();
+    default:
+      return false;
+  }
+}
+
 Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& alpha) {
   const Rational drawn = plan.mechanisms.at(component).accuracy_up(alpha);
-  const bool rounded = plan.derivation.post_processing.kind == PostProcessing::Kind::rounded;
-  return rounded ? Rational(accounting::floor(drawn + Rational(1, 2))) : drawn;
+  return shows_whole(plan, component) ? Rational(accounting::floor(drawn + Rational(1, 2))) : drawn;
 }
 
 std::vector<std::vector<Accuracy>> accuracies(const Plan& plan, std::span<const Rational> alphas) {

@@ -51,6 +51,13 @@ struct Plan {
 /// Its rows; of what is no batch, itself.
 [[nodiscard]] std::vector<const Plan*> parts_of(const Plan& plan);
 
+/// [component]: so many values are drawn of each.
+/// Requires  no batch.
+[[nodiscard]] std::vector<std::size_t> cells_drawn(const Plan& plan);
+/// Whether what the component with that index draws is shown as the nearest whole number.
+/// Requires  no batch.
+[[nodiscard]] bool shows_whole(const Plan& plan, std::size_t component);
+
 /// Of one question; of whatever is asked, plan_of() (batch_plan.hpp).
 /// `sharing`: of a row, so many rows of its batch are asked of rho, which have equal parts of
 /// delta_of_rho(dataset): together they are told at what one release may have.

@@ -1,6 +1,7 @@
 #include "plan_intervals.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "epsilog/accounting/errors.hpp"
 
@@ -73,6 +74,7 @@ PlanIntervals::PlanIntervals(const Plan& plan, std::span<const Rational> alphas)
     ranges_.push_back({component.lower, component.upper});
   }
   const std::size_t cells = plan.derivation.cells.size();
+  drawn_ = cells_drawn(plan);
   for (const Rational& alpha : alphas_) {
     each_.push_back(inverted(plan, alpha, 1));
     if (cells > 0) together_.push_back(inverted(plan, alpha, cells));
@@ -81,14 +83,16 @@ PlanIntervals::PlanIntervals(const Plan& plan, std::span<const Rational> alphas)
 
 PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational& alpha,
                                                 std::size_t cells) const {
+  if (recipe_.kind == PostProcessing::Kind::consistent_totals) return {};
   if (recipe_.kind == PostProcessing::Kind::mean_about || recipe_.kind == PostProcessing::Kind::proportion)
     return inverted_quotient(plan, mechanisms::simultaneous_alpha_down(alpha, cells));
   Inverted result;
   // The noise of each part in each cell is drawn by itself.
-  const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, plan.mechanisms.size() * cells);
-  const Shown shown = recipe_.kind == PostProcessing::Kind::rounded ? Shown::rounded : Shown::as_released;
-  for (const ComponentMechanism& mechanism : plan.mechanisms) {
-    std::optional<mechanisms::AnswerIntervals> intervals = mechanism.intervals(of_each, shown);
+  const std::size_t parts = accounting::has_totals(recipe_.kind) ? 1 : plan.mechanisms.size();
+  const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, parts * cells);
+  for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
+    const Shown shown = shows_whole(plan, i) ? Shown::rounded : Shown::as_released;
+    std::optional<mechanisms::AnswerIntervals> intervals = plan.mechanisms[i].intervals(of_each, shown);
     if (!intervals) return {};
     result.parts.push_back(std::move(*intervals));
   }
@@ -161,6 +165,13 @@ std::vector<AnswerInterval> PlanIntervals::told(const Inverted& inverted,
   }
   // What is rounded has the law of what is shown.
   if (inverted.parts.size() == 1) return of_part(0, values);
+  if (accounting::has_totals(recipe_.kind)) {
+    for (std::size_t part = 0, first = 0; part < inverted.parts.size(); first += drawn_[part++]) {
+      for (AnswerInterval& one : of_part(part, values.subspan(first, drawn_[part])))
+        made.push_back(std::move(one));
+    }
+    return made;
+  }
   std::vector<std::vector<AnswerInterval>> parts;
   for (std::size_t part = 0; part < inverted.parts.size(); ++part)
     parts.push_back(of_part(part, components.at(part)));
@@ -176,10 +187,13 @@ std::vector<CellIntervals> PlanIntervals::of(const std::vector<std::vector<Ratio
                                              std::span<const Rational> values) const {
   std::vector<CellIntervals> result;
   const std::size_t of_a_cell = accounting::values_of_a_cell(recipe_.kind);
-  const bool whole = components.size() == steps_.size() &&
-                     std::all_of(components.begin(), components.end(), [&](const auto& cells) {
-                       return cells.size() == of_a_cell * values.size();
-                     });
+  const bool totals = accounting::has_totals(recipe_.kind);
+  const auto as_many = [&](const auto& cells, std::size_t drawn) {
+    return cells.size() == (totals ? drawn : of_a_cell * values.size());
+  };
+  const bool whole =
+      std::equal(components.begin(), components.end(), drawn_.begin(), drawn_.end(), as_many) &&
+      (!totals || values.size() == std::accumulate(drawn_.begin(), drawn_.end(), std::size_t{0}));
   if (values.empty() || !whole) return result;
   if (std::any_of(each_.begin(), each_.end(), [](const Inverted& one) { return one.empty(); })) return result;
   for (std::size_t i = 0; i < alphas_.size(); ++i) {

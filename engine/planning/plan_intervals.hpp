@@ -21,7 +21,8 @@ class PlanIntervals final {
   /// Of the answers as they are told, after post-processing: [alpha]. Within the public range, and on the
   /// lattice of the answers where there is one. Of a quotient of two parts: by the law of both together; of a
   /// variance: all that it can be while each part is in an interval of its own, the parts together at
-  /// 1 - alpha. Both for cells with at least one row (mechanisms/proofs/quotients.md). Empty where nothing
+  /// 1 - alpha. Both for cells with at least one row (mechanisms/proofs/quotients.md). Of a table with totals
+  /// each of its margins by its own law; none of one made consistent. Empty where nothing
   /// was released, and where components [component][cell] and values [cell] are not of a release of this
   /// plan, as a damaged record may have it.
   [[nodiscard]] std::vector<CellIntervals> of(const std::vector<std::vector<Rational>>& components,
@@ -50,6 +51,7 @@ class PlanIntervals final {
   accounting::PostProcessing recipe_;
   std::vector<std::optional<Rational>> steps_;      ///< of the lattice of each component
   std::vector<mechanisms::AnswerInterval> ranges_;  ///< of each component
+  std::vector<std::size_t> drawn_;                  ///< values of each component
   std::vector<Inverted> each_;                      ///< [alpha]
   std::vector<Inverted> together_;                  ///< [alpha]; empty without cells
 };

@@ -1,6 +1,5 @@
 #include "whole_answers.hpp"
 
-#include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::engine {
@@ -27,24 +26,17 @@ void require_not_stated(const Dataset& dataset, const Question& question) {
 
 std::vector<std::string> mechanism_advice(const Dataset& dataset, const Request& request, const Plan& plan,
                                           std::span<const Rational> alphas) {
-  std::vector<std::string> of_rows;
-  for (std::size_t row = 0; row < plan.rows.size(); ++row) {
-    for (const std::string& advice :
-         mechanism_advice(dataset, request_of_row(request, row), *plan.rows[row], alphas)) {
-      of_rows.push_back(row_text(row) + advice);
-    }
-  }
-  if (!plan.rows.empty()) return of_rows;
   const std::vector<Component>& components = plan.derivation.components;
   const std::string statistic = release_key(request.question.statistic);
   ReleaseSettings settings = dataset.settings(statistic);
-  const bool whole = components.size() == 1 && components.front().step == Rational(1) &&
-                     request.question.statistic.kind != StatisticKind::proportion;
+  const bool whole = !accounting::is_quotient(plan.derivation.post_processing.kind) &&
+                     components.front().step == Rational(1);
   if (!whole || settings.mechanism != MechanismChoice::snapping) return {};
   settings.mechanism = MechanismChoice::discrete_laplace;
   const ComponentMechanism discrete(
       components.front(),
-      MechanismRequest{.loss = plan.charged, .settings = settings, .published_step = std::nullopt});
+      MechanismRequest{
+          .loss = plan.mechanisms.front().charged(), .settings = settings, .published_step = std::nullopt});
   const Rational alpha = alphas.empty() ? Rational(1, 20) : alphas.front();
   const Rational instead = discrete.accuracy_up(alpha);
   if (instead >= accuracy_up(plan, 0, alpha)) return {};

@@ -16,6 +16,7 @@ void require_not_stated(const Dataset& dataset, const Question& question);
 
 /// What to say to whoever plans a request that is snapped although every answer to it is whole: nothing where
 /// discrete Laplace noise of the same epsilon is no more accurate at the first of `alphas`, else 0.05.
+/// Requires  no batch.
 [[nodiscard]] std::vector<std::string> mechanism_advice(const Dataset& dataset, const Request& request,
                                                         const Plan& plan, std::span<const Rational> alphas);
 

@@ -276,6 +276,27 @@ void suppress_below(Question& question, const Rational& least) {
   question.suppress_below = least;
 }
 
+void with_totals(Question& question, const Rational& share, bool consistent) {
+  constexpr std::size_t kSizeMax = 40;
+  const auto refuse = [](const std::string& why) { throw InvalidParameter("totals: " + why); };
+  if (share <= 0 || share >= 1) refuse("must lie strictly between 0 and 1: what they have of the loss");
+  if (accounting::text(share).size() > kSizeMax) refuse("is longer than 40 characters in full");
+  if (question.by.empty()) refuse("are of the cells of an answer: group it by a column");
+  const StatisticKind kind = question.statistic.kind;
+  if (kind != StatisticKind::count && kind != StatisticKind::count_of && kind != StatisticKind::units &&
+      kind != StatisticKind::sum) {
+    refuse("are of count, count:COLUMN, units and sum:COLUMN; ask '" + question.statistic.text() +
+           "' by fewer columns, and by none, as further rows of a batch");
+  }
+  if (consistent && kind == StatisticKind::units) {
+    throw InvalidParameter(
+        "consistent: a unit is counted in each cell that it has rows in and once in a total, so that cells "
+        "of 'units' add up to no total; ask it without, or ask for count");
+  }
+  question.totals = share;
+  question.consistent = consistent;
+}
+
 std::string by_text(const std::vector<std::string>& columns) {
   std::string text;
   for (const std::string& column : columns) text += (text.empty() ? "" : ",") + column;

@@ -16,11 +16,11 @@
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
 #include "judgement.hpp"
+#include "plan_advice.hpp"
 #include "recorded_names.hpp"
 #include "release_path.hpp"
 #include "request_path.hpp"
 #include "submissions.hpp"
-#include "whole_answers.hpp"
 
 namespace epsilog::engine {
 Engine::Engine(std::shared_ptr<EngineState> state) : state_(std::move(state)) {}
@@ -43,7 +43,7 @@ Answer Engine::plan(const Request& request, const Alphas& alphas,
   const auto plan = state_->plans.plan(*applied, request, canonical);
   require_answerable(dataset, request, *plan);
   Answer answer = state_->described(request, plan, applied->version.version, alphas);
-  answer.planned.advice = mechanism_advice(dataset, request, *plan, alphas);
+  answer.planned.advice = plan_advice(dataset, request, *plan, alphas);
   if (assumed_count) {
     if (!request.rows.empty()) throw InvalidParameter("assume_count: is not of a batch");
     require_assumable(plan->derivation, request.question, *assumed_count);

@@ -151,9 +151,8 @@ void open_missing(ledger::Transaction& transaction, std::vector<Debit>& debits) 
 std::size_t bytes_drawn(const Plan& plan) {
   std::size_t bytes = 0;
   for (const Plan* const part : parts_of(plan)) {
-    const std::size_t values = accounting::values_of_a_cell(part->derivation.post_processing.kind) *
-                               std::max<std::uint64_t>(1, part->derivation.cells.size());
-    for (const ComponentMechanism& mechanism : part->mechanisms) bytes += mechanism.bytes_drawn(values);
+    const std::vector<std::size_t> values = cells_drawn(*part);
+    for (std::size_t i = 0; i < values.size(); ++i) bytes += part->mechanisms[i].bytes_drawn(values[i]);
   }
   return bytes;
 }

@@ -121,6 +121,19 @@ void require_values_follow(const StoredDecision& decision) {
   if (!follow) throw LedgerCorrupt("its value does not follow from its components");
 }
 
+/// Those that are recorded, and with them what follows from the components alone.
+std::vector<accounting::Rational> all_values(const StoredDecision& decision,
+                                             std::vector<accounting::Rational> recorded) {
+  if (!decision.release || !leaves_values_out(*decision.release, decision.post_processing)) return recorded;
+  try {
+    std::vector<accounting::Rational> all =
+        released_values(*decision.release, decision.post_processing, decision.component_values);
+    if (recorded_values(*decision.release, decision.post_processing, all) == recorded) return all;
+  } catch (const InvalidParameter&) {  // of a damaged record, which is told as it is
+  }
+  return recorded;
+}
+
 /// The accounts that it shows, in its order.
 std::vector<AccountState> shown_accounts(Connection& connection, const std::vector<Movement>& movements) {
   std::vector<const Movement*> shown;
@@ -330,7 +343,7 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
       decision.post_processing = plan->post_processing;
     }
     decision.component_values = std::move(record.component_values);
-    decision.values = std::move(record.values);
+    decision.values = all_values(decision, std::move(record.values));
     if (reading == Reading::checked) require_values_follow(decision);
   } catch (const LedgerCorrupt& fault) {
     if (record.id.empty()) record.id = std::move(decision.id);

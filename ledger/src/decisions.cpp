@@ -144,7 +144,9 @@ void require_covered(const std::vector<AccountState>& accounts, const std::vecto
 void require_read_back(const StoredDecision& decision) {
   bool same = false;
   try {
-    same = parse_values(values_text(decision.values), "values") == decision.values &&
+    const std::vector<accounting::Rational> recorded =
+        recorded_values(*decision.release, decision.post_processing, decision.values);
+    same = parse_values(values_text(recorded), "values") == recorded &&
            parse_nested_values(nested_values_text(decision.component_values), "component_values") ==
                decision.component_values;
   } catch (const LedgerCorrupt&) {
@@ -157,7 +159,7 @@ void require_as_many_as_cells(const ReleaseRecord& record, const accounting::Pos
   std::size_t parted = 0;
   for (const ReleasePart& part : release_parts(record, post_processing)) {
     for (std::size_t i = 0; i < part.components; ++i, ++parted) {
-      require(parted < components.size() && components[parted].size() == part.drawn,
+      require(parted < components.size() && components[parted].size() == part.drawn[i],
               "a sealed release has another number of values than its cells take");
     }
   }

@@ -158,7 +158,7 @@ class Decisions final {
             row.column_name(static_cast<int>(column)) + " is not written as it is recorded");
     };
     const bool granted = stored.draft.outcome == Outcome::granted;
-    compare(DecisionColumn::values, granted ? values_text(stored.values) : "");
+    compare(DecisionColumn::values, granted ? values_text(record.values) : "");
     compare(DecisionColumn::component_values, granted ? nested_values_text(stored.component_values) : "");
     if (record.legacy_request.empty() && record.verb.empty() &&
         !asks_the_question_of_its_plan(stored, record)) {

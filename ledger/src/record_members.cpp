@@ -64,7 +64,7 @@ void MemberWriter::cells_if(std::string_view name, const CellKeys& cells) {
   const auto list = [&](const std::vector<std::string>& keys) {
     json_->array(keys, [&](const std::string& key) { json_->bytes(key); });
   };
-  if (cells.lists().size() > 1 && cells.size() > kCellsOfTableMax) out_of_range(name);
+  if (cells.lists().size() > 1 && cells.table_size() > kCellsOfTableMax) out_of_range(name);
   json_->field(name);
   if (cells.lists().size() == 1) return list(cells.lists().front());
   json_->array(cells.lists(), list);

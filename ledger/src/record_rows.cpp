@@ -156,6 +156,11 @@ void require_same(const PlanRecord& plan, const PlanRecord& stored) {
   }
 }
 
+std::vector<accounting::Rational> values_of_line(const StoredDecision& decision) {
+  if (!decision.release) return decision.values;
+  return recorded_values(*decision.release, decision.post_processing, decision.values);
+}
+
 }  // namespace
 
 void insert_row(Connection& connection, const Record& record) {
@@ -234,7 +239,7 @@ void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> mo
                         .why = parts ? parts->why : "",
                         .legacy_request = parts ? "" : draft.request,
                         .component_values = decision.component_values,
-                        .values = decision.values,
+                        .values = values_of_line(decision),
                         .token_sha256 = decision.token ? std::optional(decision.token->sha256) : std::nullopt,
                         .movements = std::move(movements)};
   decision.line = log_->size();

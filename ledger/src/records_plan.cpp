@@ -1,5 +1,6 @@
 // The line of a plan: the question and how it is answered.
 #include <array>
+#include <type_traits>
 
 #include "epsilog/ledger/ledger_time.hpp"
 #include "record_members.hpp"
@@ -10,12 +11,18 @@ namespace {
 
 using accounting::PostProcessing;
 
+/// So many columns a table with totals has.
+constexpr std::size_t kTableColumnsMax = 3;
+
 constexpr std::array kRecipes{
     Word<PostProcessing::Kind>{PostProcessing::Kind::mean_about, "mean_about"},
     Word<PostProcessing::Kind>{PostProcessing::Kind::variance_about, "variance_about"},
     Word<PostProcessing::Kind>{PostProcessing::Kind::rounded, "rounded"},
     Word<PostProcessing::Kind>{PostProcessing::Kind::proportion, "proportion"},
-    Word<PostProcessing::Kind>{PostProcessing::Kind::ratio, "ratio"}};
+    Word<PostProcessing::Kind>{PostProcessing::Kind::ratio, "ratio"},
+    Word<PostProcessing::Kind>{PostProcessing::Kind::totals, "totals"},
+    Word<PostProcessing::Kind>{PostProcessing::Kind::whole_totals, "whole_totals"},
+    Word<PostProcessing::Kind>{PostProcessing::Kind::consistent_totals, "consistent_totals"}};
 
 constexpr std::array kBounds{Word<accounting::ComposedBy>{accounting::ComposedBy::sum, "sum"},
                              Word<accounting::ComposedBy>{accounting::ComposedBy::zcdp, "zcdp"},
@@ -44,15 +51,27 @@ constexpr auto kComponent = [](auto& members, auto& component) {
 constexpr auto kPostProcessing = [](auto& members, auto& recipe) {
   const bool centred = members.number_when("centre", recipe.centre, accounting::has_centre(recipe.kind));
   members.word("kind", recipe.kind, kRecipes);
-  members.number("lower", recipe.lower);
-  members.number("upper", recipe.upper);
+  const bool low = members.number_when("lower", recipe.lower, accounting::has_range(recipe.kind));
+  const bool high = members.number_when("upper", recipe.upper, accounting::has_range(recipe.kind));
   members.agree(centred == accounting::has_centre(recipe.kind),
-                "centre: is there unless it is rounded, a proportion or a ratio");
+                "centre: is there unless it is rounded, a proportion, a ratio or a table with totals");
+  members.agree(low == high && low == accounting::has_range(recipe.kind),
+                "lower: is there, as upper is, unless it is a table with totals");
 };
 
 constexpr auto kPostProcessingIf = [](auto& members, auto& recipe) {
   members.object_if("post_processing", recipe.kind != PostProcessing::Kind::none,
                     [&](auto& inner) { kPostProcessing(inner, recipe); });
+};
+
+/// That a table with totals has cells, follows from how its values do.
+constexpr auto kTotals = [](auto& members, auto& cells, const PostProcessing& recipe,
+                            std::uint64_t components) {
+  const bool totals = accounting::has_totals(recipe.kind);
+  const bool table = !cells.empty() && cells.lists().size() <= kTableColumnsMax;
+  members.agree(!totals || (table && components == std::uint64_t{1} << cells.lists().size()),
+                "post_processing: is of a table with a component for each of its margins");
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(cells)>>) cells.set_totals(totals && table);
 };
 
 constexpr auto kRow = [](auto& members, auto& row) {
@@ -63,6 +82,7 @@ constexpr auto kRow = [](auto& members, auto& row) {
   members.count("components", row.components, 1);
   members.bytes("mechanism", row.mechanism);
   kPostProcessingIf(members, row.post_processing);
+  kTotals(members, row.cells, row.post_processing, static_cast<std::uint64_t>(row.components));
   members.number_if("published", row.published);
   members.number("requested", row.requested);
 };
@@ -101,6 +121,8 @@ constexpr auto kRelease = [](auto& members, auto& plan) {
                     [&](auto& inner) { kComposed(inner, inner.made(release.composed)); });
   members.bytes("mechanism", release.mechanism);
   kPostProcessingIf(members, plan.post_processing);
+  if (release.mechanism != kBatch)
+    kTotals(members, release.cells, plan.post_processing, release.components.size());
   members.number_if("published", release.published);
   members.bytes_if("relation", release.relation);
   members.number("requested", release.requested);

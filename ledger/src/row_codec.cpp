@@ -18,9 +18,15 @@ using Json = nlohmann::ordered_json;
 using accounting::PostProcessing;
 using accounting::Quantity;
 
-constexpr std::array kKinds{PostProcessing::Kind::none,           PostProcessing::Kind::mean_about,
-                            PostProcessing::Kind::variance_about, PostProcessing::Kind::rounded,
-                            PostProcessing::Kind::proportion,     PostProcessing::Kind::ratio};
+constexpr std::array kKinds{PostProcessing::Kind::none,
+                            PostProcessing::Kind::mean_about,
+                            PostProcessing::Kind::variance_about,
+                            PostProcessing::Kind::rounded,
+                            PostProcessing::Kind::proportion,
+                            PostProcessing::Kind::ratio,
+                            PostProcessing::Kind::totals,
+                            PostProcessing::Kind::whole_totals,
+                            PostProcessing::Kind::consistent_totals};
 
 /// The members of a component in the order in which they are written, `values` aside. Where one does not
 /// apply, those that were always there are empty; those that came later are left out, so that older rows stay
@@ -409,7 +415,7 @@ std::vector<Rational> parse_rationals(std::string_view json) {
 std::string post_processing_json(const PostProcessing& recipe) {
   JsonWriter json;
   json.raw("{").field("kind", name(recipe.kind));
-  if (recipe.kind != PostProcessing::Kind::none) {
+  if (accounting::has_range(recipe.kind)) {
     if (accounting::has_centre(recipe.kind)) json.field("centre", accounting::text(recipe.centre));
     json.field("lower", accounting::text(recipe.lower)).field("upper", accounting::text(recipe.upper));
   }
@@ -427,7 +433,7 @@ PostProcessing parse_post_processing(std::string_view json) {
     }
     PostProcessing recipe;
     recipe.kind = *found;
-    if (recipe.kind == PostProcessing::Kind::none) return recipe;
+    if (!accounting::has_range(recipe.kind)) return recipe;
     if (accounting::has_centre(recipe.kind)) recipe.centre = rational(object, "centre");
     recipe.lower = rational(object, "lower");
     recipe.upper = rational(object, "upper");

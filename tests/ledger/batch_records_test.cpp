@@ -88,9 +88,67 @@ TEST_CASE("batch: its values are those of its rows, one after the other, and are
   const auto parts = ledger::release_parts(*found->release, found->post_processing);
   REQUIRE(parts.size() == 2);
   CHECK((parts[1].component == 1 && parts[1].components == 1 && parts[1].value == 1 && parts[1].values == 2));
-  CHECK(parts[1].drawn == 4);
+  CHECK(parts[1].drawn == std::vector<std::size_t>{4});
   CHECK(query_sql(fixture.path, "SELECT \"values\" FROM decision") == R"(["7","0.25","1"])");
   CHECK(ledger::release_parts(record_of(kTenth), {}).size() == 1);
+}
+
+TEST_CASE("totals: values are those of each margin, and what is made to add up follows from the draws alone",
+          "[ledger][totals]") {
+  const auto stored_by = [](PostProcessing::Kind kind) {
+    ledger::ReleaseRecord record = record_of(kTenth);
+    record.components.assign(2, record.components.front());
+    for (auto& component : record.components) component.epsilon = kHalf;
+    record.cells = std::vector<std::string>{"A", "B"};
+    record.cells.set_totals(true);
+    const LedgerFixture fixture;
+    auto ledger = fixture.open();
+    auto transaction = ledger.begin();
+    auto receipt = transaction.charge(granted(), charge_of(kTenth), kTenth);
+    transaction.attach(record, drawn(std::move(receipt), {{4, 2}, {9}}), {.kind = kind});
+    const auto stored = ledger.commit(std::move(transaction)).at(0);
+    const auto found = ledger.snapshot().find_id(stored.id);
+    REQUIRE(found);
+    CHECK(found->release == std::optional(record));
+    CHECK(found->post_processing.kind == kind);
+    CHECK(found->values == stored.values);
+    return std::pair(found->values, query_sql(fixture.path, "SELECT \"values\" FROM decision"));
+  };
+  using Values = std::vector<Rational>;
+  CHECK(stored_by(PostProcessing::Kind::totals) ==
+        std::pair(Values{4, 2, 9}, std::string(R"(["4","2","9"])")));
+  CHECK(stored_by(PostProcessing::Kind::consistent_totals) == std::pair(Values{5, 3, 8}, std::string("[]")));
+  ledger::ReleaseRecord batch = batch_record();
+  batch.rows = {row(1, {}), row(2, {"A", "B"})};
+  batch.rows[1].cells.set_totals(true);
+  batch.rows[1].post_processing = {.kind = PostProcessing::Kind::consistent_totals};
+  CHECK(ledger::recorded_values(batch, {}, {7, 5, 3, 8}) == Values{7});
+  CHECK(ledger::leaves_values_out(batch, {}));
+  CHECK_FALSE(ledger::leaves_values_out(batch_record(), {}));
+}
+
+TEST_CASE("totals: a release that has not what its margins take is not recorded",
+          "[ledger][totals][negative]") {
+  const LedgerFixture fixture;
+  const auto refuses = [&](const auto& change, std::vector<std::vector<Rational>> values) {
+    auto ledger = fixture.open();
+    auto transaction = ledger.begin();
+    auto receipt = transaction.charge(granted(), charge_of(kTenth), kTenth);
+    ledger::ReleaseRecord record = record_of(kTenth);
+    record.components.assign(2, record.components.front());
+    for (auto& component : record.components) component.epsilon = kHalf;
+    record.cells = std::vector<std::string>{"A", "B"};
+    record.cells.set_totals(true);
+    change(record);
+    CHECK_THROWS_AS(transaction.attach(record, drawn(std::move(receipt), std::move(values)),
+                                       {.kind = PostProcessing::Kind::totals}),
+                    Error);
+  };
+  const auto nothing = [](ledger::ReleaseRecord&) {};
+  refuses(nothing, {{4, 2}, {9, 1}});
+  refuses(nothing, {{4, 2, 1}, {9}});
+  refuses([](ledger::ReleaseRecord& record) { record.cells = ledger::CellKeys(); }, {{4}, {9}});
+  refuses([](ledger::ReleaseRecord& record) { record.cells.set_totals(false); }, {{4, 2}, {9, 1}});
 }
 
 TEST_CASE("batch: rows that do not share out what was drawn are not recorded", "[ledger][batch][negative]") {

@@ -193,6 +193,12 @@ def accepted():
                                               post_processing={"kind": "ratio", "lower": "-2", "upper": "22/7"})}),
         ("plan, by two columns", {**plan, "question": {"by": ["site", "year"]},
                                   "release": release([COUNT], "0.5", cells=[["north", ""], ["2024", {"hex": "ff"}]])}),
+        ("plan, with totals", {**plan, "question": {"by": ["site", "year"], "totals": "0.2"},
+                               "release": release([COUNT] * 4, "2", cells=[["north", ""], ["2024"]],
+                                                  post_processing={"kind": "totals"})}),
+        ("plan, consistent", {**plan, "question": {"by": "site", "consistent": True, "totals": "1/3"},
+                              "release": release([COUNT] * 2, "1", cells=["north", "south"],
+                                                 post_processing={"kind": "consistent_totals"})}),
         ("decision, little", decision),
         ("decision, much", whole),
         ("decision with reasons that are no canonical text", {**decision, "outcome": "refused", "reasons": "[ 1 ]"}),
@@ -283,6 +289,13 @@ def refused(good):
     put("plan, a ratio", ["release", "post_processing", "centre"], "0")
     put("plan, a ratio", ["release", "post_processing", "upper"], "44/14")
     put("plan, much", ["release", "post_processing", "centre"], "0")
+    put("plan, with totals", ["release", "post_processing", "lower"], "0")
+    put("plan, with totals", ["release", "post_processing", "upper"], "0", "lower")
+    put("plan, with totals", ["release", "post_processing", "centre"], "0")
+    put("plan, with totals", ["release", "post_processing", "kind"], "rounded", "lower")
+    put("plan, with totals", ["release", "cells"], ["north"], "post_processing")
+    put("plan, with totals", ["release", "cells"], [["a"], ["b"], ["c"]], "post_processing")
+    put("plan, consistent", ["release", "cells"], [["a"], ["b"]], "post_processing")
     put("decision, little", ["outcome"], "denied")
     put("decision, little", ["rules"], 0)
     put("decision, little", ["id"], "81" + "0" * 24)

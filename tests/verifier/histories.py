@@ -707,8 +707,39 @@ principals: {ann: {roles: [asking]}, bob: {}}
     return ledger
 
 
+def totals(folder):
+    """Tables of one to three columns with their totals, consistent ones too, singly and as rows of batches."""
+    columns = DATASET.replace("    queries:", """      band: {from: age, bins: [0, 18, 65, 111]}
+    queries:""")
+    text = "version: 1\ndatasets:\n  clinic:\n" + columns + """    budget: {epsilon: 300}
+    allow: {statistics: [count, count_of, units, sum, mean]}
+    release: {sum: {mechanism: discrete_laplace}}
+  swapped:
+""" + columns.replace("add-remove", "replace-one") + """    budget: {epsilon: 100, delta: 1e-3}
+    release: {default: {mechanism: discrete_gaussian}}
+  concentrated:
+""" + columns + """    budget: {measure: zcdp, rho: 50}
+    release: {default: {mechanism: discrete_gaussian}}
+"""
+    ledger = Ledger(folder, text)
+    costs = {"clinic": ("--epsilon", "0.7"), "swapped": ("--epsilon", "0.7", "--delta", "1e-6"),
+             "concentrated": ("--rho", "1/3")}
+    for dataset, cost in costs.items():
+        for statistic, by in (("count", "ward,emergency"), ("units", "ward"), ("sum:age", "band,ward,emergency")):
+            ledger.ask(dataset, statistic, "--by", by, "--totals", "0.2", *cost)
+        ledger.ask(dataset, "sum:age", "--by", "ward,emergency", "--totals", "1/3", "--consistent", *cost)
+    # Snapped to less than 1, or not: each margin by itself.
+    ledger.ask("clinic", "count", "--by", "ward,emergency", "--totals", "0.01", "--epsilon", "60")
+    ledger.ask("clinic", "count:age", "--by", "ward", "--totals", "0.5", "--suppress-below", "30", "--epsilon", "1")
+    (ledger.folder / "totals.csv").write_text("statistic,by,totals,consistent,epsilon\ncount,\"ward,emergency\",0.2,,1\n"
+                                              "count,ward,0.5,true,1\nmean:cost,ward,,,1\n")
+    ledger.run("release", "clinic", "--batch", "totals.csv")
+    ledger.run("audit", "verify")
+    return ledger
+
+
 HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived, labelled,
-             quantiles, tables, counted, ratios, batches, composed)
+             quantiles, tables, counted, ratios, batches, composed, totals)
 
 
 def export_of(make):

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
+from fractions import Fraction
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
@@ -1132,6 +1133,103 @@ def forged_tables():
         forged("tables", "has not the cells that the policy declares", cells(keys))
     forged("tables", "sensitivity below what one unit can change", coordinates)
     forged("tables", "by does not allow ward, emergency", not_allowed)
+
+
+@sentence("a forged table with totals is found: without them, with another share, or a total that was drawn otherwise")
+def forged_totals():
+    def first(of, **said):
+        def place(changed):
+            return next(place for place, record in enumerate(changed) if record["kind"] == "plan" and
+                        record["question"].get("statistic") == of and said.items() <= record["question"].items())
+        return place
+
+    def asked(find_plan, **members):
+        def change(changed):
+            place = find_plan(changed)
+            question = changed[place]["question"]
+            question.update(members)
+            for name in [name for name in members if members[name] is None]:
+                del question[name]
+            return place
+        return change
+
+    def made(find_plan, edit):
+        def change(changed):
+            place = find_plan(changed)
+            edit(changed[place]["release"])
+            return place
+        return change
+
+    def answered(find_plan, edit):
+        def change(changed):
+            number = changed[find_plan(changed)]["number"]
+            place = next(place for place, record in enumerate(changed) if record.get("plan") == number)
+            edit(changed[place])
+            return place
+        return change
+
+    def parts(edit):
+        return lambda release: edit(release["components"])
+
+    def moved(components):
+        for place, units in ((1, 46666666665), (2, 46666666667)):
+            components[place]["epsilon"] = f"0.{units:012}"
+
+    count = first("count", totals="0.2")
+    fitted = first("sum:age", consistent=True)
+    whole = first("count", totals="0.01")
+    for why, change in (
+            ("asks for totals that are none", asked(count, totals="1")),
+            ("asks for totals that are none", asked(count, totals="0")),
+            ("asks for totals that are none", asked(count, totals=1)),
+            ("asks for totals that are none", asked(count, statistic="mean:cost")),
+            ("asks for totals that are none", asked(fitted, totals=None)),
+            ("add up what does not", asked(first("units"), consistent=True)),
+            ("follows otherwise from its components than was asked", asked(count, consistent=True)),
+            ("follows otherwise from its components than was asked", asked(fitted, consistent=None)),
+            ("has not the components of its statistic", asked(count, totals=None)),
+            ("shares epsilon out otherwise than was asked", asked(count, totals="0.25")),
+            ("shares epsilon out otherwise than was asked", made(count, parts(moved))),
+            ("is of a table with a component for each of its margins", made(count, parts(list.pop))),
+            ("below what one unit can change", made(count, parts(lambda said: said[1].update(sensitivity="1")))),
+            ("is there, unless of totals", made(count, lambda release: release["post_processing"].update(lower="0"))),
+            ("of another number of components or cells",
+             answered(count, lambda record: record["component_values"][1].pop())),
+            ("of another number of components or cells", answered(count, lambda record: record["component_values"].pop())),
+            ("where", answered(count, lambda record: record["values"].__setitem__(-1, "12345678"))),
+            ("of another number of cells", answered(count, lambda record: record["values"].pop())),
+            ("of another number of cells", answered(count, lambda record: record.pop("values"))),
+            ("of another number of cells", answered(fitted, lambda record: record.update(values=["1"] * 12)))):
+        forged("totals", why, change)
+
+    def not_rounded(changed):
+        made(whole, lambda release: release["post_processing"].update(kind="totals"))(changed)
+
+    forged("totals", "follows from what was drawn", not_rounded)
+
+
+@sentence("what is made to add up is computed from the draws, as the program shows it")
+def consistent_values():
+    with tempfile.TemporaryDirectory(prefix="epsilog-verifier-") as folder:
+        ledger = histories.totals(folder)
+        lines = ledger.folder / "totals.lines"
+        lines.write_text("\n".join(ledger.export()) + "\n", encoding="utf-8")
+        seen = 0
+        for line in ledger.export():
+            record = json.loads(line)
+            if record["kind"] != "decision" or record["outcome"] != "granted":
+                continue
+            shown = json.loads(ledger.run("show", record["id"], "--json"))
+            cells = [cell for answer in shown.get("rows", [shown]) for cell in answer["cells"]]
+            values = [Fraction(cell["value"]) for cell in cells if not cell.get("suppressed")]
+            if len(values) != len(cells):
+                continue
+            reader = verifier.Reader(shown=record["id"])
+            with open(lines, "rb") as file:
+                assert reader.read(file) == (None, None)
+            assert [Fraction(value) for value in reader.history.values] == values, record["id"]
+            seen += "consistent_totals" in json.dumps([shown["post_processing"], shown.get("rows")])
+        assert seen == 4, f"{seen} and not three tables and a batch"
 
 
 # Losses, recomputed.

@@ -13,6 +13,8 @@ constexpr OptionSpec kOptions[] = {
     {"--rho", "R", "in place of --epsilon and --delta: a Gaussian release of that zCDP loss"},
     {"--by", "COLUMNS", "one answer for each declared value of a column, or combination: ward or ward,sex"},
     {"--where", "PREDICATE", "only these rows: \"age > 65 and (ward in ('A','B') or ward is missing)\""},
+    {"--totals", "S", "release the totals of the table too, which have this share of the loss: 0.2"},
+    {"--consistent", "", "make cells and totals add up, each by as little as its noise allows"},
     {"--suppress-below", "T",
      "show no cell that is counted below T, as released: of count, units, mean, variance"},
     {"--as", "WHO", "who asks (default: the name of the operating system's user)"},

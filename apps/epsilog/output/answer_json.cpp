@@ -49,27 +49,39 @@ Json intervals_json(const std::vector<engine::CellIntervals>& intervals, std::si
   return told ? list : Json(nullptr);
 }
 
-/// By one column its key; by several null, and a list of theirs.
+/// By one column its key; by several null, and a list of theirs. null where a column is summed over.
 void add_keys(ObjectOf& object, const ledger::CellKeys& keys, std::size_t cell) {
-  std::vector<std::string> of_cell = keys.of(cell);
-  const bool one_column = of_cell.size() == 1;
-  object.with("key", one_column ? Json(of_cell.front()) : Json(nullptr));
-  if (of_cell.size() > 1) object.with("keys", std::move(of_cell));
+  const std::vector<std::optional<std::string>> of_cell = keys.of(cell);
+  const auto key_of = [](const std::optional<std::string>& key) { return key ? Json(*key) : Json(nullptr); };
+  object.with("key", of_cell.size() == 1 ? key_of(of_cell.front()) : Json(nullptr));
+  if (of_cell.size() < 2) return;
+  Json list = Json::array();
+  for (const auto& key : of_cell) list.push_back(key_of(key));
+  object.with("keys", std::move(list));
+}
+
+/// Which cells of an answer some values are of.
+struct CellRange {
+  std::uint64_t first = 0;
+  std::uint64_t cells = 0;
+};
+CellRange all_of(const ledger::CellKeys& keys) {
+  return {0, keys.size()};
 }
 
 /// null without --by, and where what was released is withheld; the value null where nothing was released.
 /// `intervals`: nullptr where cells do not tell theirs. `suppressing`: that leaves out cells; nullptr of a
 /// component.
-Json cells_json(const ledger::CellKeys& keys, const std::vector<Rational>& values,
+Json cells_json(const ledger::CellKeys& keys, const CellRange& range, const std::vector<Rational>& values,
                 const std::vector<engine::CellIntervals>* intervals, bool withheld,
                 const engine::Answer* suppressing) {
   if (keys.empty() || withheld) return nullptr;
   Json list = Json::array();
-  for (std::size_t i = 0; i < keys.size(); ++i) {
+  for (std::size_t i = 0; i < range.cells; ++i) {
     const bool suppressed = suppressing != nullptr && engine::is_suppressed(*suppressing, i);
     const bool released = i < values.size() && !suppressed;
     ObjectOf cell(8);
-    add_keys(cell, keys, i);
+    add_keys(cell, keys, range.first + i);
     cell.with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
         .with("value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr))
         .with("value_hex", released ? hex_or_null(values[i]) : Json(nullptr));
@@ -101,14 +113,14 @@ Json pairs_json(const ledger::CellKeys& keys, const std::vector<Rational>& value
 }
 
 /// Adds value, value_decimal and value_hex, or cells, of one released vector.
-void add_values(ObjectOf& object, const ledger::CellKeys& keys, const std::vector<Rational>& values,
-                const std::vector<engine::CellIntervals>* intervals, bool withheld,
-                const engine::Answer* suppressing) {
+void add_values(ObjectOf& object, const ledger::CellKeys& keys, const CellRange& range,
+                const std::vector<Rational>& values, const std::vector<engine::CellIntervals>* intervals,
+                bool withheld, const engine::Answer* suppressing) {
   const bool scalar = keys.empty() && !values.empty();
   object.with("value", scalar ? Json(accounting::text(values[0])) : Json(nullptr))
       .with("value_decimal", scalar ? decimal_or_null(values[0]) : Json(nullptr))
       .with("value_hex", scalar ? hex_or_null(values[0]) : Json(nullptr))
-      .with("cells", cells_json(keys, values, intervals, withheld, suppressing));
+      .with("cells", cells_json(keys, range, values, intervals, withheld, suppressing));
 }
 
 /// Of the answer to a question, and what it is an interval of.
@@ -116,7 +128,7 @@ void add_intervals(ObjectOf& object, const engine::Answer& answer) {
   const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
   const bool scalar = answer.planned.record.cells.empty();
   const char* rows = asks_ratio(answer) ? "rows that sum to a denominator above 0, at most rows.max"
-                     : answer.planned.record.components.size() > 1 || asks_proportion(answer)
+                     : accounting::is_quotient(answer.planned.post_processing)
                          ? "at least one row and at most rows.max rows"
                          : "at most rows.max rows";
   object.with("interval", scalar ? intervals_json(intervals, 0, Bounding::each) : Json(nullptr))
@@ -150,7 +162,7 @@ Json accuracy_of(const engine::Answer& answer, std::size_t i) {
 
 Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind) {
   const ledger::ComponentRecord& component = answer.planned.record.components[i];
-  ObjectOf object(23);
+  ObjectOf object(24);
   object.with("statistic", component.statistic)
       .with("epsilon", component.epsilon.text())
       .with("delta", component.delta ? Json(component.delta->text()) : Json(nullptr))
@@ -180,7 +192,14 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
     object.with("value", nullptr).with("value_decimal", nullptr).with("value_hex", nullptr);
     object.with("cells", pairs_json(answer.planned.record.cells, drawn, withheld));
   } else {
-    add_values(object, answer.planned.record.cells, drawn, nullptr, withheld, nullptr);
+    const ledger::CellKeys& keys = answer.planned.record.cells;
+    CellRange range = all_of(keys);
+    if (asks_totals(answer)) {
+      const auto margin = keys.margins().all().at(i);
+      range = {margin.first, margin.cells};
+      object.with("by", columns_drawn(answer, i));
+    }
+    add_values(object, keys, range, drawn, nullptr, withheld, nullptr);
   }
   return object.made();
 }
@@ -310,7 +329,7 @@ Json components_json(const engine::Answer& answer, AnswerKind kind) {
 
 /// What was released, what it costs and by what it is drawn.
 void add_answer(ObjectOf& object, const engine::Answer& answer, AnswerKind kind) {
-  add_values(object, answer.planned.record.cells, answer.released.values,
+  add_values(object, answer.planned.record.cells, all_of(answer.planned.record.cells), answer.released.values,
              one_line(kind) ? nullptr : &answer.released.intervals,
              answer.recorded.durable.has_value() && !*answer.recorded.durable, &answer);
   if (!one_line(kind)) add_intervals(object, answer);
@@ -320,15 +339,21 @@ void add_answer(ObjectOf& object, const engine::Answer& answer, AnswerKind kind)
   add_mechanism(object, answer, kind);
 }
 
+void add_totals(ObjectOf& object, const engine::Answer& answer) {
+  if (!answer.asked.totals) return;
+  object.with("totals", accounting::text(*answer.asked.totals)).with("consistent", answer.asked.consistent);
+}
+
 /// A row stands as its batch does.
 Json row_json(engine::Answer row, std::size_t number, const engine::Answer& batch, AnswerKind kind) {
   row.recorded.state = batch.recorded.state;
   row.recorded.durable = batch.recorded.durable;
-  ObjectOf object(28);
+  ObjectOf object(30);
   object.with("row", number)
       .with("statistic", row.asked.statistic)
       .with("by", columns_json(row.asked.by))
       .with("where", or_null(row.asked.where));
+  add_totals(object, row);
   if (row.asked.suppress_below) object.with("suppress_below", accounting::text(*row.asked.suppress_below));
   add_answer(object, row, kind);
   if (!one_line(kind)) {
@@ -398,7 +423,7 @@ const char* decision_word(const engine::Answer& answer) {
 }
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
-  constexpr std::size_t kMembersMax = 60;
+  constexpr std::size_t kMembersMax = 62;
   const auto unless_zero = [](std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); };
   ObjectOf object(kMembersMax);
   object.with("decision", decision_word(answer))
@@ -422,6 +447,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("by", columns_json(answer.asked.by))
       .with("where", or_null(answer.asked.where))
       .with("purpose", or_null(answer.asked.purpose));
+  add_totals(object, answer);
   if (answer.asked.suppress_below)
     object.with("suppress_below", accounting::text(*answer.asked.suppress_below));
   if (answer.recorded.replica_behind) object.with("replica_behind", true);

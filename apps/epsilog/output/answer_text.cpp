@@ -24,6 +24,9 @@ std::string subject(const engine::Answer& answer) {
   const std::string rows = answer.rows.empty() ? "" : fmt::format(" of {} rows", answer.rows.size());
   std::string text = answer.asked.statistic + rows + " of " + answer.asked.dataset;
   if (!answer.asked.by.empty()) text += " by " + engine::by_text(answer.asked.by);
+  if (answer.asked.totals)
+    text += std::string(answer.asked.consistent ? " with consistent totals of " : " with totals of ") +
+            accounting::text(*answer.asked.totals);
   if (!answer.asked.where.empty()) text += " where " + answer.asked.where;
   if (answer.asked.suppress_below)
     text += " suppressed below " + accounting::text(*answer.asked.suppress_below);
@@ -48,10 +51,19 @@ std::string rank_accuracy_text(const engine::Answer& answer, const Style& style)
   return text;
 }
 
+/// Of a table with totals: of what a component's accuracy is.
+std::string drawn_of(const engine::Answer& answer, std::size_t component) {
+  const char* as_drawn = answer.asked.consistent ? ", as drawn" : "";
+  if (component == 0) return std::string("each cell's clamped answer") + as_drawn;
+  const std::string name = margin_name(answer, component);
+  return (name.starts_with("the ") ? "" : "each of the ") + name + as_drawn;
+}
+
 std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   if (!answer.rows.empty()) return "";
   if (asks_quantiles(answer)) return rank_accuracy_text(answer, style);
   const bool several = answer.planned.accuracy.size() > 1 || asks_proportion(answer);
+  const bool totals = asks_totals(answer);
   const char* whom =
       answer.planned.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
   std::string text;
@@ -65,10 +77,11 @@ std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   }
   for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
     for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
-      const std::string of = several ? " (" + answer.planned.record.components[i].statistic + ")" : "";
+      const std::string of =
+          several && !totals ? " (" + answer.planned.record.components[i].statistic + ")" : "";
       text += field(text.empty() ? "accuracy" : "",
                     fmt::format("with {} confidence within {} of {}{}", confidence_text(one.alpha),
-                                error_text(one.a, style), whom, of));
+                                error_text(one.a, style), totals ? drawn_of(answer, i) : whom, of));
     }
   }
   return text;
@@ -126,9 +139,10 @@ std::string parameters_text(const ledger::ComponentRecord& component) {
 }
 
 std::string rounded_text(const engine::Answer& answer) {
-  return answer.planned.post_processing == accounting::PostProcessing::Kind::rounded
-             ? ", rounded to whole numbers"
-             : "";
+  using Kind = accounting::PostProcessing::Kind;
+  const Kind kind = answer.planned.post_processing;
+  if (kind == Kind::consistent_totals) return ", made consistent";
+  return kind == Kind::rounded || kind == Kind::whole_totals ? ", rounded to whole numbers" : "";
 }
 
 enum class Detail { brief, with_reasons };
@@ -397,7 +411,7 @@ std::string bare_values(const engine::Answer& answer) {
   }
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     if (!answer.planned.record.cells.empty()) {
-      for (const std::string& key : answer.planned.record.cells.of(i)) text += printable(key) + "\t";
+      for (const auto& key : answer.planned.record.cells.of(i)) text += printable(key.value_or("")) + "\t";
     }
     text += (engine::is_suppressed(answer, i) ? "" : accounting::text(answer.released.values[i])) + "\n";
   }

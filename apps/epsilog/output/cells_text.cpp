@@ -25,19 +25,32 @@ std::vector<std::string> grouping_headings(const engine::Answer& answer) {
   return headings;
 }
 
+/// Those of the second of two columns, and the grand total.
+std::vector<std::string> row_of_totals(const engine::Answer& answer, const Style& style) {
+  std::vector<std::string> row{key_text(std::nullopt)};
+  const auto margins = answer.planned.record.cells.margins();
+  for (std::size_t i = margins.all()[2].first; i < margins.cells(); ++i)
+    row.push_back(released_text(answer, i, style));
+  return row;
+}
+
 /// By two columns, or by one and several quantiles: a row for each key of the first and a column for each of
 /// the second.
 std::string two_way_text(const engine::Answer& answer, const Style& style) {
   const auto& lists = answer.planned.record.cells.lists();
   std::vector<Table::Heading> columns{{engine::by_text(answer.asked.by)}};
   for (const std::string& key : lists[1]) columns.push_back({printable(key), Table::Align::right});
+  const bool totals = answer.planned.record.cells.has_totals();
+  if (totals) columns.push_back({key_text(std::nullopt), Table::Align::right});
   Table table(columns);
   for (std::size_t i = 0; i < lists[0].size(); ++i) {
     std::vector<std::string> row{lists[0][i]};
     for (std::size_t j = 0; j < lists[1].size(); ++j)
       row.push_back(released_text(answer, i * lists[1].size() + j, style));
+    if (totals) row.push_back(released_text(answer, lists[0].size() * lists[1].size() + i, style));
     table.add(std::move(row));
   }
+  if (totals) table.add(row_of_totals(answer, style));
   return table.text(style);
 }
 
@@ -65,7 +78,8 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
   columns.push_back({""});
   Table table(columns);
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
-    std::vector<std::string> row = answer.planned.record.cells.of(i);
+    std::vector<std::string> row;
+    for (const auto& key : answer.planned.record.cells.of(i)) row.push_back(key_text(key));
     row.push_back(released_text(answer, i, style));
     const bool suppressed = engine::is_suppressed(answer, i);
     const auto told = [&](const engine::CellIntervals& of, const mechanisms::AnswerInterval& interval) {
@@ -87,7 +101,7 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
 
 bool is_two_way(const engine::Answer& answer, const Style& style) {
   // What the interval of a quotient is differs from cell to cell, and stands beside it.
-  const bool quotient = answer.planned.record.components.size() != 1 || asks_proportion(answer);
+  const bool quotient = accounting::is_quotient(answer.planned.post_processing);
   const ledger::CellKeys& keys = answer.planned.record.cells;
   const bool whole = keys.lists().size() == 2 && keys.size() == answer.released.values.size();
   if (!whole || quotient || style.verbose) return false;

@@ -45,6 +45,12 @@ const engine::ComparedPlan* any_planned(const engine::MechanismComparison& compa
 /// What the figures of accuracy are of.
 std::string accuracy_note(const engine::Answer& plan) {
   if (asks_quantiles(plan)) return "within so many rows of the rank";
+  if (asks_totals(plan)) {
+    std::string parts;
+    for (std::size_t i = 0; i < plan.planned.record.components.size(); ++i)
+      parts += (parts.empty() ? "" : " and ") + margin_name(plan, i);
+    return "within so much of the clamped " + parts;
+  }
   if (plan.planned.record.components.size() == 1 && !asks_proportion(plan)) {
     return plan.planned.record.cells.empty() ? "within so much of the clamped answer"
                                              : "within so much of each cell's clamped answer";
@@ -82,6 +88,7 @@ Json components_json(const Json& plan) {
                     {"lambda", component.at("lambda")},
                     {"grid", component.at("grid")},
                     {"accuracy", component.at("accuracy")}});
+    if (component.contains("by")) list.back()["by"] = component.at("by");
   }
   return list;
 }

@@ -247,6 +247,8 @@ CsvRows decision_rows() {
                "statistic",
                "by",
                "where",
+               "totals",
+               "consistent",
                "suppress_below",
                "purpose",
                "replica_behind",

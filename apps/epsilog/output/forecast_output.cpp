@@ -105,9 +105,12 @@ Json rooms_json(const engine::Forecast& forecast) {
   return list;
 }
 
-/// The accuracy of the only mechanism call; empty where there are several.
+/// The accuracy of the only mechanism call, of a table with totals that of its cells; empty where there are
+/// several.
 Json accuracies_json(const engine::Answer& answer) {
   if (asks_quantiles(answer) || asks_proportion(answer)) return Json::array();
+  if (asks_totals(answer) && !answer.planned.accuracy.empty())
+    return accuracy_json(answer.planned.accuracy.front());
   return answer.planned.accuracy.size() == 1 ? accuracy_json(answer.planned.accuracy.front()) : Json::array();
 }
 
@@ -145,6 +148,10 @@ std::string forecast_json(const std::string& ledger_id, const engine::Request& r
               {"count", goal.count ? Json(*goal.count) : Json(nullptr)},
               {"wanted", goal.accuracy ? accuracy_json({*goal.accuracy})[0] : Json(nullptr)}};
   if (request.rho) object["rho"] = accounting::text(*request.rho);
+  if (question.totals) {
+    object["totals"] = accounting::text(*question.totals);
+    object["consistent"] = question.consistent;
+  }
   add_forecast(object, forecast);
   object["reasons"] = forecast ? reason_list(forecast->each) : Json::array();
   return pretty(object);

@@ -10,21 +10,31 @@ namespace {
 
 using accounting::Rational;
 
+/// By which cell `i` is drawn.
+std::size_t component_of(const engine::Answer& answer, std::size_t i) {
+  if (!asks_totals(answer)) return 0;
+  const auto margins = answer.planned.record.cells.margins();
+  std::size_t component = 0;
+  while (component + 1 < margins.all().size() && i >= margins.all()[component + 1].first) ++component;
+  return component;
+}
+
 /// The scale of the noise in one value. Of a quotient, that of its numerator over the noisy count or sum:
 /// that adds some, so that no digit is taken that is worth anything.
 std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i) {
   const auto& components = answer.planned.record.components;
   if (components.empty()) return std::nullopt;
-  Rational scale = components.front().lambda;
+  const ledger::ComponentRecord& drawn_by = components.at(component_of(answer, i));
+  Rational scale = drawn_by.lambda;
   // Noise beyond the range of the answers is clamped.
-  const std::optional<Rational>& bound = components.front().bound;
+  const std::optional<Rational>& bound = drawn_by.bound;
   if (bound && *bound > 0 && *bound < scale) scale = *bound;
   if (asks_proportion(answer)) {
     const auto& drawn = answer.released.component_values;
     if (drawn.size() != 1 || 2 * i + 1 >= drawn.front().size()) return std::nullopt;
     return Rational(scale / std::max(Rational(1), Rational(drawn.front()[2 * i] + drawn.front()[2 * i + 1])));
   }
-  if (components.size() == 1) return scale;
+  if (components.size() == 1 || asks_totals(answer)) return scale;
   const bool by_count = components.back().statistic == "count" &&
                         answer.released.component_values.size() == components.size() &&
                         i < answer.released.component_values.back().size();
@@ -48,8 +58,14 @@ long order_of(const Rational& value) {
 }
 
 bool counts_in_whole_numbers(const engine::Answer& answer) {
-  if (answer.planned.post_processing == accounting::PostProcessing::Kind::rounded) return true;
+  using Kind = accounting::PostProcessing::Kind;
+  const Kind kind = answer.planned.post_processing;
+  if (kind == Kind::rounded || kind == Kind::whole_totals) return true;
   const auto& components = answer.planned.record.components;
+  if (kind == Kind::totals) {
+    return std::all_of(components.begin(), components.end(),
+                       [](const auto& component) { return component.grid.get_den() == 1; });
+  }
   return components.size() == 1 && components.front().grid.get_den() == 1 && !asks_proportion(answer);
 }
 
@@ -115,9 +131,14 @@ std::string grouped(std::int64_t count) {
   return grouped(std::to_string(count));
 }
 
+std::string key_text(const std::optional<std::string>& key) {
+  return key.value_or("total");
+}
+
 std::string cell_name(const engine::Answer& answer, std::size_t i) {
   std::string name;
-  for (const std::string& key : answer.planned.record.cells.of(i)) name += (name.empty() ? "" : ", ") + key;
+  for (const auto& key : answer.planned.record.cells.of(i))
+    name += (name.empty() ? "" : ", ") + key_text(key);
   return name;
 }
 
@@ -127,6 +148,25 @@ bool asks_proportion(const engine::Answer& answer) {
 
 bool asks_ratio(const engine::Answer& answer) {
   return answer.planned.post_processing == accounting::PostProcessing::Kind::ratio;
+}
+
+bool asks_totals(const engine::Answer& answer) {
+  return accounting::has_totals(answer.planned.post_processing) && answer.planned.record.cells.has_totals() &&
+         answer.planned.record.components.size() == answer.planned.record.cells.margins().all().size();
+}
+
+std::vector<std::string> columns_drawn(const engine::Answer& answer, std::size_t component) {
+  std::vector<std::string> columns;
+  const auto margins = answer.planned.record.cells.margins();
+  for (const std::size_t column : margins.all().at(component).kept)
+    columns.push_back(answer.asked.by.at(column));
+  return columns;
+}
+
+std::string margin_name(const engine::Answer& answer, std::size_t component) {
+  const std::vector<std::string> columns = columns_drawn(answer, component);
+  if (columns.empty()) return "the grand total";
+  return component == 0 ? "cells" : "totals by " + engine::by_text(columns);
 }
 
 bool asks_quantiles(const engine::Answer& answer) {

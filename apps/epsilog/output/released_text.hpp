@@ -2,8 +2,10 @@
 // script reads is exact and elsewhere (--json, --quiet).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "console.hpp"
 #include "epsilog/engine/engine.hpp"
@@ -29,6 +31,8 @@ inline constexpr std::string_view kSuppressed = "x";
 [[nodiscard]] std::string interval_text(const engine::Answer& answer, std::size_t i,
                                         const mechanisms::AnswerInterval& interval, const Style& style);
 
+/// A key as a person reads it: "total" where its column is summed over.
+[[nodiscard]] std::string key_text(const std::optional<std::string>& key);
 /// The keys of cell `i`, a column each: "A" or "A, 2024". Requires  i < the number of cells.
 [[nodiscard]] std::string cell_name(const engine::Answer& answer, std::size_t i);
 
@@ -38,6 +42,14 @@ inline constexpr std::string_view kSuppressed = "x";
 
 /// Whether a ratio of two sums was asked for.
 [[nodiscard]] bool asks_ratio(const engine::Answer& answer);
+
+/// Whether a table was asked for with its totals, each margin of which is drawn by itself.
+[[nodiscard]] bool asks_totals(const engine::Answer& answer);
+/// The columns of whose combinations the component with that index draws the totals: all of those of the
+/// cells, none of the grand total. Requires  asks_totals(answer), and there is one.
+[[nodiscard]] std::vector<std::string> columns_drawn(const engine::Answer& answer, std::size_t component);
+/// "cells", "totals by ward", "the grand total". Requires  as columns_drawn().
+[[nodiscard]] std::string margin_name(const engine::Answer& answer, std::size_t component);
 
 /// Whether quantiles were asked for: their accuracy counts ranks, and each value is one of those declared.
 [[nodiscard]] bool asks_quantiles(const engine::Answer& answer);

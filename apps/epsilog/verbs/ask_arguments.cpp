@@ -99,6 +99,23 @@ std::optional<std::string> supplied_value(const AskArguments& arguments, Asking 
   return value_argument(*arguments.value);
 }
 
+bool asks_consistency(const AskArguments& arguments) {
+  if (!arguments.row_consistent) return arguments.consistent;
+  if (*arguments.row_consistent == "true") return true;
+  if (*arguments.row_consistent == "false") return false;
+  throw UsageError("consistent: '" + arguments.row_consistent->substr(0, kShownMax) +
+                   "' is neither true nor false");
+}
+
+void set_totals(const AskArguments& arguments, engine::Question& question) {
+  const bool consistent = asks_consistency(arguments);
+  if (arguments.totals) {
+    engine::with_totals(question, positive_argument(*arguments.totals, "--totals"), consistent);
+  } else if (consistent) {
+    throw UsageError("--consistent: goes with --totals, to which cells are made to add up");
+  }
+}
+
 }  // namespace
 
 std::vector<Positional<AskArguments>> what_is_asked() {
@@ -140,6 +157,7 @@ engine::Request request_of(const AskArguments& arguments, Asking asking) {
   request.dataset = *arguments.dataset;
   set_loss(arguments, asking, request);
   request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
+  set_totals(arguments, request.question);
   if (arguments.suppress_below)
     engine::suppress_below(request.question,
                            positive_argument(*arguments.suppress_below, "--suppress-below"));

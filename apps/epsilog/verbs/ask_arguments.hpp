@@ -16,6 +16,9 @@ struct AskArguments : LedgerArguments {
   std::optional<std::string> by;
   std::optional<std::string> where;
   std::optional<std::string> suppress_below;
+  std::optional<std::string> totals;
+  bool consistent = false;
+  std::optional<std::string> row_consistent;  ///< of a row of a table, in place of `consistent`
   std::optional<std::string> epsilon;
   std::optional<std::string> delta;
   std::optional<std::string> rho;

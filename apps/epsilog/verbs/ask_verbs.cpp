@@ -111,6 +111,7 @@ VerbSpec plan_verb() {
           "epsilog plan clinic count --epsilon 0.1\n"
           "epsilog plan clinic mean:cost --by ward --epsilon 0.2 --alpha 0.05 --alpha 0.01\n"
           "epsilog plan clinic mean:cost --epsilon 0.2 --assume-count 5000\n"
+          "epsilog plan clinic count --by ward,sex --totals 0.2 --epsilon 0.5\n"
           "epsilog plan clinic count --epsilon 0.1 --count 52\n"
           "epsilog plan clinic count --by ward --epsilon 0.3 --compare\n"
           "epsilog plan --batch requests.csv --as alice\n"
@@ -126,9 +127,8 @@ VerbSpec plan_verb() {
           "             is marked. Exit code 0: one of them would be granted.\n"
           "  --batch    a table of requests, planned in order, each against the balances as those before\n"
           "             it would leave them. Its columns: dataset, statistic, epsilon, delta, rho, by,\n"
-          "             where, suppress_below, as, purpose, key; what it lacks is taken from the command "
-          "line. Exit code\n"
-          "             0: all would be granted.\n"
+          "             where, totals, consistent, suppress_below, as, purpose, key; what it lacks is taken\n"
+          "             from the command line. Exit code 0: all would be granted.\n"
           "  --together as what `release --batch` would decide: all rows as one. --delta is then that of\n"
           "             all rows, charged as one where epsilon and delta are counted.",
       .positionals = what_is_asked(),
@@ -137,6 +137,8 @@ VerbSpec plan_verb() {
                   {"--rho", &AskArguments::rho},
                   {"--by", &AskArguments::by},
                   {"--where", &AskArguments::where},
+                  {"--totals", &AskArguments::totals},
+                  {"--consistent", &AskArguments::consistent},
                   {"--suppress-below", &AskArguments::suppress_below},
                   {"--alpha", &AskArguments::alphas},
                   {"--as", &AskArguments::principal},
@@ -160,6 +162,7 @@ VerbSpec release_verb() {
           "epsilog release clinic count --epsilon 0.1\n"
           "epsilog release clinic mean:cost --by ward --where \"age > 65 and ward in ('A','B')\" --epsilon "
           "0.2\n"
+          "epsilog release clinic count --by ward,sex --totals 0.2 --consistent --epsilon 0.5\n"
           "epsilog release clinic sum:cost --epsilon 1/3 --key monthly-report-2024-03\n"
           "epsilog release clinic units --epsilon 0.5 --delta 1e-6\n"
           "epsilog release clinic units --rho 1/100\n"
@@ -176,10 +179,10 @@ VerbSpec release_verb() {
           "says `dummy` wherever a value stands. It takes no --key and no --value.\n"
           "  --batch    the rows of a CSV table as one: one decision, one charge, one key, answered from\n"
           "             one state of the source; one row that is refused refuses all. Its columns:\n"
-          "             statistic, by, where, suppress_below, epsilon, delta, rho, dataset; what it lacks\n"
-          "             is taken from the command line, of each row; but --delta is that of all rows, which\n"
-          "             are charged (epsilon, delta) as one where both are counted, with the least epsilon\n"
-          "             that is certified. Without it they cost their sums.\n"
+          "             statistic, by, where, totals, consistent, suppress_below, epsilon, delta, rho,\n"
+          "             dataset; what it lacks is taken from the command line, of each row; but --delta is\n"
+          "             that of all rows, which are charged (epsilon, delta) as one where both are counted,\n"
+          "             with the least epsilon that is certified. Without it they cost their sums.\n"
           "  --accuracy, or a column accuracy in place of epsilon: of each row the least epsilon that is so\n"
           "             accurate at --alpha; with --epsilon, all times the least factor at which the\n"
           "             epsilons add to no more than that, or with --delta are charged no more.",
@@ -189,6 +192,8 @@ VerbSpec release_verb() {
                   {"--rho", &AskArguments::rho},
                   {"--by", &AskArguments::by},
                   {"--where", &AskArguments::where},
+                  {"--totals", &AskArguments::totals},
+                  {"--consistent", &AskArguments::consistent},
                   {"--suppress-below", &AskArguments::suppress_below},
                   {"--value", &AskArguments::value},
                   {"--key", &AskArguments::key},

@@ -18,13 +18,15 @@ struct RequestColumn {
   bool of_batches = true;  ///< may differ from row to row of one
   bool of_requests = true;
 };
-constexpr std::array<RequestColumn, 12> kColumns = {{{"dataset", &AskArguments::dataset},
+constexpr std::array<RequestColumn, 14> kColumns = {{{"dataset", &AskArguments::dataset},
                                                      {"statistic", &AskArguments::statistic},
                                                      {"epsilon", &AskArguments::epsilon},
                                                      {"delta", &AskArguments::delta},
                                                      {"rho", &AskArguments::rho},
                                                      {"by", &AskArguments::by},
                                                      {"where", &AskArguments::where},
+                                                     {"totals", &AskArguments::totals},
+                                                     {"consistent", &AskArguments::row_consistent},
                                                      {"suppress_below", &AskArguments::suppress_below},
                                                      {"accuracy", &AskArguments::accuracy, true, false},
                                                      {"as", &AskArguments::principal, false},

@@ -85,6 +85,8 @@ VerbSpec forecast_verb() {
                   {"--delta", &AskArguments::delta},
                   {"--by", &AskArguments::by},
                   {"--where", &AskArguments::where},
+                  {"--totals", &AskArguments::totals},
+                  {"--consistent", &AskArguments::consistent},
                   {"--as", &AskArguments::principal},
                   {"--purpose", &AskArguments::purpose},
                   {"--ledger", &AskArguments::ledger}},

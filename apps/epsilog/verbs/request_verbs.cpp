@@ -171,6 +171,8 @@ VerbSpec reserve_verb() {
                   {"--rho", &AskArguments::rho},
                   {"--by", &AskArguments::by},
                   {"--where", &AskArguments::where},
+                  {"--totals", &AskArguments::totals},
+                  {"--consistent", &AskArguments::consistent},
                   {"--suppress-below", &AskArguments::suppress_below},
                   {"--data-token", &AskArguments::data_token},
                   {"--batch", &AskArguments::batch, false,

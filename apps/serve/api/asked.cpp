@@ -115,6 +115,12 @@ engine::Question question(BodyObject& body) {
 template <class Asked>
 void set_question(BodyObject& body, Asking asking, Asked& asked) {
   asked.question = question(body);
+  const bool consistent = body.truth("consistent").value_or(false);
+  if (const auto share = body.number("totals")) {
+    engine::with_totals(asked.question, probability(*share, "totals"), consistent);
+  } else if (consistent) {
+    throw BadBody("consistent: goes with totals, to which cells are made to add up");
+  }
   if (asking != Asking::forecast) {
     if (const auto least = body.number("suppress_below"))
       engine::suppress_below(asked.question, positive(*least, "suppress_below"));

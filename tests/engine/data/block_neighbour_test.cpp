@@ -235,7 +235,14 @@ Setting random_setting(std::mt19937_64& random) {
   if (random() % 2 == 0) dataset.columns[0].missing = dataset.columns[0].bounds->upper;
   const std::string statistic = pick(kStatistics, random);
   const std::string by = random() % 2 == 0 ? "g" : "";
-  return setting_of(std::move(dataset), statistic, by, pick(kWheres, random));
+  Setting setting = setting_of(std::move(dataset), statistic, by, pick(kWheres, random));
+  const bool adds_up =
+      statistic == "count" || statistic == "units" || statistic == "sum:x" || statistic.starts_with("count:");
+  if (adds_up && !by.empty() && random() % 2 == 0) {
+    with_totals(setting.question, Rational(1, 5), false);
+    setting.derivation = derive(setting.dataset, setting.question);
+  }
+  return setting;
 }
 
 /// The derivation without the rule for blocks: what a whole unit can change.

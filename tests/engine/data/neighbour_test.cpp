@@ -196,12 +196,12 @@ void add_derived_columns(Dataset& dataset, std::mt19937_64& random) {
   dataset.columns.push_back(site);
 }
 
-enum class Groups { declared, derived };
+enum class Groups { declared, derived, with_totals };
 
 Setting random_setting(std::mt19937_64& random, bool exact, Groups groups) {
   Setting setting;
   setting.dataset = random_dataset(random);
-  const bool derived = groups == Groups::derived;
+  const bool derived = groups != Groups::declared;
   if (derived) add_derived_columns(setting.dataset, random);
   const bool of_labels = derived && random() % 2 == 0;
   std::string statistic = pick(of_labels ? kLabelStatistics : kStatistics, random);
@@ -218,7 +218,15 @@ Setting random_setting(std::mt19937_64& random, bool exact, Groups groups) {
   } else {
     setting.dataset.rows = {kRowsMax + kUnitRowsMax, false};
   }
+  if (groups == Groups::with_totals) {
+    statistic = pick(std::vector<std::string>{"count", "units", "sum:x", "count:x", "count:site"}, random);
+    if (by.empty()) by = pick(std::vector<std::string>{"g", "band", "g,band"}, random);
+  }
   setting.question = question(statistic, by, where);
+  if (groups == Groups::with_totals) {
+    const bool consistent = statistic != "units" && random() % 2 == 0;
+    with_totals(setting.question, Rational(1, 5), consistent);
+  }
   setting.derivation = derive(setting.dataset, setting.question);
   return setting;
 }
@@ -265,6 +273,12 @@ TEST_CASE(
     "[engine][neighbour][derived][exhaustive]") {
   check_random_settings(20240611, 80, false, Groups::derived);
   check_random_settings(20240612, 150, true, Groups::derived);
+}
+
+TEST_CASE("neighbour: no neighbour moves a table or any of its totals by more than is derived for each",
+          "[engine][neighbour][totals][exhaustive]") {
+  check_random_settings(20241126, 120, false, Groups::with_totals);
+  check_random_settings(20241127, 250, true, Groups::with_totals);
 }
 
 TEST_CASE("neighbour: the exact-N forms hold for every change of one unit's rows",
@@ -379,6 +393,45 @@ TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one w
     CHECK(largest.l1 == setting.derivation.components[0].sensitivity);
     if (setting.derivation.components[0].quantiles) continue;  // nothing is calibrated to its L2 sensitivity
     CHECK(largest.l2_squared == setting.derivation.components[0].sensitivity_l2_squared);
+  }
+}
+
+TEST_CASE("neighbour: the sensitivities of a table and of each of its totals are attained",
+          "[engine][neighbour][totals][exhaustive]") {
+  struct Case {
+    const char* statistic;
+    Neighbours neighbours;
+    std::vector<Rational> expected;  ///< of the cells, by g, by site, of all
+  };
+  const auto removed = Neighbours::add_remove;
+  const auto replaced = Neighbours::replace_one;
+  const Records rows = {{"p", "9", "A"}, {"p", "9", "A"}};
+  // Old and new rows lie in different cells and in one grand total, from -2 to 3 of a row.
+  for (const Case& c : std::vector<Case>{{"count", removed, {2, 2, 2, 2}},
+                                         {"count", replaced, {4, 4, 4, 2}},
+                                         {"sum:x", removed, {6, 6, 6, 6}},
+                                         {"sum:x", replaced, {12, 12, 12, 10}}}) {
+    Setting setting = tight_setting(c.statistic, "g,site", 2, c.neighbours);
+    with_totals(setting.question, Rational(1, 5), true);
+    setting.derivation = derive(setting.dataset, setting.question);
+    CAPTURE(c.statistic, std::string(name(c.neighbours)));
+    std::vector<Rational> largest(4);
+    visit_pairs(setting, rows, [&](const Values& before, const Values& after, const Records&) {
+      for (std::size_t part = 0; part < largest.size(); ++part) {
+        Rational distance = 0;
+        for (std::size_t cell = 0; cell < before[part].size(); ++cell)
+          distance += abs(Rational(before[part][cell] - after[part][cell]));
+        largest[part] = std::max(largest[part], distance);
+      }
+    });
+    CHECK(largest == c.expected);
+    std::vector<Rational> derived, shares;
+    for (const Component& part : setting.derivation.components) {
+      derived.push_back(part.sensitivity);
+      shares.push_back(part.share);
+    }
+    CHECK(derived == c.expected);
+    CHECK(shares == std::vector<Rational>{Rational(4, 5), Rational(1, 15), Rational(1, 15), Rational(1, 15)});
   }
 }
 

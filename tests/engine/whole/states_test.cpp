@@ -176,6 +176,8 @@ Answer approve_unseen(Engine& engine, const std::string& id, const engine::Asker
 
 std::vector<Path> paths() {
   using engine::Request;
+  Request adds_up = request("count", "0.1", "", "ward");
+  engine::with_totals(adds_up.question, accounting::Rational(1, 5), true);
   Request mallory = request("count", "0.1");
   mallory.principal = "mallory";
   Request other = lived_request("granted");
@@ -282,6 +284,7 @@ std::vector<Path> paths() {
               [](StateCell& cell, Engine& engine) {
                 return cell.word(release(engine, request("count", "0.1")));
               }),
+      asking("release, a table that adds up", adds_up),
       asking("release, beyond the budget", request("count", "2.5")),
       asking("release, to be approved", request("count", "1.2")),
       asking("release, by nobody declared", mallory),

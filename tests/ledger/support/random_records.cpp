@@ -191,12 +191,26 @@ class RandomRecords {
     recipe.upper = number();
     return recipe;
   }
+  /// A component for each margin of a table.
+  PlanRecord with_totals(PlanRecord plan) {
+    using Kind = PostProcessing::Kind;
+    constexpr std::array kKinds{Kind::totals, Kind::whole_totals, Kind::consistent_totals};
+    ReleaseRecord& release = *plan.release;
+    while (release.cells.empty()) release.cells = cells();
+    release.cells.set_totals(true);
+    release.components.clear();
+    while (release.components.size() < release.cells.margins().all().size())
+      release.components.push_back(component());
+    plan.post_processing.kind = kKinds.at(below(kKinds.size()));
+    return plan;
+  }
   PlanRecord plan() {
     PlanRecord plan{.number = count(1),
                     .policy_version = count(1),
                     .question = chance() ? object(1) : "",
                     .first_at = time()};
     plan.release = perhaps(release());
+    if (plan.release && plan.release->rows.empty() && chance()) return with_totals(std::move(plan));
     if (plan.release && plan.release->rows.empty()) plan.post_processing = recipe();
     return plan;
   }

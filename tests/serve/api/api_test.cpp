@@ -179,6 +179,16 @@ TEST_CASE("columns to group by are a text, as the command takes it, or a list of
   CHECK(few.status == 200);
   CHECK(few.body.at("suppress_below") == json("5"));
   CHECK(by("\"ward\",\"suppress_below\":0").status == 400);
+  const Reply totals = by("\"ward\",\"totals\":0.2,\"consistent\":true");
+  CHECK(totals.status == 200);
+  CHECK(totals.body.at("totals") == json("0.2"));
+  CHECK(totals.body.at("consistent") == json(true));
+  CHECK(totals.body.at("components").size() == 2);
+  CHECK(totals.body.at("cells").back().at("key").is_null());
+  CHECK(by("\"ward\",\"totals\":1").body.at("code") == "bad_body");
+  CHECK(by("\"ward\",\"totals\":0.2,\"consistent\":3").body.at("code") == "bad_body");
+  CHECK(by("\"ward\",\"consistent\":true").body.at("code") == "bad_body");
+  CHECK(by("\"ward\",\"totals\":0.2,\"consistent\":false").body.at("consistent") == json(false));
   for (const char* none : {"[]", "[1]", "[[\"ward\"]]", "{}", "3"}) {
     CAPTURE(none);
     CHECK(by(none).status == 400);

@@ -151,11 +151,11 @@ struct ReleaseRecord {
 
 /// What of a release one question is answered by: a run of the components, and of the values they make.
 struct ReleasePart {
-  std::size_t component = 0;   ///< its first
-  std::size_t components = 0;  ///< how many
-  std::size_t value = 0;       ///< its first, one a cell
-  std::size_t values = 0;      ///< how many
-  std::size_t drawn = 0;       ///< so many values of each of its components
+  std::size_t component = 0;       ///< its first
+  std::size_t components = 0;      ///< how many
+  std::size_t value = 0;           ///< its first, one a cell
+  std::size_t values = 0;          ///< how many
+  std::vector<std::size_t> drawn;  ///< [component], so many values of each
   accounting::PostProcessing post_processing;
 };
 
@@ -165,10 +165,22 @@ struct ReleasePart {
                                                      const accounting::PostProcessing& post_processing);
 
 /// The answers that follow from what was drawn, [component][cell]: of a batch those of its rows, one after
-/// the other. Throws  InvalidParameter where there are not as many components and values as the parts have.
+/// the other; of a table with totals those of each of its margins, the table's own first. Throws
+/// InvalidParameter where there are not as many components and values as the parts have.
 [[nodiscard]] std::vector<accounting::Rational> released_values(
     const ReleaseRecord& record, const accounting::PostProcessing& post_processing,
     const std::vector<std::vector<accounting::Rational>>& component_values);
+
+/// Whether recorded_values() leaves any out.
+[[nodiscard]] bool leaves_values_out(const ReleaseRecord& record,
+                                     const accounting::PostProcessing& post_processing);
+
+/// Those of these answers that are recorded: a table made consistent is left out, each of whose fractions
+/// takes more than all draws that it follows from. Requires  values.size() is that of released_values(); of
+/// fewer, what there is.
+[[nodiscard]] std::vector<accounting::Rational> recorded_values(
+    const ReleaseRecord& record, const accounting::PostProcessing& post_processing,
+    const std::vector<accounting::Rational>& values);
 
 /// What a decision says. `parent` is the decision it is about; one is open from when it is recorded until
 /// a child resolves it, and it is resolved once.

@@ -59,7 +59,8 @@ struct Component {
 inline constexpr std::uint64_t kCandidatesOfReleaseMax = 8'000'000;
 
 struct Derivation {
-  std::vector<Component> components;  ///< in the order PostProcessing expects
+  /// In the order PostProcessing expects; with totals one for each of cells.margins().
+  std::vector<Component> components;
   accounting::PostProcessing post_processing;
   Rational centre = 0;  ///< (L+U)/2 where a component is about the centre
   /// By the values of the columns of `by`, as they are declared, and then by the quantiles where several are

@@ -37,6 +37,8 @@ struct Answer {
     std::string statistic;                        ///< "mean:cost"
     std::vector<std::string> by;                  ///< columns; empty without
     std::string where;                            ///< canonical; "" without
+    std::optional<Rational> totals = {};          ///< what its totals have of the loss
+    bool consistent = false;                      ///< cells and totals are made to add up
     std::optional<Rational> suppress_below = {};  ///< cells counted below it are not to be shown
     std::string purpose;                          ///< "" without
     Holding holding = Holding::none;              ///< as asked

@@ -52,6 +52,9 @@ struct Question {
   std::optional<Predicate> where;
   /// Cells that are counted below it are not shown; set by suppress_below().
   std::optional<Rational> suppress_below;
+  /// What its totals have of the loss, in equal parts; set by with_totals(), as is the next.
+  std::optional<Rational> totals = {};
+  bool consistent = false;  ///< cells and totals are to add up
 };
 
 /// What `allow.statistics` has to name: the statistic, or private_variance, which is a variance of one cell
@@ -76,6 +79,14 @@ struct Question {
 /// Throws  InvalidParameter unless it is above 0 and written in 40 characters, the answer has cells, and
 ///         a count is released of each: of count, count:C, units, mean and variance by columns.
 void suppress_below(Question& question, const Rational& least);
+
+/// Asks that the totals over columns of `by` are released too, each margin by itself: of two columns the
+/// totals of either and the grand total, of three all seven. `share` is what they have together, the cells
+/// having the rest; `consistent` that what is told is the table that fits all of them best.
+/// Throws  InvalidParameter unless the share lies strictly between 0 and 1 and is written in 40 characters,
+///         the answer has cells, each is released once and the statistic is count, count:C, units or sum:C,
+///         of which units, each in as many cells as it has rows in, add up to no total.
+void with_totals(Question& question, const Rational& share, bool consistent);
 
 /// "ward,sex": what `by` is written as. "" without.
 [[nodiscard]] std::string by_text(const std::vector<std::string>& columns);

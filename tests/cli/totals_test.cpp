@@ -1,0 +1,197 @@
+// Tables with their totals, as the command is asked for them and shows them.
+#include "support/catch.hpp"
+#include "table_clinic.hpp"
+
+using epsilog::test::contains;
+using epsilog::test::make_table_ledger;
+using epsilog::test::Result;
+using epsilog::test::Workbench;
+using nlohmann::json;
+
+namespace {
+
+/// Noise of this epsilon is 0 in each margin, all but surely: e^-100 of the draws are not.
+const std::string kNearlyExact = "5000";
+
+Result ask(const Workbench& bench, std::vector<std::string> words,
+           const std::string& epsilon = kNearlyExact) {
+  words.insert(words.begin(), {"release", "clinic"});
+  words.insert(words.end(), {"--epsilon", epsilon, "--ledger", "l.epsilog"});
+  return bench.run(words);
+}
+
+}  // namespace
+
+TEST_CASE("totals: two columns are shown with a row and a column of totals, others cell by cell",
+          "[cli][totals]") {
+  const Workbench bench;
+  make_table_ledger(bench);
+  const Result counts = ask(bench, {"count", "--by", "ward,sex", "--totals", "0.2"});
+  REQUIRE(counts.exit == 0);
+  CHECK(contains(counts.out,
+                 "count of clinic by ward,sex with totals of 0.2\n"
+                 "\n"
+                 "  ward,sex  f  m  total\n"
+                 "  A         1  1      2\n"
+                 "  B         0  1      1\n"
+                 "  C         1  0      1\n"
+                 "  total     2  2      4\n"
+                 "\n"));
+  CHECK(contains(counts.out, "of each cell's clamped answer\n"));
+  CHECK(contains(counts.out, "of each of the totals by ward\n"));
+  CHECK(contains(counts.out, "of the grand total\n"));
+  const Result one = ask(bench, {"count", "--by", "ward", "--totals", "1/5", "--verbose"});
+  CHECK(contains(one.out, "\n  total"));
+  CHECK(ask(bench, {"units", "--by", "ward,dear", "--totals", "0.5", "--quiet"}).out ==
+        "A\t[0,25)\t1\nA\t[25,100)\t1\nB\t[0,25)\t1\nB\t[25,100)\t0\nC\t[0,25)\t0\nC\t[25,100)\t2\n"
+        "A\t\t2\nB\t\t1\nC\t\t2\n\t[0,25)\t1\n\t[25,100)\t3\n\t\t4\n");
+  const Result fitted =
+      ask(bench, {"count", "--by", "ward,sex", "--totals", "0.2", "--consistent", "--verbose"});
+  CHECK(contains(fitted.out, "count of clinic by ward,sex with consistent totals of 0.2\n"));
+  CHECK(contains(fitted.out, "of each cell's clamped answer, as drawn\n"));
+  CHECK(contains(fitted.out, "made consistent"));
+}
+
+TEST_CASE("totals: JSON has null keys where a column is summed over, and components say by what they are",
+          "[cli][totals]") {
+  const Workbench bench;
+  make_table_ledger(bench);
+  const json answer =
+      ask(bench, {"count", "--by", "ward,sex", "--totals", "0.2", "--key", "k", "--json"}).json();
+  CHECK(answer["totals"].get<std::string>() == "0.2");
+  CHECK(answer["consistent"] == false);
+  CHECK(answer["post_processing"].get<std::string>() == "totals");
+  REQUIRE(answer["cells"].size() == 12);
+  CHECK(answer["cells"][1]["keys"] == json::array({"A", "m"}));
+  CHECK(answer["cells"][8]["keys"] == json::array({"C", nullptr}));
+  CHECK(answer["cells"][10]["keys"] == json::array({nullptr, "m"}));
+  CHECK(answer["cells"][11]["keys"] == json::array({nullptr, nullptr}));
+  CHECK(answer["cells"][11]["key"].is_null());
+  CHECK(answer["cells"][11]["value"].get<std::string>() == "4");
+  CHECK(answer["cells"][11]["interval"].size() == 1);
+  CHECK(answer["cells"][11]["simultaneous"].size() == 1);
+  CHECK_FALSE(contains(answer["interval_of"].get<std::string>(), "at least one row"));
+  REQUIRE(answer["components"].size() == 4);
+  CHECK(answer["components"][0]["by"] == json::array({"ward", "sex"}));
+  CHECK(answer["components"][2]["by"] == json::array({"sex"}));
+  CHECK(answer["components"][2]["cells"].size() == 2);
+  CHECK(answer["components"][2]["cells"][1]["keys"] == json::array({nullptr, "m"}));
+  CHECK(answer["components"][3]["by"] == json::array());
+  CHECK(answer["components"][3]["cells"][0]["value"].get<std::string>() == "4");
+  const json one = ask(bench, {"count", "--by", "ward", "--totals", "0.5", "--json"}).json();
+  REQUIRE(one["cells"].size() == 4);
+  CHECK(one["cells"][2]["key"].get<std::string>() == "C");
+  CHECK(one["cells"][3]["key"].is_null());
+  CHECK_FALSE(one["cells"][3].contains("keys"));
+  CHECK_FALSE(ask(bench, {"count", "--by", "ward", "--json"}).json().contains("totals"));
+
+  const json again =
+      ask(bench, {"count", "--by", "ward,sex", "--totals", "1/5", "--key", "k", "--json"}).json();
+  CHECK(again["replayed"] == true);
+  CHECK(again["cells"] == answer["cells"]);
+  const std::string csv =
+      ask(bench, {"count", "--by", "ward,sex", "--totals", "1/5", "--key", "k", "--format", "csv"}).out;
+  CHECK(contains(csv, "keys.0,keys.1,value,"));
+  CHECK(contains(csv, ",C,,1,1"));
+  CHECK(contains(csv, ",,m,2,2"));
+  CHECK(contains(csv, ",,,4,4"));
+  CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, "total, total: 4"));
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+}
+
+TEST_CASE("totals: what is made consistent adds up exactly, in fractions, and has no interval",
+          "[cli][totals]") {
+  const Workbench bench;
+  make_table_ledger(bench);
+  const json answer =
+      ask(bench, {"count", "--by", "ward,sex", "--totals", "0.2", "--consistent", "--json"}, "1").json();
+  CHECK(answer["consistent"] == true);
+  CHECK(answer["post_processing"].get<std::string>() == "consistent_totals");
+  CHECK(answer["interval"].is_null());
+  CHECK(answer["interval_of"].is_null());
+  CHECK(answer["cells"][0]["interval"].is_null());
+  CHECK(answer["cells"][0]["simultaneous"].is_null());
+  CHECK(answer["cells"][0]["value_decimal"].is_number());
+  CHECK(answer["components"][0]["cells"][0]["value"].is_string());  // what was drawn
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+}
+
+TEST_CASE("totals: a batch, a reservation, a forecast, a comparison and a dummy run take them",
+          "[cli][totals]") {
+  const Workbench bench;
+  make_table_ledger(bench);
+  bench.write("batch.csv",
+              "statistic,epsilon,by,totals,consistent\n"
+              "count,0.1,\"ward,sex\",0.2,\n"
+              "count,0.1,ward,0.5,true\n"
+              "mean:cost,0.1,,,\n");
+  const json batch =
+      bench.run({"release", "clinic", "--batch", "batch.csv", "--ledger", "l.epsilog", "--json"}).json();
+  REQUIRE(batch["rows"].size() == 3);
+  CHECK(batch["rows"][0]["totals"].get<std::string>() == "0.2");
+  CHECK(batch["rows"][0]["cells"].size() == 12);
+  CHECK(batch["rows"][1]["consistent"] == true);
+  CHECK(batch["rows"][1]["cells"][0]["simultaneous"].is_null());
+  CHECK_FALSE(batch["rows"][2].contains("totals"));
+  const Result planned = bench.run(
+      {"plan", "clinic", "--batch", "batch.csv", "--totals", "0.3", "--ledger", "l.epsilog", "--json"});
+  CHECK(contains(planned.out, "totals: are of the cells of an answer"));  // of the mean alone
+  CHECK(contains(planned.out, R"("granted":2)"));
+  bench.write("wrong.csv", "statistic,epsilon,by,totals,consistent\ncount,0.1,ward,0.5,yes\n");
+  const Result wrong = bench.run({"release", "clinic", "--batch", "wrong.csv", "--ledger", "l.epsilog"});
+  CHECK(wrong.exit == 2);
+  CHECK(contains(wrong.err, "line 2: consistent: 'yes' is neither true nor false"));
+
+  const auto with_totals = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--by", "ward,sex", "--totals", "0.2"});
+    return bench.run(words);
+  };
+  const json kept =
+      with_totals({"reserve", "clinic", "count", "--epsilon", "1", "--ledger", "l.epsilog", "--json"}).json();
+  const json done =
+      bench.run({"commit", kept["decision_id"].get<std::string>(), "--ledger", "l.epsilog", "--json"}).json();
+  CHECK(done["cells"].size() == 12);
+  const json forecast =
+      with_totals({"forecast", "clinic", "count", "--accuracy", "20", "--ledger", "l.epsilog", "--json"})
+          .json();
+  CHECK(forecast["totals"].get<std::string>() == "0.2");
+  REQUIRE(forecast["accuracy"].size() == 1);  // of a cell
+  const json cells = bench
+                         .run({"forecast", "clinic", "count", "--by", "ward,sex", "--accuracy", "20",
+                               "--ledger", "l.epsilog", "--json"})
+                         .json();
+  // Cells have four fifths of it, so that it takes five quarters of what they take alone.
+  const double share =
+      std::stod(cells["epsilon"].get<std::string>()) / std::stod(forecast["epsilon"].get<std::string>());
+  CHECK((share > 0.799 && share < 0.801));
+  const Result compared =
+      with_totals({"plan", "clinic", "count", "--epsilon", "1", "--compare", "--ledger", "l.epsilog"});
+  CHECK(contains(compared.out, "cells and totals by ward and totals by sex and the grand total"));
+  const Result dummy =
+      with_totals({"release", "clinic", "count", "--epsilon", "1", "--dummy", "--policy", "clinic.yaml"});
+  CHECK(dummy.exit == 0);
+  CHECK(contains(dummy.out, "  ward,sex"));
+  CHECK(contains(dummy.out, "  total "));
+  CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
+}
+
+TEST_CASE("totals: what has none is refused where it is written, and costs nothing",
+          "[cli][totals][refused]") {
+  const Workbench bench;
+  make_table_ledger(bench);
+  const auto refused = [&](std::vector<std::string> words, const char* why) {
+    const Result result = ask(bench, std::move(words));
+    CHECK(result.exit == 2);
+    CHECK(contains(result.err, why));
+  };
+  refused({"count", "--totals", "0.2"}, "totals: are of the cells of an answer");
+  refused({"count", "--by", "ward", "--totals", "1"}, "totals: must lie strictly between 0 and 1");
+  refused({"count", "--by", "ward", "--totals", "0"}, "--totals");
+  refused({"count", "--by", "ward", "--totals", "much"}, "--totals");
+  refused({"mean:cost", "--by", "ward", "--totals", "0.2"},
+          "ask 'mean:cost' by fewer columns, and by none, as further rows of a batch");
+  refused({"units", "--by", "ward", "--totals", "0.2", "--consistent"},
+          "cells of 'units' add up to no total");
+  refused({"count", "--by", "ward", "--consistent"}, "--consistent: goes with --totals");
+  CHECK(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out.empty());
+}

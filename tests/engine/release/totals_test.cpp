@@ -1,0 +1,392 @@
+// Tables with their totals: what each margin holds and has of the loss, what is made to add up, what is
+// recorded and found again, what is refused.
+#include "clinic.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/table_fit.hpp"
+#include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/dummy_release.hpp"
+#include "plan_advice.hpp"
+#include "plan_intervals.hpp"
+#include "support/catch.hpp"
+
+using namespace epsilog;
+using namespace epsilog::test;
+using accounting::PostProcessing;
+using accounting::Rational;
+using engine::Answer;
+using engine::Engine;
+using engine::RefusalCode;
+
+namespace {
+
+using CellNames = std::vector<std::optional<std::string>>;
+
+/// The clinic's policy with columns of bands of ages and costs.
+std::string banded(const std::string& budget, const std::string& more = "") {
+  std::string text = clinic_policy(budget, more);
+  const std::string before = "    queries:";
+  return text.insert(text.find(before),
+                     "      band: {from: age, bins: [0, 40, 111]}\n"
+                     "      dear: {from: cost, bins: [0, 100, 5001]}\n");
+}
+
+struct BandedClinic {
+  explicit BandedClinic(const std::string& budget, const std::string& more = "") {
+    folder.write("visits.csv", kVisits);
+    folder.write("policy.yaml", banded(budget, more));
+    (void)Engine::init(folder.path("policy.yaml"), ledger(), "curator");
+  }
+  [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
+  [[nodiscard]] Engine open() const { return Engine::open(ledger()); }
+  TemporaryFolder folder;
+};
+
+const std::string kDiscrete = "    release: {default: {mechanism: discrete_laplace}}\n";
+const std::string kSnapping = "    release: {default: {mechanism: snapping}}\n";
+
+/// Noise of this epsilon is 0 in each margin: e^-300 of the draws are not.
+const std::string kBeyondDoubt = "10000";
+
+engine::Request with(engine::Request request, const Rational& share, bool consistent = false) {
+  engine::with_totals(request.question, share, consistent);
+  return request;
+}
+
+engine::Request totals(const std::string& statistic, const std::string& by,
+                       const std::string& epsilon = kBeyondDoubt, const std::string& key = "") {
+  return with(request(statistic, epsilon, key, by), Rational(1, 5));
+}
+
+engine::Plan planned(const std::string& more, const engine::Request& asked) {
+  return engine::make_plan(engine::checked_policy(banded("epsilon: 3", more), "policy").dataset("clinic"),
+                           asked);
+}
+
+}  // namespace
+
+TEST_CASE("totals: beyond all doubt each total is that of the rows in its cells, whatever others there are",
+          "[engine][totals][exact]") {
+  const BandedClinic clinic("epsilon: 1000000",
+                            kDiscrete + "    allow: {statistics: [count, count_of, units, sum]}\n");
+  Engine engine = clinic.open();
+  // Ages 34 34 71 missing 55 18 in the wards A B A C B A: the fourth row is in no cell, and in no total.
+  const Answer count = release(engine, totals("count", "ward,band"));
+  CHECK(count.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0, /**/ 3, 2, 0, /**/ 3, 2, /**/ 5});
+  const ledger::CellKeys& cells = count.planned.record.cells;
+  REQUIRE(cells.size() == 12);
+  CHECK(cells.of(3) == CellNames{"B", "[40,111)"});
+  CHECK(cells.of(6) == CellNames{"A", std::nullopt});
+  CHECK(cells.of(10) == CellNames{std::nullopt, "[40,111)"});
+  CHECK(cells.of(11) == CellNames{std::nullopt, std::nullopt});
+  // p1 is in two wards and once in all.
+  CHECK(release(engine, totals("units", "ward,band")).released.values ==
+        std::vector<Rational>{2, 1, 1, 1, 0, 0, 3, 2, 0, 2, 2, 4});
+  CHECK(release(engine, totals("units", "ward")).released.values == std::vector<Rational>{3, 2, 1, 5});
+  CHECK(release(engine, totals("sum:age", "ward")).released.values == std::vector<Rational>{123, 89, 0, 212});
+  CHECK(release(engine, totals("count:age", "ward")).released.values == std::vector<Rational>{3, 2, 0, 5});
+  const Answer three = release(engine, totals("count", "ward,band,dear"));
+  CHECK(three.released.values.size() == 4U * 3U * 3U);
+  CHECK(three.planned.record.components.size() == 8);
+  CHECK(three.released.values.back() == 4);  // a cost of 70000 lies in no bin
+  CHECK(three.planned.record.cells.of(35) == CellNames(3));
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("totals: a condition and max_rows bound the rows of a total as those of the cells",
+          "[engine][totals][exact]") {
+  const BandedClinic clinic("epsilon: 1000000", kDiscrete);
+  Engine engine = clinic.open();
+  engine::Request asked = request("count", kBeyondDoubt, "", "ward,band", "cost >= 100");
+  CHECK(release(engine, with(asked, Rational(1, 2))).released.values ==
+        std::vector<Rational>{1, 1, 0, 1, 0, 0, 2, 1, 0, 1, 2, 3});
+}
+
+TEST_CASE(
+    "totals: what they have together is shared equally, and nothing of the loss is lost or charged twice",
+    "[engine][totals][exact]") {
+  const engine::Plan plan = planned(kDiscrete, totals("count", "ward,band", "0.5"));
+  std::vector<std::string> epsilons;
+  for (const auto& component : plan.record.components) epsilons.push_back(component.epsilon.text());
+  CHECK(epsilons == std::vector<std::string>{"0.4", "0.033333333333", "0.033333333333", "0.033333333334"});
+  CHECK(plan.charged.epsilon.text() == "0.5");
+  CHECK(plan.record.components[0].lambda == Rational(15, 2));  // k / epsilon, as of the cells alone
+  CHECK(engine::cells_drawn(plan) == std::vector<std::size_t>{6, 3, 2, 1});
+  const BandedClinic clinic("epsilon: 3", kDiscrete);
+  Engine engine = clinic.open();
+  REQUIRE(release(engine, totals("count", "ward,band", "0.5")).recorded.granted);
+  CHECK(spent(engine) == "0.5");
+  CHECK_THROWS_WITH(planned(kDiscrete, totals("count", "ward,band", "0.00000000001")),
+                    says("is too small to be split over the 4 releases"));
+  // Gaussian noise of a total is by its own part of rho, of which an account takes the sum.
+  const std::string gaussian = "    release: {default: {mechanism: discrete_gaussian}}\n";
+  const BandedClinic concentrated("measure: zcdp, rho: 1", gaussian);
+  Engine other = concentrated.open();
+  engine::Request by_rho = totals("count", "ward,band", "1");
+  by_rho.epsilon = Rational(0);
+  by_rho.rho = Rational(1, 10);
+  const Answer answer = release(other, by_rho);
+  REQUIRE(answer.recorded.granted);
+  Rational rho = 0;
+  for (const auto& component : answer.planned.record.components) rho += *component.rho;
+  CHECK(rho <= Rational(1, 10));
+  CHECK(rho > Rational(99, 1000));
+  CHECK(engine::audit_verify(concentrated.ledger()).faults.empty());
+}
+
+TEST_CASE("totals: made consistent, cells and totals add up exactly and are the least squares of the draws",
+          "[engine][totals][consistent]") {
+  const BandedClinic clinic("epsilon: 3", kDiscrete);
+  Engine engine = clinic.open();
+  const Answer answer =
+      release(engine, with(request("count", "0.5", "k", "ward,band"), Rational(1, 5), true));
+  REQUIRE(answer.recorded.granted);
+  const std::vector<Rational>& values = answer.released.values;
+  REQUIRE(values.size() == 12);
+  for (std::size_t ward = 0; ward < 3; ++ward)
+    CHECK(values[6 + ward] == values[2 * ward] + values[2 * ward + 1]);
+  for (std::size_t band = 0; band < 2; ++band)
+    CHECK(values[9 + band] == values[band] + values[2 + band] + values[4 + band]);
+  CHECK(values[11] == values[9] + values[10]);
+  std::vector<Rational> scales;
+  for (const auto& component : answer.planned.record.components) scales.push_back(component.lambda);
+  CHECK(values ==
+        accounting::fitted_table(accounting::TableMargins({3, 2}), scales, answer.released.component_values));
+  CHECK(answer.planned.post_processing == PostProcessing::Kind::consistent_totals);
+  CHECK(answer.released.intervals.empty());
+  Engine other = clinic.open();
+  const Answer again = release(other, with(request("count", "0.5", "k", "ward,band"), Rational(1, 5), true));
+  CHECK(again.recorded.replayed);
+  CHECK(again.released.values == values);
+  CHECK(again.asked.consistent);
+  CHECK(other.show(answer.recorded.decision_id, {}).released.values == values);
+  CHECK(reason_codes(release(other, with(request("count", "0.5", "k", "ward,band"), Rational(1, 5)))) ==
+        std::vector{RefusalCode::key_conflict});
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("totals: what is recorded is read back, replayed, reserved and committed with all margins",
+          "[engine][totals][G5]") {
+  const BandedClinic clinic("epsilon: 3", kDiscrete);
+  Engine engine = clinic.open();
+  const Answer first = release(engine, totals("count", "ward,band", "0.5", "monday"));
+  REQUIRE(first.recorded.granted);
+  CHECK(first.asked.totals == Rational(1, 5));
+  Engine other = clinic.open();
+  const Answer again = release(other, totals("count", "ward,band", "0.5", "monday"));
+  CHECK(again.recorded.replayed);
+  CHECK(again.asked.totals == Rational(1, 5));
+  CHECK_FALSE(again.asked.consistent);
+  CHECK(again.released.values == first.released.values);
+  CHECK(again.planned.record == first.planned.record);
+  for (const auto& otherwise : {with(request("count", "0.5", "monday", "ward,band"), Rational(1, 4)),
+                                with(request("count", "0.5", "monday", "ward,band"), Rational(1, 5), true),
+                                request("count", "0.5", "monday", "ward,band")})
+    CHECK(reason_codes(release(other, otherwise)) == std::vector{RefusalCode::key_conflict});
+  mechanisms::SystemBits bits;
+  engine::Request kept = totals("sum:age", "ward,band", "0.5", "a");
+  kept.holding = engine::Holding::reserved;
+  const Answer waits = engine.reserve(kept, {});
+  REQUIRE(waits.recorded.state == engine::RequestState::reserved);
+  const Answer done = engine.commit(waits.recorded.decision_id, "alice", std::nullopt, bits, {});
+  CHECK(done.recorded.granted);
+  CHECK(done.released.values.size() == 12);
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("totals: rows of a batch may have them, consistent or not, beside rows that have none",
+          "[engine][totals][batch]") {
+  const BandedClinic clinic("epsilon: 3", kDiscrete);
+  Engine engine = clinic.open();
+  engine::Request batch = request("count", "1", "k");
+  const auto row = [](engine::Request asked) {
+    return engine::RequestRow{asked.question, asked.epsilon, asked.delta, asked.rho};
+  };
+  batch.rows = {row(totals("count", "ward,band", "0.5")), row(request("units", "0.1")),
+                row(with(request("count", "0.5", "", "ward"), Rational(1, 2), true)),
+                row(request("count", "0.1", "", "band"))};
+  batch.question = {};
+  batch.epsilon = Rational(0);
+  const Answer answer = release(engine, batch);
+  REQUIRE(answer.recorded.granted);
+  const std::vector<std::size_t> sizes = {12, 1, 4, 2};
+  for (std::size_t i = 0; i < sizes.size(); ++i) CHECK(answer.rows[i].released.values.size() == sizes[i]);
+  const std::vector<Rational>& fitted = answer.rows[2].released.values;
+  CHECK(fitted[3] == fitted[0] + fitted[1] + fitted[2]);
+  Engine other = clinic.open();
+  const Answer again = release(other, batch);
+  CHECK(again.recorded.replayed);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    CHECK(again.rows[i].released.values == answer.rows[i].released.values);
+  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
+}
+
+TEST_CASE("totals: each margin has intervals by its own law, which hold together for all cells and totals",
+          "[engine][totals][intervals]") {
+  const Rational alpha(1, 20);
+  for (const std::string& more : {kDiscrete, kSnapping}) {
+    for (const char* epsilon : {"0.5", "40"}) {  // so that snapped counts are rounded, or not
+      CAPTURE(more, epsilon);
+      const engine::Plan plan = planned(more, totals("count", "ward,band", epsilon));
+      const engine::PlanIntervals intervals(plan, std::vector<Rational>{alpha});
+      std::vector<std::vector<Rational>> drawn;
+      const std::vector<std::size_t> cells = engine::cells_drawn(plan);
+      for (std::size_t part = 0; part < cells.size(); ++part) {
+        const auto& component = plan.record.components[part];
+        const Rational origin = component.centre.value_or(0);
+        drawn.emplace_back();
+        for (std::size_t cell = 0; cell < cells[part]; ++cell)
+          drawn.back().push_back(origin + component.grid * Rational(static_cast<long>(cell) - 1));
+      }
+      const std::vector<Rational> values =
+          ledger::released_values(plan.record, plan.derivation.post_processing, drawn);
+      const auto told = intervals.of(drawn, values);
+      REQUIRE(told.size() == 1);
+      const auto by_law = [&](const Rational& at) {
+        std::vector<mechanisms::AnswerInterval> expected;
+        std::size_t first = 0;
+        for (std::size_t part = 0; part < cells.size(); first += cells[part++]) {
+          const auto shown =
+              engine::shows_whole(plan, part) ? mechanisms::Shown::rounded : mechanisms::Shown::as_released;
+          const auto law = plan.mechanisms[part].intervals(at, shown);
+          for (std::size_t cell = 0; cell < cells[part]; ++cell) {
+            auto one = law->of_each(std::vector<Rational>{values[first + cell]}).front();
+            const Rational low = accounting::ceil(one.low), high = accounting::floor(one.high);
+            if (low <= high) one = {low, high};
+            expected.push_back(one);
+          }
+        }
+        return expected;
+      };
+      const auto same = [](const auto& one, const auto& other) {
+        return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                          [](const auto& a, const auto& b) { return a.low == b.low && a.high == b.high; });
+      };
+      CHECK(told[0].each.size() == 12);
+      CHECK(same(told[0].each, by_law(alpha)));
+      CHECK(same(told[0].together, by_law(mechanisms::simultaneous_alpha_down(alpha, 12))));
+    }
+  }
+  // Of one that is made consistent nothing is told.
+  const engine::Plan fitted =
+      planned(kDiscrete, with(request("count", "0.5", "", "ward"), Rational(1, 2), true));
+  const std::vector<std::vector<Rational>> drawn = {{1, 2, 3}, {6}};
+  CHECK(engine::PlanIntervals(fitted, std::vector<Rational>{alpha}).of(drawn, {{1, 2, 3, 6}}).empty());
+}
+
+TEST_CASE("totals: snapping cuts none of them off, rounds where its grid is below 1, and no bound is taken",
+          "[engine][totals][snapping]") {
+  const auto with_probability = [](const char* beta) {
+    return std::string("    release: {default: {mechanism: snapping, binding_probability: ") + beta + "}}\n";
+  };
+  // 10^-9 for all twelve draws, and of one column for all four.
+  const engine::Plan two = planned(kSnapping, totals("count", "ward,band", "0.5"));
+  CHECK(*two.record.components[0].bound ==
+        *planned(with_probability("1/12000000000"), request("count", "0.4", "", "ward"))
+             .record.components[0]
+             .bound);
+  const engine::Plan one = planned(kSnapping, totals("count", "ward", "0.5"));
+  CHECK(*one.record.components[0].bound ==
+        *planned(with_probability("1/4000000000"), request("count", "0.4", "", "ward"))
+             .record.components[0]
+             .bound);
+  CHECK(*one.record.components[1].bound ==
+        *planned(with_probability("1/4000000000"), request("count", "0.1")).record.components[0].bound);
+  CHECK(Rational(*one.record.components[1].centre - *one.record.components[1].bound) < -400);
+  const std::string bounded = "    release: {count: {mechanism: snapping, bound: 60000}}\n";
+  CHECK_THROWS_WITH(planned(bounded, totals("count", "ward", "0.5")),
+                    says("with totals: sums of its cells would go astray; declare `binding_probability`"));
+  CHECK_NOTHROW(planned(bounded, request("count", "0.5", "", "ward")));
+
+  const engine::Plan coarse = planned(kSnapping, totals("count", "ward", "0.5"));
+  CHECK(coarse.derivation.post_processing.kind == PostProcessing::Kind::totals);
+  // The cells are snapped to less than 1, their total is not.
+  const engine::Plan mixed = planned(kSnapping, with(request("count", "40", "", "ward"), Rational(1, 100)));
+  REQUIRE(mixed.record.components[0].grid < 1);
+  REQUIRE(mixed.record.components[1].grid >= 1);
+  CHECK(mixed.derivation.post_processing.kind == PostProcessing::Kind::whole_totals);
+  CHECK(engine::shows_whole(mixed, 0));
+  CHECK_FALSE(engine::shows_whole(mixed, 1));
+  const Rational half = mixed.record.components[0].grid / 2;
+  const Rational least = *mixed.record.components[0].centre - *mixed.record.components[0].bound;
+  const Rational total = *mixed.record.components[1].centre + mixed.record.components[1].grid;
+  CHECK(ledger::released_values(mixed.record, mixed.derivation.post_processing,
+                                {{Rational(5, 2), Rational(7) - half, least}, {total}}) ==
+        std::vector<Rational>{3, 7, accounting::ceil(least), total});
+  // What is made consistent is made of the draws.
+  const engine::Plan fitted =
+      planned(kSnapping, with(request("count", "40", "", "ward"), Rational(1, 100), true));
+  CHECK(fitted.derivation.post_processing.kind == PostProcessing::Kind::consistent_totals);
+}
+
+TEST_CASE("totals: a cell or total that is counted below what was asked for is suppressed",
+          "[engine][totals][suppression]") {
+  const BandedClinic clinic("epsilon: 1000000", kDiscrete);
+  Engine engine = clinic.open();
+  engine::Request asked = totals("count", "ward,band");
+  engine::suppress_below(asked.question, 3);
+  const Answer answer = release(engine, asked);
+  // 2 1 1 1 0 0, 3 2 0, 3 2, 5.
+  std::vector<std::size_t> shown;
+  for (std::size_t cell = 0; cell < 12; ++cell)
+    if (!is_suppressed(answer, cell)) shown.push_back(cell);
+  CHECK(shown == std::vector<std::size_t>{6, 9, 11});
+  CHECK(answer.released.component_values[0][0] == 2);
+}
+
+TEST_CASE("totals: what has none, or adds up to none, is refused and told what to ask",
+          "[engine][totals][refused]") {
+  const auto refuses = [](const char* statistic, const char* by, const Rational& share, bool consistent,
+                          const char* why) {
+    CAPTURE(statistic, by);
+    engine::Question asked = engine::parse_question(
+        statistic, std::string(by).empty() ? std::nullopt : std::optional<std::string>(by), std::nullopt);
+    CHECK_THROWS_WITH(engine::with_totals(asked, share, consistent), says(why));
+    CHECK_FALSE(asked.totals);
+    CHECK_FALSE(asked.consistent);
+  };
+  const Rational fifth(1, 5);
+  refuses("count", "", fifth, false, "totals: are of the cells of an answer: group it by a column");
+  refuses("count", "ward", 0, false, "totals: must lie strictly between 0 and 1");
+  refuses("count", "ward", 1, false, "totals: must lie strictly between 0 and 1");
+  refuses("count", "ward", accounting::power_of_ten(-40), false, "totals: is longer than 40 characters");
+  for (const char* statistic :
+       {"mean:age", "variance:age", "median:age", "distinct:ward", "proportion:ward:A", "ratio:age,cost"})
+    refuses(statistic, "band", fifth, false, "by fewer columns, and by none, as further rows of a batch");
+  refuses("quantiles:age:0.1,0.9", "", fifth, false, "totals: are of the cells of an answer");
+  refuses("units", "ward", fifth, true, "cells of 'units' add up to no total");
+}
+
+TEST_CASE("totals: a dummy run has the cells and totals of a release", "[engine][totals][dummy]") {
+  const engine::Policy policy = engine::checked_policy(banded("epsilon: 3", kDiscrete), "policy");
+  mechanisms::SystemBits bits;
+  for (const bool consistent : {false, true}) {
+    const engine::DummyAnswer run = engine::dummy_release(
+        policy, with(request("count", "0.5", "", "band,ward"), Rational(1, 3), consistent), bits,
+        {Rational(1, 20)});
+    CHECK(run.would_be.released.values.size() == 12);
+    CHECK(run.would_be.released.intervals.size() == (consistent ? 0 : 1));
+  }
+}
+
+TEST_CASE("totals: a plan of a large table without them says what they would bring",
+          "[engine][totals][plan]") {
+  std::string values;
+  for (int i = 0; i < 40; ++i) values += (i == 0 ? "" : ", ") + std::to_string(i);
+  std::string text = clinic_policy("epsilon: 3", kDiscrete);
+  text.insert(text.find("    queries:"), "      a: {type: int, values: [" + values +
+                                             "]}\n      b: {type: int, values: [" + values + "]}\n");
+  const engine::Policy policy = engine::checked_policy(text, "policy.yaml");
+  const engine::Dataset& dataset = policy.dataset("clinic");
+  const auto advice = [&](const engine::Request& asked) {
+    return engine::plan_advice(dataset, asked, engine::make_plan(dataset, asked), {});
+  };
+  const std::vector<std::string> large = advice(request("count", "0.5", "", "a,b"));
+  REQUIRE(large.size() == 1);
+  CHECK_THAT(large.front(),
+             says("a total summed from its 1600 cells deviates about 40 times what a cell does"));
+  CHECK_THAT(large.front(), says("with --totals 0.2 the grand total is within"));
+  CHECK(advice(totals("count", "a,b", "0.5")).empty());
+  CHECK(advice(request("count", "0.5", "", "ward,a")).empty());  // 120 cells are not enough for it
+  CHECK(advice(request("units", "0.5", "", "a,b")).empty());     // which add up to no total
+  CHECK(advice(request("count", "0.5", "", "a")).empty());
+}
