@@ -1100,11 +1100,13 @@ def largest_rank_sensitivity(wanted, k, replaced, cells):
     return largest
 
 def candidates_of(column):
-    """The values that a quantile can be: listed, or (first, last, step)."""
+    """The values that a quantile can be: listed, or (first, last, step). Days are counted from 1970-01-01."""
+    dates = column["type"] == "date"
+    read = (lambda text: Fraction(day_number(text) - day_number("1970-01-01"))) if dates else quantity
     if "values" in column:
-        return [quantity(text) for text in column["values"]], None
-    low, high = map(quantity, column["bounds"])
-    step = quantity(column.get("candidate_step") or column["step"])
+        return [read(text) for text in column["values"]], None
+    low, high = map(read, column["bounds"])
+    step = Fraction(1) if dates else quantity(column.get("candidate_step") or column["step"])
     return None, (-(-low // step) * step, high // step * step, step)
 
 def grouped_by(question):
@@ -1209,7 +1211,8 @@ def expected_of_cells(dataset, question, cells):
         return [("units", d, Fraction(m) if groups else one, m, one, (Fraction(0), Fraction(n)))], None
     wanted = quantiles_asked(question["statistic"])
     if wanted:
-        return [("quantile", largest_rank_sensitivity(wanted, k, replace, cells), 0, m, None, None)], None
+        drawn = "quantile_day" if dataset.columns[name]["type"] == "date" else "quantile"
+        return [(drawn, largest_rank_sensitivity(wanted, k, replace, cells), 0, m, None, None)], None
     if statistic == "ratio":
         return expected_ratio(dataset, columns_of(question["statistic"]), n, total)
     column = dataset.columns[name]

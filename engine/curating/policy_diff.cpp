@@ -135,6 +135,24 @@ void compare_bounds(const Place& place, const std::optional<Bounds>& before,
                 {Direction::neutral, "cells are clamped elsewhere, and the noise grows with the range"});
 }
 
+void compare_column_bounds(const Place& place, const Column& before, const Column& after) {
+  if (before.type != ColumnType::date && after.type != ColumnType::date) {
+    return compare_bounds(place, before.bounds, after.bounds);
+  }
+  const auto text_of = [](const Column& column) {
+    if (!column.bounds) return std::string();
+    return "[" + bound_text(column, column.bounds->lower) + ", " + bound_text(column, column.bounds->upper) +
+           "]";
+  };
+  const bool listed = !before.values.empty() && !after.values.empty();
+  place.compare(text_of(before), text_of(after),
+                listed ? Meaning{Direction::neutral, "its quantiles are declared values"}
+                       : Meaning{Direction::looser, "its quantiles can be asked for"},
+                listed ? Meaning{Direction::neutral, "its quantiles are declared values"}
+                       : Meaning{Direction::tighter, "its quantiles cannot be asked for"},
+                {Direction::neutral, "its quantiles are other days"});
+}
+
 /// What a column's cells decide besides themselves.
 enum class Blocking {
   none,
@@ -152,9 +170,10 @@ Blocking blocking(const Dataset& dataset, const std::string& column) {
 }
 
 void compare_column(const Place& place, const Column& before, const Column& after, Blocking blocking) {
-  const auto& [name, type, scale, bounds, values, step, missing, header, mark, derived] = before;
-  const auto& [name_now, type_now, scale_now, bounds_now, values_now, step_now, missing_now, header_now,
-               mark_now, derived_now] = after;
+  [[maybe_unused]] const auto& [name, type, scale, bounds, values, step, missing, header, mark, derived] =
+      before;
+  [[maybe_unused]] const auto& [name_now, type_now, scale_now, bounds_now, values_now, step_now, missing_now,
+                                header_now, mark_now, derived_now] = after;
   if (derived || derived_now) {
     return compare_label_rules(place, derived, derived_now, blocking == Blocking::by_value);
   }
@@ -166,7 +185,7 @@ void compare_column(const Place& place, const Column& before, const Column& afte
                             blocking == Blocking::by_label
                                 ? kOtherBlocks
                                 : Meaning{Direction::neutral, "finer cells are missing, or no more"});
-  compare_bounds(place.at("bounds"), bounds, bounds_now);
+  compare_column_bounds(place.at("bounds"), before, after);
   if (values.empty() != values_now.empty()) {
     place.at("values").compare(values.empty() ? "" : yaml::sequence(values),
                                values_now.empty() ? "" : yaml::sequence(values_now),

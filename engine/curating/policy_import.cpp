@@ -178,7 +178,8 @@ class DatasetDraft final {
 
   void add_bounds(const MetadataColumn& metadata, const std::string& subject, Column& column) {
     if (!is_numeric(metadata)) {
-      if (metadata.dated_bounds) out_.note(3, subject + "bounds: a date has none here; use --where");
+      if (metadata.dated_bounds)
+        out_.note(3, subject + "bounds: those of a date were left out; only its quantiles need them");
       return;
     }
     const auto open = [&](const std::string& why) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/statistic.hpp"
 
 namespace epsilog::engine {
@@ -25,7 +26,10 @@ std::optional<Rational> step_of(const Column& column) {
 ColumnCandidates listed(const Column& column) {
   ColumnCandidates result;
   for (const std::string& value : column.values) {
-    result.values.list.push_back(accounting::parse_rational(value, "value"));
+    std::int64_t days = 0;
+    const bool date = column.type == ColumnType::date;
+    EPSILOG_INVARIANT(!date || parse_date(value, days));
+    result.values.list.push_back(date ? Rational(days) : accounting::parse_rational(value, "value"));
   }
   std::sort(result.values.list.begin(), result.values.list.end());
   result.count = result.values.list.size();
@@ -41,14 +45,15 @@ bool is_fixed(const Rational& value, unsigned scale) {
 
 ColumnCandidates candidates_of(const Column& column) {
   const std::string shown = "column '" + column.name + "'";
-  if (!is_numeric(column.type)) {
+  const bool date = column.type == ColumnType::date;
+  if (!is_numeric(column.type) && !date) {
     throw Underivable(shown + " has type " + std::string(name(column.type)) +
-                      ": a quantile needs a column of type int, decimal or double");
+                      ": a quantile needs a column of type int, decimal, double or date");
   }
   if (!column.values.empty()) return listed(column);
   if (!column.bounds) {
-    throw Underivable(shown +
-                      " has no bounds: declare `bounds: [LOWER, UPPER]`, between which its quantiles lie");
+    throw Underivable(shown + " has no bounds: declare `bounds: [" + (date ? "FIRST, LAST" : "LOWER, UPPER") +
+                      "]`, between which its quantiles lie");
   }
   const std::optional<Rational> step = step_of(column);
   if (!step) {
@@ -58,9 +63,11 @@ ColumnCandidates candidates_of(const Column& column) {
   const accounting::Integer count = accounting::floor(column.bounds->upper / *step) - first + 1;
   EPSILOG_INVARIANT(count >= 1);  // bounds of int and decimal are multiples of the step they have by default
   if (count > accounting::Integer(static_cast<unsigned long>(mechanisms::kCandidatesMax))) {
-    throw Underivable(shown + " has " + count.get_str() + " multiples of " + accounting::text(*step) +
+    throw Underivable(shown + " has " + count.get_str() + " " +
+                      (date ? "days" : "multiples of " + accounting::text(*step)) +
                       " in its bounds, and a quantile is one of at most " +
-                      std::to_string(mechanisms::kCandidatesMax) + ": declare a greater `step: S`");
+                      std::to_string(mechanisms::kCandidatesMax) + ": declare " +
+                      (date ? "narrower bounds" : "a greater `step: S`"));
   }
   return {{.first = Rational(first) * *step, .step = *step}, count.get_ui()};
 }

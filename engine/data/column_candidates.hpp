@@ -21,8 +21,9 @@ struct ColumnCandidates {
   std::uint64_t count = 0;  ///< 1 to mechanisms::kCandidatesMax
 };
 
-/// The declared `values` of an int column in ascending order; else the multiples of `step` in `bounds`.
-/// Throws  Underivable, saying what the column does not declare.
+/// The declared `values` of an int or date column in ascending order; else the multiples of `step` in
+/// `bounds`, of a date column every day, counted as its cells are. Throws  Underivable, saying what the
+/// column does not declare.
 [[nodiscard]] ColumnCandidates candidates_of(const Column& column);
 
 /// Finds the candidate of a cell: the one nearest to its value, of two the greater one, whatever lies beyond

@@ -459,7 +459,8 @@ class Deriver {
       throw Underivable("'" + question_.statistic.text() + "' selects among " +
                         std::to_string(options.candidates) + " values, " +
                         std::to_string(levels * options.cells) + " times: at most " +
-                        std::to_string(kCandidatesOfReleaseMax) + " in all; declare a greater `step: S`");
+                        std::to_string(kCandidatesOfReleaseMax) + " in all; declare " +
+                        (column.type == ColumnType::date ? "narrower bounds" : "a greater `step: S`"));
     }
     Component component;
     component.quantity = Quantity::quantile;

@@ -23,7 +23,7 @@ class RowRules final {
  public:
   enum class Fate { kept, outside_blocks, without_unit, not_asked, over_max_rows };
 
-  /// Requires  `columns` are those of the cells: the unit id first if there is one, and that of the blocks.
+  /// Requires  `columns` are those of the cells: the unit id first, if any, and what blocks are read from.
   RowRules(const Dataset& dataset, const std::vector<std::string>& columns);
 
   /// `asked()`, whether the question is about the row, decides after block and unit and before the bound: a

@@ -78,7 +78,10 @@ std::vector<std::string> numbers(const Column& column, const LabelRule* rule) {
 std::vector<std::string> days(const Dataset& dataset, const Column& column, const LabelRule* rule) {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  if (dataset.blocks && dataset.blocks->per && dataset.blocks->by == column.name) {
+  if (column.bounds) {
+    first = column.bounds->lower.get_num().get_si();
+    last = column.bounds->upper.get_num().get_si();
+  } else if (dataset.blocks && dataset.blocks->per && dataset.blocks->by == column.name) {
     first = dataset.blocks->first_day;
     last = dataset.blocks->last_day;
   } else if (rule != nullptr) {

@@ -15,7 +15,7 @@ namespace epsilog::engine {
 namespace {
 
 bool can_divide(const Column& column) {
-  if (!column.bounds) return false;
+  if (!column.bounds || !is_numeric(column.type)) return false;
   return column.bounds->lower > 0 || (column.bounds->lower == 0 && column.type != ColumnType::real);
 }
 
@@ -25,7 +25,7 @@ void add_ratios(const Dataset& dataset, std::vector<Statistic>& statistics) {
   std::set<std::string_view> above_one, below_one;
   for (const Column& above : dataset.columns) {
     for (const Column& below : dataset.columns) {
-      const bool can = &above != &below && above.bounds && can_divide(below);
+      const bool can = &above != &below && above.bounds && is_numeric(above.type) && can_divide(below);
       if (!can || (above_one.contains(above.name) && below_one.contains(below.name))) continue;
       above_one.insert(above.name);
       below_one.insert(below.name);
@@ -47,7 +47,7 @@ std::vector<Statistic> statistics_of(const Dataset& dataset) {
       statistics.push_back({StatisticKind::distinct, column.name});
       statistics.push_back({StatisticKind::proportion, column.name, {}, column.values.front()});
     }
-    if (!column.bounds) continue;
+    if (!column.bounds || !is_numeric(column.type)) continue;
     for (const StatisticKind kind : {StatisticKind::sum, StatisticKind::mean, StatisticKind::variance}) {
       statistics.push_back({kind, column.name});
     }

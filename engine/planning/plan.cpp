@@ -251,6 +251,13 @@ ledger::ReleaseRecord release_record(const Request& request, const Plan& plan, c
   return record;
 }
 
+/// Whether what is drawn are days, counted from 1970-01-01: what reads the record then shows dates.
+bool selects_days(const Dataset& dataset, const Statistic& statistic) {
+  if (statistic.kind != StatisticKind::quantile) return false;
+  const Column* column = dataset.column(statistic.subject);
+  return column != nullptr && column->type == ColumnType::date;
+}
+
 /// Whose loss the release is charged as.
 std::string unit_text(const UnitOfPrivacy& unit) {
   return unit.is_row() ? "row" : unit.id + " max_rows=" + std::to_string(unit.max_rows);
@@ -291,6 +298,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
   if (rules >= ledger::Rules::first_use) round_whole_answers(plan);
   plan.charged = accounting::compose_sequential(losses);
   plan.record = release_record(request, plan, way);
+  if (selects_days(dataset, statistic)) plan.record.components.front().statistic = "quantile_day";
   plan.record.unit = unit_text(dataset.unit);
   plan.record.relation = std::string(name(dataset.neighbours));
   if (dataset.blocks) plan.blocks = covered_blocks(dataset, request.question.where);

@@ -67,7 +67,11 @@ void write_column(JsonWriter& json, const Column& column) {
       column;
   if (derived) return write_derived(json, column);
   json.raw("{");
-  if (bounds) write_bounds(json.field("bounds"), *bounds);
+  if (bounds && type == ColumnType::date) {
+    write_texts(json.field("bounds"), {bound_text(column, bounds->lower), bound_text(column, bounds->upper)});
+  } else if (bounds) {
+    write_bounds(json.field("bounds"), *bounds);
+  }
   if (step) json.field("candidate_step", text(*step));
   json.field("column").bytes(header.empty() ? own_name : header);
   if (missing) json.field("missing", text(*missing));

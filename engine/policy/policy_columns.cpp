@@ -3,6 +3,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/predicate.hpp"
 #include "policy_decoder.hpp"
 
@@ -68,12 +70,36 @@ void decode_scale(const Fields& fields, Column& column, Faults& faults) {
   }
 }
 
+/// The first day and the last one, counted as cells are.
+void decode_date_bounds(const Fields& fields, Column& column, Faults& faults) {
+  const std::string what = fields.path("bounds");
+  const Node* node = fields["bounds"];
+  if (node == nullptr || !expect(*node, Node::Kind::sequence, what, "[FIRST, LAST]", faults)) return;
+  if (node->items.size() != 2) {
+    faults.add(node->mark,
+               what + ": expected [FIRST, LAST], found a list of " + std::to_string(node->items.size()));
+    return;
+  }
+  std::int64_t days[2] = {};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::optional<std::string> day = decode_value(node->items[i], column, what, faults);
+    if (!day || !parse_date(*day, days[i])) return;
+  }
+  if (days[0] < days[1]) {
+    column.bounds = Bounds{Rational(days[0]), Rational(days[1])};
+  } else {
+    faults.add(node->mark, what + ": the first day " + node->items[0].text + " is not before the last one " +
+                               node->items[1].text);
+  }
+}
+
 void decode_bounds(const Fields& fields, Column& column, Faults& faults) {
   if (!fields.has("bounds")) return;
+  if (column.type == ColumnType::date) return decode_date_bounds(fields, column, faults);
   if (!is_numeric(column.type)) {
-    faults.add(fields.mark_of("bounds"), fields.path("bounds") +
-                                             ": only int, decimal and double columns have bounds, not " +
-                                             std::string(name(column.type)));
+    faults.add(fields.mark_of("bounds"),
+               fields.path("bounds") + ": only int, decimal, double and date columns have bounds, not " +
+                   std::string(name(column.type)));
     return;
   }
   const Node* node = fields["bounds"];
@@ -150,7 +176,8 @@ void decode_step(const Fields& fields, Column& column, Faults& faults) {
   const auto refuse = [&](std::string why) { faults.add(fields.mark_of("step"), what + std::move(why)); };
   if (!is_numeric(column.type)) {
     return refuse(": only int, decimal and double columns have a step, not " +
-                  std::string(name(column.type)));
+                  std::string(name(column.type)) +
+                  (column.type == ColumnType::date ? ", whose quantiles are days" : ""));
   }
   if (!column.values.empty()) return refuse(": its quantiles are declared values; remove step");
   if (!fields.has("bounds"))
@@ -246,6 +273,14 @@ std::optional<std::string> decode_value(const Node& item, const Column& column, 
   if (text && column.type == ColumnType::date && !is_date(*text)) {
     faults.add(item.mark, what + ": " + shown(*text) + " is not a date of the calendar, YYYY-MM-DD");
     return std::nullopt;
+  }
+  if (text && column.type == ColumnType::date && column.bounds) {
+    std::int64_t days = 0;
+    EPSILOG_INVARIANT(parse_date(*text, days));
+    if (Rational(days) < column.bounds->lower || Rational(days) > column.bounds->upper) {
+      faults.add(item.mark, what + ": " + shown(*text) + " is outside the bounds");
+      return std::nullopt;
+    }
   }
   return text;
 }

@@ -19,7 +19,7 @@ void check_exact_rows(const Dataset& dataset, const SectionMarks& marks, Faults&
                                std::to_string(dataset.rows.count) + " rows there are");
   }
   for (const Column& column : dataset.columns) {
-    if (!column.bounds || column.missing) continue;
+    if (!column.bounds || column.missing || !is_numeric(column.type)) continue;
     faults.add(column.mark,
                "columns." + column.name +
                    ": under rows: {exact: N} every row keeps its place, so a missing cell needs a constant; "

@@ -2,6 +2,7 @@
 
 #include "calendar.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/date.hpp"
 #include "policy_faults.hpp"
 #include "yaml_writer.hpp"
 
@@ -55,6 +56,10 @@ void add_amounts(FlowMap& map, const Budget& budget) {
 
 std::string value_text(const Bounds& bounds) {
   return "[" + text(bounds.lower) + ", " + text(bounds.upper) + "]";
+}
+
+std::string bound_text(const Column& column, const Rational& bound) {
+  return column.type == ColumnType::date ? date_text(bound.get_num().get_si()) : text(bound);
 }
 
 std::string value_text(const Budget& budget) {
@@ -153,7 +158,10 @@ std::string value_text(const Column& column) {
   if (!column.header.empty()) map.add("column", yaml::scalar(column.header));
   map.add("type", std::string(name(column.type)));
   if (column.type == ColumnType::decimal) map.add("scale", std::to_string(column.scale));
-  if (column.bounds) map.add("bounds", value_text(*column.bounds));
+  if (column.bounds) {
+    map.add("bounds", "[" + bound_text(column, column.bounds->lower) + ", " +
+                          bound_text(column, column.bounds->upper) + "]");
+  }
   if (column.type == ColumnType::string) {
     if (!column.values.empty()) map.add("values", column.values);
   } else if (!column.values.empty()) {

@@ -9,9 +9,11 @@
 
 namespace epsilog::engine {
 
-[[nodiscard]] std::string value_text(const Bounds& bounds);        ///< "[0, 110]"
-[[nodiscard]] std::string value_text(const Budget& budget);        ///< "{epsilon: 3}"
-[[nodiscard]] std::string value_text(const LossCap& cap);          ///< "{epsilon: 1, rho: 0.1}"
+[[nodiscard]] std::string value_text(const Bounds& bounds);  ///< "[0, 110]"
+[[nodiscard]] std::string value_text(const Budget& budget);  ///< "{epsilon: 3}"
+[[nodiscard]] std::string value_text(const LossCap& cap);    ///< "{epsilon: 1, rho: 0.1}"
+/// One of the column's bounds, of a date column the day: "2024-01-31".
+[[nodiscard]] std::string bound_text(const Column& column, const Rational& bound);
 [[nodiscard]] std::string value_text(const Blocks& blocks);        ///< "{by: ward}"
 [[nodiscard]] std::string value_text(const Limit& limit);          ///< "{each: role, epsilon: 1}"
 [[nodiscard]] std::string value_text(const Forbid& rule);          ///< "{principals: [bob]}"

@@ -270,6 +270,69 @@ TEST_CASE("rho: what it cannot be asked of, or beside, ends with exit code 2 and
   CHECK(dump(bench.path("L")) == before);
 }
 
+TEST_CASE("quantile: of a column of dates it is a date, wherever it is told", "[cli][quantile]") {
+  const Workbench bench;
+  bench.write("visits.csv",
+              "patient,seen\np,1969-12-30\np,2024-02-29\nq,2024-02-29\nr,2030-01-01\ns,\nt,soon\n");
+  bench.write("clinic.yaml",
+              "version: 1\n"
+              "datasets:\n"
+              "  clinic:\n"
+              "    source: {csv: visits.csv}\n"
+              "    unit: {id: patient, max_rows: 2}\n"
+              "    rows: {max: 100}\n"
+              "    neighbours: add-remove\n"
+              "    budget: {epsilon: 100000}\n"
+              "    columns:\n"
+              "      seen: {type: date, bounds: [1969-12-31, 2024-12-31]}\n"
+              "      year: {from: seen, map: {2024-02-29: leap}, other: rest}\n"
+              "    allow: {statistics: [count, quantile]}\n");
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--ledger", "l.epsilog"});
+    return bench.run(words);
+  };
+  REQUIRE(run({"init", "--policy", "clinic.yaml"}).exit == 0);
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"release", "clinic"});
+    words.insert(words.end(), {"--epsilon", "5000"});
+    return run(words);
+  };
+  // No other day is selected with a probability above 1e-100: the rows that count are one before the bounds,
+  // two leap days and one beyond.
+  CHECK(ask({"median:seen", "--key", "k", "--quiet"}).out == "2024-02-29\n");
+  const Result again = ask({"median:seen", "--key", "k", "--json"});
+  const json told = json::parse(again.out);
+  CHECK(told.at("replayed") == true);
+  CHECK(told.at("value") == "2024-02-29");
+  CHECK(told.at("value_decimal").is_null());
+  CHECK(told.at("value_hex").is_null());
+  CHECK(told.at("components")[0].at("statistic") == "quantile_day");
+  CHECK(told.at("components")[0].at("value") == "2024-02-29");
+  CHECK(told.at("rank_accuracy").size() == 1);
+  CHECK(contains(ask({"quantile:seen:0.01"}).out, "quantile:seen:0.01 of clinic: 1969-12-31\n"));
+  CHECK(ask({"quantiles:seen:0.01,0.5,0.99", "--quiet"}).out ==
+        "0.01\t1969-12-31\n0.5\t2024-02-29\n0.99\t2024-12-31\n");
+  const Result by = ask({"quantile:seen:0.9", "--by", "year", "--format", "csv"});
+  CHECK(contains(by.out, ",leap,2024-02-29,,,"));
+  CHECK(contains(by.out, ",rest,2024-12-31,,,"));
+  // Days are no lengths.
+  const std::string table = ask({"quantile:seen:0.9", "--by", "year"}).out;
+  CHECK_FALSE(contains(table.substr(0, table.find("accuracy")), "\u2588"));
+  CHECK(contains(run({"history"}).out, "2024-02-29"));
+  CHECK(contains(run({"show", told.at("decision_id").get<std::string>()}).out, "2024-02-29"));
+  CHECK(contains(run({"audit", "report"}).out, "1969-12-31"));
+  // In the records it is a number of days.
+  CHECK(contains(run({"audit", "export"}).out, R"("component_values":[["19782"]])"));
+  CHECK(run({"audit", "verify"}).exit == 0);
+  CHECK(ask({"mean:seen"}).exit == 3);
+  const Result dummy = bench.run({"release", "clinic", "median:seen", "--epsilon", "5000", "--dummy",
+                                  "--policy", "clinic.yaml", "--json"});
+  CHECK(json::parse(dummy.out).at("value").get<std::string>().size() == 10);
+  const json checked =
+      bench.run({"data", "check", "--policy", "clinic.yaml", "--json"}).json()["datasets"][0]["columns"];
+  CHECK(checked[0]["out_of_bounds"] == 2);
+}
+
 TEST_CASE("quantile: the command plans, releases, tells and verifies it, and says how far its rank may be",
           "[cli][quantile]") {
   const Workbench bench;

@@ -481,6 +481,8 @@ def quantiles(folder):
     blocked = QUANTILES.replace("ward: {type: string, values: [A, B, C]}",
                                 "ward: {type: string, values: [A, B, C]}\n      seven: {type: int, column: age, "
                                 "values: [60, 7, 19]}")
+    blocked = blocked.replace("seen: {type: date}", "seen: {type: date, bounds: [1969-12-30, 2024-06-02]}\n      "
+                              "holiday: {type: date, column: seen, values: [2024-06-07, 0001-01-01, 2024-01-06]}")
     text = "version: 1\ndatasets:\n  clinic:\n" + QUANTILES + "    budget: {epsilon: 1000}\n  swapped:\n" + (
         blocked.replace("add-remove", "replace-one") + "    budget: {epsilon: 100, delta: 1e-3}\n"
         "    release: {quantile: {mechanism: exponential}}\n  cohort:\n" + blocked +
@@ -499,6 +501,10 @@ def quantiles(folder):
         ledger.ask(dataset, "quantiles:seven:0.2,0.7", "--epsilon", "1")
         ledger.ask(dataset, "median:seven", "--by", "emergency", "--epsilon", "1")
     ledger.ask("cohort", "median:age", "--where", "seen between 2024-02-01 and 2024-02-20", "--epsilon", "1")
+    for asked in (("median:seen",), ("quantiles:seen:0.1,0.5,0.9",), ("quantile:seen:0.9", "--by", "ward"),
+                  ("quantile:seen:1/3", "--where", "seen >= 2024-06-01"), ("median:holiday",)):
+        ledger.ask("cohort", *asked, "--epsilon", "2")
+    ledger.ask("clinic", "median:seen", "--epsilon", "1", expect=(3,))  # it has no bounds there
     ledger.apply(text.replace("    allow: {statistics: [count, quantile]}\n", "", 1))
     ledger.ask("clinic", "median:age", "--epsilon", "1", expect=(4,))
     return ledger

@@ -902,6 +902,11 @@ def forged_quantiles():
     forged("quantiles", "no value that a quantile can have", value("115"))
     forged("quantiles", "no value that a quantile can have", value("-5"))
     forged("quantiles", "no value that a quantile can have", value("8", "quantiles:seven:0.2,0.7", "swapped"))
+    forged("quantiles", "no value that a quantile can have", value("19877", "quantile:seen:0.5", "cohort"))
+    forged("quantiles", "no value that a quantile can have", value("-4", "quantile:seen:0.5", "cohort"))
+    forged("quantiles", "no value that a quantile can have", value("19729", "quantile:holiday:0.5", "cohort"))
+    forged("quantiles", "has not quantile_day", component("statistic", "quantile", "quantile:seen:0.5", "cohort"))
+    forged("quantiles", "has not quantile where", component("statistic", "quantile_day"))
     forged("quantiles", "sensitivity below what one unit can change", component("sensitivity", "1.499999"))
     forged("quantiles", "sensitivity below what one unit can change",
            component("sensitivity", "4.79", several, "swapped"))

@@ -72,9 +72,10 @@ CellRange all_of(const ledger::CellKeys& keys) {
 /// null without --by, and where what was released is withheld; the value null where nothing was released.
 /// `intervals`: nullptr where cells do not tell theirs. `suppressing`: that leaves out cells; nullptr of a
 /// component.
-Json cells_json(const ledger::CellKeys& keys, const CellRange& range, const std::vector<Rational>& values,
+Json cells_json(const engine::Answer& answer, const CellRange& range, const std::vector<Rational>& values,
                 const std::vector<engine::CellIntervals>* intervals, bool withheld,
                 const engine::Answer* suppressing) {
+  const ledger::CellKeys& keys = answer.planned.record.cells;
   if (keys.empty() || withheld) return nullptr;
   Json list = Json::array();
   for (std::size_t i = 0; i < range.cells; ++i) {
@@ -82,9 +83,10 @@ Json cells_json(const ledger::CellKeys& keys, const CellRange& range, const std:
     const bool released = i < values.size() && !suppressed;
     ObjectOf cell(8);
     add_keys(cell, keys, range.first + i);
-    cell.with("value", released ? Json(accounting::text(values[i])) : Json(nullptr))
-        .with("value_decimal", released ? decimal_or_null(values[i]) : Json(nullptr))
-        .with("value_hex", released ? hex_or_null(values[i]) : Json(nullptr));
+    const bool number = released && !asks_days(answer);
+    cell.with("value", released ? Json(exact_text(answer, values[i])) : Json(nullptr))
+        .with("value_decimal", number ? decimal_or_null(values[i]) : Json(nullptr))
+        .with("value_hex", number ? hex_or_null(values[i]) : Json(nullptr));
     if (suppressed) cell.with("suppressed", true);
     if (intervals != nullptr) {
       cell.with("interval", suppressed ? Json(nullptr) : intervals_json(*intervals, i, Bounding::each))
@@ -112,15 +114,16 @@ Json pairs_json(const ledger::CellKeys& keys, const std::vector<Rational>& value
   return list;
 }
 
-/// Adds value, value_decimal and value_hex, or cells, of one released vector.
-void add_values(ObjectOf& object, const ledger::CellKeys& keys, const CellRange& range,
+/// Adds value, value_decimal and value_hex, or cells, of one released vector. A date is no number.
+void add_values(ObjectOf& object, const engine::Answer& answer, const CellRange& range,
                 const std::vector<Rational>& values, const std::vector<engine::CellIntervals>* intervals,
                 bool withheld, const engine::Answer* suppressing) {
-  const bool scalar = keys.empty() && !values.empty();
-  object.with("value", scalar ? Json(accounting::text(values[0])) : Json(nullptr))
-      .with("value_decimal", scalar ? decimal_or_null(values[0]) : Json(nullptr))
-      .with("value_hex", scalar ? hex_or_null(values[0]) : Json(nullptr))
-      .with("cells", cells_json(keys, range, values, intervals, withheld, suppressing));
+  const bool scalar = answer.planned.record.cells.empty() && !values.empty();
+  const bool number = scalar && !asks_days(answer);
+  object.with("value", scalar ? Json(exact_text(answer, values[0])) : Json(nullptr))
+      .with("value_decimal", number ? decimal_or_null(values[0]) : Json(nullptr))
+      .with("value_hex", number ? hex_or_null(values[0]) : Json(nullptr))
+      .with("cells", cells_json(answer, range, values, intervals, withheld, suppressing));
 }
 
 /// Of the answer to a question, and what it is an interval of.
@@ -199,7 +202,7 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
       range = {margin.first, margin.cells};
       object.with("by", columns_drawn(answer, i));
     }
-    add_values(object, keys, range, drawn, nullptr, withheld, nullptr);
+    add_values(object, answer, range, drawn, nullptr, withheld, nullptr);
   }
   return object.made();
 }
@@ -329,7 +332,7 @@ Json components_json(const engine::Answer& answer, AnswerKind kind) {
 
 /// What was released, what it costs and by what it is drawn.
 void add_answer(ObjectOf& object, const engine::Answer& answer, AnswerKind kind) {
-  add_values(object, answer.planned.record.cells, all_of(answer.planned.record.cells), answer.released.values,
+  add_values(object, answer, all_of(answer.planned.record.cells), answer.released.values,
              one_line(kind) ? nullptr : &answer.released.intervals,
              answer.recorded.durable.has_value() && !*answer.recorded.durable, &answer);
   if (!one_line(kind)) add_intervals(object, answer);

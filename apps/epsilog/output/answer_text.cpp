@@ -413,7 +413,7 @@ std::string bare_values(const engine::Answer& answer) {
     if (!answer.planned.record.cells.empty()) {
       for (const auto& key : answer.planned.record.cells.of(i)) text += printable(key.value_or("")) + "\t";
     }
-    text += (engine::is_suppressed(answer, i) ? "" : accounting::text(answer.released.values[i])) + "\n";
+    text += (engine::is_suppressed(answer, i) ? "" : exact_text(answer, answer.released.values[i])) + "\n";
   }
   return text;
 }

@@ -89,7 +89,7 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
     for (const engine::CellIntervals& one : intervals) {
       if (style.verbose) row.push_back(told(one, one.together.at(i)));
     }
-    row.push_back(most > 0 && answer.released.values[i] > 0 && !suppressed
+    row.push_back(most > 0 && answer.released.values[i] > 0 && !suppressed && !asks_days(answer)
                       ? bar(answer.released.values[i], most, bar_width, style)
                       : "");
     table.add(std::move(row));

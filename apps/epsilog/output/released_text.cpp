@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "epsilog/engine/date.hpp"
 #include "table_output.hpp"
 
 namespace epsilog::command {
@@ -171,7 +172,16 @@ std::string margin_name(const engine::Answer& answer, std::size_t component) {
 
 bool asks_quantiles(const engine::Answer& answer) {
   const auto& components = answer.planned.record.components;
-  return components.size() == 1 && components.front().statistic == "quantile";
+  return components.size() == 1 && (components.front().statistic == "quantile" || asks_days(answer));
+}
+
+bool asks_days(const engine::Answer& answer) {
+  const auto& components = answer.planned.record.components;
+  return components.size() == 1 && components.front().statistic == "quantile_day";
+}
+
+std::string exact_text(const engine::Answer& answer, const Rational& value) {
+  return asks_days(answer) ? engine::date_text(value.get_num().get_si()) : accounting::text(value);
 }
 
 std::string quantile_text(const engine::Answer& answer, std::size_t i) {
@@ -184,6 +194,7 @@ std::string quantile_text(const engine::Answer& answer, std::size_t i) {
 std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style) {
   const Rational& value = answer.released.values.at(i);
   if (engine::is_suppressed(answer, i)) return std::string(kSuppressed);
+  if (asks_days(answer)) return exact_text(answer, value);
   if (asks_quantiles(answer)) return grouped(short_text(value));
   const std::optional<long> place = place_of(answer, i, style);
   return grouped(place ? rounded_text(value, *place) : short_text(value));

@@ -53,6 +53,10 @@ inline constexpr std::string_view kSuppressed = "x";
 
 /// Whether quantiles were asked for: their accuracy counts ranks, and each value is one of those declared.
 [[nodiscard]] bool asks_quantiles(const engine::Answer& answer);
+/// Whether these are of a column of dates: the values are days, counted from 1970-01-01.
+[[nodiscard]] bool asks_days(const engine::Answer& answer);
+/// A value of the answer to the last digit; if it asks_days(), the date: "2024-01-31".
+[[nodiscard]] std::string exact_text(const engine::Answer& answer, const accounting::Rational& value);
 /// The quantile with that index, as asked. Requires  asks_quantiles(answer), and there is one.
 [[nodiscard]] std::string quantile_text(const engine::Answer& answer, std::size_t i);
 

@@ -25,9 +25,10 @@ const std::vector<std::string> kGroups = {"A", "B", "Z"};
 const std::vector<std::string> kDates = {"2024-01-31", "2024-02-01", "2024-03-01", ""};
 const std::vector<std::string> kHostile = hostile_cells();
 const std::vector<std::string> kStatistics = {
-    "count",      "units",    "sum:x",          "mean:x",
-    "variance:x", "median:x", "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9",
-    "count:x",    "count:d",  "distinct:g",     "proportion:g:A"};
+    "count",      "units",         "sum:x",          "mean:x",
+    "variance:x", "median:x",      "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9",
+    "count:x",    "count:d",       "distinct:g",     "proportion:g:A",
+    "median:d",   "quantile:d:0.9"};
 
 /// The second, fourth and sixth leave one block of the months, of the groups and of both; so does the
 /// seventh, of the months. The eighth leaves all of both, the ninth none of the months. Of the bands the
@@ -204,6 +205,11 @@ Dataset toy_dataset(const Blocks& blocks, std::uint64_t k, Neighbours neighbours
       number_column("x", ColumnType::integer, -2, 3), value_column("g", ColumnType::string, {"A", "B"}),
       value_column("d", ColumnType::date, {}), value_column("band", ColumnType::string, {"[-9,1)", "[1,9)"}),
       value_column("half", ColumnType::string, {"early", "late"})};
+  // The last of the days lies beyond.
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  REQUIRE((parse_date("2024-01-30", first) && parse_date("2024-02-02", last)));
+  dataset.columns[2].bounds = Bounds{Rational(first), Rational(last)};
   dataset.columns[3].derived.emplace();
   dataset.columns[3].derived->from = "x";
   dataset.columns[3].derived->bins = {-9, 1, 9};

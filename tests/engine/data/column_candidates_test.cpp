@@ -3,6 +3,8 @@
 
 #include <random>
 
+#include "epsilog/engine/date.hpp"
+
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
 
@@ -35,6 +37,18 @@ Rational nearest_by_looking(const std::vector<Rational>& values, const Rational&
   return best;
 }
 
+std::int64_t day_of(const std::string& text) {
+  std::int64_t days = 0;
+  REQUIRE(parse_date(text, days));
+  return days;
+}
+
+Column days_column(const std::string& first, const std::string& last) {
+  Column column = value_column("d", ColumnType::date, {});
+  column.bounds = Bounds{day_of(first), day_of(last)};
+  return column;
+}
+
 Cell read(const Column& column, const std::string& text) {
   return CellReader(column.type, column.scale, {}).read({text, false});
 }
@@ -55,10 +69,15 @@ TEST_CASE("candidates: the declared values in order, else the multiples of the s
 }
 
 TEST_CASE("candidates: a column without them says what it does not declare", "[engine][quantile][negative]") {
-  CHECK_THROWS_WITH(candidates_of(value_column("w", ColumnType::string, {"A"})),
-                    "column 'w' has type string: a quantile needs a column of type int, decimal or double");
-  CHECK_THROWS_WITH(candidates_of(value_column("d", ColumnType::date, {"2024-01-31"})),
-                    says("has type date: a quantile needs a column of type int, decimal or double"));
+  CHECK_THROWS_WITH(
+      candidates_of(value_column("w", ColumnType::string, {"A"})),
+      "column 'w' has type string: a quantile needs a column of type int, decimal, double or date");
+  CHECK_THROWS_WITH(
+      candidates_of(value_column("d", ColumnType::date, {})),
+      "column 'd' has no bounds: declare `bounds: [FIRST, LAST]`, between which its quantiles lie");
+  CHECK_THROWS_WITH(candidates_of(days_column("0001-01-01", "2738-11-29")),
+                    "column 'd' has 1000001 days in its bounds, and a quantile is one of at most 1000000: "
+                    "declare narrower bounds");
   Column bare = number_column("x", ColumnType::integer, 0, 1);
   bare.bounds.reset();
   CHECK_THROWS_WITH(
@@ -104,6 +123,28 @@ TEST_CASE(
   const Column wide = stepped(ColumnType::integer, -huge, huge, huge / 2);
   check(wide, "7", 7);
   check(wide, "-" + std::string(36, '9'), 1 - accounting::power_of_ten(36));
+}
+
+TEST_CASE("candidates: of dates they are the days in the bounds, or the declared ones, and days are clamped",
+          "[engine][quantile][exhaustive]") {
+  CHECK(values_of(days_column("1969-12-30", "1970-01-02")) == std::vector<Rational>{-2, -1, 0, 1});
+  CHECK(values_of(days_column("2024-02-27", "2024-03-01")).size() == 4);
+  CHECK(candidates_of(days_column("0001-01-01", "2738-11-28")).count == 1'000'000);
+  const Column listed = value_column("d", ColumnType::date, {"2024-03-01", "1960-01-01", "2024-02-01"});
+  CHECK(values_of(listed) ==
+        std::vector<Rational>{day_of("1960-01-01"), day_of("2024-02-01"), day_of("2024-03-01")});
+  for (const Column& column : {days_column("2023-12-20", "2024-03-10"), listed}) {
+    const std::vector<Rational> values = values_of(column);
+    const CandidateFinder finder(column, candidates_of(column));
+    for (std::int64_t at = day_of("2023-11-01"); at <= day_of("2024-05-01"); ++at) {
+      const auto place = finder.find(read(column, date_text(at)));
+      REQUIRE(place.has_value());
+      REQUIRE(values.at(*place) == nearest_by_looking(values, at));
+    }
+    for (const char* none : {"", "2024-02-30", "01.02.2024", "19783"}) {
+      CHECK_FALSE(finder.find(read(column, none)).has_value());
+    }
+  }
 }
 
 TEST_CASE("candidates: a missing cell is counted as its constant, and without one not at all",

@@ -175,12 +175,14 @@ TEST_CASE("later policy: a quantile among other candidates is planned otherwise,
     Changes changes;
     const char* reasons;
   };
-  for (const Among& later :
-       std::vector<Among>{{{{"[0, 110]", "[0, 120]"}}, "policy_changed"},
-                          {{{"[0, 110]", "[0, 110], step: 2"}}, "policy_changed"},
-                          {{{"[0, 110]", "[0, 110], values: [34, 71]"}}, "policy_changed"},
-                          {{{"[0, 110]", "[0, 110], step: 1"}}, ""},
-                          {{{"count, quantile", "count"}}, "statistic_not_allowed"}}) {
+  for (const Among& later : std::vector<Among>{
+           {{{"[0, 110]", "[0, 120]"}}, "policy_changed"},
+           {{{"[0, 110]", "[0, 110], step: 2"}}, "policy_changed"},
+           {{{"[0, 110]", "[0, 110], values: [34, 71]"}}, "policy_changed"},
+           {{{"[0, 110]", "[0, 110], step: 1"}}, ""},
+           // As many, and counted alike: but days are no numbers.
+           {{{"int, bounds: [0, 110]", "date, bounds: [1970-01-01, 1970-04-21]"}}, "policy_changed"},
+           {{{"count, quantile", "count"}}, "statistic_not_allowed"}}) {
     WaitingClinic waiting;
     make_active(waiting, before);
     const Answer pending = release(waiting.engine, request("median:age", "1", "k"));

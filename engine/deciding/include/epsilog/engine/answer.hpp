@@ -104,7 +104,7 @@ struct Answer {
   /// Empty unless it was released and that is durable.
   struct Released {
     std::vector<std::vector<Rational>> component_values;  ///< [component][cell]
-    std::vector<Rational> values;                         ///< [cell]
+    std::vector<Rational> values;  ///< [cell]; of quantiles of dates days since 1970-01-01
     /// [alpha], for which accuracy is told.
     std::vector<CellIntervals> intervals = {};
   };

@@ -61,7 +61,7 @@ struct Column {
   ColumnType type = ColumnType::string;
   /// Digits after the point of a decimal, 0..18; a cell with finer digits is missing. 0 otherwise.
   unsigned scale = 0;
-  /// Only for int, decimal and double.
+  /// Only for int, decimal and double, and for date: days since 1970-01-01.
   std::optional<Bounds> bounds;
   /// The declared values in the order declared, canonical text (int "-3", bool "true"/"false", date
   /// "2024-01-31"); for string, int, bool and date. Empty: the column cannot be grouped by. A bool
