@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "answer_tick.hpp"
+#include "askable.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/held_calendar.hpp"
 #include "expiry.hpp"
@@ -69,6 +70,9 @@ std::optional<Answer> Deciding::prepare(const Progress& progress) {
       return state_.replayed(*steps_.front().replay, view, alphas_);
     }
   }
+  std::uint64_t candidates = 0;
+  for (const Prepared& step : steps_) candidates += step.replay ? 0 : candidates_of(*step.plan);
+  if (steps_.size() > 1) require_selectable(candidates);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const auto tell = [&](double fraction) {
       progress((static_cast<double>(i) + fraction) / static_cast<double>(steps_.size()));

@@ -275,6 +275,41 @@ TEST_CASE("quantile release: ranks are bounded beforehand, and the least epsilon
   CHECK(tiny.planned.accuracy[0].size() == 1);
 }
 
+TEST_CASE(
+    "quantile release: those of one call select among so many candidates, whether they are rows or several",
+    "[engine][quantile][batch]") {
+  const Clinic clinic("epsilon: 50", kNamed);
+  Engine engine = clinic.open();
+  // Half a million of cents each.
+  const auto asked = [](std::size_t rows, const char* last) {
+    std::vector<engine::Request> requests(rows, request("median:cost", "0.1"));
+    requests.push_back(request(last, "0.1"));
+    for (std::size_t i = 0; i < requests.size(); ++i) requests[i].key = "k" + std::to_string(i);
+    return requests;
+  };
+  const auto together = [](const std::vector<engine::Request>& requests) {
+    engine::Request batch = request("count", "1");
+    batch.question = {};
+    batch.epsilon = Rational(0);
+    for (const engine::Request& one : requests) batch.rows.push_back({one.question, one.epsilon});
+    return batch;
+  };
+  const auto too_many = says("select among 32000064 values, more than 32000000");
+  CHECK(engine.plan(together(asked(63, "count")), {}).recorded.granted);
+  CHECK_THROWS_WITH(engine.plan(together(asked(63, "median:cost")), {}), too_many);
+  mechanisms::SystemBits bits;
+  CHECK_THROWS_WITH(engine.release(together(asked(63, "median:cost")), bits, {}), too_many);
+  CHECK_THROWS_WITH(engine.release_many(asked(63, "median:cost"), bits, {}), too_many);
+  CHECK(engine.budget("clinic").at(0).balance.spent == 0);
+  // What each needs alone counts; retries need nothing.
+  const std::vector<engine::Request> few{request("median:cost", "0.1", "a"),
+                                         request("median:age", "0.1", "b")};
+  const std::vector<Answer> first = engine.release_many(few, bits, {});
+  std::vector<engine::Request> many(63, request("median:cost", "0.1", "a"));
+  many.push_back(request("median:cost", "0.1", "a"));
+  CHECK(engine.release_many(many, bits, {}).back().recorded.decision_id == first[0].recorded.decision_id);
+}
+
 TEST_CASE("quantile release: a value that no quantile can have is found", "[engine][quantile][audit][G6]") {
   const Clinic clinic("epsilon: 3", kNamed);
   const engine::Policy policy = engine::checked_policy(clinic_policy("epsilon: 3", kNamed), "p.yaml");
