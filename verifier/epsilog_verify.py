@@ -319,7 +319,8 @@ def check_release(release):
             about = post["kind"] in ("mean_about", "variance_about")
             require(("centre" in post) == about, "is there for what is about it, and for nothing else", "centre")
             totals = post["kind"] in TOTALS
-            require(all((end in post) != totals for end in ("lower", "upper")), "is there, unless of totals", "lower")
+            for end in ("lower", "upper"):
+                require((end in post) != totals, "is there, unless of totals", end)
             cells, components = part.get("cells"), part.get("components", ())
             components = components if part is not release else len(components)
             require(not totals or cells and len(columns_in(cells)) <= 3 and components == 2 ** len(columns_in(cells)),

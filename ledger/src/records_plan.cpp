@@ -55,8 +55,10 @@ constexpr auto kPostProcessing = [](auto& members, auto& recipe) {
   const bool high = members.number_when("upper", recipe.upper, accounting::has_range(recipe.kind));
   members.agree(centred == accounting::has_centre(recipe.kind),
                 "centre: is there unless it is rounded, a proportion, a ratio or a table with totals");
-  members.agree(low == high && low == accounting::has_range(recipe.kind),
-                "lower: is there, as upper is, unless it is a table with totals");
+  members.agree(high == accounting::has_range(recipe.kind),
+                "upper: is there unless it is a table with totals");
+  members.agree(low == accounting::has_range(recipe.kind),
+                "lower: is there unless it is a table with totals");
 };
 
 constexpr auto kPostProcessingIf = [](auto& members, auto& recipe) {

@@ -290,7 +290,7 @@ def refused(good):
     put("plan, a ratio", ["release", "post_processing", "upper"], "44/14")
     put("plan, much", ["release", "post_processing", "centre"], "0")
     put("plan, with totals", ["release", "post_processing", "lower"], "0")
-    put("plan, with totals", ["release", "post_processing", "upper"], "0", "lower")
+    put("plan, with totals", ["release", "post_processing", "upper"], "0")
     put("plan, with totals", ["release", "post_processing", "centre"], "0")
     put("plan, with totals", ["release", "post_processing", "kind"], "rounded", "lower")
     put("plan, with totals", ["release", "cells"], ["north"], "post_processing")

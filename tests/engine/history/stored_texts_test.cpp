@@ -346,6 +346,8 @@ TEST_CASE("stored texts: predicates read back as themselves, whatever they compa
     if (below(3) == 0) asked.delta = Rational(1, 3) * accounting::power_of_two(-700);
     if (below(3) == 0) asked.question.by = {"ward"};
     if (below(4) == 0) asked.question.by = {"ward", "a,b"};
+    if (!asked.question.by.empty() && below(2) == 0)
+      engine::with_totals(asked.question, Rational(1, 2 + below(70)), below(2) == 0);
     asked.purpose = below(2) == 0 ? "" : "ü \"x\"\\";
     asked.holding = below(2) == 0 ? Holding::none : Holding::reserved;
     const std::string canonical = engine::canonical_request(asked);
@@ -353,6 +355,8 @@ TEST_CASE("stored texts: predicates read back as themselves, whatever they compa
     REQUIRE(stored.epsilon == asked.epsilon);
     REQUIRE(stored.delta == asked.delta);
     REQUIRE(stored.question.where == asked.question.where);
+    REQUIRE(stored.question.totals == asked.question.totals);
+    REQUIRE(stored.question.consistent == asked.question.consistent);
     REQUIRE(engine::canonical_request(stored) == canonical);
   }
   const Predicate list = Predicate::parse(long_list(8'000));  // 64 KiB typed, 2.4 MB written out

@@ -1,5 +1,6 @@
 // Tables with their totals: what each margin holds and has of the loss, what is made to add up, what is
 // recorded and found again, what is refused.
+#include "canonical_request.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/table_fit.hpp"
@@ -8,6 +9,7 @@
 #include "plan_advice.hpp"
 #include "plan_intervals.hpp"
 #include "support/catch.hpp"
+#include "tampering.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
@@ -354,6 +356,43 @@ TEST_CASE("totals: what has none, or adds up to none, is refused and told what t
     refuses(statistic, "band", fifth, false, "by fewer columns, and by none, as further rows of a batch");
   refuses("quantiles:age:0.1,0.9", "", fifth, false, "totals: are of the cells of an answer");
   refuses("units", "ward", fifth, true, "cells of 'units' add up to no total");
+}
+
+TEST_CASE("totals: a stored question that asks for none that there are is not read",
+          "[engine][totals][negative]") {
+  const auto read = [](const std::string& members) {
+    return engine::parse_stored_request(R"({"by":"ward","dataset":"clinic","epsilon":"1",)" + members + "}")
+        .request;
+  };
+  CHECK(read(R"("consistent":true,"statistic":"count","totals":"0.2")").question.consistent);
+  CHECK(read(R"("statistic":"units","totals":"1/3")").question.totals == Rational(1, 3));
+  for (const char* members :
+       {R"("consistent":false,"statistic":"count","totals":"0.2")",
+        R"("consistent":true,"statistic":"count")", R"("consistent":true,"statistic":"units","totals":"0.2")",
+        R"("statistic":"count","totals":"1")", R"("statistic":"count","totals":0.2)",
+        R"("statistic":"mean:age","totals":"0.2")"}) {
+    CAPTURE(members);
+    CHECK_THROWS_AS(read(members), LedgerCorrupt);
+  }
+}
+
+TEST_CASE("totals: what was recorded of a table that adds up is held to its draws and to its leaf",
+          "[engine][totals][G3]") {
+  const auto damaged = [](const std::string& sql) {
+    const BandedClinic clinic("epsilon: 3", kDiscrete);
+    Answer answer;
+    {
+      Engine engine = clinic.open();
+      answer = release(engine, with(request("count", "0.5", "k", "ward"), Rational(1, 5), true));
+    }
+    tamper(clinic.ledger(), sql);
+    CHECK_FALSE(engine::audit_verify(clinic.ledger()).faults.empty());
+    const Engine engine = clinic.open();
+    return engine.show(answer.recorded.decision_id, {}).released.values == answer.released.values;
+  };
+  CHECK_THROWS_AS(damaged(R"(UPDATE decision SET "values" = '["1","1","1","3"]')"), LedgerCorrupt);
+  CHECK_THROWS_AS(damaged(R"(UPDATE decision SET component_values = '[["1","1","1"]]')"), LedgerCorrupt);
+  CHECK_FALSE(damaged(R"(UPDATE decision SET component_values = '[["1","1","1"],["9"]]')"));
 }
 
 TEST_CASE("totals: a dummy run has the cells and totals of a release", "[engine][totals][dummy]") {
