@@ -15,8 +15,10 @@ namespace {
 static_assert(kQuantileCandidatesMax == mechanisms::kCandidatesMax);
 static_assert(kQuantilesAskedMax == mechanisms::kQuantilesMax);
 
-/// Most counters that are kept in one piece: 32 MiB.
+/// Most counters that are kept in one piece: 8 MiB.
 constexpr std::uint64_t kCountersMax = std::uint64_t{1} << 22;
+/// So many rows take a counter back to 0.
+constexpr std::uint64_t kRowsOfCounter = std::uint64_t{1} << 16;
 
 std::optional<Rational> step_of(const Column& column) {
   if (column.step || column.type == ColumnType::real) return column.step;
@@ -98,7 +100,7 @@ std::uint64_t CandidateFinder::of_fixed(Int128 value) const {
   if (value >= last_) return candidates_.count - 1;
   const Int128 beyond = value - first_;
   const Int128 whole = beyond / step_;
-  const Int128 rest = beyond % step_;
+  const Int128 rest = beyond - whole * step_;
   return static_cast<std::uint64_t>(rest >= step_ - rest ? whole + 1 : whole);
 }
 
@@ -118,16 +120,28 @@ CandidateTally::CandidateTally(std::size_t cells, std::uint64_t candidates)
 
 void CandidateTally::add(std::size_t cell, std::uint64_t candidate) {
   const std::uint64_t place = cell * candidates_ + candidate;
-  ++(rows_.empty() ? few_[place] : rows_[place]);
+  if (rows_.empty()) {
+    ++more_[place];
+  } else if (++rows_[place] == 0) {
+    more_[place] += kRowsOfCounter;
+  }
 }
 
 std::vector<std::vector<mechanisms::CandidateRows>> CandidateTally::counts() const {
   std::vector<std::vector<mechanisms::CandidateRows>> result(cells_);
+  const auto rows_beyond = [this](std::uint64_t place) {
+    const auto found = more_.find(place);
+    return found == more_.end() ? std::uint64_t{0} : found->second;
+  };
   const auto take = [&](std::uint64_t place, std::uint64_t rows) {
     if (rows > 0) result[place / candidates_].push_back({place % candidates_, rows});
   };
-  for (std::uint64_t place = 0; place < rows_.size(); ++place) take(place, rows_[place]);
-  for (const auto& [place, rows] : few_) take(place, rows);
+  if (!rows_.empty()) {
+    for (std::uint64_t place = 0; place < rows_.size(); ++place)
+      take(place, rows_[place] + rows_beyond(place));
+    return result;
+  }
+  for (const auto& [place, rows] : more_) take(place, rows);
   for (auto& cell : result) {
     std::sort(cell.begin(), cell.end(),
               [](const auto& a, const auto& b) { return a.candidate < b.candidate; });

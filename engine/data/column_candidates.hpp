@@ -63,8 +63,11 @@ class CandidateTally final {
  private:
   std::size_t cells_;
   std::uint64_t candidates_;
-  std::vector<std::uint64_t> rows_;  ///< [cell][candidate]; empty where that would take too much memory
-  std::unordered_map<std::uint64_t, std::uint64_t> few_;
+  /// [cell][candidate], modulo 2^16: small counters of many candidates stay near. Empty where that would take
+  /// too much memory.
+  std::vector<std::uint16_t> rows_;
+  /// What is beyond that, or all where there is no other place.
+  std::unordered_map<std::uint64_t, std::uint64_t> more_;
 };
 
 }  // namespace epsilog::engine

@@ -100,7 +100,7 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
       inspectors[i].look(cells[places[i]], record, position);
     }
     UnitOfRow unit(units, cells.empty() ? std::string_view() : cells[0].text);
-    count_fate(rules.fate(cells, unit, [] { return true; }), report);
+    count_fate(rules.fate(rules.standing(cells), unit, [] { return true; }), report);
     told.row(rows);
   }
   told.done();

@@ -26,13 +26,17 @@ class RowRules final {
   /// Requires  `columns` are those of the cells: the unit id first, if any, and what blocks are read from.
   RowRules(const Dataset& dataset, const std::vector<std::string>& columns);
 
-  /// `asked()`, whether the question is about the row, decides after block and unit and before the bound: a
-  /// row that is not asked about takes no place of its unit. `unit`: of the row; of no use where units have
-  /// no ids.
-  template <class Asked>
-  [[nodiscard]] Fate fate(std::span<const RawCell> cells, UnitOfRow& unit, const Asked& asked) {
+  /// Whether a row is dropped whatever is asked: outside_blocks, without_unit, else kept so far.
+  [[nodiscard]] Fate standing(std::span<const RawCell> cells) const {
     if (block_ && !block_->contains(cells[block_place_])) return Fate::outside_blocks;
-    if (has_unit_ && cells[0].missing) return Fate::without_unit;
+    return has_unit_ && cells[0].missing ? Fate::without_unit : Fate::kept;
+  }
+  /// Of a row with that standing. `asked()`, whether the question is about the row, decides after block and
+  /// unit and before the bound: a row that is not asked about takes no place of its unit. `unit`: of the row;
+  /// of no use where units have no ids.
+  template <class Asked>
+  [[nodiscard]] Fate fate(Fate standing, UnitOfRow& unit, const Asked& asked) {
+    if (standing != Fate::kept) return standing;
     if (!asked()) return Fate::not_asked;
     if (!has_unit_) return Fate::kept;
     admission_ = bound_.admit(unit.number());

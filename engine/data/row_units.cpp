@@ -116,6 +116,15 @@ void NumberSet::grow() {
   }
 }
 
+bool SeenPairs::insert(std::uint64_t number, std::size_t part) {
+  if (parts_ > kBits) return pairs_.insert(number * parts_ + part);
+  if (number >= words_.size()) words_.resize(number + 1);
+  const std::uint64_t bit = std::uint64_t{1} << part;
+  const bool is_new = (words_[number] & bit) == 0;
+  words_[number] |= bit;
+  return is_new;
+}
+
 template <class Count>
 ContributionBound::Admission ContributionBound::admit_counting(std::vector<Count>& kept, std::uint64_t unit) {
   if (unit >= kept.size()) kept.resize(unit + 1);

@@ -56,6 +56,23 @@ class NumberSet final {
   std::vector<std::uint64_t> slots_;  ///< number + 1, or 0
 };
 
+/// Pairs of a number and one of so many parts, as of a unit and a cell. Numbers of units and cells begin at 0
+/// and leave nothing out, so that few parts are a word for each number, which is found at once.
+class SeenPairs final {
+ public:
+  explicit SeenPairs(std::size_t parts) : parts_(parts) {}
+  /// Whether the pair was not there before.
+  /// Requires  part < the number of parts.
+  bool insert(std::uint64_t number, std::size_t part);
+
+ private:
+  static constexpr std::size_t kBits = 64;
+
+  std::size_t parts_;
+  std::vector<std::uint64_t> words_;  ///< by number, a bit for each part
+  NumberSet pairs_;                   ///< where there are more parts than bits
+};
+
 /// The unit of one row, which is numbered when the first question that is about the row asks for it.
 class UnitOfRow final {
  public:

@@ -185,6 +185,19 @@ TEST_CASE("candidates: rows are counted in each cell, in one piece or one by one
   }
 }
 
+TEST_CASE("candidates: more rows of one than a small counter holds are counted",
+          "[engine][quantile][exact]") {
+  CandidateTally tally(2, 3);
+  for (int i = 0; i < 65'536 + 5; ++i) tally.add(1, 2);
+  for (int i = 0; i < 2 * 65'536; ++i) tally.add(0, 1);
+  tally.add(1, 0);
+  const auto counts = tally.counts();
+  REQUIRE((counts[0].size() == 1 && counts[1].size() == 2));
+  CHECK((counts[0][0].candidate == 1 && counts[0][0].rows == 131'072));
+  CHECK((counts[1][0].candidate == 0 && counts[1][0].rows == 1));
+  CHECK((counts[1][1].candidate == 2 && counts[1][1].rows == 65'541));
+}
+
 TEST_CASE("candidates: a question counts the rows that rows.md keeps, and no more",
           "[engine][quantile][exact]") {
   Dataset dataset = visits();

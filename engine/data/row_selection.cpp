@@ -1,0 +1,67 @@
+#include "row_selection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// The part that is called so, or nullptr.
+template <class Parts>
+auto* named(Parts& parts, const std::string& name) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&name](const auto& part) { return part.first == name; });
+  return found == parts.end() ? nullptr : &found->second;
+}
+
+std::string condition_text(const Question& question) {
+  return question.where ? question.where->text() : "";
+}
+
+}  // namespace
+
+RowGrouping::RowGrouping(const Dataset& dataset, const std::vector<std::string>& by, RowReading& reading) {
+  for (const std::string& name : by) {
+    groups_.push_back({reading.number_of(name), dataset.column(name)->values.size()});
+  }
+}
+
+std::optional<std::size_t> RowGrouping::found(RowReading& reading) const {
+  std::size_t cell = 0;
+  for (const Group& group : groups_) {
+    const std::optional<std::size_t>& place = reading.place(group.column);
+    if (!place) return std::nullopt;
+    cell = cell * group.size + *place;
+  }
+  return cell;
+}
+
+RowCondition& RowSelections::condition_of(const Question& question) {
+  const std::string name = condition_text(question);
+  if (RowCondition* known = named(conditions_, name)) return *known;
+  RowFilter filter;
+  if (question.where) filter = RowFilter(dataset_, *question.where, columns_, CellDialect::of(dataset_));
+  return conditions_.emplace_back(name, RowCondition(std::move(filter))).second;
+}
+
+RowGrouping& RowSelections::grouping_of(const Question& question) {
+  const std::string name = by_text(question.by);
+  if (RowGrouping* known = named(groupings_, name)) return *known;
+  return groupings_.emplace_back(name, RowGrouping(dataset_, question.by, reading_)).second;
+}
+
+std::size_t RowSelections::number_of(const Question& question) {
+  // No name of a column has a line end in it.
+  const std::string name = by_text(question.by) + "\n" + condition_text(question);
+  for (std::size_t i = 0; i < selections_.size(); ++i) {
+    if (selections_[i].first == name) return i;
+  }
+  selections_.emplace_back(
+      std::piecewise_construct, std::forward_as_tuple(name),
+      std::forward_as_tuple(dataset_, columns_, condition_of(question), grouping_of(question)));
+  return selections_.size() - 1;
+}
+
+}  // namespace epsilog::engine
