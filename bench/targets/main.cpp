@@ -52,6 +52,7 @@ int run(const std::set<std::string>& only, std::int64_t audited) {
       {"blocks", rows_of_blocks},
       {"replica", rows_of_replica},
       {"commands", rows_of_commands},
+      {"questions", rows_of_questions},
       {"http", rows_of_http},
       {"audit", [audited] { return audited > 0 ? rows_of_audit(audited) : std::vector<Row>(); }},
       {"history", [audited] { return audited > 0 ? rows_of_history(audited) : std::vector<Row>(); }}};
@@ -69,7 +70,7 @@ int run(const std::set<std::string>& only, std::int64_t audited) {
 int usage() {
   std::fputs(
       "usage: epsilog_ledger_targets [--only "
-      "one|many|threads|processes|bytes|blocks|replica|commands|http|audit|"
+      "one|many|threads|processes|bytes|blocks|replica|commands|questions|http|audit|"
       "history]… [--audit DECISIONS]\n",
       stderr);
   return 2;

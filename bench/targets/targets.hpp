@@ -37,6 +37,8 @@ struct Row {
 [[nodiscard]] std::vector<Row> rows_of_history(std::int64_t decisions);
 /// Processor time of whole commands.
 [[nodiscard]] std::vector<Row> rows_of_commands();
+/// Questions about 10^6 rows: a median among 10^6 values, a table, batches, against readings of them.
+[[nodiscard]] std::vector<Row> rows_of_questions();
 /// `audit verify` of so many decisions on one core.
 [[nodiscard]] std::vector<Row> rows_of_audit(std::int64_t decisions);
 
