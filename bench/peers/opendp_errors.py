@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Compares how far off answers are with OpenDP, at the same epsilon.
 
-usage: opendp_errors.py --command EPSILOG [--draws N]      N draws of each, default 100000
+usage: opendp_errors.py --command EPSILOG [--draws N] [QUESTION…]      N draws of each, default 100000
 
 Not part of the build, the tests or continuous integration. Set up as bench/peers/README.md says.
 
 Both answer the same two questions about the same public table, docs/tutorial/insurance.csv: a count and a sum for
-each of 10,000 declared numbers of visits to a doctor, most of which nobody made. The same epsilon, unit (a person),
-five rows a person at most, neighbours that add or remove a person, and bounds. Epsilog answers through the
-command, charged and recorded, by the mechanism that `plan --compare` marks, and by snapping beside it. OpenDP
-calibrates its own noise by its own stability and privacy maps. Errors are against a release at an epsilon so large
-that noise on a grid of 1 is never seen, which public data may have.
+each of 10,000 declared numbers of visits to a doctor, most of which nobody made; and for quantiles of all ages, among
+the same candidates. The same epsilon, unit (a person), five rows a person at most, neighbours that add or remove a
+person, and bounds. Epsilog answers through the command, charged and recorded, by the mechanism that `plan --compare`
+marks, and by snapping beside it, or of quantiles by the other selection. OpenDP calibrates its own noise by its own
+stability and privacy maps. Errors are against a release at an epsilon so large that noise on a grid of 1 is never
+seen, which public data may have; of quantiles they are of ranks, counted among the rows of such a release.
 """
 
 import argparse
@@ -27,6 +28,9 @@ import time
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 CELLS, MAX_ROWS, UPPER, EPSILON = 10_000, 5, 65, "0.5"
 QUESTIONS = {"count": ["count", "--by", "visits"], "sum": ["sum:age", "--by", "visits"]}
+QUANTILES = {"median": "0.5", "quantile 0.9": "0.9"}
+BATCH = 1_000  # most rows of one
+AMONG = f"years between 0 and {UPPER}"  # so that a count by years has the rows that a quantile has
 
 
 def policy(release):
@@ -48,7 +52,9 @@ datasets:
     columns:
       person: {{column: "Person Nr.", type: int}}
       age: {{column: "Alter (Jahre)", type: int, bounds: [-{UPPER}, {UPPER}]}}
+      years: {{column: "Alter (Jahre)", type: int, values: [{", ".join(map(str, range(UPPER + 1)))}]}}
       visits: {{column: Arztbesuche, type: int, values: [{", ".join(map(str, range(CELLS)))}]}}
+    allow: {{statistics: [count, sum, quantile]}}
 """
 
 
@@ -72,6 +78,13 @@ class Ledger:
                                                     "--format", "csv", "--quiet")))
         return [float(row["value_decimal"]) for row in table]
 
+    def repeated(self, statistic):
+        """As many answers to one question as a batch has rows, each drawn by itself."""
+        with open(os.path.join(self.folder, "batch.csv"), "w", encoding="utf-8") as file:
+            file.write("statistic,where,epsilon\n" + f"{statistic},{AMONG},{EPSILON}\n" * BATCH)
+        told = self.run("release", "insurance", "--batch", "batch.csv", "--quiet")
+        return [float(line.split("\t")[1]) for line in told.splitlines()]
+
 
 def opendp_measurement(question):
     import opendp.prelude as dp
@@ -88,6 +101,16 @@ def opendp_measurement(question):
     return dp.binary_search_chain(chain, d_in=MAX_ROWS * UPPER, d_out=float(EPSILON), bounds=(0.01, 1e9), T=float)
 
 
+def opendp_quantile(wanted):
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.symmetric_distance()
+    chain = lambda scale: dp.m.make_private_quantile(*space, dp.max_divergence(), candidates=list(range(UPPER + 1)),
+                                                     alpha=float(wanted), scale=scale)
+    return dp.binary_search_chain(chain, d_in=MAX_ROWS, d_out=float(EPSILON), bounds=(0.01, 1e6), T=float)
+
+
 def mean_and_error(errors):
     """Mean and its standard error."""
     mean = sum(errors) / len(errors)
@@ -102,10 +125,46 @@ def errors_of(draw, truth, draws):
     return mean_and_error(errors[:draws])
 
 
+def rank_error(counts, wanted, value):
+    """How far the rank wanted lies from those of the value."""
+    below, rank = sum(counts[:int(value)]), float(wanted) * sum(counts)
+    return max(0.0, below - rank, rank - below - counts[int(value)])
+
+
+def rank_errors_of(draw, counts, wanted, draws):
+    errors = []
+    while len(errors) < draws:
+        errors += [rank_error(counts, wanted, value) for value in draw()]
+    return mean_and_error(errors[:draws])
+
+
+def told(name, what, ours, our_error, peer, peer_error):
+    spread = ours / peer * math.hypot(our_error / ours, peer_error / peer)
+    print(f"{name}: {what}: mean |error| {ours:.4g} ± {our_error:.2g}, "
+          f"{ours / peer:.4f} ± {spread:.4f} of OpenDP's", flush=True)
+
+
+def compare_quantile(command, folder, name, wanted, draws):
+    statistic = f"quantile:years:{wanted}"
+    ledgers = {way: Ledger(command, folder, f"{name} {way}", f"{{quantile: {{mechanism: {way}}}, "
+                           "count: {mechanism: discrete_laplace, grid: 1}}")
+               for way in ("permute_and_flip", "exponential")}
+    marked = ledgers["permute_and_flip"].marked([statistic])["mechanism"]
+    counts = [int(value) for value in ledgers[marked].cells(["count", "--by", "years", "--where", AMONG], "100000")]
+    data = [age for age, count in enumerate(counts) for _ in range(count)]
+    measurement = opendp_quantile(wanted)
+    peer, peer_error = rank_errors_of(lambda: [measurement(data)], counts, wanted, draws)
+    print(f"{name}: OpenDP permute-and-flip: mean |error| {peer:.4g} ± {peer_error:.2g} ranks of {len(data)}")
+    for way, ledger in sorted(ledgers.items(), key=lambda one: one[0] != marked):
+        ours, our_error = rank_errors_of(lambda: ledger.repeated(statistic), counts, wanted, draws)
+        told(name, way + (", marked" if way == marked else ""), ours, our_error, peer, peer_error)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", required=True)
     parser.add_argument("--draws", type=int, default=100_000)
+    parser.add_argument("questions", nargs="*", metavar="QUESTION", help=", ".join([*QUESTIONS, *QUANTILES]))
     options = parser.parse_args()
     print(f"{time.strftime('%Y-%m-%d', time.gmtime())}, OpenDP {importlib.metadata.version('opendp')}, "
           f"{options.draws:,} draws of each, epsilon {EPSILON}, {MAX_ROWS} rows a person, add-remove")
@@ -113,6 +172,8 @@ def main():
         default = Ledger(options.command, folder, "snapping", "{default: {mechanism: snapping}}")
         exact = Ledger(options.command, folder, "exact", "{default: {mechanism: discrete_laplace, grid: 1}}")
         for name, question in QUESTIONS.items():
+            if options.questions and name not in options.questions:
+                continue
             marked = default.marked(question)
             best = Ledger(options.command, folder, name + "_best",
                           f"{{{name}: {{mechanism: {marked['mechanism']}}}}}")
@@ -124,9 +185,10 @@ def main():
             print(f"{name}: OpenDP discrete Laplace: mean |error| {peer:.4g} ± {peer_error:.2g}")
             for ledger, what in ((best, marked["mechanism"] + ", marked"), (default, "snapping")):
                 ours, our_error = errors_of(lambda: ledger.cells(question), truth, options.draws)
-                spread = ours / peer * math.hypot(our_error / ours, peer_error / peer)
-                print(f"{name}: {what}: mean |error| {ours:.4g} ± {our_error:.2g}, "
-                      f"{ours / peer:.4f} ± {spread:.4f} of OpenDP's", flush=True)
+                told(name, what, ours, our_error, peer, peer_error)
+        for name, wanted in QUANTILES.items():
+            if not options.questions or name in options.questions:
+                compare_quantile(options.command, folder, name, wanted, options.draws)
 
 
 if __name__ == "__main__":
