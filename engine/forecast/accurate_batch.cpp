@@ -1,4 +1,6 @@
+#include "assumed_count.hpp"
 #include "each_question.hpp"
+#include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/forecast.hpp"
@@ -7,6 +9,7 @@ namespace epsilog::engine {
 namespace {
 
 using accounting::Exact;
+using Counts = std::vector<std::optional<std::int64_t>>;
 
 constexpr std::int64_t kStepsOfFactor = 1'000;
 constexpr std::int64_t kFactorStepsMax = kStepsOfFactor * 1'000'000;
@@ -22,11 +25,24 @@ Request with_epsilons(Request batch, const std::vector<Rational>& epsilons) {
   return batch;
 }
 
+/// [row] of the numbers of rows that are assumed, where the accuracy follows from one.
+Counts counts_that_matter(const Dataset& dataset, const Request& batch,
+                          std::span<const std::optional<std::int64_t>> assumed) {
+  Counts counts;
+  each_question(batch, [&](const Request& asked) {
+    const std::optional<std::int64_t>& count = assumed[counts.size()];
+    const bool matters = count && follows_from_count(derive(dataset, asked.question));
+    counts.push_back(matters ? count : std::nullopt);
+  });
+  return counts;
+}
+
 /// Finds epsilons of one batch, under one policy.
 class LeastEpsilons {
  public:
-  LeastEpsilons(const Engine& engine, const Request& batch, std::span<const Exact> wanted, const Exact& alpha)
-      : engine_(engine), batch_(batch), wanted_(wanted), alpha_(alpha) {}
+  LeastEpsilons(const Engine& engine, const Request& batch, std::span<const Exact> wanted, const Exact& alpha,
+                Counts assumed)
+      : engine_(engine), batch_(batch), wanted_(wanted), alpha_(alpha), assumed_(std::move(assumed)) {}
 
   /// [row]; nothing if no epsilon of some row is large enough.
   [[nodiscard]] std::optional<std::vector<Rational>> at(const Rational& factor) {
@@ -35,7 +51,8 @@ class LeastEpsilons {
     each_question(batch_, [&](const Request& asked) {
       const std::size_t row = epsilons.size();
       const Accuracy wanted{alpha_, Rational(wanted_[row].rational() * factor)};
-      const auto forecast = all ? engine_.forecast_of_accuracy(asked, wanted, {}) : std::nullopt;
+      const auto forecast =
+          all ? engine_.forecast_of_accuracy(asked, wanted, {}, assumed_[row]) : std::nullopt;
       if (!forecast) all = false;
       if (forecast) require_same_policy(forecast->each.planned.policy_version);
       epsilons.push_back(forecast ? forecast->epsilon : Rational(0));
@@ -62,6 +79,7 @@ class LeastEpsilons {
   const Request& batch_;
   std::span<const Exact> wanted_;
   const Exact& alpha_;
+  Counts assumed_;
   std::int64_t policy_version_ = 0;
 };
 
@@ -100,13 +118,21 @@ std::int64_t fitting_steps(LeastEpsilons& least, const Rational& total) {
 }  // namespace
 
 AccurateBatch Engine::accurate_batch(Request batch, std::span<const Exact> wanted, const Exact& alpha,
-                                     const std::optional<Exact>& total) const {
-  if (batch.rows.empty() || wanted.size() != batch.rows.size()) {
-    throw InvalidParameter("accuracy: is wanted of each row of a batch");
+                                     const std::optional<Exact>& total,
+                                     std::span<const std::optional<std::int64_t>> assumed_counts) const {
+  const std::size_t rows = batch.rows.size();
+  if (rows == 0 || wanted.size() != rows || (!assumed_counts.empty() && assumed_counts.size() != rows)) {
+    throw InvalidParameter("accuracy: is wanted of each row of a batch, and so is what is assumed");
   }
   if (total && *total <= 0) throw InvalidParameter("epsilon: must be positive");
   for (RequestRow& row : batch.rows) row.rho.reset();
-  LeastEpsilons least(*this, batch, wanted, alpha);
+  Counts counts(rows);
+  if (!assumed_counts.empty()) {
+    ledger::Snapshot view = state_->snapshot();
+    counts =
+        counts_that_matter(state_->active_policy(view)->policy.dataset(batch.dataset), batch, assumed_counts);
+  }
+  LeastEpsilons least(*this, batch, wanted, alpha, std::move(counts));
   AccurateBatch result;
   if (total) {
     result.factor = factor_of(fitting_steps(least, total->rational()));

@@ -254,3 +254,49 @@ TEST_CASE("batch: accuracies are wanted in place of epsilons, and a total of the
   bench.write("wanted.csv", "statistic,accuracy\ncount,\n");
   refuses(run({"release"}), "line 2: accuracy: is neither in the row nor");
 }
+
+TEST_CASE("batch: how accurate a mean or a proportion is follows from how many rows are assumed of it",
+          "[cli][batch]") {
+  const Workbench bench;
+  make_ledger(bench);
+  const auto run = [&](const std::string& table, std::vector<std::string> words) {
+    bench.write("wanted.csv", table);
+    words.insert(words.begin() + 1, {"clinic", "--batch", "wanted.csv", "--ledger", "l.epsilog"});
+    return bench.run(words);
+  };
+  const std::string table =
+      "statistic,accuracy,assume_count\ncount,3,\nmean:cost,5,\nmean:cost,5,80\nmean:cost,5,20\n";
+  const Result planned = run(table, {"plan", "--together", "--assume-count", "40", "--json"});
+  REQUIRE(planned.exit == 0);
+  const auto epsilon_of = [&](std::size_t row) {
+    return planned.json()["rows"][row]["epsilon"]["charged"].get<std::string>();
+  };
+  const auto alone = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"forecast", "clinic"});
+    words.insert(words.end(), {"--ledger", "l.epsilog", "--json"});
+    return bench.run(words).json()["epsilon"].get<std::string>();
+  };
+  CHECK(epsilon_of(0) == alone({"count", "--accuracy", "3"}));
+  CHECK(epsilon_of(1) == alone({"mean:cost", "--accuracy", "5", "--assume-count", "40"}));
+  CHECK(epsilon_of(2) == alone({"mean:cost", "--accuracy", "5", "--assume-count", "80"}));
+  CHECK(epsilon_of(3) == alone({"mean:cost", "--accuracy", "5", "--assume-count", "20"}));
+  CHECK(std::stod(epsilon_of(2)) < std::stod(epsilon_of(1)));
+  CHECK(std::stod(epsilon_of(1)) < std::stod(epsilon_of(3)));
+  const Result released = run(table, {"release", "--assume-count", "40", "--epsilon", "0.5", "--json"});
+  CHECK(released.exit == 0);
+  CHECK(run(table, {"reserve", "--assume-count", "40", "--epsilon", "0.1", "--quiet"}).exit == 0);
+  const auto refuses = [](const Result& refused, const std::string& why) {
+    CHECK(refused.exit != 0);
+    CAPTURE(refused.err);
+    CHECK(contains(refused.err, why));
+  };
+  refuses(run("statistic,accuracy\nmean:cost,5\n", {"release"}),
+          "row 1: accuracy: 'mean:cost' is a quotient");
+  refuses(run("statistic,epsilon\nmean:cost,0.1\n", {"release", "--assume-count", "9"}),
+          "--assume-count: of a batch with accuracies alone");
+  refuses(run("statistic,epsilon\nmean:cost,0.1\n", {"plan", "--assume-count", "9"}),
+          "--assume-count: of --batch with --together alone");
+  refuses(run(table, {"plan", "--together", "--assume-count", "0"}), "--assume-count");
+  refuses(bench.run({"release", "clinic", "count", "--assume-count", "3", "--ledger", "l.epsilog"}),
+          "--assume-count: goes with --batch");
+}

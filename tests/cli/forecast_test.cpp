@@ -220,8 +220,8 @@ TEST_CASE("forecast: a count is assumed only of what follows from it, and no mor
   CHECK(contains(
       refused({"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", "9", "--compare"}),
       "--assume-count: not with --compare"));
-  CHECK(
-      contains(refused({"plan", "--batch", "-", "--assume-count", "9"}), "--assume-count: not with --batch"));
+  CHECK(contains(refused({"plan", "--batch", "-", "--assume-count", "9"}),
+                 "--assume-count: of --batch with --together alone"));
 }
 
 TEST_CASE("plan: --count adds what exactly this and the best for k would allow", "[cli][forecast]") {

@@ -39,8 +39,9 @@ void say_same_question(const std::string& id, Console& console) {
 }
 
 ExitCode plan(const AskArguments& arguments, Console& console) {
-  if (arguments.assume_count && (arguments.batch || arguments.compare))
-    throw UsageError(std::string("--assume-count: not with ") + (arguments.batch ? "--batch" : "--compare"));
+  if (arguments.assume_count && arguments.compare) throw UsageError("--assume-count: not with --compare");
+  if (arguments.assume_count && arguments.batch && !arguments.together)
+    throw UsageError("--assume-count: of --batch with --together alone");
   if (arguments.accuracy && !arguments.together) throw UsageError("--accuracy: goes with --batch --together");
   if (arguments.together && !arguments.batch) throw UsageError("--together: goes with --batch");
   if (arguments.batch && !arguments.together) return plan_batch(arguments, console);
@@ -52,7 +53,8 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
   AskedBatch asked = arguments.together ? asked_batch(arguments, Asking::plan, console)
                                         : AskedBatch{request_of(arguments, Asking::plan)};
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
-  const std::optional<std::int64_t> assumed = assumed_count(arguments);
+  // Of a batch it is of those rows that it says something of.
+  const std::optional<std::int64_t> assumed = arguments.together ? std::nullopt : assumed_count(arguments);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
@@ -73,14 +75,11 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
 }
 
 ExitCode release(const AskArguments& arguments, Console& console) {
-  if (arguments.accuracy && !arguments.batch)
-    throw UsageError("--accuracy: goes with --batch; or see forecast");
   if (arguments.dummy) return dummy_run(arguments, console);
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  AskedBatch asked = arguments.batch ? asked_batch(arguments, Asking::release, console)
-                                     : AskedBatch{request_of(arguments, Asking::release)};
+  AskedBatch asked = asked_rows_or_question(arguments, Asking::release, console);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
@@ -185,7 +184,8 @@ VerbSpec release_verb() {
           "             with the least epsilon that is certified. Without it they cost their sums.\n"
           "  --accuracy, or a column accuracy in place of epsilon: of each row the least epsilon that is so\n"
           "             accurate at --alpha; with --epsilon, all times the least factor at which the\n"
-          "             epsilons add to no more than that, or with --delta are charged no more.",
+          "             epsilons add to no more than that, or with --delta are charged no more. A mean or\n"
+          "             a proportion is so accurate where it is of --assume-count rows, or a column says.",
       .positionals = what_is_asked(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},
@@ -203,6 +203,8 @@ VerbSpec release_verb() {
                   {"--batch", &AskArguments::batch, false,
                    "release the rows of a CSV table as one; - reads standard input"},
                   {"--accuracy", &AskArguments::accuracy, false, "of --batch: wanted of each row"},
+                  {"--assume-count", &AskArguments::assume_count, false,
+                   "of --accuracy: of how many rows a mean or a proportion is"},
                   {"--dummy", &AskArguments::dummy},
                   {"--policy", &AskArguments::policy, false, "with --dummy: the policy to invent rows from"},
                   {"--ledger", &AskArguments::ledger},

@@ -18,20 +18,22 @@ struct RequestColumn {
   bool of_batches = true;  ///< may differ from row to row of one
   bool of_requests = true;
 };
-constexpr std::array<RequestColumn, 14> kColumns = {{{"dataset", &AskArguments::dataset},
-                                                     {"statistic", &AskArguments::statistic},
-                                                     {"epsilon", &AskArguments::epsilon},
-                                                     {"delta", &AskArguments::delta},
-                                                     {"rho", &AskArguments::rho},
-                                                     {"by", &AskArguments::by},
-                                                     {"where", &AskArguments::where},
-                                                     {"totals", &AskArguments::totals},
-                                                     {"consistent", &AskArguments::row_consistent},
-                                                     {"suppress_below", &AskArguments::suppress_below},
-                                                     {"accuracy", &AskArguments::accuracy, true, false},
-                                                     {"as", &AskArguments::principal, false},
-                                                     {"purpose", &AskArguments::purpose, false},
-                                                     {"key", &AskArguments::key, false}}};
+constexpr std::array<RequestColumn, 15> kColumns = {
+    {{"dataset", &AskArguments::dataset},
+     {"statistic", &AskArguments::statistic},
+     {"epsilon", &AskArguments::epsilon},
+     {"delta", &AskArguments::delta},
+     {"rho", &AskArguments::rho},
+     {"by", &AskArguments::by},
+     {"where", &AskArguments::where},
+     {"totals", &AskArguments::totals},
+     {"consistent", &AskArguments::row_consistent},
+     {"suppress_below", &AskArguments::suppress_below},
+     {"accuracy", &AskArguments::accuracy, true, false},
+     {"assume_count", &AskArguments::assume_count, true, false},
+     {"as", &AskArguments::principal, false},
+     {"purpose", &AskArguments::purpose, false},
+     {"key", &AskArguments::key, false}}};
 
 [[noreturn]] void refuse_column(const std::string& name, AskedRows::Of of) {
   constexpr std::size_t kShownMax = 60;
@@ -83,6 +85,7 @@ void add_row(const AskedRows& rows, bool seeks, AskedBatch& batch) {
   if (seeks) {
     if (!arguments.accuracy) throw UsageError("accuracy: is neither in the row nor on the command line");
     batch.accuracies.emplace_back(positive_argument(*arguments.accuracy, "accuracy"));
+    batch.assumed.push_back(assumed_count(arguments));
   }
   request.rows.push_back({std::move(row.question), row.epsilon, row.delta, row.rho});
 }
@@ -146,6 +149,9 @@ AskedBatch asked_batch(const AskArguments& arguments, Asking asking, Console& co
   const bool seeks = arguments.accuracy || AskedRows(table, arguments, AskedRows::Of::batch).has("accuracy");
   if (seeks) set_goal(arguments, defaults, batch);
   const AskedRows rows(table, defaults, AskedRows::Of::batch);
+  if (!seeks && (arguments.assume_count || rows.has("assume_count"))) {
+    throw UsageError("--assume-count: of a batch with accuracies alone");
+  }
   if (seeks && (rows.has("epsilon") || rows.has("rho"))) {
     throw UsageError("--batch: the columns epsilon and rho are what the column accuracy has found");
   }
@@ -159,10 +165,17 @@ AskedBatch asked_batch(const AskArguments& arguments, Asking asking, Console& co
   return batch;
 }
 
+AskedBatch asked_rows_or_question(const AskArguments& arguments, Asking asking, Console& console) {
+  if (arguments.batch) return asked_batch(arguments, asking, console);
+  if (arguments.accuracy) throw UsageError("--accuracy: goes with --batch; or see forecast");
+  if (arguments.assume_count) throw UsageError("--assume-count: goes with --batch; or see plan");
+  return AskedBatch{request_of(arguments, asking)};
+}
+
 engine::Request with_epsilons(AskedBatch asked, const engine::Engine& engine, Console& console) {
   if (asked.accuracies.empty()) return std::move(asked.request);
-  engine::AccurateBatch found =
-      engine.accurate_batch(std::move(asked.request), asked.accuracies, asked.alpha, asked.total);
+  engine::AccurateBatch found = engine.accurate_batch(std::move(asked.request), asked.accuracies, asked.alpha,
+                                                      asked.total, asked.assumed);
   if (found.factor != 1 && !console.quiet()) {
     console.message("note: the accuracies are those wanted times " + accounting::text(found.factor) +
                     ", the least that the epsilons of all rows together allow");

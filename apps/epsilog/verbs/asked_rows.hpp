@@ -1,6 +1,8 @@
 // The rows of --batch as what they ask.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,15 +43,21 @@ class AskedRows final {
 /// What a table asks of a batch.
 struct AskedBatch {
   engine::Request request;
-  std::vector<accounting::Exact> accuracies = {};  ///< [row], wanted in place of epsilons; else empty
-  std::optional<accounting::Exact> total = {};     ///< of the epsilons, where accuracies are wanted
-  accounting::Rational alpha = 0;                  ///< of these
+  std::vector<accounting::Exact> accuracies = {};         ///< [row], wanted in place of epsilons; else empty
+  std::vector<std::optional<std::int64_t>> assumed = {};  ///< [row], how many rows; with accuracies alone
+  std::optional<accounting::Exact> total = {};            ///< of the epsilons, where accuracies are wanted
+  accounting::Rational alpha = 0;                         ///< of these
 };
 
 /// A batch of the rows of arguments.batch; who asks, what for and under which key is the command line's.
 /// Requires  arguments.batch
 /// Throws    as request_of(); SourceError, UsageError, InvalidParameter, of a row naming its line.
 [[nodiscard]] AskedBatch asked_batch(const AskArguments& arguments, Asking asking, Console& console);
+
+/// Of the rows of --batch, or without it of the question on the command line.
+/// Throws  as asked_batch(), request_of(); UsageError for what goes with --batch alone.
+[[nodiscard]] AskedBatch asked_rows_or_question(const AskArguments& arguments, Asking asking,
+                                                Console& console);
 
 /// What is asked of an engine: with the epsilons of the accuracies that are wanted, of which `console` is
 /// told. Throws  as Engine::accurate_batch().

@@ -47,8 +47,7 @@ void check_dummy(const CommandLine& line) {
 
 ExitCode dummy_run(const AskArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
-  const AskedBatch asked = arguments.batch ? asked_batch(arguments, Asking::dummy, console)
-                                           : AskedBatch{request_of(arguments, Asking::dummy)};
+  const AskedBatch asked = asked_rows_or_question(arguments, Asking::dummy, console);
   if (!asked.accuracies.empty()) {
     throw UsageError("--accuracy: is found under the policy of a ledger; a dummy run takes epsilons");
   }

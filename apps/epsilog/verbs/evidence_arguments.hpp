@@ -45,8 +45,8 @@ std::vector<engine::Attestation> attested_all(const std::vector<engine::Checkpoi
 /// On standard error, where no key of the log was given.
 void say_unsigned(const engine::TrustedKeys& keys, Console& console);
 
-/// What --checkpoint, --vkey, --witness and --require demand of the ledger at a path: looked at now, and thrown
-/// by what is returned, which is called with that path. Throws  as the above.
+/// What --checkpoint, --vkey, --witness and --require demand of the ledger at a path: looked at now, and
+/// thrown by what is returned, which is called with that path. Throws  as the above.
 [[nodiscard]] std::function<void(const std::string& ledger)> demanded_of(const EvidenceArguments& arguments,
                                                                          Console& console);
 

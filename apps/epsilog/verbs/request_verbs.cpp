@@ -47,11 +47,8 @@ bool open(const Answer& answer) {
 ExitCode reserve(const AskArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
-  if (arguments.accuracy && !arguments.batch)
-    throw UsageError("--accuracy: goes with --batch; or see forecast");
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  AskedBatch asked = arguments.batch ? asked_batch(arguments, Asking::reserve, console)
-                                     : AskedBatch{request_of(arguments, Asking::reserve)};
+  AskedBatch asked = asked_rows_or_question(arguments, Asking::reserve, console);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
@@ -178,6 +175,8 @@ VerbSpec reserve_verb() {
                   {"--batch", &AskArguments::batch, false,
                    "reserve for the rows of a CSV table as one, as of release; - reads standard input"},
                   {"--accuracy", &AskArguments::accuracy, false, "of --batch: wanted of each row"},
+                  {"--assume-count", &AskArguments::assume_count, false,
+                   "of --accuracy: of how many rows a mean or a proportion is"},
                   {"--key", &AskArguments::key},
                   {"--as", &AskArguments::principal},
                   {"--purpose", &AskArguments::purpose},

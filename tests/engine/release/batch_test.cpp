@@ -436,6 +436,8 @@ TEST_CASE("batch: of a total all accuracies have the least factor that fits, and
   CHECK_THROWS_WITH(engine.accurate_batch(asked, wanted, alpha, Rational(1, 1'000'000'000'000)),
                     says("a million times less accurate"));
   CHECK_THROWS_WITH(engine.accurate_batch(asked, {wanted.data(), 1}, alpha, std::nullopt), says("each row"));
+  const std::vector<std::optional<std::int64_t>> assumed{1'000};
+  CHECK_THROWS_WITH(engine.accurate_batch(asked, wanted, alpha, std::nullopt, assumed), says("each row"));
   CHECK_THROWS_WITH(engine.accurate_batch(batch({request("count", "1"), request("mean:cost", "1")}), wanted,
                                           alpha, std::nullopt),
                     says("row 2: accuracy: "));

@@ -155,14 +155,16 @@ class Engine final {
   /// wanted[row] from the exact one with probability at most alpha, as forecast_of_accuracy(). With a total,
   /// of the least factor on a grid of 1/1000 by which all of `wanted` are multiplied so that the epsilons add
   /// to no more than that: with one step less they do. Of a batch with a delta, so that its charge has no
-  /// larger epsilon. What its rows hold of epsilon plays no part. Spends nothing, records nothing, and
-  /// balances play no part. Throws  as forecast_of_accuracy(), naming the row; Underivable where no epsilon
-  /// is large enough, or no
+  /// larger epsilon. What its rows hold of epsilon plays no part. `assumed_counts`: none, or one for each
+  /// row, which a row needs whose accuracy follows from it and which says nothing of others. Spends nothing,
+  /// records nothing, and balances play no part.
+  /// Throws  as forecast_of_accuracy(), naming the row; Underivable where no epsilon is large enough, or no
   ///         factor up to 10^6; InvalidParameter unless there is one of `wanted` for each row, and total > 0;
   ///         LedgerBusy if a policy is applied meanwhile.
-  [[nodiscard]] AccurateBatch accurate_batch(Request batch, std::span<const accounting::Exact> wanted,
-                                             const accounting::Exact& alpha,
-                                             const std::optional<accounting::Exact>& total) const;
+  [[nodiscard]] AccurateBatch accurate_batch(
+      Request batch, std::span<const accounting::Exact> wanted, const accounting::Exact& alpha,
+      const std::optional<accounting::Exact>& total,
+      std::span<const std::optional<std::int64_t>> assumed_counts = {}) const;
   /// Throws  reading.
   [[nodiscard]] PlanSequence plan_sequence() const;
   /// The id of the answer that this principal was given last to exactly this request, "" if none is among the
