@@ -109,7 +109,11 @@ class CsvRowSource final : public RowSource {
     }
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const std::string_view text = fields[wanted_[i]];
-      cells[i] = {text, text.empty() || std::find(null_.begin(), null_.end(), text) != null_.end()};
+      // Member by member: one that is put together first is loaded in one piece while its parts are still on
+      // their way to memory, which took a tenth of a scan.
+      cells[i].text = text;
+      cells[i].missing = text.empty() || std::find(null_.begin(), null_.end(), text) != null_.end();
+      cells[i].unreadable = false;
     }
     return Record::readable;
   }
