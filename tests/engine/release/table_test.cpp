@@ -1,7 +1,7 @@
 // Answers by several columns: what is in their cells, what is recorded and found again, what is refused.
 #include <random>
 
-#include "clinic.hpp"
+#include "banded_clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/dummy_release.hpp"
@@ -22,24 +22,6 @@ namespace {
 
 using Keys = std::vector<std::string>;
 using CellKeys = std::vector<std::optional<std::string>>;
-
-/// The clinic's policy with a column of bands of ages.
-std::string banded(const std::string& budget, const std::string& more = "") {
-  std::string text = clinic_policy(budget, more);
-  const std::string before = "    queries:";
-  return text.insert(text.find(before), "      band: {from: age, bins: [0, 40, 111]}\n");
-}
-
-struct BandedClinic {
-  explicit BandedClinic(const std::string& budget, const std::string& more = "") {
-    folder.write("visits.csv", kVisits);
-    folder.write("policy.yaml", banded(budget, more));
-    (void)Engine::init(folder.path("policy.yaml"), ledger(), "curator");
-  }
-  [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
-  [[nodiscard]] Engine open() const { return Engine::open(ledger()); }
-  TemporaryFolder folder;
-};
 
 const std::string kDiscrete = "    release: {default: {mechanism: discrete_laplace}}\n";
 

@@ -1,7 +1,7 @@
 // Tables with their totals: what each margin holds and has of the loss, what is made to add up, what is
 // recorded and found again, what is refused.
+#include "banded_clinic.hpp"
 #include "canonical_request.hpp"
-#include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/table_fit.hpp"
 #include "epsilog/engine/checked_policy.hpp"
@@ -22,26 +22,6 @@ using engine::RefusalCode;
 namespace {
 
 using CellNames = std::vector<std::optional<std::string>>;
-
-/// The clinic's policy with columns of bands of ages and costs.
-std::string banded(const std::string& budget, const std::string& more = "") {
-  std::string text = clinic_policy(budget, more);
-  const std::string before = "    queries:";
-  return text.insert(text.find(before),
-                     "      band: {from: age, bins: [0, 40, 111]}\n"
-                     "      dear: {from: cost, bins: [0, 100, 5001]}\n");
-}
-
-struct BandedClinic {
-  explicit BandedClinic(const std::string& budget, const std::string& more = "") {
-    folder.write("visits.csv", kVisits);
-    folder.write("policy.yaml", banded(budget, more));
-    (void)Engine::init(folder.path("policy.yaml"), ledger(), "curator");
-  }
-  [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
-  [[nodiscard]] Engine open() const { return Engine::open(ledger()); }
-  TemporaryFolder folder;
-};
 
 const std::string kDiscrete = "    release: {default: {mechanism: discrete_laplace}}\n";
 const std::string kSnapping = "    release: {default: {mechanism: snapping}}\n";
