@@ -184,13 +184,10 @@ void require_components_paid(const ReleaseRecord& record, const std::vector<Seal
   require(accounting::compose_sequential(losses) == receipt, "the components do not use up the receipt");
 }
 
-void require_charge_said(const ReleaseRecord& record, const ApproximateLoss& receipt,
-                         const std::optional<accounting::ComposedCharge>& composed) {
-  std::optional<ComposedRecord> said;
-  if (composed) said = {composed->by(), composed->charge().delta};
-  require(record.composed == said, "the record does not say how its draws were charged");
-  require(record.charged == (composed ? composed->charge() : receipt).epsilon,
-          "the record's charged epsilon is not the receipt's");
+void require_charge_said(const ReleaseRecord& record, accounting::Epsilon charged,
+                         const std::optional<ComposedRecord>& composed) {
+  require(record.composed == composed, "the record does not say how its draws were charged");
+  require(record.charged == charged, "the record's charged epsilon is not the receipt's");
 }
 
 }  // namespace
@@ -413,8 +410,11 @@ std::string TransactionState::record(const DecisionDraft& draft, Move kind, cons
 void TransactionState::owe(const OwedLoss& loss) {
   owing = true;
   receipt = loss.sum;
-  composed.reset();
-  if (loss.composed != nullptr) composed = *loss.composed;
+  said_epsilon = loss.sum.epsilon;
+  said_composed.reset();
+  if (loss.composed == nullptr) return;
+  said_epsilon = loss.composed->charge().epsilon;
+  said_composed = {loss.composed->by(), loss.composed->charge().delta};
 }
 
 void TransactionState::charge(const DecisionDraft& granted, std::span<const Charge> charges,
@@ -559,7 +559,7 @@ void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease>
     require(state.owing, "there is no charged decision to attach a release to");
     StoredDecision& decision = state.recorded.back();
     require_components_paid(record, components, decision.seq, state.receipt);
-    require_charge_said(record, state.receipt, state.composed);
+    require_charge_said(record, state.said_epsilon, state.said_composed);
     require_as_many_as_cells(record, post_processing, components);
     for (SealedRelease& component : components)
       decision.component_values.push_back(std::move(component.values_));

@@ -193,7 +193,8 @@ class TransactionState final {
   bool dated = false;                   // something has the time of this transaction
   bool owing = false;                   // a granted decision waits for its release
   accounting::ApproximateLoss receipt;  // what the receipt of that decision covers, the sum of its draws
-  std::optional<accounting::ComposedCharge> composed;  // where it was charged for them as one
+  accounting::Epsilon said_epsilon;     // what its record has to say that it was charged
+  std::optional<ComposedRecord> said_composed;  // and how, where it was charged for its draws as one
   std::vector<StoredDecision> recorded;
   /// Whether a step of member() is under way, and whether a call of it has failed.
   enum class Member { none, under_way, given_up } member = Member::none;
