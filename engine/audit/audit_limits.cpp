@@ -21,6 +21,7 @@ constexpr std::array kColumns = std::to_array<AnchoredColumn>({
     {"credential_event.until", "when it ends", true},
     {"credential_event.value", "which token it is, or which uid, of one by which nobody came", true},
     {"credential_event.why", "why", true},
+    {"decision.component_values", "what was drawn, where it comes to the same answer", true},
     {"decision.holding", "how budget was to be kept, of a request that got none", true},
     {"decision.id",
      "the last 16 characters, of one that nothing refers to and no other shares the millisecond with", true},

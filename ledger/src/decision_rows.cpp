@@ -13,7 +13,6 @@
 #include "request_text.hpp"
 #include "sha256.hpp"
 #include "stored_bytes.hpp"
-#include "values_text.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -268,11 +267,11 @@ RecordedDecision record_of_row(Connection& connection, const Query& row) {
     record.conflicting_key = row.text(Column::conflicting_key);
     record.verb = row.text(Column::verb);
     record.why = row.text(Column::why);
-    if (const std::string drawn = row.text(Column::component_values); !drawn.empty()) {
-      record.component_values = parse_nested_values(drawn, "component_values");
-    }
-    if (const std::string values = row.text(Column::values); !values.empty()) {
-      record.values = parse_values(values, "values");
+    const StoredValues values{row.text(Column::component_values), row.text(Column::values)};
+    if (values != StoredValues()) {
+      const auto plan = record.plan == 0 ? std::make_shared<const PlanRecord>()
+                                         : connection.shared().plan(connection, record.plan);
+      read_values(values, plan->release ? &*plan->release : nullptr, plan->post_processing, record);
     }
     recorded.token = row.bytes(Column::token);
     if (const auto token = token_in(connection, recorded)) {
@@ -356,16 +355,13 @@ StoredDecision read_decision(Connection& connection, const Query& row, Reading r
   return decision_of(connection, record_of_row(connection, row), reading);
 }
 
-void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record, std::int64_t line,
-                     const std::string& token) {
+void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record,
+                     const StoredValues& values, std::int64_t line, const std::string& token) {
   const std::int64_t parent = seq_of_parent(connection, record.parent);
   const std::int64_t principal = number_of_name(connection, meta, record.principal);
   const std::int64_t dataset = number_of_name(connection, meta, record.dataset);
   const std::int64_t build = number_of_build(connection, meta, record.program);
   const std::string reasons = record.reasons == "[]" ? "" : record.reasons;
-  const bool granted = record.outcome == Outcome::granted;
-  const std::string drawn = granted ? nested_values_text(record.component_values) : "";
-  const std::string values = granted ? values_text(record.values) : "";
   const std::span token_bytes(reinterpret_cast<const std::uint8_t*>(token.data()), token.size());
   connection.query(kInsertDecision)
       .with(record.seq, line, id_bytes(record.id), stored_time(record.created_at), principal,
@@ -373,7 +369,8 @@ void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& r
             stored_time(record.deadline), outcome_number(record.outcome), reasons,
             static_cast<std::int64_t>(record.rules), build, record.policy_version, record.decided_under,
             dataset, record.plan, record.purpose, static_cast<std::int64_t>(record.holding),
-            record.conflicting_key, record.verb, record.why, drawn, values, token_bytes)
+            record.conflicting_key, record.verb, record.why, values.component_values, values.values,
+            token_bytes)
       .run();
   for (const Movement& movement : record.movements) {
     connection.query(kInsertMovement)

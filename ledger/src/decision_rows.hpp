@@ -9,6 +9,7 @@
 #include "epsilog/ledger/record.hpp"
 #include "queries.hpp"
 #include "records.hpp"
+#include "stored_values.hpp"
 
 namespace epsilog::ledger {
 
@@ -33,10 +34,10 @@ enum class Reading { checked, as_stored };
 [[nodiscard]] StoredDecision read_decision(Connection& connection, const Query& row,
                                            Reading reading = Reading::checked);
 
-/// Writes the rows; its parent is one that is there, its plan too.
+/// Writes the rows; its parent is one that is there, its plan too. `values` are those of the record.
 /// Ensures  meta counts the names and programs that were new.
-void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record, std::int64_t line,
-                     const std::string& token = "");
+void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record,
+                     const StoredValues& values, std::int64_t line, const std::string& token = "");
 
 /// The numbers that outcomes are stored by.
 [[nodiscard]] std::int64_t outcome_number(Outcome outcome);

@@ -14,7 +14,6 @@
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "found_decisions.hpp"
 #include "transaction_state.hpp"
-#include "values_text.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -138,20 +137,6 @@ void require_covered(const std::vector<AccountState>& accounts, const std::vecto
     require(beside || covered.sum->pure(),
             "the loss has a delta and no account of measure delta is charged beside one of epsilon");
   }
-}
-
-/// What is recorded is what is read again. The plan's texts are read when they are written.
-void require_read_back(const StoredDecision& decision) {
-  bool same = false;
-  try {
-    const std::vector<accounting::Rational> recorded =
-        recorded_values(*decision.release, decision.post_processing, decision.values);
-    same = parse_values(values_text(recorded), "values") == recorded &&
-           parse_nested_values(nested_values_text(decision.component_values), "component_values") ==
-               decision.component_values;
-  } catch (const LedgerCorrupt&) {
-  }
-  if (!same) throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
 }
 
 void require_as_many_as_cells(const ReleaseRecord& record, const accounting::PostProcessing& post_processing,
@@ -566,7 +551,6 @@ void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease>
     decision.values = released_values(record, post_processing, decision.component_values);
     decision.post_processing = post_processing;
     decision.release = record;
-    require_read_back(decision);
     state.recorder().write_decision(decision, std::move(state.owed_moves));
     state.owing = false;
   });

@@ -182,7 +182,7 @@ class LineImport final {
     require_there(record.plan, meta_.plans, "plan");
     require_there(record.policy_version, meta_.policy_versions, "policy version");
     require_there(record.decided_under, meta_.policy_versions, "policy version");
-    insert_decision(db_, meta_, record, log_.size(), token_of(record));
+    insert_decision(db_, meta_, record, values_of(record), log_.size(), token_of(record));
     append(line);
     for (const Movement& movement : record.movements) {
       accounting::Balance& balance = accounts_.at(movement.account).balance;
@@ -193,6 +193,11 @@ class LineImport final {
     at(record.created_at);
   }
 
+  [[nodiscard]] StoredValues values_of(const DecisionRecord& record) const {
+    if (record.plan == 0 || !may_be_brief(record)) return values_at_length(record);
+    const auto plan = db_.shared().plan(db_, record.plan);
+    return stored_values(record, plan->release ? &*plan->release : nullptr, plan->post_processing);
+  }
   /// Of a token the row has what the line has, where nobody knows more.
   [[nodiscard]] std::string token_of(const DecisionRecord& record) const {
     if (!record.token_sha256) return "";

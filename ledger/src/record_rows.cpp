@@ -145,6 +145,18 @@ void require_read_back(const PlanRecord& plan) {
   if (!same) throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
 }
 
+void require_read_back(const StoredValues& stored, const DecisionRecord& record, const ReleaseRecord* release,
+                       const accounting::PostProcessing& post_processing) {
+  bool same = false;
+  try {
+    DecisionRecord read;
+    read_values(stored, release, post_processing, read);
+    same = read.component_values == record.component_values && read.values == record.values;
+  } catch (const LedgerCorrupt&) {
+  }
+  if (!same) throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
+}
+
 /// A digest that was changed would give a decision a plan that is not its own.
 void require_same(const PlanRecord& plan, const PlanRecord& stored) {
   const bool same = stored.policy_version == plan.policy_version && stored.question == plan.question &&
@@ -243,7 +255,10 @@ void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> mo
                         .token_sha256 = decision.token ? std::optional(decision.token->sha256) : std::nullopt,
                         .movements = std::move(movements)};
   decision.line = log_->size();
-  insert_decision(*connection_, *meta_, record, decision.line, column_of(decision.token));
+  const ReleaseRecord* const release = decision.release ? &*decision.release : nullptr;
+  const StoredValues values = stored_values(record, release, decision.post_processing);
+  if (release != nullptr) require_read_back(values, record, release, decision.post_processing);
+  insert_decision(*connection_, *meta_, record, values, decision.line, column_of(decision.token));
   log_row(record);
   decision.log = {.index = static_cast<std::uint64_t>(decision.line), .leaf = log_->last_leaf(), .tree = {}};
 }

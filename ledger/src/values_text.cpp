@@ -1,5 +1,7 @@
 #include "values_text.hpp"
 
+#include <optional>
+
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/ledger/json_writer.hpp"
@@ -29,11 +31,32 @@ class ValuesReader final {
     array([&] { nested.push_back(values()); });
     return nested;
   }
+  [[nodiscard]] std::vector<std::vector<Rational>> drawn(std::span<const Rational> grids) {
+    std::vector<std::vector<Rational>> drawn;
+    array([&] {
+      const bool quantities = rest_.starts_with("[\"") || rest_.starts_with("[]");
+      drawn.push_back(quantities ? values() : steps(grids, drawn.size()));
+    });
+    return drawn;
+  }
   void require_end() const {
     if (!rest_.empty()) malformed();
   }
 
  private:
+  std::vector<Rational> steps(std::span<const Rational> grids, std::size_t component) {
+    if (component >= grids.size() || grids[component] <= 0) {
+      throw LedgerCorrupt(std::string("column ") + column_ + " has steps of a grid where there is none");
+    }
+    std::vector<Rational> values;
+    array([&] {
+      const std::string_view number = rest_.substr(0, rest_.find_first_of(",]"));
+      if (number.find_first_of("./") != std::string_view::npos) malformed();
+      values.push_back(accounting::parse_canonical_rational(number, column_) * grids[component]);
+      rest_.remove_prefix(number.size());
+    });
+    return values;
+  }
   template <class Element>
   void array(const Element& element) {
     take('[');
@@ -54,6 +77,18 @@ class ValuesReader final {
   std::string_view rest_;
   const char* column_;
 };
+
+/// Nothing: they are not all steps of the grid, or too few to be worth it.
+std::optional<std::vector<Rational>> steps_of(const std::vector<Rational>& values, const Rational& grid) {
+  if (values.size() < 2 || grid <= 0) return std::nullopt;
+  std::vector<Rational> steps;
+  steps.reserve(values.size());
+  for (const Rational& value : values) {
+    Rational& step = steps.emplace_back(value / grid);
+    if (step.get_den() != 1) return std::nullopt;
+  }
+  return steps;
+}
 
 }  // namespace
 
@@ -77,6 +112,29 @@ std::string nested_values_text(const std::vector<std::vector<Rational>>& values)
 std::vector<std::vector<Rational>> parse_nested_values(std::string_view text, const char* column) {
   ValuesReader reader(text, column);
   auto values = reader.nested();
+  reader.require_end();
+  return values;
+}
+
+std::string drawn_text(const std::vector<std::vector<Rational>>& values, std::span<const Rational> grids) {
+  JsonWriter json;
+  std::size_t component = 0;
+  json.array(values, [&](const std::vector<Rational>& drawn) {
+    const auto steps = component < grids.size() ? steps_of(drawn, grids[component]) : std::nullopt;
+    ++component;
+    if (!steps) {
+      json.values(drawn);
+    } else {
+      json.array(*steps, [&](const Rational& step) { json.raw(accounting::text(step)); });
+    }
+  });
+  return json.take();
+}
+
+std::vector<std::vector<Rational>> parse_drawn(std::string_view text, const char* column,
+                                               std::span<const Rational> grids) {
+  ValuesReader reader(text, column);
+  auto values = reader.drawn(grids);
   reader.require_end();
   return values;
 }

@@ -4,6 +4,7 @@
 // Thread-safety: pure functions.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,5 +21,13 @@ namespace epsilog::ledger {
 [[nodiscard]] std::string nested_values_text(const std::vector<std::vector<accounting::Rational>>& values);
 [[nodiscard]] std::vector<std::vector<accounting::Rational>> parse_nested_values(std::string_view text,
                                                                                  const char* column);
+
+/// [[12,-3],["0.5"]]: of each component how many steps of its grid, where it has several values and all are
+/// such. Those without a grid are quantities.
+[[nodiscard]] std::string drawn_text(const std::vector<std::vector<accounting::Rational>>& values,
+                                     std::span<const accounting::Rational> grids);
+/// Of either kind; one value by itself may be in steps too.
+[[nodiscard]] std::vector<std::vector<accounting::Rational>> parse_drawn(
+    std::string_view text, const char* column, std::span<const accounting::Rational> grids);
 
 }  // namespace epsilog::ledger

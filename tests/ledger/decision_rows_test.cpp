@@ -36,8 +36,8 @@ ledger::RecordedDecision written_and_read(const DecisionRecord& record, const st
                                  .plan = 1};
     recorder.write(ledger::PlanRecord{
         .number = ++meta.plans, .policy_version = 1, .question = "{}", .first_at = meta.last_time});
-    ledger::insert_decision(connection, meta, first, 1);
-    ledger::insert_decision(connection, meta, record, 17, token);
+    ledger::insert_decision(connection, meta, first, {}, 1);
+    ledger::insert_decision(connection, meta, record, ledger::values_at_length(record), 17, token);
     meta.decisions = 2;
   });
   ledger::Connection connection(ledger::locate(fixture.path), ledger::Connection::Role::reader);

@@ -1,4 +1,6 @@
 // Answers by several columns: what is in their cells, what is recorded and found again, what is refused.
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <random>
 
 #include "banded_clinic.hpp"
@@ -270,4 +272,57 @@ TEST_CASE("tables: suppression is refused where no count of cells is released",
   engine::Question histogram = question("histogram:ward");
   engine::suppress_below(histogram, 5);
   CHECK(histogram.suppress_below == Rational(5));
+}
+
+TEST_CASE("tables: a cell takes at most 20 bytes of the ledger, whatever is asked of it but a variance",
+          "[engine][table][size]") {
+  // 625 cells, so that the mean of their lengths is far from 20 whatever is drawn: one digit more in every
+  // fifth would be needed.
+  std::string places = "[0";
+  for (int i = 1; i < 25; ++i) places += ", " + std::to_string(i);
+  places += "]";
+  std::mt19937_64 random(20261126);
+  std::string csv = "id,age,cost,ward,a,b\n";
+  for (int i = 0; i < 2'000; ++i) {
+    const auto below = [&random](std::uint64_t end) { return std::to_string(random() % end); };
+    csv += "p" + below(1'500) + "," + below(111) + "," + below(5'000) + "." +
+           std::to_string(10 + random() % 90) + ",A," + below(20) + "," + below(25) + "\n";
+  }
+  for (const char* mechanism : {"snapping", "discrete_laplace", "discrete_gaussian"}) {
+    const TemporaryFolder folder;
+    folder.write("visits.csv", csv);
+    folder.write("policy.yaml",
+                 "version: 1\ndatasets:\n  clinic:\n    source: {csv: visits.csv}\n"
+                 "    unit: {id: id, max_rows: 3}\n    rows: {max: 100000}\n    neighbours: add-remove\n"
+                 "    budget: {epsilon: 100, delta: 0.001}\n    columns:\n"
+                 "      age: {type: int, bounds: [0, 110]}\n"
+                 "      cost: {type: decimal, scale: 2, bounds: [0, 5000]}\n"
+                 "      ward: {type: string, values: [A, B, C]}\n      a: {type: int, values: " +
+                     places + "}\n      b: {type: int, values: " + places +
+                     "}\n    allow: {statistics: [count, units, sum, mean, variance, count_of, proportion, "
+                     "distinct, private_variance, ratio]}\n    release: {default: {mechanism: " +
+                     mechanism + "}}\n");
+    const std::string ledger = folder.path("clinic.ledger");
+    (void)Engine::init(folder.path("policy.yaml"), ledger, "curator");
+    Engine engine = Engine::open(ledger);
+    for (const char* statistic :
+         {"count", "units", "count:age", "sum:age", "sum:cost", "mean:age", "mean:cost", "variance:age",
+          "variance:cost", "distinct:ward", "proportion:ward:A", "ratio:cost,age"}) {
+      engine::Request asked = request(statistic, "0.1", statistic, "a,b");
+      if (std::string(mechanism) == "discrete_gaussian") asked.delta = Rational(1, 1'000'000);
+      const Answer table = release(engine, asked);
+      REQUIRE(table.recorded.granted);
+      SQLite::Database database(ledger, SQLite::OPEN_READONLY);
+      const int bytes =
+          database
+              .execAndGet("SELECT length(component_values) + length(\"values\") FROM decision WHERE key = '" +
+                          std::string(statistic) + "'")
+              .getInt();
+      CAPTURE(mechanism, statistic, bytes / 625.0);
+      // Of a variance a cell has three draws, two of them in steps of 2^-20 of the noise.
+      const bool three_draws = std::string_view(statistic).starts_with("variance:");
+      CHECK(bytes <= (three_draws ? 26 : 20) * 625);
+    }
+    CHECK(engine::audit_verify(ledger).faults.empty());
+  }
 }
