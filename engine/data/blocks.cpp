@@ -88,7 +88,7 @@ BlockMembership::BlockMembership(const Dataset& dataset)
 
 bool BlockMembership::contains(const RawCell& raw) const {
   const Cell cell = reader_.read(raw);
-  if (values_) return values_->find(cell).has_value();
+  if (values_) return values_->find(cell) != kNoPlace;
   return !cell.missing && cell.fixed >= first_day_ && cell.fixed <= last_day_;
 }
 

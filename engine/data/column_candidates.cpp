@@ -99,14 +99,19 @@ std::uint64_t CandidateFinder::of_fixed(Int128 value) const {
   if (value <= first_) return 0;
   if (value >= last_) return candidates_.count - 1;
   const Int128 beyond = value - first_;
+  if (last_ - first_ <= INT64_MAX) {  // a division of wide integers takes ten times as long
+    const auto near = static_cast<std::uint64_t>(beyond);
+    const auto step = static_cast<std::uint64_t>(step_);
+    if (step == 1) return near;
+    const std::uint64_t rest = near % step;
+    return near / step + (rest >= step - rest ? 1 : 0);
+  }
   const Int128 whole = beyond / step_;
   const Int128 rest = beyond - whole * step_;
   return static_cast<std::uint64_t>(rest >= step_ - rest ? whole + 1 : whole);
 }
 
-std::optional<std::uint64_t> CandidateFinder::find(const Cell& cell) const {
-  if (cell.missing) return of_missing_;
-  if (fixed_) return of_fixed(cell.fixed);
+std::uint64_t CandidateFinder::of_rational(const Cell& cell) const {
   const Rational value =
       real_ ? Rational(cell.real)
             : Rational(to_integer(cell.fixed)) * accounting::power_of_ten(-static_cast<long>(scale_));

@@ -33,16 +33,21 @@ class CandidateFinder final {
   /// Requires  candidates = candidates_of(column).
   CandidateFinder(const Column& column, ColumnCandidates candidates);
 
-  /// Nothing: the cell is missing, and the column has no stand-in.
-  [[nodiscard]] std::optional<std::uint64_t> find(const Cell& cell) const;
+  static constexpr std::uint64_t kNone = UINT64_MAX;
+  /// kNone: the cell is missing, and the column has no stand-in.
+  [[nodiscard]] std::uint64_t find(const Cell& cell) const {
+    if (cell.missing) return of_missing_;
+    return fixed_ ? of_fixed(cell.fixed) : of_rational(cell);
+  }
 
  private:
   [[nodiscard]] std::uint64_t of_fixed(Int128 value) const;
+  [[nodiscard]] std::uint64_t of_rational(const Cell& cell) const;
 
   ColumnCandidates candidates_;
   bool real_;
   unsigned scale_;
-  std::optional<std::uint64_t> of_missing_;
+  std::uint64_t of_missing_ = kNone;
   /// Whether candidates are as large as cells can be at most: then what follows is in units of the scale.
   bool fixed_;
   Int128 first_ = 0;

@@ -93,9 +93,9 @@ CellDialect CellDialect::of(const Dataset& dataset) {
   return {dataset.csv->decimal_point, dataset.csv->thousands, dataset.csv->date_format};
 }
 
-Cell CellReader::read(const RawCell& raw) const {
-  Cell cell;
-  if (raw.missing || raw.text.empty()) return cell;
+void CellReader::read(const RawCell& raw, Cell& cell) const {
+  cell.missing = true;
+  if (raw.missing || raw.text.empty()) return;
   switch (type_) {
     case ColumnType::integer:
     case ColumnType::decimal:
@@ -115,7 +115,6 @@ Cell CellReader::read(const RawCell& raw) const {
       cell.text = raw.text;
       break;
   }
-  return cell;
 }
 
 std::string_view CellReader::without_groups(std::string_view text, std::string& room) const {
@@ -154,7 +153,38 @@ bool CellReader::read_date(std::string_view text, Int128& value) const {
   return true;
 }
 
+bool CellReader::read_short_fixed(std::string_view text, Int128& value) const {
+  const std::size_t size = text.size();
+  const bool negative = text[0] == '-';
+  std::size_t at = negative || text[0] == '+' ? 1 : 0;
+  const std::size_t whole = at;
+  std::uint64_t magnitude = 0;
+  for (; at < size && is_digit(text[at]); ++at)
+    magnitude = magnitude * 10 + static_cast<std::uint64_t>(text[at] - '0');
+  if (at == whole) return false;
+  std::size_t places = 0;
+  if (at < size) {
+    if (text[at] != dialect_.decimal_point || type_ == ColumnType::integer || ++at == size) return false;
+    for (; at < size && is_digit(text[at]); ++at) {
+      if (places < scale_) {
+        magnitude = magnitude * 10 + static_cast<std::uint64_t>(text[at] - '0');
+        ++places;
+      } else if (text[at] != '0') {
+        return false;
+      }
+    }
+    if (at < size) return false;
+  }
+  // 18 digits and a scale of 18 make no more than kFixedMax.
+  Int128 result = static_cast<Int128>(magnitude);
+  for (; places < scale_; ++places) result *= 10;
+  value = negative ? -result : result;
+  return true;
+}
+
 bool CellReader::read_fixed(std::string_view text, Int128& value) const {
+  constexpr std::size_t kShort = 18;
+  if (text.size() <= kShort && dialect_.thousands.empty()) return read_short_fixed(text, value);
   std::string room;
   text = without_groups(text, room);
   const NumberShape shape = shape_of(text, dialect_.decimal_point, false);
@@ -250,6 +280,17 @@ RealPlace place_real(const Rational& value) {
   return value > 0 ? RealPlace{outer, inner} : RealPlace{-inner, -outer};
 }
 
+namespace {
+
+constexpr std::size_t kBytes = 256;
+
+/// 0 of an empty text, which stands before all others.
+std::size_t first_byte(std::string_view text) {
+  return text.empty() ? 0 : static_cast<unsigned char>(text[0]);
+}
+
+}  // namespace
+
 DeclaredValues::DeclaredValues(const Column& column) : type_(column.type) {
   const CellReader reader(column.type, column.scale, CellDialect{});
   for (std::size_t i = 0; i < column.values.size(); ++i) {
@@ -263,6 +304,18 @@ DeclaredValues::DeclaredValues(const Column& column) : type_(column.type) {
   }
   std::sort(texts_.begin(), texts_.end());
   std::sort(numbers_.begin(), numbers_.end());
+  if (!texts_.empty()) {
+    for (std::size_t first = 0, at = 0; first <= kBytes; ++first) {
+      while (at < texts_.size() && first_byte(texts_[at].first) < first) ++at;
+      begins_.push_back(static_cast<std::uint32_t>(at));
+    }
+  }
+  constexpr Int128 kNearMax = 4'096;
+  if (!numbers_.empty() && numbers_.back().first - numbers_.front().first < kNearMax) {
+    near_.assign(static_cast<std::size_t>(numbers_.back().first - numbers_.front().first) + 1, kNoPlace);
+    for (const auto& [number, place] : numbers_)
+      near_[static_cast<std::size_t>(number - numbers_.front().first)] = place;
+  }
   if (column.missing && column.missing->get_den() == 1) {
     Cell cell;
     cell.missing = false;
@@ -271,19 +324,29 @@ DeclaredValues::DeclaredValues(const Column& column) : type_(column.type) {
   }
 }
 
-std::optional<std::size_t> DeclaredValues::find(const Cell& cell) const {
+std::size_t DeclaredValues::find(const Cell& cell) const {
   if (cell.missing) return stand_in_;
-  if (type_ == ColumnType::string) {
-    const auto found =
-        std::lower_bound(texts_.begin(), texts_.end(), cell.text,
-                         [](const auto& entry, std::string_view text) { return entry.first < text; });
-    if (found == texts_.end() || found->first != cell.text) return std::nullopt;
-    return found->second;
+  return type_ == ColumnType::string ? of_text(cell.text) : of_number(cell.fixed);
+}
+
+std::size_t DeclaredValues::of_text(std::string_view text) const {
+  if (texts_.empty()) return kNoPlace;
+  const std::size_t first = first_byte(text);
+  const auto begin = texts_.begin() + begins_[first];
+  const auto end = texts_.begin() + begins_[first + 1];
+  const auto found = std::lower_bound(
+      begin, end, text, [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
+  return found == end || found->first != text ? kNoPlace : found->second;
+}
+
+std::size_t DeclaredValues::of_number(Int128 number) const {
+  if (!near_.empty()) {
+    const Int128 beyond = number - numbers_.front().first;
+    return beyond < 0 || beyond >= std::ssize(near_) ? kNoPlace : near_[static_cast<std::size_t>(beyond)];
   }
-  const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), cell.fixed,
-                                      [](const auto& entry, Int128 value) { return entry.first < value; });
-  if (found == numbers_.end() || found->first != cell.fixed) return std::nullopt;
-  return found->second;
+  const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), number,
+                                      [](const auto& entry, Int128 wanted) { return entry.first < wanted; });
+  return found == numbers_.end() || found->first != number ? kNoPlace : found->second;
 }
 
 }  // namespace epsilog::engine

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,10 +51,18 @@ class CellReader final {
   /// The reader for a column of the dataset, in the dialect of its source.
   [[nodiscard]] static CellReader of(const Dataset& dataset, const Column& column);
 
-  [[nodiscard]] Cell read(const RawCell& raw) const;
+  [[nodiscard]] Cell read(const RawCell& raw) const {
+    Cell cell;
+    read(raw, cell);
+    return cell;
+  }
+  /// In its place: `cell` was never written, or by a reader of the same type.
+  void read(const RawCell& raw, Cell& cell) const;
 
  private:
   [[nodiscard]] bool read_fixed(std::string_view text, Int128& value) const;
+  /// The same of a text of at most 18 characters in a dialect without groups.
+  [[nodiscard]] bool read_short_fixed(std::string_view text, Int128& value) const;
   [[nodiscard]] bool read_real(std::string_view text, double& value) const;
   [[nodiscard]] bool read_date(std::string_view text, Int128& value) const;
   /// The number without its groups, in `room`; as it is where it has none, or none that are right.
@@ -76,19 +86,29 @@ struct RealPlace {
 [[nodiscard]] FixedPlace place_fixed(const Rational& value, unsigned scale);
 [[nodiscard]] RealPlace place_real(const Rational& value);
 
+/// Of a cell that stands at none of the places there are. An optional would be put together in two parts and
+/// loaded in one, while they are on their way to memory.
+inline constexpr std::size_t kNoPlace = std::numeric_limits<std::size_t>::max();
+
 /// Finds a cell among the declared values of a column.
 class DeclaredValues final {
  public:
   explicit DeclaredValues(const Column& column);
-  /// The position of the value in the order declared; empty for another value. A missing cell is
-  /// where its stand-in is.
-  [[nodiscard]] std::optional<std::size_t> find(const Cell& cell) const;
+  /// The position of the value in the order declared; kNoPlace for another value. A missing cell is where
+  /// its stand-in is.
+  [[nodiscard]] std::size_t find(const Cell& cell) const;
 
  private:
+  [[nodiscard]] std::size_t of_text(std::string_view text) const;
+  [[nodiscard]] std::size_t of_number(Int128 number) const;
+
   ColumnType type_;
   std::vector<std::pair<std::string, std::size_t>> texts_;  ///< sorted; string columns
+  std::vector<std::uint32_t> begins_;                       ///< of those with each first byte, in texts_
   std::vector<std::pair<Int128, std::size_t>> numbers_;     ///< sorted; int, bool and date columns
-  std::optional<std::size_t> stand_in_;
+  /// Place of each number from the first on, where they lie near each other.
+  std::vector<std::size_t> near_;
+  std::size_t stand_in_ = kNoPlace;
 };
 
 }  // namespace epsilog::engine

@@ -21,36 +21,15 @@ ColumnRange::ColumnRange(const Column& column)
       real_lower(place_real(bounds.lower)),
       real_upper(place_real(bounds.upper)) {}
 
-bool ColumnRange::below(const Cell& cell) const {
-  return type == ColumnType::real ? cell.real < real_lower.up : cell.fixed < fixed_lower.up;
-}
-
-bool ColumnRange::above(const Cell& cell) const {
-  return type == ColumnType::real ? cell.real > real_upper.down : cell.fixed > fixed_upper.down;
-}
-
 ColumnMoments::ColumnMoments(const ColumnRange& range, bool with_squares)
     : range_(&range), with_squares_(with_squares) {
   if (range.type == ColumnType::real) real_ = std::make_unique<RealSums>();
 }
 
-void ColumnMoments::add(const Cell& cell) {
-  if (cell.missing) {
-    if (range_->stand_in) ++stand_ins_;
-  } else if (range_->below(cell)) {
-    ++below_;
-  } else if (range_->above(cell)) {
-    ++above_;
-  } else {
-    ++inside_;
-    if (real_) {
-      real_->values.add(cell.real);
-      if (with_squares_) real_->squares.add(cell.real);
-    } else {
-      fixed_values_.add(cell.fixed);
-      if (with_squares_) fixed_squares_.add_square(cell.fixed);
-    }
-  }
+void ColumnMoments::add_real(double value) {
+  ++inside_;
+  real_->values.add(value);
+  if (with_squares_) real_->squares.add(value);
 }
 
 Rational ColumnMoments::count() const {

@@ -17,8 +17,12 @@ struct ColumnRange {
   /// Requires  an int, decimal or double column with bounds.
   explicit ColumnRange(const Column& column);
 
-  [[nodiscard]] bool below(const Cell& cell) const;
-  [[nodiscard]] bool above(const Cell& cell) const;
+  [[nodiscard]] bool below(const Cell& cell) const {
+    return type == ColumnType::real ? cell.real < real_lower.up : cell.fixed < fixed_lower.up;
+  }
+  [[nodiscard]] bool above(const Cell& cell) const {
+    return type == ColumnType::real ? cell.real > real_upper.down : cell.fixed > fixed_upper.down;
+  }
 
   ColumnType type;
   unsigned scale;
@@ -35,7 +39,21 @@ class ColumnMoments final {
   ColumnMoments(const ColumnRange& range, bool with_squares);
 
   /// A missing cell counts as the column's stand-in; without one it is left out.
-  void add(const Cell& cell);
+  void add(const Cell& cell) {
+    if (cell.missing) {
+      if (range_->stand_in) ++stand_ins_;
+    } else if (range_->below(cell)) {
+      ++below_;
+    } else if (range_->above(cell)) {
+      ++above_;
+    } else if (real_) {
+      add_real(cell.real);
+    } else {
+      ++inside_;
+      fixed_values_.add(cell.fixed);
+      if (with_squares_) fixed_squares_.add_square(cell.fixed);
+    }
+  }
   /// Requires  the column has a stand-in.
   void add_stand_in() { ++stand_ins_; }
 
@@ -52,6 +70,7 @@ class ColumnMoments final {
     BinarySum values;
     BinarySquareSum squares;
   };
+  void add_real(double value);
   [[nodiscard]] Rational inside_sum() const;
   [[nodiscard]] Rational inside_squares() const;
 

@@ -87,8 +87,8 @@ std::optional<std::size_t> CellLabels::label_of_value(const Cell& cell) const {
   if (const auto* edges = std::get_if<FixedEdges>(&rule_)) return part_of(*edges, cell.fixed);
   if (const auto* edges = std::get_if<RealEdges>(&rule_)) return part_of(*edges, cell.real);
   const auto& mapped = std::get<Mapped>(rule_);
-  const auto found = mapped.values.find(cell);
-  return found ? mapped.places[*found] : mapped.other;
+  const std::size_t found = mapped.values.find(cell);
+  return found == kNoPlace ? mapped.other : mapped.places[found];
 }
 
 std::optional<std::size_t> CellLabels::find(const Cell& cell) const {
@@ -138,14 +138,10 @@ ColumnReader ColumnReader::of(const Dataset& dataset, const Column& column) {
   return {dataset, column, CellDialect::of(dataset)};
 }
 
-Cell ColumnReader::read(const RawCell& raw) const {
-  Cell cell = reader_.read(raw);
-  if (!labels_) return cell;
-  const auto label = labels_->find(cell);
-  cell = {};
+void ColumnReader::read_label(const RawCell& raw, Cell& cell) const {
+  const auto label = labels_->find(reader_.read(raw));
   cell.missing = !label;
   if (label) cell.text = labels_->labels()[*label];
-  return cell;
 }
 
 }  // namespace epsilog::engine

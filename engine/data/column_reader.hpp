@@ -58,11 +58,22 @@ class ColumnReader final {
   /// The same in the dialect of the dataset's source.
   [[nodiscard]] static ColumnReader of(const Dataset& dataset, const Column& column);
 
-  [[nodiscard]] Cell read(const RawCell& raw) const;
+  [[nodiscard]] Cell read(const RawCell& raw) const {
+    Cell cell;
+    read(raw, cell);
+    return cell;
+  }
+  /// In its place: `cell` was never written, or by this.
+  void read(const RawCell& raw, Cell& cell) const {
+    if (labels_) return read_label(raw, cell);
+    reader_.read(raw, cell);
+  }
   /// Before it is given its label.
   [[nodiscard]] Cell read_source(const RawCell& raw) const { return reader_.read(raw); }
 
  private:
+  void read_label(const RawCell& raw, Cell& cell) const;
+
   CellReader reader_;
   std::shared_ptr<const CellLabels> labels_;  ///< shared by copies, because cells point into them
 };

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/statistic.hpp"
@@ -14,28 +13,39 @@ namespace epsilog::engine {
 
 class CountedCells final {
  public:
+  enum class By {
+    every_value,  ///< the declared values in their order, then all others: what every statistic is made of
+    statistic,    ///< what the statistic tells apart
+  };
   /// Requires  derive() accepted a question with this statistic, which counts_cells().
-  CountedCells(const Dataset& dataset, const Statistic& statistic, RowReading& reading);
+  CountedCells(const Dataset& dataset, const Statistic& statistic, By by, RowReading& reading);
 
-  /// Of count:C 0, of proportion:C:V 0 for V and 1 for another value, of distinct:C the place of the value
-  /// among those declared; nothing where the row does not count: its cell is missing or, of distinct, its
-  /// value none of those declared. A missing cell for which a constant stands in is that constant, as in
-  /// --by.
-  [[nodiscard]] std::optional<std::size_t> find(RowReading& reading) const {
-    if (kind_ == StatisticKind::distinct) return reading.place(column_);
-    if (!has_stand_in_ && reading.cell(column_).missing) return std::nullopt;
-    if (kind_ == StatisticKind::count_of) return 0;
-    return reading.place(column_) == value_ ? 0 : 1;
+  /// By the statistic, of count:C 0, of proportion:C:V 0 for V and 1 for another value, of distinct:C the
+  /// place of the value among those declared. kNoPlace where the row does not count: its cell is missing or,
+  /// of distinct by itself, its value none of those declared. A missing cell for which a constant stands in
+  /// is that constant, as in --by.
+  [[nodiscard]] std::size_t find(RowReading& reading) const {
+    if (declared_only_) return reading.place(column_);
+    if (!has_stand_in_ && reading.cell(column_).missing) return kNoPlace;
+    if (places_ == 1) return 0;
+    const std::size_t place = reading.place(column_);
+    if (value_ != kNoPlace) return place == value_ ? 0 : 1;
+    return place == kNoPlace ? places_ - 1 : place;
   }
   /// So many different places can be found.
   [[nodiscard]] std::size_t places() const noexcept { return places_; }
+  [[nodiscard]] By by() const noexcept { return by_; }
 
  private:
-  StatisticKind kind_;
+  By by_;
   bool has_stand_in_;
-  std::size_t column_;     ///< as the reading knows it
-  std::size_t value_ = 0;  ///< of proportion: the place of V among those declared
+  bool declared_only_ = false;
+  std::size_t column_;            ///< as the reading knows it
+  std::size_t value_ = kNoPlace;  ///< of proportion by itself: the place of V among those declared
   std::size_t places_ = 1;
 };
+
+/// Of a declared value of the column.
+[[nodiscard]] std::size_t place_among_declared(const Column& column, const std::string& value);
 
 }  // namespace epsilog::engine

@@ -42,23 +42,13 @@ Integer to_integer(Int128 value) {
   return negative ? Integer(-result) : result;
 }
 
-void IntegerSum::add(Int128 term) {
-  constexpr Int128 kSmall = Int128{1} << 63;
-  if (-kSmall < term && term < kSmall) {
-    small_ += term;
-  } else {
-    large_ += to_integer(term);
-  }
+void IntegerSum::add_large(Int128 term) {
+  large_ += to_integer(term);
 }
 
-void IntegerSum::add_square(Int128 root) {
-  constexpr Int128 kSmall = Int128{1} << 31;
-  if (-kSmall < root && root < kSmall) {
-    small_ += root * root;
-  } else {
-    const Integer exact = to_integer(root);
-    large_ += exact * exact;
-  }
+void IntegerSum::add_large_square(Int128 root) {
+  const Integer exact = to_integer(root);
+  large_ += exact * exact;
 }
 
 Integer IntegerSum::value() const {

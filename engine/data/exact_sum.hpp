@@ -21,12 +21,27 @@ __extension__ typedef unsigned __int128 UInt128;
 /// A sum of integers and of squares of integers.
 class IntegerSum final {
  public:
-  void add(Int128 term);
-  void add_square(Int128 root);
+  void add(Int128 term) {
+    if (term == static_cast<std::int64_t>(term)) {
+      small_ += term;
+    } else {
+      add_large(term);
+    }
+  }
+  void add_square(Int128 root) {
+    if (root == static_cast<std::int32_t>(root)) {
+      small_ += root * root;
+    } else {
+      add_large_square(root);
+    }
+  }
   [[nodiscard]] accounting::Integer value() const;
 
  private:
-  /// Terms below 2^63 in size: 2^64 of them cannot leave 128 bits.
+  void add_large(Int128 term);
+  void add_large_square(Int128 root);
+
+  /// Terms of at most 2^63 in size: fewer than 2^64 of them cannot leave 128 bits.
   Int128 small_ = 0;
   accounting::Integer large_ = 0;
 };

@@ -134,16 +134,10 @@ void RowFilter::link(const Condition& part, std::size_t if_true, std::size_t if_
 }
 
 bool RowFilter::keeps(std::span<const RawCell> cells) const {
-  std::size_t at = tests_.empty() ? kKeep : 0;
-  while (at < tests_.size()) {
-    const Test& test = tests_[at];
-    at = holds(test, cells[test.cell]) ? test.if_true : test.if_false;
-  }
-  return at == kKeep;
+  return keeps_read([&](std::size_t i) { return tests_[i].reader.read(cells[tests_[i].cell]); });
 }
 
-bool RowFilter::holds(const Test& test, const RawCell& raw) {
-  const Cell cell = test.reader.read(raw);
+bool RowFilter::holds(const Test& test, const Cell& cell) {
   if (cell.missing) return test.when_missing;
   if (test.type == ColumnType::string) return compares_text(test.op, cell.text, test.texts);
   if (test.type == ColumnType::real) return compares(test.op, cell.real, test.real);

@@ -27,6 +27,13 @@ class RowFilter final {
             const CellDialect& dialect);
 
   [[nodiscard]] bool keeps(std::span<const RawCell> cells) const;
+  /// The same of cells that were read: `cell_of(i)` is that of the column of comparison i of the predicate.
+  template <class CellOf>
+  [[nodiscard]] bool keeps_read(const CellOf& cell_of) const {
+    std::size_t at = tests_.empty() ? kKeep : 0;
+    while (at < tests_.size()) at = holds(tests_[at], cell_of(at)) ? tests_[at].if_true : tests_[at].if_false;
+    return at == kKeep;
+  }
 
  private:
   struct Test {
@@ -45,7 +52,7 @@ class RowFilter final {
   static constexpr std::size_t kDrop = kKeep - 1;
 
   void link(const Condition& part, std::size_t if_true, std::size_t if_false);
-  [[nodiscard]] static bool holds(const Test& test, const RawCell& raw);
+  [[nodiscard]] static bool holds(const Test& test, const Cell& cell);
 
   std::vector<Test> tests_;  ///< one a comparison, in its order; the first begins
 };

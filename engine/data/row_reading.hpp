@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,13 +31,13 @@ class RowReading final {
   [[nodiscard]] const Cell& cell(std::size_t number) {
     Read& read = read_[number];
     if (read.row != row_) {
-      read.cell = read.reader.read(cells_[read.place]);
+      read.reader.read(cells_[read.place], read.cell);
       read.row = row_;
     }
     return read.cell;
   }
   /// Where the cell stands among the declared values of its column, as DeclaredValues::find() has it.
-  [[nodiscard]] const std::optional<std::size_t>& place(std::size_t number) {
+  [[nodiscard]] std::size_t place(std::size_t number) {
     Read& read = read_[number];
     if (read.placed != row_) {
       read.place_among_values = read.values.find(cell(number));
@@ -59,7 +58,7 @@ class RowReading final {
     std::uint64_t row = 0;  ///< of which `cell` is
     Cell cell = {};
     std::uint64_t placed = 0;  ///< of which row the next is
-    std::optional<std::size_t> place_among_values = {};
+    std::size_t place_among_values = kNoPlace;
   };
 
   const Dataset& dataset_;

@@ -39,7 +39,7 @@ class ColumnInspector {
       return;
     }
     if (range_ && (range_->below(cell) || range_->above(cell))) ++report_.out_of_bounds;
-    const bool undeclared = derived_ ? reader_.read(raw).missing : values_ && !values_->find(cell);
+    const bool undeclared = derived_ ? reader_.read(raw).missing : values_ && values_->find(cell) == kNoPlace;
     if (undeclared) ++report_.undeclared;
   }
 

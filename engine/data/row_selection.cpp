@@ -28,12 +28,12 @@ RowGrouping::RowGrouping(const Dataset& dataset, const std::vector<std::string>&
   }
 }
 
-std::optional<std::size_t> RowGrouping::found(RowReading& reading) const {
+std::size_t RowGrouping::found(RowReading& reading) const {
   std::size_t cell = 0;
   for (const Group& group : groups_) {
-    const std::optional<std::size_t>& place = reading.place(group.column);
-    if (!place) return std::nullopt;
-    cell = cell * group.size + *place;
+    const std::size_t place = reading.place(group.column);
+    if (place == kNoPlace) return kNoPlace;
+    cell = cell * group.size + place;
   }
   return cell;
 }
@@ -42,8 +42,13 @@ RowCondition& RowSelections::condition_of(const Question& question) {
   const std::string name = condition_text(question);
   if (RowCondition* known = named(conditions_, name)) return *known;
   RowFilter filter;
-  if (question.where) filter = RowFilter(dataset_, *question.where, columns_, CellDialect::of(dataset_));
-  return conditions_.emplace_back(name, RowCondition(std::move(filter))).second;
+  std::vector<std::size_t> compared;
+  if (question.where) {
+    filter = RowFilter(dataset_, *question.where, columns_, CellDialect::of(dataset_));
+    for (const Comparison& comparison : question.where->comparisons())
+      compared.push_back(reading_.number_of(comparison.column));
+  }
+  return conditions_.emplace_back(name, RowCondition(std::move(filter), std::move(compared))).second;
 }
 
 RowGrouping& RowSelections::grouping_of(const Question& question) {

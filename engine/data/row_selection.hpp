@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,11 +20,13 @@ namespace epsilog::engine {
 /// A condition, asked of each row once.
 class RowCondition final {
  public:
-  explicit RowCondition(RowFilter filter) : filter_(std::move(filter)) {}
+  /// `columns`: as the reading knows those of the comparisons.
+  RowCondition(RowFilter filter, std::vector<std::size_t> columns)
+      : filter_(std::move(filter)), columns_(std::move(columns)) {}
 
-  [[nodiscard]] bool keeps(const RowReading& reading) {
+  [[nodiscard]] bool keeps(RowReading& reading) {
     if (row_ != reading.row()) {
-      keeps_ = filter_.keeps(reading.cells());
+      keeps_ = filter_.keeps_read([&](std::size_t i) -> const Cell& { return reading.cell(columns_[i]); });
       row_ = reading.row();
     }
     return keeps_;
@@ -33,6 +34,7 @@ class RowCondition final {
 
  private:
   RowFilter filter_;
+  std::vector<std::size_t> columns_;
   std::uint64_t row_ = 0;
   bool keeps_ = true;
 };
@@ -42,8 +44,8 @@ class RowGrouping final {
  public:
   RowGrouping(const Dataset& dataset, const std::vector<std::string>& by, RowReading& reading);
 
-  /// Nothing: the row belongs to no cell of the answer.
-  [[nodiscard]] const std::optional<std::size_t>& cell(RowReading& reading) {
+  /// kNoPlace: the row belongs to no cell of the answer.
+  [[nodiscard]] std::size_t cell(RowReading& reading) {
     if (row_ != reading.row()) {
       cell_ = found(reading);
       row_ = reading.row();
@@ -57,11 +59,11 @@ class RowGrouping final {
     std::size_t column;
     std::size_t size;  ///< so many values
   };
-  [[nodiscard]] std::optional<std::size_t> found(RowReading& reading) const;
+  [[nodiscard]] std::size_t found(RowReading& reading) const;
 
   std::vector<Group> groups_;
   std::uint64_t row_ = 0;
-  std::optional<std::size_t> cell_;
+  std::size_t cell_ = kNoPlace;
 };
 
 /// The rows that are kept of each unit for questions with one condition and one grouping.
@@ -75,17 +77,17 @@ class RowSelection final {
   /// `standing`: of the row, of which every selection says the same.
   void take(RowRules::Fate standing, RowReading& reading, UnitOfRow& unit) {
     const auto asked = [&] {
-      if (!condition_.keeps(reading)) return false;
-      const std::optional<std::size_t>& cell = grouping_.cell(reading);
-      if (cell) cell_ = *cell;
-      return cell.has_value();
+      cell_ = condition_.keeps(reading) ? grouping_.cell(reading) : kNoPlace;
+      return cell_ != kNoPlace;
     };
-    kept_ = rules_.fate(standing, unit, asked) == RowRules::Fate::kept;
+    if (rules_.fate(standing, unit, asked) != RowRules::Fate::kept) cell_ = kNoPlace;
   }
 
-  [[nodiscard]] bool kept() const noexcept { return kept_; }
-  /// Of the row that was taken last. Requires  kept().
+  /// Of the row that was taken last; kNoPlace if it is not kept.
   [[nodiscard]] std::size_t cell() const noexcept { return cell_; }
+  [[nodiscard]] bool same_condition(const RowSelection& other) const noexcept {
+    return &condition_ == &other.condition_;
+  }
   [[nodiscard]] const RowRules& rules() const noexcept { return rules_; }
   [[nodiscard]] bool grouped() const noexcept { return !grouping_.empty(); }
 
@@ -93,8 +95,7 @@ class RowSelection final {
   RowRules rules_;
   RowCondition& condition_;
   RowGrouping& grouping_;
-  bool kept_ = false;
-  std::size_t cell_ = 0;
+  std::size_t cell_ = kNoPlace;
 };
 
 /// Makes what is the same of several questions once.

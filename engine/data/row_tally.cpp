@@ -17,7 +17,7 @@ bool lacks(const Cell& cell, const ColumnRange& range) {
 
 }  // namespace
 
-std::string added_up(const Statistic& statistic) {
+std::string added_up(const Statistic& statistic, CountedCells::By by) {
   switch (statistic.kind) {
     case StatisticKind::sum:
     case StatisticKind::mean:
@@ -25,11 +25,14 @@ std::string added_up(const Statistic& statistic) {
       return std::string(name(StatisticKind::sum)) + ":" + statistic.subject;
     case StatisticKind::quantile:
       return std::string(name(StatisticKind::quantile)) + ":" + statistic.subject;
-    case StatisticKind::count:
-    case StatisticKind::units:
     case StatisticKind::count_of:
     case StatisticKind::proportion:
     case StatisticKind::distinct:
+      if (by == CountedCells::By::every_value)
+        return std::string(name(StatisticKind::distinct)) + ":" + statistic.subject;
+      return "alone " + statistic.text();
+    case StatisticKind::count:
+    case StatisticKind::units:
     case StatisticKind::ratio:
       return statistic.text();
     case StatisticKind::value:
@@ -40,7 +43,7 @@ std::string added_up(const Statistic& statistic) {
   return "";
 }
 
-RowTally::Adds RowTally::adds_of(StatisticKind kind) {
+RowTally::Adds RowTally::adds_of(StatisticKind kind, CountedCells::By by) {
   switch (kind) {
     case StatisticKind::count:
       return Adds::rows;
@@ -58,7 +61,7 @@ RowTally::Adds RowTally::adds_of(StatisticKind kind) {
     case StatisticKind::proportion:
       return Adds::counted;
     case StatisticKind::distinct:
-      return Adds::distinct;
+      return by == CountedCells::By::every_value ? Adds::counted : Adds::distinct;
     case StatisticKind::value:
     case StatisticKind::private_variance:
       break;
@@ -68,16 +71,21 @@ RowTally::Adds RowTally::adds_of(StatisticKind kind) {
 }
 
 RowTally::RowTally(const Dataset& dataset, const Asked& asked, RowReading& reading)
-    : adds_(adds_of(asked.statistic.kind)),
+    : adds_(adds_of(asked.statistic.kind, asked.by)),
       keeps_all_places_(asked.keeps_all_places),
       margins_(asked.margins),
+      dataset_(dataset),
       rows_(margins_ ? margins_->cells() : asked.cells) {
   if (adds_ == Adds::units) seen_.emplace(rows_.size());
   if (!is_about_column(asked.statistic.kind)) return;
   column_ = reading.number_of(asked.statistic.subject);
   if (counts_cells(asked.statistic.kind)) {
-    counted_.emplace(dataset, asked.statistic, reading);
-    seen_.emplace(counted_->places());
+    counted_.emplace(dataset, asked.statistic, asked.by, reading);
+    if (adds_ == Adds::distinct) {
+      seen_.emplace(counted_->places());
+    } else {
+      rows_.resize(asked.cells * counted_->places());
+    }
     return;
   }
   if (adds_ == Adds::candidates) {
@@ -93,28 +101,6 @@ RowTally::RowTally(const Dataset& dataset, const Asked& asked, RowReading& readi
   for (std::size_t cell = 0; cell < asked.cells; ++cell) divisors_.emplace_back(*divisor_range_, false);
 }
 
-void RowTally::take(const RowSelection& selection, RowReading& reading) {
-  const std::size_t cell = selection.cell();
-  switch (adds_) {
-    case Adds::rows:
-      ++rows_[cell];
-      return;
-    case Adds::units:
-      return add_unit(selection);
-    case Adds::moments:
-      return moments_[cell].add(reading.cell(column_));
-    case Adds::pairs:
-      return add_pair(cell, reading.cell(column_), reading.cell(divisor_column_));
-    case Adds::candidates:
-      if (const auto& candidate = candidate_->of(reading.cell(column_), reading.row()))
-        nearest_->add(cell, *candidate);
-      return;
-    case Adds::counted:
-    case Adds::distinct:
-      return add_counted(cell, reading);
-  }
-}
-
 void RowTally::add_left_out() {
   if (adds_ == Adds::rows) ++rows_[0];
   if (adds_ == Adds::moments) moments_[0].add_stand_in();
@@ -124,16 +110,6 @@ void RowTally::add_pair(std::size_t cell, const Cell& value, const Cell& divisor
   if (lacks(value, *range_) || lacks(divisor, *divisor_range_)) return;
   moments_[cell].add(value);
   divisors_[cell].add(divisor);
-}
-
-void RowTally::add_counted(std::size_t cell, RowReading& reading) {
-  const std::optional<std::size_t> place = counted_->find(reading);
-  if (!place) return;
-  if (adds_ == Adds::counted) {
-    ++rows_[cell * counted_->places() + *place];
-  } else if (seen_->insert(cell, *place)) {
-    ++rows_[cell];
-  }
 }
 
 void RowTally::add_unit(const RowSelection& selection) {
@@ -152,28 +128,66 @@ bool RowTally::is_new_unit(const RowSelection& selection, std::size_t cell) {
   return seen_->insert(rules.admission().unit, cell);
 }
 
-Rational RowTally::value(Quantity quantity, const Rational& centre, std::size_t cell) const {
+Rational RowTally::counted(const Statistic& statistic, bool with_value, Cells cells) const {
+  const std::size_t places = adds_ == Adds::distinct ? 1 : counted_->places();
+  const auto rows_at = [&](std::size_t place) {
+    std::uint64_t rows = 0;
+    for (const std::size_t cell : cells) rows += rows_[cell * places + place];
+    return rows;
+  };
+  if (adds_ == Adds::distinct) return rational_of_rows(rows_at(0));
+  std::uint64_t all = 0;
+  std::uint64_t different = 0;  // the last place is of values that are not declared
+  for (std::size_t place = 0; place < places; ++place) {
+    all += rows_at(place);
+    if (place + 1 < places && rows_at(place) > 0) ++different;
+  }
+  if (statistic.kind == StatisticKind::distinct) return rational_of_rows(different);
+  if (statistic.kind == StatisticKind::count_of) return rational_of_rows(all);
+  const bool alone = counted_->by() == CountedCells::By::statistic;
+  const std::size_t place =
+      alone ? 0 : place_among_declared(*dataset_.column(statistic.subject), statistic.value);
+  return rational_of_rows(with_value ? rows_at(place) : all - rows_at(place));
+}
+
+Rational RowTally::value(Quantity quantity, const Rational& centre, Cells cells) const {
+  const auto sum = [&cells](const auto& of_cell) {
+    Rational all = 0;
+    for (const std::size_t cell : cells) all += of_cell(cell);
+    return all;
+  };
+  const auto rows = [&] {
+    return sum([&](std::size_t cell) {
+      return moments_.empty() ? rational_of_rows(rows_[cell]) : moments_[cell].count();
+    });
+  };
+  const auto about = [&](const Rational& from) {
+    return sum([&](std::size_t cell) { return moments_[cell].sum_about(from); });
+  };
+  const auto squares_about_centre = [&] {
+    return sum([&](std::size_t cell) { return moments_[cell].squares_about(centre); });
+  };
   switch (quantity) {
     // A mean divides by the values there were, not by the rows they were missing from.
     case Quantity::rows_of_value:
     case Quantity::distinct:
     case Quantity::units:
     case Quantity::rows:
-      return moments_.empty() ? rational_of_rows(rows_[cell]) : moments_[cell].count();
+      return rows();
     case Quantity::denominator:
-      return divisors_[cell].sum_about(0);
+      return sum([&](std::size_t cell) { return divisors_[cell].sum_about(0); });
     case Quantity::numerator:
     case Quantity::sum:
-      return moments_[cell].sum_about(0);
+      return about(0);
     case Quantity::sum_about_centre:
-      return moments_[cell].sum_about(centre);
+      return about(centre);
     case Quantity::squares_about_centre:
-      return moments_[cell].squares_about(centre);
+      return squares_about_centre();
     case Quantity::mean:
-      return centre + moments_[cell].sum_about(centre) / moments_[cell].count();
+      return centre + about(centre) / rows();
     case Quantity::variance: {
-      const Rational mean_about = moments_[cell].sum_about(centre) / moments_[cell].count();
-      return moments_[cell].squares_about(centre) / moments_[cell].count() - mean_about * mean_about;
+      const Rational mean_about = about(centre) / rows();
+      return squares_about_centre() / rows() - mean_about * mean_about;
     }
     case Quantity::supplied:
     case Quantity::quantile:

@@ -1,11 +1,13 @@
 // What is counted and added up of the rows that questions are about, in each cell of their answers. Questions
-// of a batch that add up the same of the same rows, as the sum and the mean of a column do, have one tally.
+// of a batch that add up the same of the same rows, as the sum and the mean of a column do, have one tally,
+// and so have those that do so in cells of different answers (joint_cells.hpp).
 // Thread-safety: one owner.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +29,8 @@ class RowCandidate final {
   RowCandidate(const Column& column, ColumnCandidates candidates)
       : count_(candidates.count), finder_(column, std::move(candidates)) {}
 
-  [[nodiscard]] const std::optional<std::uint64_t>& of(const Cell& cell, std::uint64_t row) {
+  /// As CandidateFinder::find().
+  [[nodiscard]] std::uint64_t of(const Cell& cell, std::uint64_t row) {
     if (row_ != row) {
       found_ = finder_.find(cell);
       row_ = row;
@@ -40,19 +43,21 @@ class RowCandidate final {
   std::uint64_t count_;
   CandidateFinder finder_;
   std::uint64_t row_ = 0;
-  std::optional<std::uint64_t> found_;
+  std::uint64_t found_ = CandidateFinder::kNone;
 };
 
 /// Of a statistic, what is added up of each row: the same text, the same sums. Not of value:NAME.
-[[nodiscard]] std::string added_up(const Statistic& statistic);
+/// `by`: of one that counts_cells(), by what.
+[[nodiscard]] std::string added_up(const Statistic& statistic, CountedCells::By by);
 
 class RowTally final {
  public:
   /// What tallies of several questions are made with.
   struct Asked {
     const Statistic& statistic;
-    std::size_t cells;  ///< of its answer, of a proportion two for each of the groups
+    std::size_t cells;                                ///< of its answer, or of joint ones
     std::optional<accounting::TableMargins> margins;  ///< of units with totals, counted in each of them
+    CountedCells::By by;                              ///< of one that counts_cells()
     bool with_squares;  ///< whether a question with the same sums wants those of squares
     /// Whether a row that is not kept has a value all the same: where there must be as many values as rows.
     bool keeps_all_places;
@@ -62,30 +67,57 @@ class RowTally final {
   RowTally(const RowTally&) = delete;  // the moments point at the ranges
   RowTally& operator=(const RowTally&) = delete;
 
-  /// A row that the selection keeps.
-  void take(const RowSelection& selection, RowReading& reading);
-  /// A row that it does not: where there must be as many values as rows it has one all the same.
+  /// What is done with each row; `distinct`: of one by itself, the values that each cell has.
+  enum class Adds { rows, units, moments, pairs, candidates, counted, distinct };
+  static constexpr std::size_t kAdds = 7;  ///< so many
+  [[nodiscard]] Adds adds() const noexcept { return adds_; }
+
+  /// A row in that cell. `selection`: of units, which keeps it.
+  /// Requires  kHow == adds(): who has many tallies goes through those of a kind together.
+  template <Adds kHow>
+  void take(std::size_t cell, const RowSelection& selection, RowReading& reading) {
+    if constexpr (kHow == Adds::rows) {
+      ++rows_[cell];
+    } else if constexpr (kHow == Adds::units) {
+      add_unit(selection);
+    } else if constexpr (kHow == Adds::moments) {
+      moments_[cell].add(reading.cell(column_));
+    } else if constexpr (kHow == Adds::pairs) {
+      add_pair(cell, reading.cell(column_), reading.cell(divisor_column_));
+    } else if constexpr (kHow == Adds::candidates) {
+      const std::uint64_t candidate = candidate_->of(reading.cell(column_), reading.row());
+      if (candidate != CandidateFinder::kNone) nearest_->add(cell, candidate);
+    } else {
+      const std::size_t place = counted_->find(reading);
+      if (place == kNoPlace) return;
+      if constexpr (kHow == Adds::counted) {
+        ++rows_[cell * counted_->places() + place];
+      } else if (seen_->insert(cell, place)) {
+        ++rows_[cell];
+      }
+    }
+  }
+  /// A row that is in none: where there must be as many values as rows it has one all the same.
   void take_left_out() {
     if (keeps_all_places_) add_left_out();
   }
 
-  [[nodiscard]] std::size_t cells() const noexcept { return rows_.size(); }
-  /// `cell`: of units with totals, of all margins.
-  [[nodiscard]] Rational value(Component::Quantity quantity, const Rational& centre, std::size_t cell) const;
-  /// Of quantiles.
+  /// Of these cells together; of units with totals the cells are those of all margins.
+  using Cells = std::span<const std::size_t>;
+  [[nodiscard]] Rational value(Component::Quantity quantity, const Rational& centre, Cells cells) const;
+  /// Of count:C, distinct:C and, of proportion:C:V, the rows with V or those with another value.
+  [[nodiscard]] Rational counted(const Statistic& statistic, bool with_value, Cells cells) const;
+  /// Of quantiles: [cell].
   [[nodiscard]] std::vector<std::vector<mechanisms::CandidateRows>> counts() const {
     return nearest_->counts();
   }
 
  private:
-  enum class Adds { rows, units, moments, pairs, candidates, counted, distinct };
-  [[nodiscard]] static Adds adds_of(StatisticKind kind);
+  [[nodiscard]] static Adds adds_of(StatisticKind kind, CountedCells::By by);
 
   void add_left_out();
   /// Of a ratio: a row without one of the two adds nothing to either sum.
   void add_pair(std::size_t cell, const Cell& value, const Cell& divisor);
-  /// Of distinct the first row of each value in each cell, of a proportion the rows of either kind.
-  void add_counted(std::size_t cell, RowReading& reading);
   /// In the cell, and with totals in each in which that is summed.
   void add_unit(const RowSelection& selection);
   [[nodiscard]] bool is_new_unit(const RowSelection& selection, std::size_t cell);
@@ -93,9 +125,11 @@ class RowTally final {
   Adds adds_;
   bool keeps_all_places_;
   std::optional<accounting::TableMargins> margins_;
-  std::vector<std::uint64_t> rows_;  ///< by cell; of units how many of them
-  std::optional<SeenPairs> seen_;    ///< of units by group, unit and cell; of distinct values, cell and value
-  std::size_t column_ = 0;           ///< that is asked about, as the reading knows it
+  const Dataset& dataset_;
+  /// By cell; of units how many of them, of values that are counted by cell and place.
+  std::vector<std::uint64_t> rows_;
+  std::optional<SeenPairs> seen_;  ///< of units by group, unit and cell; of distinct values, cell and value
+  std::size_t column_ = 0;         ///< that is asked about, as the reading knows it
   std::optional<ColumnRange> range_;
   std::vector<ColumnMoments> moments_;
   std::size_t divisor_column_ = 0;  ///< of a ratio, as are the next two

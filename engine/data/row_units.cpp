@@ -52,16 +52,23 @@ UnitTable::UnitTable() : seed_(hash_seed()), slots_(kFirstSlots) {}
 std::uint64_t UnitTable::number_of(std::string_view id) {
   EPSILOG_INVARIANT(id.size() <= std::numeric_limits<std::uint32_t>::max());
   if (4 * (entries_.size() + 1) > 3 * slots_.size()) grow();
-  const auto hash = static_cast<std::uint32_t>(hash_of(id, seed_));
+  const std::uint64_t hash = hash_of(id, seed_);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
-    if (slots_[slot] == 0) {
-      entries_.push_back({keep(id), static_cast<std::uint32_t>(id.size()), hash});
-      slots_[slot] = entries_.size();
+    const std::uint64_t found = slots_[slot];
+    if (found == 0) {
+      EPSILOG_INVARIANT(entries_.size() + 1 < kNumbers);
+      Entry& entry = entries_.emplace_back(id);
+      if (id.size() > Entry::kWithin) {
+        const char* const kept = keep(id);
+        std::memcpy(entry.text, &kept, sizeof kept);
+      }
+      slots_[slot] = tag_of(hash) | entries_.size();
       return entries_.size() - 1;
     }
-    const Entry& entry = entries_[slots_[slot] - 1];
-    if (entry.hash == hash && std::string_view(entry.id, entry.size) == id) return slots_[slot] - 1;
+    if (tag_of(found) != tag_of(hash)) continue;
+    const std::uint64_t number = (found & (kNumbers - 1)) - 1;
+    if (entries_[number].is(id)) return number;
   }
 }
 
@@ -83,9 +90,10 @@ void UnitTable::grow() {
   slots_.assign(2 * slots_.size(), 0);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    std::size_t slot = entries_[i].hash & mask;
+    const std::uint64_t hash = hash_of(entries_[i].id(), seed_);
+    std::size_t slot = hash & mask;
     while (slots_[slot] != 0) slot = (slot + 1) & mask;
-    slots_[slot] = i + 1;
+    slots_[slot] = tag_of(hash) | (i + 1);
   }
 }
 
@@ -117,11 +125,12 @@ void NumberSet::grow() {
 }
 
 bool SeenPairs::insert(std::uint64_t number, std::size_t part) {
-  if (parts_ > kBits) return pairs_.insert(number * parts_ + part);
-  if (number >= words_.size()) words_.resize(number + 1);
-  const std::uint64_t bit = std::uint64_t{1} << part;
-  const bool is_new = (words_[number] & bit) == 0;
-  words_[number] |= bit;
+  if (bytes_ > kBytesMax) return pairs_.insert(number * parts_ + part);
+  if ((number + 1) * bytes_ > bits_.size()) bits_.resize((number + 1) * bytes_);
+  std::uint8_t& bits = bits_[number * bytes_ + part / kBits];
+  const auto bit = static_cast<std::uint8_t>(1U << (part % kBits));
+  const bool is_new = (bits & bit) == 0;
+  bits = static_cast<std::uint8_t>(bits | bit);
   return is_new;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -22,19 +23,40 @@ class UnitTable final {
   [[nodiscard]] std::uint64_t size() const noexcept { return entries_.size(); }
 
  private:
+  /// An id that fits stands in its entry: to look for it elsewhere is most of what a row costs that is of
+  /// one of many units.
   struct Entry {
-    const char* id;
+    static constexpr std::size_t kWithin = 12;
+
+    explicit Entry(std::string_view id) : size(static_cast<std::uint32_t>(id.size())) {
+      std::memcpy(text, id.data(), id.size() <= kWithin ? id.size() : 0);
+    }
+    [[nodiscard]] std::string_view id() const {
+      if (size <= kWithin) return {text, size};
+      const char* kept = nullptr;
+      std::memcpy(&kept, text, sizeof kept);
+      return {kept, size};
+    }
+    [[nodiscard]] bool is(std::string_view id_) const {
+      return size == id_.size() && (size == 0 || std::memcmp(id().data(), id_.data(), size) == 0);
+    }
+
     std::uint32_t size;
-    std::uint32_t hash;
+    char text[kWithin] = {};  ///< the id, or where it is kept
   };
   static constexpr std::size_t kChunkSizeMax = std::size_t{1} << 20;
+  /// A slot is a number + 1 in its lower bits, and above them bits of the hash that are no part of its place:
+  /// an entry of another id is seldom looked at.
+  static constexpr unsigned kNumberBits = 40;
+  static constexpr std::uint64_t kNumbers = std::uint64_t{1} << kNumberBits;
 
+  [[nodiscard]] static std::uint64_t tag_of(std::uint64_t hash) noexcept { return hash & ~(kNumbers - 1); }
   [[nodiscard]] const char* keep(std::string_view id);
   void grow();
 
   std::uint64_t seed_;
   std::vector<Entry> entries_;
-  std::vector<std::uint64_t> slots_;  ///< entry + 1, or 0; linear probing, at most 3/4 full
+  std::vector<std::uint64_t> slots_;  ///< 0: empty; linear probing, at most 3/4 full
   std::vector<std::unique_ptr<char[]>> chunks_;
   std::size_t chunk_size_ = 512;
   char* room_ = nullptr;
@@ -57,20 +79,22 @@ class NumberSet final {
 };
 
 /// Pairs of a number and one of so many parts, as of a unit and a cell. Numbers of units and cells begin at 0
-/// and leave nothing out, so that few parts are a word for each number, which is found at once.
+/// and leave nothing out, so that few parts are some bytes for each number, which are found at once.
 class SeenPairs final {
  public:
-  explicit SeenPairs(std::size_t parts) : parts_(parts) {}
+  explicit SeenPairs(std::size_t parts) : parts_(parts), bytes_((parts + kBits - 1) / kBits) {}
   /// Whether the pair was not there before.
   /// Requires  part < the number of parts.
   bool insert(std::uint64_t number, std::size_t part);
 
  private:
-  static constexpr std::size_t kBits = 64;
+  static constexpr std::size_t kBits = 8;
+  static constexpr std::size_t kBytesMax = 8;
 
   std::size_t parts_;
-  std::vector<std::uint64_t> words_;  ///< by number, a bit for each part
-  NumberSet pairs_;                   ///< where there are more parts than bits
+  std::size_t bytes_;               ///< of each number
+  std::vector<std::uint8_t> bits_;  ///< by number, a bit for each part
+  NumberSet pairs_;                 ///< where that would be too many
 };
 
 /// The unit of one row, which is numbered when the first question that is about the row asks for it.

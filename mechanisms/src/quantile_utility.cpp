@@ -50,10 +50,22 @@ std::vector<DistanceRun> distance_runs(std::span<const CandidateRows> rows, cons
                                      static_cast<std::size_t>(range.last - range.first) + 1));
   std::uint64_t next = range.first;
   RowSum below = 0;
+  // Nearly always all products are machine integers.
+  constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
+  const bool narrow = quantile.get_den() < kNarrow && all < RowSum{kNarrow};
+  const long narrow_target = narrow ? target.get_si() : 0;
+  const long narrow_den = narrow ? quantile.get_den().get_si() : 0;
   const auto add = [&](std::uint64_t count, RowSum up_to) {
     if (count == 0) return;
     DistanceRun& run = runs.emplace_back();
     run.count = count;
+    if (narrow) {
+      const long before = narrow_den * static_cast<long>(below) - narrow_target;
+      const long after = narrow_target - narrow_den * static_cast<long>(up_to);
+      run.distance = std::max({before, after, 0L});
+      next += count;
+      return;
+    }
     run.distance = quantile.get_den() * whole(below) - target;  // how far the target lies below #<c,
     if (run.distance < 0) {
       run.distance = target - quantile.get_den() * whole(up_to);  // or above #<=c

@@ -1,5 +1,5 @@
-#include "epsilog/engine/date.hpp"
 #include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/date.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 

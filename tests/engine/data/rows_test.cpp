@@ -67,6 +67,66 @@ TEST_CASE("rows: decimals have at most the digits of their scale, save for zeros
   CHECK(read(ColumnType::decimal, "12.34", 2, ',').missing);
 }
 
+TEST_CASE("rows: a number of few characters is read as the same one behind many zeros",
+          "[engine][rows][property]") {
+  std::mt19937_64 random(20261126);
+  const std::string marks = "0123456789000..-+ ex";
+  std::size_t numbers = 0;
+  for (int round = 0; round < 200'000; ++round) {
+    std::string text;
+    for (std::size_t size = random() % 19; size > 0; --size) text += marks[random() % marks.size()];
+    const bool is_signed = !text.empty() && (text[0] == '-' || text[0] == '+');
+    const std::string longer =
+        (is_signed ? text.substr(0, 1) : "") + std::string(19, '0') + text.substr(is_signed ? 1 : 0);
+    // Zeros are digits that there need not be: where there are none the longer text is a number all the same.
+    if (text.size() == (is_signed ? 1U : 0U) ||
+        !std::isdigit(static_cast<unsigned char>(text[is_signed ? 1 : 0])))
+      continue;
+    const auto scale = static_cast<unsigned>(random() % 19);
+    const ColumnType type = random() % 2 == 0 ? ColumnType::decimal : ColumnType::integer;
+    const unsigned of_type = type == ColumnType::integer ? 0 : scale;
+    const Cell one = read(type, text, of_type);
+    const Cell other = read(type, longer, of_type);
+    CAPTURE(text, of_type);
+    REQUIRE(one.missing == other.missing);
+    if (one.missing) continue;
+    ++numbers;
+    REQUIRE(one.fixed == other.fixed);
+  }
+  CHECK(numbers > 1'000);
+  for (const char* none : {"", "-", "+", ".", "-.", ".5", "5.", "-5.", "1.2.3", "--1", "1-", " 1", "1 "}) {
+    CAPTURE(none);
+    CHECK(read(ColumnType::decimal, none, 2).missing);
+  }
+}
+
+TEST_CASE("rows: a declared value is found wherever it stands, and another one nowhere",
+          "[engine][rows][exhaustive]") {
+  const auto place = [](const DeclaredValues& values, const Column& column, const std::string& text) {
+    return values.find(CellReader(column.type, column.scale, {}).read({text, false}));
+  };
+  const auto check = [&](const Column& column, const std::vector<std::string>& others) {
+    const DeclaredValues values(column);
+    for (std::size_t i = 0; i < column.values.size(); ++i) {
+      CAPTURE(column.values[i]);
+      CHECK(place(values, column, column.values[i]) == i);
+    }
+    for (const std::string& other : others) {
+      CAPTURE(other);
+      CHECK(place(values, column, other) == kNoPlace);
+    }
+  };
+  check(value_column("x", ColumnType::integer, {"3", "-1", "7"}),
+        {"", "-2", "0", "2", "4", "8", "99999999999999999999"});
+  check(value_column("x", ColumnType::integer, {"0", "4095", "17"}), {"-1", "1", "4094", "4096"});
+  check(value_column("x", ColumnType::integer, {"0", "4096", "-99999999999999999999"}),
+        {"-1", "1", "4095", "4097"});
+  check(value_column("x", ColumnType::boolean, {"true"}), {"false", "maybe"});
+  check(value_column("x", ColumnType::date, {"2024-02-29", "1969-12-31"}), {"1970-01-01", "2024-02-30"});
+  check(value_column("x", ColumnType::string, {"b", "a", "ab", "\xff", "\xff\xff", "é", "aa"}),
+        {"", "A", "abc", "c", "\xfe", "\xff\xfe", "\x01", "b\xff"});
+}
+
 TEST_CASE("rows: doubles are read to the nearest binary64, and what has none is missing",
           "[engine][rows][exact]") {
   CHECK(read(ColumnType::real, "0.1").real == 0.1);
@@ -341,6 +401,25 @@ TEST_CASE("rows: of a unit as many are kept as the policy says, on either side o
     }
     CHECK(kept == std::min<std::uint64_t>(most, 300));
     CHECK(bound.admit(0).first);
+  }
+}
+
+TEST_CASE("rows: unit ids are numbered alike whether they fit in their entry or stand elsewhere",
+          "[engine][rows][overlap]") {
+  UnitTable table;
+  std::vector<std::string> ids;
+  for (std::size_t size = 0; size <= 16; ++size) {
+    for (const char last : {'a', 'b'}) {
+      if (size > 0 || last == 'a')
+        ids.push_back(std::string(size > 0 ? size - 1 : 0, 'x') + std::string(size > 0, last));
+    }
+  }
+  for (int round = 0; round < 3; ++round) {  // found again after the table has grown
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      CAPTURE(round, ids[i]);
+      CHECK(table.number_of(ids[i]) == i);
+    }
+    for (int i = 0; i < 100 * round; ++i) (void)table.number_of("more" + std::to_string(i));
   }
 }
 

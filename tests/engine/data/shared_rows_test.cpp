@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "joint_cells.hpp"
 #include "row_units.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
@@ -68,6 +69,16 @@ Dataset dataset_to_share(std::mt19937_64& random) {
   return dataset;
 }
 
+bool same_counts(const ExactAnswer& one, const ExactAnswer& other) {
+  const auto same = [](const auto& a, const auto& b) {
+    return a.candidate == b.candidate && a.rows == b.rows;
+  };
+  return std::equal(one.counts.begin(), one.counts.end(), other.counts.begin(), other.counts.end(),
+                    [&same](const auto& a, const auto& b) {
+                      return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+                    });
+}
+
 MemoryTable table_to_share(std::mt19937_64& random) {
   MemoryTable table{{"id", "x", "y", "z", "g", "h"}, {}};
   for (int i = 0; i < 30; ++i) {
@@ -109,23 +120,16 @@ TEST_CASE("shared rows: each of many questions is answered as it would be alone,
       MemorySource again(table, wanted_columns(dataset, questions[i]));
       const ExactAnswer alone = answer_rows(again, dataset, questions[i], derivations[i], {});
       CHECK(together[i].values == alone.values);
-      REQUIRE(together[i].counts.size() == alone.counts.size());
-      const auto same = [](const auto& one, const auto& other) {
-        return one.candidate == other.candidate && one.rows == other.rows;
-      };
-      for (std::size_t cell = 0; cell < alone.counts.size(); ++cell) {
-        CHECK(std::equal(together[i].counts[cell].begin(), together[i].counts[cell].end(),
-                         alone.counts[cell].begin(), alone.counts[cell].end(), same));
-      }
+      CHECK(same_counts(together[i], alone));
     }
   }
 }
 
 TEST_CASE(
-    "shared rows: pairs that were seen are told from new ones, on either side of what a word has bits for",
+    "shared rows: pairs that were seen are told from new ones, on either side of what bytes have bits for",
     "[engine][rows][overlap]") {
   std::mt19937_64 random(20240918);
-  for (const std::size_t parts : {1U, 2U, 63U, 64U, 65U, 200U}) {
+  for (const std::size_t parts : {1U, 2U, 8U, 9U, 63U, 64U, 65U, 200U}) {
     SeenPairs seen(parts);
     std::set<std::pair<std::uint64_t, std::size_t>> expected;
     std::size_t wrong = 0;
@@ -136,5 +140,71 @@ TEST_CASE(
     }
     CAPTURE(parts);
     CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("shared rows: joint cells add up to the cells of each answer",
+          "[engine][rows][batch][exhaustive]") {
+  const Dataset dataset = visits();
+  RowReading reading(dataset, kVisitColumns);
+  RowSelections selections(dataset, kVisitColumns, reading);
+  const auto selection = [&](const std::string& by) -> const RowSelection& {
+    return selections.at(selections.number_of(question("count", by)));
+  };
+  const RowSelection& all = selection("");
+  const RowSelection& by_ward = selection("ward");
+  JointCells joint(all, 1);
+  CHECK(joint.size() == 1);
+  CHECK(joint.of_cell(all, 0) == std::vector<std::size_t>{0});
+  CHECK(joint.size_with(3) == 8);
+  joint.add(by_ward, 3);
+  CHECK(joint.size() == 8);
+  CHECK((joint.has(all) && joint.has(by_ward) && !JointCells(all, 1).has(by_ward)));
+  std::set<std::size_t> met;
+  for (std::size_t cell = 0; cell < 3; ++cell) {
+    for (const std::size_t part : joint.of_cell(by_ward, cell)) CHECK(met.insert(part).second);
+  }
+  CHECK(met.size() == 6);                    // two of each ward, in the whole and in none of it
+  CHECK(joint.of_cell(all, 0).size() == 4);  // of each ward, and of none
+  CHECK_FALSE(joint == JointCells(all, 1));
+}
+
+TEST_CASE("shared rows: what would take too many joint cells or counters is added up by itself",
+          "[engine][rows][batch][overlap]") {
+  const auto numbers = [](std::size_t count) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < count; ++i) texts.push_back(std::to_string(i));
+    return texts;
+  };
+  std::mt19937_64 random(20261126);
+  for (const std::size_t size : {10U, 40U, 300U}) {
+    Dataset dataset;
+    dataset.name = "toy";
+    dataset.csv.emplace();
+    dataset.rows = {2'000, false};
+    dataset.columns = {number_column("x", ColumnType::integer, 0, 1'999),
+                       value_column("a", ColumnType::integer, numbers(size)),
+                       value_column("b", ColumnType::integer, numbers(7))};
+    MemoryTable table{{"x", "a", "b"}, {}};
+    for (int i = 0; i < 500; ++i)
+      table.rows.push_back({std::to_string(random() % 2'000), std::to_string(random() % (size + 2)),
+                            std::to_string(random() % 9)});
+    std::vector<Question> questions;
+    for (const char* statistic : {"count", "sum:x", "median:x", "distinct:a", "proportion:a:3", "count:a"}) {
+      for (const char* by : {"", "a", "b", "a,b"}) questions.push_back(question(statistic, by));
+    }
+    std::vector<Derivation> derivations;
+    for (const Question& one : questions) derivations.push_back(derive(dataset, one));
+    std::vector<DerivedQuestion> asked;
+    for (std::size_t i = 0; i < questions.size(); ++i) asked.push_back({questions[i], derivations[i]});
+    MemorySource source(table, wanted_columns(dataset, asked));
+    const std::vector<ExactAnswer> together = answer_rows(source, dataset, asked, {});
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      CAPTURE(size, questions[i].statistic.text(), by_text(questions[i].by));
+      MemorySource again(table, wanted_columns(dataset, questions[i]));
+      const ExactAnswer alone = answer_rows(again, dataset, questions[i], derivations[i], {});
+      CHECK(together[i].values == alone.values);
+      CHECK(same_counts(together[i], alone));
+    }
   }
 }

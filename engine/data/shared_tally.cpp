@@ -1,0 +1,159 @@
+#include "shared_tally.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "epsilog/accounting/table_margins.hpp"
+
+namespace epsilog::engine {
+namespace {
+
+/// Most cells that are joined, and most counters of a tally in joint cells: more would not stay near.
+constexpr std::size_t kJointCellsMax = 256;
+constexpr std::size_t kJointCountersMax = std::size_t{1} << 16;
+
+/// Of the answer's table: of several quantiles each is asked of each cell.
+std::size_t cells_of(const Derivation& derivation) {
+  const auto& quantiles = derivation.components.front().quantiles;
+  if (quantiles) return static_cast<std::size_t>(quantiles->cells);
+  return std::max<std::size_t>(derivation.cells.table_size(), 1);
+}
+
+/// Of a table with totals; none of another answer.
+std::optional<accounting::TableMargins> margins_of(const Derivation& derivation) {
+  return derivation.cells.has_totals() ? std::optional(derivation.cells.margins()) : std::nullopt;
+}
+
+/// Of units that are counted in margins too: who is in several cells is no sum of theirs.
+std::optional<accounting::TableMargins> units_margins_of(const DerivedQuestion& asked) {
+  return asked.question.statistic.kind == StatisticKind::units ? margins_of(asked.derivation) : std::nullopt;
+}
+
+bool must_keep_all_places(const Dataset& dataset, const Question& question) {
+  return dataset.rows.exact && question.by.empty() && !question.where &&
+         !counts_cells(question.statistic.kind) && question.statistic.kind != StatisticKind::ratio;
+}
+
+}  // namespace
+
+SharedTally::SharedTally(const Dataset& dataset, const DerivedQuestion& asked, const RowSelection& selection,
+                         std::uint64_t candidates)
+    : asked_(&asked),
+      cells_(selection, cells_of(asked.derivation)),
+      counters_(candidates),
+      keeps_all_places_(must_keep_all_places(dataset, asked.question)) {
+  const Question& question = asked.question;
+  const StatisticKind kind = question.statistic.kind;
+  if (counts_cells(kind)) {
+    const std::size_t places = dataset.column(question.statistic.subject)->values.size() + 1;
+    if (cells_.size() <= kJointCountersMax / places) by_ = CountedCells::By::every_value;
+    counters_ = by_ == CountedCells::By::every_value ? places : 2;
+  }
+  sums_ = added_up(question.statistic, by_);
+  if (units_margins_of(asked)) sums_ += " with totals";
+  const bool distinct_alone = kind == StatisticKind::distinct && by_ == CountedCells::By::statistic;
+  joins_ = kind != StatisticKind::units && !distinct_alone && !keeps_all_places_;
+  with_squares_ = kind == StatisticKind::variance;
+}
+
+bool SharedTally::takes(const SharedTally& other) {
+  if (other.sums_ != sums_) return false;
+  const RowSelection& selection = other.cells_.selection();
+  if (!cells_.has(selection)) {
+    const std::size_t joint = cells_.size_with(other.cells_.size());
+    if (!joins_ || !other.joins_ || joint > kJointCellsMax || joint > kJointCountersMax / counters_ ||
+        !selection.same_condition(cells_.selection()))
+      return false;
+    cells_.add(selection, other.cells_.size());
+  }
+  with_squares_ = with_squares_ || other.with_squares_;
+  return true;
+}
+
+void SharedTally::make(const Dataset& dataset, const std::shared_ptr<RowCandidate>& candidate,
+                       RowReading& reading) {
+  const Question& question = asked_->question;
+  tally_ =
+      std::make_unique<RowTally>(dataset,
+                                 RowTally::Asked{question.statistic, cells_.size(), units_margins_of(*asked_),
+                                                 by_, with_squares_, keeps_all_places_, candidate},
+                                 reading);
+}
+
+void SharedTally::finish() {
+  if (statistic().kind == StatisticKind::quantile) counts_ = tally_->counts();
+}
+
+ExactAnswer SharedTally::answer(const DerivedQuestion& asked, const RowSelection& selection) const {
+  ExactAnswer result;
+  if (asked.question.statistic.kind == StatisticKind::quantile) {
+    result.counts = counts(asked, selection);
+    return result;
+  }
+  for (std::size_t i = 0; i < asked.derivation.components.size(); ++i)
+    result.values.push_back(values(asked, selection, i));
+  return result;
+}
+
+SharedTally::Counts SharedTally::counts(const DerivedQuestion& asked, const RowSelection& selection) const {
+  Counts result;
+  for (std::size_t cell = 0; cell < cells_of(asked.derivation); ++cell) {
+    const std::vector<std::size_t> parts = cells_.of_cell(selection, cell);
+    if (parts.size() == 1) {
+      result.push_back(counts_[parts.front()]);
+      continue;
+    }
+    std::vector<std::uint64_t> rows(counters_);
+    for (const std::size_t part : parts) {
+      for (const mechanisms::CandidateRows& of : counts_[part]) rows[of.candidate] += of.rows;
+    }
+    auto& of_cell = result.emplace_back();
+    for (std::uint64_t candidate = 0; candidate < counters_; ++candidate) {
+      if (rows[candidate] > 0) of_cell.push_back({candidate, rows[candidate]});
+    }
+  }
+  return result;
+}
+
+/// [cell] of the component with that index: with totals, of the margin with it.
+std::vector<Rational> SharedTally::values(const DerivedQuestion& asked, const RowSelection& selection,
+                                          std::size_t index) const {
+  const Derivation& derivation = asked.derivation;
+  const Component::Quantity quantity = derivation.components[index].quantity;
+  const std::optional<accounting::TableMargins> margins = margins_of(derivation);
+  if (!margins) return values_of_table(asked, selection, quantity);
+  const accounting::TableMargins::Margin& margin = margins->all().at(index);
+  std::vector<Rational> values(margin.cells);
+  if (quantity == Component::Quantity::units) {
+    for (std::size_t cell = 0; cell < margin.cells; ++cell) {
+      const std::size_t place = margin.first + cell;
+      values[cell] = tally_->value(quantity, derivation.centre, {&place, 1});
+    }
+    return values;
+  }
+  const std::vector<Rational> table = values_of_table(asked, selection, quantity);
+  for (std::size_t cell = 0; cell < table.size(); ++cell)
+    values[margins->within(margins->table(), margin, cell)] += table[cell];
+  return values;
+}
+
+/// Of a proportion two a cell: rows with the value, and then those with another.
+std::vector<Rational> SharedTally::values_of_table(const DerivedQuestion& asked,
+                                                   const RowSelection& selection,
+                                                   Component::Quantity quantity) const {
+  const Statistic& statistic = asked.question.statistic;
+  std::vector<Rational> values;
+  for (std::size_t cell = 0; cell < cells_of(asked.derivation); ++cell) {
+    const std::vector<std::size_t> parts = cells_.of_cell(selection, cell);
+    if (!counts_cells(statistic.kind)) {
+      values.push_back(tally_->value(quantity, asked.derivation.centre, parts));
+      continue;
+    }
+    values.push_back(tally_->counted(statistic, true, parts));
+    if (statistic.kind == StatisticKind::proportion)
+      values.push_back(tally_->counted(statistic, false, parts));
+  }
+  return values;
+}
+
+}  // namespace epsilog::engine
