@@ -5,7 +5,7 @@
 namespace epsilog::command {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kDecimals = "0123456789";
 constexpr std::string_view kHexadecimal = "0123456789abcdef";
 
 std::string quoted_if_needed(std::string_view cell) {
@@ -34,7 +34,7 @@ bool is_rest_of_hexadecimal(std::string_view text) {
   if (took_one(text, ".") && !took(text, kHexadecimal)) return false;
   if (!took_one(text, "p")) return false;
   took_one(text, "+-");
-  return took(text, kDigits) && text.empty();
+  return took(text, kDecimals) && text.empty();
 }
 
 }  // namespace
@@ -54,8 +54,8 @@ std::string no_formula(const std::string& text) {
 bool is_quantity(std::string_view text) {
   took_one(text, "-");
   if (text.starts_with("0x")) return is_rest_of_hexadecimal(text.substr(2));
-  if (!took(text, kDigits)) return false;
-  if (took_one(text, "./") && !took(text, kDigits)) return false;
+  if (!took(text, kDecimals)) return false;
+  if (took_one(text, "./") && !took(text, kDecimals)) return false;
   return text.empty();
 }
 

@@ -63,7 +63,7 @@ std::string faults_of(const engine::AuditReport& report) {
   return text;
 }
 
-bool names(const engine::AuditReport& report, const std::string& code) {
+bool faults_name(const engine::AuditReport& report, const std::string& code) {
   for (const auto& fault : report.faults) {
     if (fault.code == code) return true;
   }
@@ -160,7 +160,7 @@ TEST_CASE("audit: every rule of reservations and approvals is checked again",
     const auto report = history.after(tampering.sql);
     INFO(tampering.what << "\n" << faults_of(report));
     CHECK_FALSE(report.ok);
-    CHECK(names(report, tampering.code));
+    CHECK(faults_name(report, tampering.code));
   }
 }
 
@@ -185,6 +185,6 @@ TEST_CASE("audit: an approval or the decision it led to cannot be left out",
     const WaitingHistory history;
     const auto report = history.after(left_out(seq));
     INFO(seq << "\n" << faults_of(report));
-    CHECK(names(report, code));
+    CHECK(faults_name(report, code));
   }
 }

@@ -313,7 +313,7 @@ bool reports(const std::vector<PolicyChange>& changes, Direction direction) {
   });
 }
 
-std::string shown(const std::vector<PolicyChange>& changes) {
+std::string shown_changes(const std::vector<PolicyChange>& changes) {
   std::string text;
   for (const PolicyChange& change : changes)
     text += std::string(name(change.direction)) + ": " + change.place() + ": " + change.before + " -> " +
@@ -335,7 +335,7 @@ int compare_pairs(std::uint64_t seed, int pairs) {
     const bool looser_told = seen.looser.empty() || reports(changes, Direction::looser);
     const bool tighter_told = seen.tighter.empty() || reports(changes, Direction::tighter);
     if (looser_told && tighter_told) continue;
-    CAPTURE(seed, pair, before.policy().yaml(), after.policy().yaml(), shown(changes));
+    CAPTURE(seed, pair, before.policy().yaml(), after.policy().yaml(), shown_changes(changes));
     if (!looser_told) FAIL_CHECK("looser, and not said: " + seen.looser.front());
     if (!tighter_told) FAIL_CHECK("tighter, and not said: " + seen.tighter.front());
   }
@@ -379,7 +379,7 @@ TEST_CASE("policy diff: rules under forbid that forbid the same to the same are 
     const Policy before = with(rules());
     const Policy after = with(rules());
     const std::vector<PolicyChange> changes = diff(before, after);
-    CAPTURE(pair, before.yaml(), after.yaml(), shown(changes));
+    CAPTURE(pair, before.yaml(), after.yaml(), shown_changes(changes));
     CHECK(std::all_of(changes.begin(), changes.end(),
                       [](const PolicyChange& change) { return change.direction == Direction::neutral; }));
   }

@@ -55,7 +55,7 @@ Policy complete(const PolicyDraft& draft) {
   return checked_policy(draft.yaml, "draft.yaml");
 }
 
-bool mentions(const std::vector<PolicyDraft::Remark>& remarks, const std::string& part) {
+bool remarked(const std::vector<PolicyDraft::Remark>& remarks, const std::string& part) {
   return std::any_of(remarks.begin(), remarks.end(), [&](const PolicyDraft::Remark& remark) {
     return remark.message.find(part) != std::string::npos;
   });
@@ -122,10 +122,10 @@ TEST_CASE("policy import: what is missing is left open at its line, and keeps th
           "[engine][draft]") {
   const PolicyDraft draft = import_metadata(kSmartNoise, "m.yaml", {});
   CHECK_FALSE(draft.valid);
-  CHECK(mentions(draft.todos, "budget: "));
-  CHECK(mentions(draft.todos, "source: "));
-  CHECK(mentions(draft.todos, "columns.sex.values"));
-  CHECK_FALSE(mentions(draft.todos, "columns.age"));
+  CHECK(remarked(draft.todos, "budget: "));
+  CHECK(remarked(draft.todos, "source: "));
+  CHECK(remarked(draft.todos, "columns.sex.values"));
+  CHECK_FALSE(remarked(draft.todos, "columns.age"));
   std::vector<std::string> lines = {""};
   for (const char c : draft.yaml) {
     if (c == '\n') {
@@ -149,8 +149,8 @@ TEST_CASE("policy import: what is missing is left open at its line, and keeps th
   CHECK_NOTHROW(checked_policy(filled, "filled.yaml"));
 
   const PolicyDraft without_rows = import_metadata(replaced(kLomas, "rows: 344\n", ""), "m.yaml", {});
-  CHECK(mentions(without_rows.todos, "rows: {max: N}"));
-  CHECK(mentions(import_metadata(replaced(kSmartNoise, "upper: 1e2", "sensitivity: 3"), "m.yaml", {}).todos,
+  CHECK(remarked(without_rows.todos, "rows: {max: N}"));
+  CHECK(remarked(import_metadata(replaced(kSmartNoise, "upper: 1e2", "sensitivity: 3"), "m.yaml", {}).todos,
                  "columns.age.bounds: "));
 }
 
@@ -160,24 +160,24 @@ TEST_CASE("policy import: whom to protect is never decided for the curator", "[e
   PolicyDraft draft =
       import_metadata(replaced(kSmartNoise, "max_ids: 4", "row_privacy: True"), "m.yaml", budget);
   CHECK_FALSE(draft.valid);
-  CHECK(mentions(draft.todos, "'pid' is a private_id"));
+  CHECK(remarked(draft.todos, "'pid' is a private_id"));
   CHECK(draft.yaml.find("      pid: ") == std::string::npos);  // whatever the unit, nobody may ask about it
   draft = import_metadata(replaced(kLomas, "max_ids: 1", "max_ids: 3"), "m.yaml", budget);
   CHECK_FALSE(draft.valid);
-  CHECK(mentions(draft.todos, "max_ids is 3"));
+  CHECK(remarked(draft.todos, "max_ids is 3"));
   // Nobody, or several columns.
   draft = import_metadata(replaced(kSmartNoise, ", private_id: True", ""), "m.yaml", budget);
   CHECK_FALSE(draft.valid);
-  CHECK(mentions(draft.todos, "No column is a private_id"));
+  CHECK(remarked(draft.todos, "No column is a private_id"));
   draft = import_metadata(replaced(kSmartNoise, "{type: boolean}", "{type: boolean, private_id: yes}"),
                           "m.yaml", budget);
   CHECK_FALSE(draft.valid);
-  CHECK(mentions(draft.todos, "Several columns"));
+  CHECK(remarked(draft.todos, "Several columns"));
   draft = import_metadata(replaced(kSmartNoise, "      pid:", "      'p id':"), "m.yaml", budget);
   CHECK(complete(draft).dataset("PUMS").unit.id == "p id");
   draft = import_metadata(replaced(kSmartNoise, "      max_ids: 4\n", ""), "m.yaml", budget);
   CHECK(complete(draft).dataset("PUMS").unit.max_rows == 1);
-  CHECK(mentions(draft.notes, "max_ids was not given"));
+  CHECK(remarked(draft.notes, "max_ids was not given"));
 }
 
 TEST_CASE("policy import: numbers are taken exactly, or not at all", "[engine][draft][exact]") {
@@ -202,11 +202,11 @@ TEST_CASE("policy import: numbers are taken exactly, or not at all", "[engine][d
     CHECK(fault_of(table_with("{type: float, lower: " + number + ", upper: 9}")).find("4:31: ") == 0);
   }
   // What is a number but no bound of this type is left open.
-  CHECK(mentions(import_metadata(table_with("{type: int, lower: 0.5, upper: 9}"), "m.yaml", {}).todos,
+  CHECK(remarked(import_metadata(table_with("{type: int, lower: 0.5, upper: 9}"), "m.yaml", {}).todos,
                  "columns.c.bounds: "));
-  CHECK(mentions(import_metadata(table_with("{type: int, lower: 9, upper: 9}"), "m.yaml", {}).todos,
+  CHECK(remarked(import_metadata(table_with("{type: int, lower: 9, upper: 9}"), "m.yaml", {}).todos,
                  "was not below"));
-  CHECK(mentions(
+  CHECK(remarked(
       import_metadata(table_with("{type: int, lower: 0, upper: 9, missing_value: 10}"), "m.yaml", {}).todos,
       "columns.c.missing: 10"));
 }
@@ -216,17 +216,17 @@ TEST_CASE("policy import: what works otherwise here is noted", "[engine][draft]"
     return import_metadata(replaced(kSmartNoise, "max_ids: 4", "max_ids: 4\n      " + option), "m.yaml", {})
         .notes;
   };
-  CHECK(mentions(notes("clamp_counts: True"), "clamp_counts"));
-  CHECK_FALSE(mentions(notes("clamp_counts: False"), "clamp_counts"));
-  CHECK(mentions(notes("clamp_columns: no"), "clamp_columns"));
-  CHECK(mentions(notes("censor_dims: false"), "censor_dims"));
-  CHECK(mentions(notes("use_dpsu: True"), "use_dpsu"));
-  CHECK(mentions(notes("sample_max_ids: False"), "sample_max_ids"));
-  CHECK(mentions(notes("rows_exact: 1000"), "rows_exact"));
-  CHECK(mentions(
+  CHECK(remarked(notes("clamp_counts: True"), "clamp_counts"));
+  CHECK_FALSE(remarked(notes("clamp_counts: False"), "clamp_counts"));
+  CHECK(remarked(notes("clamp_columns: no"), "clamp_columns"));
+  CHECK(remarked(notes("censor_dims: false"), "censor_dims"));
+  CHECK(remarked(notes("use_dpsu: True"), "use_dpsu"));
+  CHECK(remarked(notes("sample_max_ids: False"), "sample_max_ids"));
+  CHECK(remarked(notes("rows_exact: 1000"), "rows_exact"));
+  CHECK(remarked(
       import_metadata(table_with("{type: int, lower: 0, upper: 9, sensitivity: 3}"), "m.yaml", {}).notes,
       "columns.c.sensitivity"));
-  CHECK(mentions(import_metadata(table_with("{type: string, missing_value: x}"), "m.yaml", {}).notes,
+  CHECK(remarked(import_metadata(table_with("{type: string, missing_value: x}"), "m.yaml", {}).notes,
                  "columns.c.missing"));
 }
 
@@ -249,11 +249,11 @@ TEST_CASE(
   CHECK(policy.datasets()[0].name == "t");
   CHECK(policy.datasets()[1].name == "t_x");
   CHECK(policy.datasets()[2].name == "b_t");
-  CHECK(mentions(draft.notes, "the table was called 't x'"));
+  CHECK(remarked(draft.notes, "the table was called 't x'"));
   const Dataset& named_otherwise = policy.datasets()[1];
   REQUIRE(named_otherwise.columns.size() == 3);
-  CHECK(mentions(draft.todos, "the name 'c?  d: {type: bool}' has control characters"));
-  CHECK(mentions(draft.notes, "'in' is named in_column here"));
+  CHECK(remarked(draft.todos, "the name 'c?  d: {type: bool}' has control characters"));
+  CHECK(remarked(draft.notes, "'in' is named in_column here"));
   CHECK(named_otherwise.header("in_column") == "in");
   CHECK(named_otherwise.header("age_years") == "age_years");
   CHECK(named_otherwise.header("age_years_2") == "age (years)");

@@ -37,7 +37,7 @@ Rational nearest_by_looking(const std::vector<Rational>& values, const Rational&
   return best;
 }
 
-std::int64_t day_of(const std::string& text) {
+std::int64_t day_number(const std::string& text) {
   std::int64_t days = 0;
   REQUIRE(parse_date(text, days));
   return days;
@@ -45,7 +45,7 @@ std::int64_t day_of(const std::string& text) {
 
 Column days_column(const std::string& first, const std::string& last) {
   Column column = value_column("d", ColumnType::date, {});
-  column.bounds = Bounds{day_of(first), day_of(last)};
+  column.bounds = Bounds{day_number(first), day_number(last)};
   return column;
 }
 
@@ -132,11 +132,11 @@ TEST_CASE("candidates: of dates they are the days in the bounds, or the declared
   CHECK(candidates_of(days_column("0001-01-01", "2738-11-28")).count == 1'000'000);
   const Column listed = value_column("d", ColumnType::date, {"2024-03-01", "1960-01-01", "2024-02-01"});
   CHECK(values_of(listed) ==
-        std::vector<Rational>{day_of("1960-01-01"), day_of("2024-02-01"), day_of("2024-03-01")});
+        std::vector<Rational>{day_number("1960-01-01"), day_number("2024-02-01"), day_number("2024-03-01")});
   for (const Column& column : {days_column("2023-12-20", "2024-03-10"), listed}) {
     const std::vector<Rational> values = values_of(column);
     const CandidateFinder finder(column, candidates_of(column));
-    for (std::int64_t at = day_of("2023-11-01"); at <= day_of("2024-05-01"); ++at) {
+    for (std::int64_t at = day_number("2023-11-01"); at <= day_number("2024-05-01"); ++at) {
       const auto place = finder.find(read(column, date_text(at)));
       REQUIRE(place != CandidateFinder::kNone);
       REQUIRE(values.at(place) == nearest_by_looking(values, at));

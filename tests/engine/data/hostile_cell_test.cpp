@@ -48,7 +48,7 @@ Values answered_from(const Setting& setting, const TemporaryFolder& folder) {
   return compute_exact_answer(setting.dataset, setting.question, setting.derivation, folder.path("")).values;
 }
 
-std::string quoted(const std::string& cell) {
+std::string in_quotes(const std::string& cell) {
   std::string result = "\"";
   for (const char c : cell) result += c == '"' ? "\"\"" : std::string(1, c);
   return result + "\"";
@@ -133,7 +133,7 @@ TEST_CASE("hostile cell: no cell of a CSV file decides whether there is an answe
     const Values before = answered_from(setting, folder);
     for (const std::string& hostile : hostile_cells()) {
       for (std::size_t place = 0; place < kPlain.size(); ++place) {
-        for (const std::string& cell : {hostile, quoted(hostile)}) {
+        for (const std::string& cell : {hostile, in_quotes(hostile)}) {
           std::vector<std::string> cells = kPlain;
           cells[place] = cell;
           folder.write("toy.csv", csv_of(cells));

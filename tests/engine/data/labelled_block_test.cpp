@@ -166,7 +166,7 @@ std::vector<Domain> domains() {
   };
 }
 
-std::string quoted(const std::string& text) {
+std::string quoted_cell(const std::string& text) {
   return "'" + text + "'";
 }
 
@@ -188,7 +188,7 @@ class Conditions {
  private:
   unsigned below(std::size_t n) { return static_cast<unsigned>(random_() % n); }
   std::string constant() { return domain_.constants[below(domain_.constants.size())]; }
-  std::string label() { return quoted(labels_[below(labels_.size())]); }
+  std::string label() { return quoted_cell(labels_[below(labels_.size())]); }
 
   std::string leaf() {
     switch (below(6)) {

@@ -23,14 +23,14 @@ std::string released_by(const std::string& mechanism, const std::string& more = 
   return "    release: {default: {mechanism: " + mechanism + more + "}}\n";
 }
 
-engine::Request with_delta(engine::Request request, const std::string& delta) {
+engine::Request at_delta(engine::Request request, const std::string& delta) {
   request.delta = parse_rational(delta, "delta");
   return request;
 }
 
 /// As `request` asks, with what the mechanism needs.
 engine::Request asked_of(const std::string& mechanism, engine::Request request) {
-  return mechanism == "discrete_laplace" ? request : with_delta(std::move(request), "1e-6");
+  return mechanism == "discrete_laplace" ? request : at_delta(std::move(request), "1e-6");
 }
 
 std::int64_t spent_units(const Engine& engine, const std::string& measure) {
@@ -190,9 +190,9 @@ TEST_CASE("mechanism: a Gaussian spends both budgets to the last unit", "[engine
   Clinic clinic("epsilon: 1, delta: 1e-6", released_by("discrete_gaussian"));
   Engine engine = clinic.open();
   for (int i = 0; i < 10; ++i) {
-    CHECK(release(engine, with_delta(request("count", "0.1"), "1e-7")).recorded.granted);
+    CHECK(release(engine, at_delta(request("count", "0.1"), "1e-7")).recorded.granted);
   }
-  const Answer refused = release(engine, with_delta(request("count", "1e-12"), "1e-18"));
+  const Answer refused = release(engine, at_delta(request("count", "1e-12"), "1e-18"));
   CHECK_FALSE(refused.recorded.granted);
   REQUIRE(refused.recorded.reasons.size() == 2);
   CHECK(reason_codes(refused) == std::vector<RefusalCode>(2, RefusalCode::dataset_budget_exceeded));
@@ -213,15 +213,15 @@ TEST_CASE("mechanism: the measure that runs out is named alone, and what fits st
           "[engine][mechanism][exact]") {
   Clinic clinic("epsilon: 1, delta: 1e-6", released_by("gaussian") + "    per_release: {epsilon: 0.5}\n");
   Engine engine = clinic.open();
-  CHECK(release(engine, with_delta(request("count", "0.1"), "9e-7")).recorded.granted);
-  const Answer short_of_delta = release(engine, with_delta(request("count", "0.1"), "2e-7"));
+  CHECK(release(engine, at_delta(request("count", "0.1"), "9e-7")).recorded.granted);
+  const Answer short_of_delta = release(engine, at_delta(request("count", "0.1"), "2e-7"));
   REQUIRE(short_of_delta.recorded.reasons.size() == 1);
   CHECK(short_of_delta.recorded.reasons[0].measure == "delta");
   CHECK(short_of_delta.recorded.reasons[0].over_by == "0.0000001");
   CHECK(short_of_delta.recorded.reasons[0].fits == "0.0000001");
-  const Answer too_much = release(engine, with_delta(request("count", "0.6"), "1e-7"));
+  const Answer too_much = release(engine, at_delta(request("count", "0.6"), "1e-7"));
   CHECK(reason_codes(too_much) == std::vector<RefusalCode>{RefusalCode::per_release_exceeded});
-  CHECK(release(engine, with_delta(request("count", "0.5"), short_of_delta.recorded.reasons[0].fits))
+  CHECK(release(engine, at_delta(request("count", "0.5"), short_of_delta.recorded.reasons[0].fits))
             .recorded.granted);
   CHECK(spent_units(engine, "delta") == accounting::Delta::parse_down("1e-6").units());
   CHECK(spent(engine) == "0.6");
@@ -231,19 +231,19 @@ TEST_CASE("mechanism: delta is rounded down and split so that no unit is lost",
           "[engine][mechanism][exact]") {
   Clinic clinic(kBoth, released_by("discrete_gaussian") + "    mean_split: 2/3\n");
   Engine engine = clinic.open();
-  const Answer mean = release(engine, with_delta(request("mean:cost", "0.5"), "1.00000000000000799e-3"));
+  const Answer mean = release(engine, at_delta(request("mean:cost", "0.5"), "1.00000000000000799e-3"));
   CHECK_FALSE(mean.recorded.granted);  // more than the budget, but planned
   CHECK(mean.planned.delta->requested == "0.00100000000000000799");
   CHECK(mean.planned.delta->charged == "0.001000000000000007");
   CHECK(mean.planned.record.components[0].delta.value().text() == "0.000666666666666671");
   CHECK(mean.planned.record.components[1].delta.value().text() == "0.000333333333333336");
-  const Answer variance = release(engine, with_delta(request("variance:age", "0.5", "", "ward"), "1e-7"));
+  const Answer variance = release(engine, at_delta(request("variance:age", "0.5", "", "ward"), "1e-7"));
   REQUIRE(variance.recorded.granted);
   CHECK(variance.planned.record.components[0].delta.value().text() == "0.000000033333333333");
   CHECK(variance.planned.record.components[1].delta.value().text() == "0.000000033333333333");
   CHECK(variance.planned.record.components[2].delta.value().text() == "0.000000033333333334");
   CHECK(spent_units(engine, "delta") == 100'000'000'000);
-  CHECK_THROWS_WITH(release(engine, with_delta(request("mean:cost", "0.5"), "1e-18")),
+  CHECK_THROWS_WITH(release(engine, at_delta(request("mean:cost", "0.5"), "1e-18")),
                     Catch::Matchers::StartsWith("delta: 0.000000000000000001 is too small to be split"));
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     Clinic clinic("epsilon: 1", released_by(mechanism) + "    per_release: {epsilon: 0.5}\n");
     Engine engine = clinic.open();
     CAPTURE(mechanism);
-    const engine::Request question = with_delta(request("count", "0.25", "k"), "1e-6");
+    const engine::Request question = at_delta(request("count", "0.25", "k"), "1e-6");
     CHECK(reason_codes(engine.plan(question, {})) ==
           std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
     const Answer refused = release(engine, question);
@@ -273,16 +273,16 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     CHECK(release(engine, question).recorded.replayed);
     CHECK(spent(engine) == "0");
     CHECK(decisions(engine) == 1);
-    CHECK(reason_codes(release(engine, with_delta(request("count", "2"), "1e-6"))) ==
+    CHECK(reason_codes(release(engine, at_delta(request("count", "2"), "1e-6"))) ==
           std::vector<RefusalCode>{RefusalCode::measure_not_expressible, RefusalCode::per_release_exceeded,
                                    RefusalCode::dataset_budget_exceeded});
-    const engine::Forecast forecast = engine.forecast(with_delta(request("count", "0.25"), "1e-6"), {});
+    const engine::Forecast forecast = engine.forecast(at_delta(request("count", "0.25"), "1e-6"), {});
     CHECK(forecast.never);
     REQUIRE(forecast.accounts.size() == 1);
     CHECK(forecast.accounts[0].releases == 0);
     // No amount would pass, so none is said to.
-    for (const Answer& told : {release(engine, with_delta(request("count", "3"), "1e-6")),
-                               engine.plan(with_delta(request("count", "3"), "1e-6"), {})}) {
+    for (const Answer& told : {release(engine, at_delta(request("count", "3"), "1e-6")),
+                               engine.plan(at_delta(request("count", "3"), "1e-6"), {})}) {
       for (const engine::Reason& one : told.recorded.reasons) {
         CHECK(one.fits.empty());
         CHECK(one.message.find("fits") == std::string::npos);
@@ -300,7 +300,7 @@ TEST_CASE("mechanism: a budget that gains or loses its delta changes what can be
     clinic.folder.write("policy.yaml", clinic_policy(budget, released_by("gaussian")));
     return engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test").changed;
   };
-  const engine::Request question = with_delta(request("count", "0.25"), "1e-7");
+  const engine::Request question = at_delta(request("count", "0.25"), "1e-7");
   CHECK(apply("epsilon: 1"));
   CHECK(reason_codes(release(engine, question)) ==
         std::vector<RefusalCode>{RefusalCode::measure_not_expressible});
@@ -319,13 +319,13 @@ TEST_CASE("mechanism: a delta that is missing, out of place or no probability le
   CHECK_THROWS_AS(engine.plan(request("count", "0.5"), {}), InvalidParameter);
   for (const char* pure : {"units", "sum:cost"}) {
     CAPTURE(pure);
-    CHECK_THROWS_WITH(release(engine, with_delta(request(pure, "0.5"), "1e-6")),
+    CHECK_THROWS_WITH(release(engine, at_delta(request(pure, "0.5"), "1e-6")),
                       Catch::Matchers::EndsWith("which loses epsilon only; leave --delta out"));
   }
   for (const char* delta : {"0", "1", "-1e-6", "2", "1e-19"}) {
     CAPTURE(delta);
-    CHECK_THROWS_AS(release(engine, with_delta(request("count", "0.5"), delta)), InvalidParameter);
-    CHECK_THROWS_AS(engine.plan(with_delta(request("count", "0.5"), delta), {}), InvalidParameter);
+    CHECK_THROWS_AS(release(engine, at_delta(request("count", "0.5"), delta)), InvalidParameter);
+    CHECK_THROWS_AS(engine.plan(at_delta(request("count", "0.5"), delta), {}), InvalidParameter);
   }
   CHECK(decisions(engine) == 0);
   CHECK(spent(engine) == "0");
@@ -335,13 +335,13 @@ TEST_CASE("mechanism: a delta that is missing, out of place or no probability le
 TEST_CASE("mechanism: delta is part of the question that a key is bound to", "[engine][mechanism][key]") {
   Clinic clinic(kBoth, released_by("discrete_gaussian"));
   Engine engine = clinic.open();
-  const Answer first = release(engine, with_delta(request("mean:cost", "0.5", "k"), "1e-6"));
-  const Answer again = release(engine, with_delta(request("mean:cost", "0.5", "k"), "0.000001"));
+  const Answer first = release(engine, at_delta(request("mean:cost", "0.5", "k"), "1e-6"));
+  const Answer again = release(engine, at_delta(request("mean:cost", "0.5", "k"), "0.000001"));
   CHECK(again.recorded.replayed);
   CHECK(again.released.values == first.released.values);
   CHECK(again.released.component_values == first.released.component_values);
   CHECK(again.planned.delta->charged == first.planned.delta->charged);
-  CHECK(reason_codes(release(engine, with_delta(request("mean:cost", "0.5", "k"), "2e-6"))) ==
+  CHECK(reason_codes(release(engine, at_delta(request("mean:cost", "0.5", "k"), "2e-6"))) ==
         std::vector<RefusalCode>{RefusalCode::key_conflict});
   CHECK(spent_units(engine, "delta") == 1'000'000'000'000);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
@@ -374,10 +374,10 @@ TEST_CASE("mechanism: a batch of several mechanisms is decided in order within o
   mechanisms::SystemBits bits;
   const std::vector<engine::Request> requests = {
       request("count", "0.25", "a"),
-      with_delta(request("units", "0.25", "b"), "6e-7"),
-      with_delta(request("sum:cost", "0.25", "c"), "6e-7"),
-      with_delta(request("units", "0.25", "b"), "6e-7"),
-      with_delta(request("sum:cost", "0.25", "d"), "4e-7"),
+      at_delta(request("units", "0.25", "b"), "6e-7"),
+      at_delta(request("sum:cost", "0.25", "c"), "6e-7"),
+      at_delta(request("units", "0.25", "b"), "6e-7"),
+      at_delta(request("sum:cost", "0.25", "d"), "4e-7"),
       request("mean:cost", "0.25", "e"),
   };
   const auto answers = engine.release_many(requests, bits, {});
@@ -416,7 +416,7 @@ TEST_CASE("mechanism: releases keep to the accuracy that was announced, and do n
     Clinic clinic(kBoth, released_by(mechanism));
     Engine engine = clinic.open();
     engine::Request asked = supplied("7.25", "0.01");
-    if (mechanism != "discrete_laplace") asked = with_delta(asked, "1e-8");
+    if (mechanism != "discrete_laplace") asked = at_delta(asked, "1e-8");
     mechanisms::SystemBits bits;
     const auto answers = engine.release_many(std::vector<engine::Request>(2000, asked), bits, {alpha});
     int farther = 0;

@@ -28,7 +28,7 @@ using CellKeys = std::vector<std::optional<std::string>>;
 const std::string kDiscrete = "    release: {default: {mechanism: discrete_laplace}}\n";
 
 /// Noise of this epsilon is 0: e^-1000 of the draws are not.
-const std::string kBeyondDoubt = "1000";
+const std::string kNoiseless = "1000";
 
 }  // namespace
 
@@ -36,12 +36,12 @@ TEST_CASE("tables: beyond all doubt each cell holds the rows that have its keys"
   const BandedClinic clinic("epsilon: 100000", kDiscrete);
   Engine engine = clinic.open();
   // Ages 34 34 71 missing 55 18 in the wards A B A C B A.
-  const Answer table = release(engine, request("count", kBeyondDoubt, "", "ward,band"));
+  const Answer table = release(engine, request("count", kNoiseless, "", "ward,band"));
   CHECK(table.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0});
   CHECK(table.asked.by == Keys{"ward", "band"});
   CHECK(table.planned.record.cells.of(0) == CellKeys{"A", "[0,40)"});
   CHECK(table.planned.record.cells.of(3) == CellKeys{"B", "[40,111)"});
-  const Answer turned = release(engine, request("count", kBeyondDoubt, "", "band,ward"));
+  const Answer turned = release(engine, request("count", kNoiseless, "", "band,ward"));
   CHECK(turned.released.values == std::vector<Rational>{2, 1, 0, 1, 1, 0});
   const Answer means = release(engine, request("mean:age", "10000", "", "band,ward"));
   REQUIRE(means.released.values.size() == 6);
@@ -226,7 +226,7 @@ TEST_CASE("tables: a cell that is counted below what was asked for is suppressed
   const BandedClinic clinic("epsilon: 100000", kDiscrete);
   Engine engine = clinic.open();
   const auto asked = [](const std::string& statistic, const std::string& by, const Rational& least) {
-    engine::Request result = request(statistic, kBeyondDoubt, statistic + by, by);
+    engine::Request result = request(statistic, kNoiseless, statistic + by, by);
     engine::suppress_below(result.question, least);
     return result;
   };
@@ -247,7 +247,7 @@ TEST_CASE("tables: a cell that is counted below what was asked for is suppressed
   const Answer units = release(engine, asked("units", "ward", Rational(3, 2)));
   CHECK_FALSE(is_suppressed(units, 0));
   CHECK(is_suppressed(units, 2));
-  const Answer all = release(engine, request("count", kBeyondDoubt, "", "ward,band"));
+  const Answer all = release(engine, request("count", kNoiseless, "", "ward,band"));
   CHECK_FALSE(is_suppressed(all, 5));
   // What is asked otherwise is another question under the same key.
   CHECK(reason_codes(release(engine, asked("count", "ward,band", 3))) ==
