@@ -305,6 +305,7 @@ DeclaredValues::DeclaredValues(const Column& column) : type_(column.type) {
   std::sort(texts_.begin(), texts_.end());
   std::sort(numbers_.begin(), numbers_.end());
   if (!texts_.empty()) {
+    begins_.reserve(kBytes + 1);
     for (std::size_t first = 0, at = 0; first <= kBytes; ++first) {
       while (at < texts_.size() && first_byte(texts_[at].first) < first) ++at;
       begins_.push_back(static_cast<std::uint32_t>(at));

@@ -11,6 +11,9 @@ namespace {
 /// Most cells that are joined, and most counters of a tally in joint cells: more would not stay near.
 constexpr std::size_t kJointCellsMax = 256;
 constexpr std::size_t kJointCountersMax = std::size_t{1} << 16;
+/// Most counters of all values in all cells, where the statistic itself may tell fewer apart: a batch has a
+/// thousand questions, and each may have a condition of its own.
+constexpr std::size_t kValueCountersMax = std::size_t{1} << 12;
 
 /// Of the answer's table: of several quantiles each is asked of each cell.
 std::size_t cells_of(const Derivation& derivation) {
@@ -46,7 +49,7 @@ SharedTally::SharedTally(const Dataset& dataset, const DerivedQuestion& asked, c
   const StatisticKind kind = question.statistic.kind;
   if (counts_cells(kind)) {
     const std::size_t places = dataset.column(question.statistic.subject)->values.size() + 1;
-    if (cells_.size() <= kJointCountersMax / places) by_ = CountedCells::By::every_value;
+    if (cells_.size() <= kValueCountersMax / places) by_ = CountedCells::By::every_value;
     counters_ = by_ == CountedCells::By::every_value ? places : 2;
   }
   sums_ = added_up(question.statistic, by_);

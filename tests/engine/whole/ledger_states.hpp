@@ -29,8 +29,10 @@ namespace epsilog::test {
 inline std::string lived_policy(const std::string& epsilon = "3") {
   return clinic_policy(
       "epsilon: " + epsilon + ", renew: day, accept_unbounded_lifetime: true",
-      waiting_rules("{required: 2, by: {principals: [dave, alice], roles: [custodian]}, above: {epsilon: 1}, "
-                    "expires: 2h}"));
+      "    allow: {statistics: [count, value, quantile, distinct, proportion, ratio]}\n" +
+          waiting_rules(
+              "{required: 2, by: {principals: [dave, alice], roles: [custodian]}, above: {epsilon: 1}, "
+              "expires: 2h}"));
 }
 
 inline engine::Request holding(engine::Request asked, engine::Holding as = engine::Holding::reserved) {

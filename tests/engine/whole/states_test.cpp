@@ -285,6 +285,10 @@ std::vector<Path> paths() {
                 return cell.word(release(engine, request("count", "0.1")));
               }),
       asking("release, a table that adds up", adds_up),
+      asking("release, a median", request("median:age", "0.1")),
+      asking("release, distinct values", request("distinct:ward", "0.1")),
+      asking("release, a proportion", request("proportion:ward:A", "0.1")),
+      asking("release, a ratio", request("ratio:cost,age", "0.1")),
       asking("release, beyond the budget", request("count", "2.5")),
       asking("release, to be approved", request("count", "1.2")),
       asking("release, by nobody declared", mallory),
