@@ -157,12 +157,13 @@ class Decisions final {
       fault(stored, "text_changed",
             row.column_name(static_cast<int>(column)) + " is not written as it is recorded");
     };
-    const StoredValues at_length = values_at_length(record);
-    const ReleaseRecord* const release = stored.release ? &*stored.release : nullptr;
-    const StoredValues brief = stored_values(record, release, stored.post_processing);
-    if (row.text(DecisionColumn::values) != at_length.values) compare(DecisionColumn::values, brief.values);
-    if (row.text(DecisionColumn::component_values) != at_length.component_values)
+    const StoredValues found{row.text(DecisionColumn::component_values), row.text(DecisionColumn::values)};
+    if (found != values_at_length(record)) {
+      const ReleaseRecord* const release = stored.release ? &*stored.release : nullptr;
+      const StoredValues brief = stored_values(record, release, stored.post_processing);
+      compare(DecisionColumn::values, brief.values);
       compare(DecisionColumn::component_values, brief.component_values);
+    }
     if (record.legacy_request.empty() && record.verb.empty() &&
         !asks_the_question_of_its_plan(stored, record)) {
       fault(stored, "text_changed", "its request is not written as it is recorded");

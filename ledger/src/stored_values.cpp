@@ -33,11 +33,8 @@ std::optional<std::vector<Rational>> following_values(const ReleaseRecord& relea
   }
 }
 
-std::vector<Rational> grids_of(const ReleaseRecord* release) {
-  std::vector<Rational> grids;
-  if (release == nullptr) return grids;
-  for (const ComponentRecord& component : release->components) grids.push_back(component.grid);
-  return grids;
+std::span<const ComponentRecord> components_of(const ReleaseRecord* release) {
+  return release == nullptr ? std::span<const ComponentRecord>() : release->components;
 }
 
 }  // namespace
@@ -50,14 +47,14 @@ bool may_be_brief(const DecisionRecord& record) {
 
 StoredValues values_at_length(const DecisionRecord& record) {
   if (record.outcome != Outcome::granted) return {};
-  return {nested_values_text(record.component_values), values_text(record.values)};
+  return {drawn_text(record.component_values, {}), values_text(record.values)};
 }
 
 StoredValues stored_values(const DecisionRecord& record, const ReleaseRecord* release,
                            const PostProcessing& post_processing) {
   StoredValues stored = values_at_length(record);
-  if (release == nullptr || record.outcome != Outcome::granted) return stored;
-  stored.component_values = drawn_text(record.component_values, grids_of(release));
+  if (release == nullptr || record.outcome != Outcome::granted || !may_be_brief(record)) return stored;
+  stored.component_values = drawn_text(record.component_values, components_of(release));
   if (stored.values.size() > kDigestSize &&
       following_values(*release, post_processing, record.component_values) == record.values) {
     stored.values = digest_of(stored.values);
@@ -68,7 +65,8 @@ StoredValues stored_values(const DecisionRecord& record, const ReleaseRecord* re
 void read_values(const StoredValues& stored, const ReleaseRecord* release,
                  const PostProcessing& post_processing, DecisionRecord& record) {
   if (!stored.component_values.empty())
-    record.component_values = parse_drawn(stored.component_values, "component_values", grids_of(release));
+    record.component_values =
+        parse_drawn(stored.component_values, "component_values", components_of(release));
   if (stored.values.empty()) return;
   if (!stored.values.starts_with('{')) {
     record.values = parse_values(stored.values, "values");

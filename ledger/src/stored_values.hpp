@@ -22,7 +22,7 @@ struct StoredValues {
   friend bool operator==(const StoredValues&, const StoredValues&) = default;
 };
 
-/// "" and "" of what is not granted.
+/// "" and "" of what is not granted; of a single answer as values_at_length().
 /// Requires  `release`, `post_processing` are of the record's plan, nullptr if none is known: nothing is made
 /// briefer then, nor where the values do not follow.
 [[nodiscard]] StoredValues stored_values(const DecisionRecord& record, const ReleaseRecord* release,

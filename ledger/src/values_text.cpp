@@ -26,16 +26,11 @@ class ValuesReader final {
     });
     return values;
   }
-  [[nodiscard]] std::vector<std::vector<Rational>> nested() {
-    std::vector<std::vector<Rational>> nested;
-    array([&] { nested.push_back(values()); });
-    return nested;
-  }
-  [[nodiscard]] std::vector<std::vector<Rational>> drawn(std::span<const Rational> grids) {
+  [[nodiscard]] std::vector<std::vector<Rational>> drawn(std::span<const ComponentRecord> components) {
     std::vector<std::vector<Rational>> drawn;
     array([&] {
       const bool quantities = rest_.starts_with("[\"") || rest_.starts_with("[]");
-      drawn.push_back(quantities ? values() : steps(grids, drawn.size()));
+      drawn.push_back(quantities ? values() : steps(components, drawn.size()));
     });
     return drawn;
   }
@@ -44,15 +39,15 @@ class ValuesReader final {
   }
 
  private:
-  std::vector<Rational> steps(std::span<const Rational> grids, std::size_t component) {
-    if (component >= grids.size() || grids[component] <= 0) {
+  std::vector<Rational> steps(std::span<const ComponentRecord> components, std::size_t component) {
+    if (component >= components.size() || components[component].grid <= 0) {
       throw LedgerCorrupt(std::string("column ") + column_ + " has steps of a grid where there is none");
     }
     std::vector<Rational> values;
     array([&] {
       const std::string_view number = rest_.substr(0, rest_.find_first_of(",]"));
       if (number.find_first_of("./") != std::string_view::npos) malformed();
-      values.push_back(accounting::parse_canonical_rational(number, column_) * grids[component]);
+      values.push_back(accounting::parse_canonical_rational(number, column_) * components[component].grid);
       rest_.remove_prefix(number.size());
     });
     return values;
@@ -103,24 +98,13 @@ std::vector<Rational> parse_values(std::string_view text, const char* column) {
   return values;
 }
 
-std::string nested_values_text(const std::vector<std::vector<Rational>>& values) {
-  JsonWriter json;
-  json.array(values, [&](const std::vector<Rational>& of_component) { json.values(of_component); });
-  return json.take();
-}
-
-std::vector<std::vector<Rational>> parse_nested_values(std::string_view text, const char* column) {
-  ValuesReader reader(text, column);
-  auto values = reader.nested();
-  reader.require_end();
-  return values;
-}
-
-std::string drawn_text(const std::vector<std::vector<Rational>>& values, std::span<const Rational> grids) {
+std::string drawn_text(const std::vector<std::vector<Rational>>& values,
+                       std::span<const ComponentRecord> components) {
   JsonWriter json;
   std::size_t component = 0;
   json.array(values, [&](const std::vector<Rational>& drawn) {
-    const auto steps = component < grids.size() ? steps_of(drawn, grids[component]) : std::nullopt;
+    const auto steps =
+        component < components.size() ? steps_of(drawn, components[component].grid) : std::nullopt;
     ++component;
     if (!steps) {
       json.values(drawn);
@@ -132,9 +116,9 @@ std::string drawn_text(const std::vector<std::vector<Rational>>& values, std::sp
 }
 
 std::vector<std::vector<Rational>> parse_drawn(std::string_view text, const char* column,
-                                               std::span<const Rational> grids) {
+                                               std::span<const ComponentRecord> components) {
   ValuesReader reader(text, column);
-  auto values = reader.drawn(grids);
+  auto values = reader.drawn(components);
   reader.require_end();
   return values;
 }

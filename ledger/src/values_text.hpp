@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "epsilog/accounting/rational.hpp"
+#include "epsilog/ledger/record.hpp"
 
 namespace epsilog::ledger {
 
@@ -17,17 +18,12 @@ namespace epsilog::ledger {
 [[nodiscard]] std::string values_text(const std::vector<accounting::Rational>& values);
 [[nodiscard]] std::vector<accounting::Rational> parse_values(std::string_view text, const char* column);
 
-/// [["1.5","2/3"],["4"]]
-[[nodiscard]] std::string nested_values_text(const std::vector<std::vector<accounting::Rational>>& values);
-[[nodiscard]] std::vector<std::vector<accounting::Rational>> parse_nested_values(std::string_view text,
-                                                                                 const char* column);
-
-/// [[12,-3],["0.5"]]: of each component how many steps of its grid, where it has several values and all are
-/// such. Those without a grid are quantities.
+/// [["1.5","2/3"],["4"]]; or [[12,-3],["0.5"]], of each component how many steps of its grid, where it has
+/// several values and all are such. Without components all are quantities.
 [[nodiscard]] std::string drawn_text(const std::vector<std::vector<accounting::Rational>>& values,
-                                     std::span<const accounting::Rational> grids);
+                                     std::span<const ComponentRecord> components);
 /// Of either kind; one value by itself may be in steps too.
 [[nodiscard]] std::vector<std::vector<accounting::Rational>> parse_drawn(
-    std::string_view text, const char* column, std::span<const accounting::Rational> grids);
+    std::string_view text, const char* column, std::span<const ComponentRecord> components);
 
 }  // namespace epsilog::ledger
