@@ -45,14 +45,22 @@ std::uint64_t hash_of(std::string_view id, std::uint64_t seed) {
   return mixed(hash);
 }
 
+/// Zeros up to that size at least. Units come one by one, and are made room for many at a time.
+template <class Number>
+void make_room(std::vector<Number>& numbers, std::size_t size) {
+  if (size > numbers.size()) numbers.resize(std::max(size, 2 * numbers.size()));
+}
+
 }  // namespace
 
-UnitTable::UnitTable() : seed_(hash_seed()), slots_(kFirstSlots) {}
+UnitTable::UnitTable() : UnitTable(hash_of) {}
+
+UnitTable::UnitTable(Hash hash) : hash_(hash), seed_(hash_seed()), slots_(kFirstSlots) {}
 
 std::uint64_t UnitTable::number_of(std::string_view id) {
   EPSILOG_INVARIANT(id.size() <= std::numeric_limits<std::uint32_t>::max());
   if (4 * (entries_.size() + 1) > 3 * slots_.size()) grow();
-  const std::uint64_t hash = hash_of(id, seed_);
+  const std::uint64_t hash = hash_(id, seed_);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
     const std::uint64_t found = slots_[slot];
@@ -90,7 +98,7 @@ void UnitTable::grow() {
   slots_.assign(2 * slots_.size(), 0);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const std::uint64_t hash = hash_of(entries_[i].id(), seed_);
+    const std::uint64_t hash = hash_(entries_[i].id(), seed_);
     std::size_t slot = hash & mask;
     while (slots_[slot] != 0) slot = (slot + 1) & mask;
     slots_[slot] = tag_of(hash) | (i + 1);
@@ -126,7 +134,7 @@ void NumberSet::grow() {
 
 bool SeenPairs::insert(std::uint64_t number, std::size_t part) {
   if (bytes_ > kBytesMax) return pairs_.insert(number * parts_ + part);
-  if ((number + 1) * bytes_ > bits_.size()) bits_.resize((number + 1) * bytes_);
+  make_room(bits_, (number + 1) * bytes_);
   std::uint8_t& bits = bits_[number * bytes_ + part / kBits];
   const auto bit = static_cast<std::uint8_t>(1U << (part % kBits));
   const bool is_new = (bits & bit) == 0;
@@ -136,7 +144,7 @@ bool SeenPairs::insert(std::uint64_t number, std::size_t part) {
 
 template <class Count>
 ContributionBound::Admission ContributionBound::admit_counting(std::vector<Count>& kept, std::uint64_t unit) {
-  if (unit >= kept.size()) kept.resize(unit + 1);
+  make_room(kept, unit + 1);
   Count& rows = kept[unit];
   const bool admitted = rows < max_rows_;
   const bool first = admitted && rows == 0;

@@ -17,7 +17,12 @@ namespace epsilog::engine {
 /// Numbers distinct ids 0, 1, 2, … in the order of their first appearance.
 class UnitTable final {
  public:
+  /// Of an id, given a number that differs from run to run.
+  using Hash = std::uint64_t (*)(std::string_view id, std::uint64_t seed);
+
   UnitTable();
+  /// Ids are told apart whatever the hash; how soon they are found depends on it.
+  explicit UnitTable(Hash hash);
   /// The number of the id, new or known.
   [[nodiscard]] std::uint64_t number_of(std::string_view id);
   [[nodiscard]] std::uint64_t size() const noexcept { return entries_.size(); }
@@ -54,6 +59,7 @@ class UnitTable final {
   [[nodiscard]] const char* keep(std::string_view id);
   void grow();
 
+  Hash hash_;
   std::uint64_t seed_;
   std::vector<Entry> entries_;
   std::vector<std::uint64_t> slots_;  ///< 0: empty; linear probing, at most 3/4 full

@@ -423,6 +423,28 @@ TEST_CASE("rows: unit ids are numbered alike whether they fit in their entry or 
   }
 }
 
+TEST_CASE("rows: unit ids are told apart by their bytes where their hashes are all the same",
+          "[engine][rows][overlap]") {
+  for (const std::uint64_t same : {std::uint64_t{0}, std::uint64_t{7} << 40, UINT64_MAX}) {
+    static std::uint64_t hash = 0;
+    hash = same;
+    UnitTable table([](std::string_view, std::uint64_t) { return hash; });
+    std::vector<std::string> ids;
+    for (const std::size_t size : {1U, 7U, 8U, 12U, 13U, 40U}) {
+      for (std::size_t at = 0; at < size; ++at) {
+        ids.push_back(std::string(size, 'x'));
+        ids.back()[at] = 'y';
+      }
+    }
+    for (int round = 0; round < 2; ++round) {
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        CAPTURE(same, round, ids[i]);
+        CHECK(table.number_of(ids[i]) == i);
+      }
+    }
+  }
+}
+
 TEST_CASE("rows: unit ids are told apart by all their bytes", "[engine][rows][overlap]") {
   UnitTable table;
   CHECK(table.number_of("a") == 0);
