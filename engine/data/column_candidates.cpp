@@ -132,12 +132,27 @@ void CandidateTally::add(std::size_t cell, std::uint64_t candidate) {
   }
 }
 
+std::uint64_t CandidateTally::rows_beyond(std::uint64_t place) const {
+  if (more_.empty()) return 0;
+  const auto found = more_.find(place);
+  return found == more_.end() ? 0 : found->second;
+}
+
+std::vector<mechanisms::CandidateRows> CandidateTally::counts_of(std::span<const std::size_t> cells) const {
+  std::vector<mechanisms::CandidateRows> result;
+  for (std::uint64_t candidate = 0; candidate < candidates_; ++candidate) {
+    std::uint64_t rows = 0;
+    for (const std::size_t cell : cells) {
+      const std::uint64_t place = cell * candidates_ + candidate;
+      rows += (rows_.empty() ? 0 : rows_[place]) + rows_beyond(place);
+    }
+    if (rows > 0) result.push_back({candidate, rows});
+  }
+  return result;
+}
+
 std::vector<std::vector<mechanisms::CandidateRows>> CandidateTally::counts() const {
   std::vector<std::vector<mechanisms::CandidateRows>> result(cells_);
-  const auto rows_beyond = [this](std::uint64_t place) {
-    const auto found = more_.find(place);
-    return found == more_.end() ? std::uint64_t{0} : found->second;
-  };
   const auto take = [&](std::uint64_t place, std::uint64_t rows) {
     if (rows > 0) result[place / candidates_].push_back({place % candidates_, rows});
   };

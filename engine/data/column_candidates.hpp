@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -64,8 +65,12 @@ class CandidateTally final {
   void add(std::size_t cell, std::uint64_t candidate);
   /// [cell], candidates ascending, those without rows left out.
   [[nodiscard]] std::vector<std::vector<mechanisms::CandidateRows>> counts() const;
+  /// The same of these cells together, candidate by candidate: of few.
+  [[nodiscard]] std::vector<mechanisms::CandidateRows> counts_of(std::span<const std::size_t> cells) const;
 
  private:
+  [[nodiscard]] std::uint64_t rows_beyond(std::uint64_t place) const;
+
   std::size_t cells_;
   std::uint64_t candidates_;
   /// [cell][candidate], modulo 2^16: small counters of many candidates stay near. Empty where that would take

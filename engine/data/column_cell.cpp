@@ -335,6 +335,7 @@ std::size_t DeclaredValues::of_text(std::string_view text) const {
   const std::size_t first = first_byte(text);
   const auto begin = texts_.begin() + begins_[first];
   const auto end = texts_.begin() + begins_[first + 1];
+  if (end - begin == 1) return begin->first == text ? begin->second : kNoPlace;
   const auto found = std::lower_bound(
       begin, end, text, [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
   return found == end || found->first != text ? kNoPlace : found->second;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/statistic.hpp"
@@ -17,7 +18,8 @@ class CountedCells final {
     every_value,  ///< the declared values in their order, then all others: what every statistic is made of
     statistic,    ///< what the statistic tells apart
   };
-  /// Requires  derive() accepted a question with this statistic, which counts_cells().
+  /// Requires  derive() accepted a question with this statistic, which counts_cells(); the dataset outlives
+  ///           this.
   CountedCells(const Dataset& dataset, const Statistic& statistic, By by, RowReading& reading);
 
   /// By the statistic, of count:C 0, of proportion:C:V 0 for V and 1 for another value, of distinct:C the
@@ -34,18 +36,17 @@ class CountedCells final {
   }
   /// So many different places can be found.
   [[nodiscard]] std::size_t places() const noexcept { return places_; }
-  [[nodiscard]] By by() const noexcept { return by_; }
+  /// Of a proportion, the place of V: among those declared, or the first of two.
+  [[nodiscard]] std::size_t place_of(const std::string& value) const;
 
  private:
   By by_;
+  const Column& declared_;
   bool has_stand_in_;
   bool declared_only_ = false;
   std::size_t column_;            ///< as the reading knows it
   std::size_t value_ = kNoPlace;  ///< of proportion by itself: the place of V among those declared
   std::size_t places_ = 1;
 };
-
-/// Of a declared value of the column.
-[[nodiscard]] std::size_t place_among_declared(const Column& column, const std::string& value);
 
 }  // namespace epsilog::engine

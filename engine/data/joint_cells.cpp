@@ -12,7 +12,7 @@ bool JointCells::has(const RowSelection& selection) const {
 }
 
 std::size_t JointCells::size() const {
-  if (axes_.size() == 1) return axes_.front().cells;
+  if (!joint()) return axes_.front().cells;
   return axes_.back().stride * (axes_.back().cells + 1);
 }
 
@@ -28,10 +28,10 @@ std::vector<std::size_t> JointCells::of_cell(const RowSelection& selection, std:
   const auto axis = std::find_if(axes_.begin(), axes_.end(),
                                  [&selection](const Axis& one) { return one.selection == &selection; });
   EPSILOG_INVARIANT(axis != axes_.end());
-  if (axes_.size() == 1) return {cell};
+  if (!joint()) return {cell};
   std::vector<std::size_t> parts;
-  for (std::size_t joint = 0; joint < size(); ++joint) {
-    if (joint / axis->stride % (axis->cells + 1) == cell) parts.push_back(joint);
+  for (std::size_t place = 0; place < size(); ++place) {
+    if (place / axis->stride % (axis->cells + 1) == cell) parts.push_back(place);
   }
   return parts;
 }

@@ -15,6 +15,8 @@ class JointCells final {
   /// `cells`: so many has an answer about the selection, which outlives this.
   JointCells(const RowSelection& selection, std::size_t cells) : axes_{{&selection, cells, 1}} {}
 
+  /// Whether they are of more than one selection.
+  [[nodiscard]] bool joint() const noexcept { return axes_.size() > 1; }
   [[nodiscard]] bool has(const RowSelection& selection) const;
   /// How many there would be with another selection: of each all its cells, and none.
   [[nodiscard]] std::size_t size_with(std::size_t cells) const;
@@ -23,15 +25,15 @@ class JointCells final {
   [[nodiscard]] std::size_t size() const;
   /// Of the row that was taken last; kNoPlace if it is in no cell of any.
   [[nodiscard]] std::size_t of_row() const {
-    if (axes_.size() == 1) return axes_.front().selection->cell();
-    std::size_t joint = 0;
+    if (!joint()) return axes_.front().selection->cell();
+    std::size_t place = 0;
     bool in_some = false;
     for (const Axis& axis : axes_) {
       const std::size_t cell = axis.selection->cell();
       in_some = in_some || cell != kNoPlace;
-      joint += (cell == kNoPlace ? axis.cells : cell) * axis.stride;
+      place += (cell == kNoPlace ? axis.cells : cell) * axis.stride;
     }
-    return in_some ? joint : kNoPlace;
+    return in_some ? place : kNoPlace;
   }
   /// Those that the cell of the answer about that selection is the sum of.
   [[nodiscard]] std::vector<std::size_t> of_cell(const RowSelection& selection, std::size_t cell) const;

@@ -46,9 +46,6 @@ class Answering {
     }
   }
 
-  void finish() {
-    for (SharedTally& tally : tallies_) tally.finish();
-  }
   [[nodiscard]] ExactAnswer answer(std::size_t question, const DerivedQuestion& asked) const {
     return tallies_[tally_of_[question]].answer(asked, *selection_of_[question]);
   }
@@ -163,7 +160,6 @@ std::vector<ExactAnswer> answer_rows(RowSource& rows, const Dataset& dataset,
     told.row(rows);
   }
   told.done();
-  answering.finish();
   // The number found is not repeated: what is not declared about the source is not shown.
   if (dataset.rows.exact && count != dataset.rows.count) {
     throw SourceError("dataset '" + dataset.name + "': the source does not have exactly " +

@@ -74,7 +74,6 @@ RowTally::RowTally(const Dataset& dataset, const Asked& asked, RowReading& readi
     : adds_(adds_of(asked.statistic.kind, asked.by)),
       keeps_all_places_(asked.keeps_all_places),
       margins_(asked.margins),
-      dataset_(dataset),
       rows_(margins_ ? margins_->cells() : asked.cells) {
   if (adds_ == Adds::units) seen_.emplace(rows_.size());
   if (!is_about_column(asked.statistic.kind)) return;
@@ -144,9 +143,7 @@ Rational RowTally::counted(const Statistic& statistic, bool with_value, Cells ce
   }
   if (statistic.kind == StatisticKind::distinct) return rational_of_rows(different);
   if (statistic.kind == StatisticKind::count_of) return rational_of_rows(all);
-  const bool alone = counted_->by() == CountedCells::By::statistic;
-  const std::size_t place =
-      alone ? 0 : place_among_declared(*dataset_.column(statistic.subject), statistic.value);
+  const std::size_t place = counted_->place_of(statistic.value);
   return rational_of_rows(with_value ? rows_at(place) : all - rows_at(place));
 }
 

@@ -111,6 +111,9 @@ class RowTally final {
   [[nodiscard]] std::vector<std::vector<mechanisms::CandidateRows>> counts() const {
     return nearest_->counts();
   }
+  [[nodiscard]] std::vector<mechanisms::CandidateRows> counts_of(Cells cells) const {
+    return nearest_->counts_of(cells);
+  }
 
  private:
   [[nodiscard]] static Adds adds_of(StatisticKind kind, CountedCells::By by);
@@ -125,7 +128,6 @@ class RowTally final {
   Adds adds_;
   bool keeps_all_places_;
   std::optional<accounting::TableMargins> margins_;
-  const Dataset& dataset_;
   /// By cell; of units how many of them, of values that are counted by cell and place.
   std::vector<std::uint64_t> rows_;
   std::optional<SeenPairs> seen_;  ///< of units by group, unit and cell; of distinct values, cell and value

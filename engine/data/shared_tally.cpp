@@ -83,10 +83,6 @@ void SharedTally::make(const Dataset& dataset, const std::shared_ptr<RowCandidat
                                  reading);
 }
 
-void SharedTally::finish() {
-  if (statistic().kind == StatisticKind::quantile) counts_ = tally_->counts();
-}
-
 ExactAnswer SharedTally::answer(const DerivedQuestion& asked, const RowSelection& selection) const {
   ExactAnswer result;
   if (asked.question.statistic.kind == StatisticKind::quantile) {
@@ -99,22 +95,10 @@ ExactAnswer SharedTally::answer(const DerivedQuestion& asked, const RowSelection
 }
 
 SharedTally::Counts SharedTally::counts(const DerivedQuestion& asked, const RowSelection& selection) const {
+  if (!cells_.joint()) return tally_->counts();
   Counts result;
-  for (std::size_t cell = 0; cell < cells_of(asked.derivation); ++cell) {
-    const std::vector<std::size_t> parts = cells_.of_cell(selection, cell);
-    if (parts.size() == 1) {
-      result.push_back(counts_[parts.front()]);
-      continue;
-    }
-    std::vector<std::uint64_t> rows(counters_);
-    for (const std::size_t part : parts) {
-      for (const mechanisms::CandidateRows& of : counts_[part]) rows[of.candidate] += of.rows;
-    }
-    auto& of_cell = result.emplace_back();
-    for (std::uint64_t candidate = 0; candidate < counters_; ++candidate) {
-      if (rows[candidate] > 0) of_cell.push_back({candidate, rows[candidate]});
-    }
-  }
+  for (std::size_t cell = 0; cell < cells_of(asked.derivation); ++cell)
+    result.push_back(tally_->counts_of(cells_.of_cell(selection, cell)));
   return result;
 }
 

@@ -32,9 +32,7 @@ class SharedTally final {
   /// Of the rows that are in one of cells(). Requires  made.
   [[nodiscard]] RowTally& tally() { return *tally_; }
   [[nodiscard]] bool keeps_all_places() const { return keeps_all_places_; }
-  /// After the last row.
-  void finish();
-  /// Requires  finished; the question was taken, and is about the selection.
+  /// After the last row. Requires  the question was taken, and is about the selection.
   [[nodiscard]] ExactAnswer answer(const DerivedQuestion& asked, const RowSelection& selection) const;
 
  private:
@@ -56,7 +54,6 @@ class SharedTally final {
   bool keeps_all_places_;
   bool with_squares_ = false;
   std::unique_ptr<RowTally> tally_;
-  Counts counts_;  ///< of quantiles, in joint cells
 };
 
 }  // namespace epsilog::engine

@@ -52,7 +52,8 @@ std::vector<DistanceRun> distance_runs(std::span<const CandidateRows> rows, cons
   RowSum below = 0;
   // Nearly always all products are machine integers.
   constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
-  const bool narrow = quantile.get_den() < kNarrow && all < RowSum{kNarrow};
+  const bool narrow =
+      abs(quantile.get_num()) < kNarrow && quantile.get_den() < kNarrow && all < RowSum{kNarrow};
   const long narrow_target = narrow ? target.get_si() : 0;
   const long narrow_den = narrow ? quantile.get_den().get_si() : 0;
   const auto add = [&](std::uint64_t count, RowSum up_to) {

@@ -1,6 +1,7 @@
 // The values that a quantile of a column can be, and to which of them a cell is counted.
 #include "column_candidates.hpp"
 
+#include <map>
 #include <random>
 
 #include "epsilog/engine/date.hpp"
@@ -196,6 +197,30 @@ TEST_CASE("candidates: more rows of one than a small counter holds are counted",
   CHECK((counts[0][0].candidate == 1 && counts[0][0].rows == 131'072));
   CHECK((counts[1][0].candidate == 0 && counts[1][0].rows == 1));
   CHECK((counts[1][1].candidate == 2 && counts[1][1].rows == 65'541));
+}
+
+TEST_CASE("candidates: the rows of several cells together are those of each",
+          "[engine][quantile][property]") {
+  std::mt19937_64 random(20261126);
+  for (const std::uint64_t candidates :
+       {std::uint64_t{5}, std::uint64_t{1'000'000}}) {  // in one piece or not
+    CandidateTally tally(8, candidates);
+    for (int i = 0; i < 400'000; ++i) tally.add(random() % 3, random() % 3);  // beyond a small counter
+    for (int i = 0; i < 100; ++i) tally.add(random() % 8, random() % candidates);
+    const auto counts = tally.counts();
+    for (const std::vector<std::size_t>& cells :
+         {std::vector<std::size_t>{1}, std::vector<std::size_t>{0, 1, 2},
+          std::vector<std::size_t>{2, 5, 7}}) {
+      std::map<std::uint64_t, std::uint64_t> expected;
+      for (const std::size_t cell : cells) {
+        for (const auto& each : counts[cell]) expected[each.candidate] += each.rows;
+      }
+      std::map<std::uint64_t, std::uint64_t> found;
+      for (const auto& each : tally.counts_of(cells)) found[each.candidate] = each.rows;
+      CAPTURE(candidates, cells.size());
+      CHECK(found == expected);
+    }
+  }
 }
 
 TEST_CASE("candidates: a question counts the rows that rows.md keeps, and no more",

@@ -4,9 +4,10 @@
 #include <random>
 #include <set>
 
-#include "joint_cells.hpp"
+#include "column_candidates.hpp"
 #include "row_units.hpp"
 #include "rows_memory.hpp"
+#include "shared_tally.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -79,6 +80,25 @@ bool same_counts(const ExactAnswer& one, const ExactAnswer& other) {
                     });
 }
 
+/// Asked together and one by one.
+void check_as_alone(const MemoryTable& table, const Dataset& dataset,
+                    const std::vector<Question>& questions) {
+  std::vector<Derivation> derivations;
+  for (const Question& one : questions) derivations.push_back(derive(dataset, one));
+  std::vector<DerivedQuestion> asked;
+  for (std::size_t i = 0; i < questions.size(); ++i) asked.push_back({questions[i], derivations[i]});
+  MemorySource source(table, wanted_columns(dataset, asked));
+  const std::vector<ExactAnswer> together = answer_rows(source, dataset, asked, {});
+  REQUIRE(together.size() == questions.size());
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    CAPTURE(i, questions[i].statistic.text(), by_text(questions[i].by));
+    MemorySource again(table, wanted_columns(dataset, questions[i]));
+    const ExactAnswer alone = answer_rows(again, dataset, questions[i], derivations[i], {});
+    CHECK(together[i].values == alone.values);
+    CHECK(same_counts(together[i], alone));
+  }
+}
+
 MemoryTable table_to_share(std::mt19937_64& random) {
   MemoryTable table{{"id", "x", "y", "z", "g", "h"}, {}};
   for (int i = 0; i < 30; ++i) {
@@ -108,20 +128,8 @@ TEST_CASE("shared rows: each of many questions is answered as it would be alone,
       questions.push_back(
           question(statistic, one_of(kSharedGroupings, random), one_of(kSharedConditions, random)));
     }
-    std::vector<Derivation> derivations;
-    for (const Question& one : questions) derivations.push_back(derive(dataset, one));
-    std::vector<DerivedQuestion> asked;
-    for (std::size_t i = 0; i < questions.size(); ++i) asked.push_back({questions[i], derivations[i]});
-    MemorySource source(table, wanted_columns(dataset, asked));
-    const std::vector<ExactAnswer> together = answer_rows(source, dataset, asked, {});
-    REQUIRE(together.size() == questions.size());
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      CAPTURE(round, i, questions[i].statistic.text(), by_text(questions[i].by));
-      MemorySource again(table, wanted_columns(dataset, questions[i]));
-      const ExactAnswer alone = answer_rows(again, dataset, questions[i], derivations[i], {});
-      CHECK(together[i].values == alone.values);
-      CHECK(same_counts(together[i], alone));
-    }
+    CAPTURE(round);
+    check_as_alone(table, dataset, questions);
   }
 }
 
@@ -169,7 +177,7 @@ TEST_CASE("shared rows: joint cells add up to the cells of each answer",
   CHECK_FALSE(joint == JointCells(all, 1));
 }
 
-TEST_CASE("shared rows: what would take too many joint cells or counters is added up by itself",
+TEST_CASE("shared rows: whatever the number of cells and values, each is answered as it would be alone",
           "[engine][rows][batch][overlap]") {
   const auto numbers = [](std::size_t count) {
     std::vector<std::string> texts;
@@ -193,18 +201,63 @@ TEST_CASE("shared rows: what would take too many joint cells or counters is adde
     for (const char* statistic : {"count", "sum:x", "median:x", "distinct:a", "proportion:a:3", "count:a"}) {
       for (const char* by : {"", "a", "b", "a,b"}) questions.push_back(question(statistic, by));
     }
-    std::vector<Derivation> derivations;
-    for (const Question& one : questions) derivations.push_back(derive(dataset, one));
-    std::vector<DerivedQuestion> asked;
-    for (std::size_t i = 0; i < questions.size(); ++i) asked.push_back({questions[i], derivations[i]});
-    MemorySource source(table, wanted_columns(dataset, asked));
-    const std::vector<ExactAnswer> together = answer_rows(source, dataset, asked, {});
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      CAPTURE(size, questions[i].statistic.text(), by_text(questions[i].by));
-      MemorySource again(table, wanted_columns(dataset, questions[i]));
-      const ExactAnswer alone = answer_rows(again, dataset, questions[i], derivations[i], {});
-      CHECK(together[i].values == alone.values);
-      CHECK(same_counts(together[i], alone));
-    }
+    CAPTURE(size);
+    check_as_alone(table, dataset, questions);
   }
+}
+
+TEST_CASE("shared rows: one tally is for what adds up the same of one condition, while it stays small",
+          "[engine][rows][batch]") {
+  Dataset dataset;
+  dataset.name = "toy";
+  dataset.csv.emplace();
+  dataset.unit = {"id", 3};
+  dataset.rows = {2'000, false};
+  const auto numbers = [](int count) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < count; ++i) texts.push_back(std::to_string(i));
+    return texts;
+  };
+  dataset.columns = {number_column("x", ColumnType::integer, 0, 99),
+                     number_column("y", ColumnType::integer, 0, 99'999),
+                     value_column("few", ColumnType::integer, numbers(3)),
+                     value_column("some", ColumnType::integer, numbers(40)),
+                     value_column("many", ColumnType::integer, numbers(300)),
+                     value_column("most", ColumnType::integer, numbers(5'000))};
+  const auto shared = [&dataset](const Question& one, const Question& other) {
+    const std::vector<std::string> columns = {"id", "x", "y", "few", "some", "many", "most"};
+    RowReading reading(dataset, columns);
+    RowSelections selections(dataset, columns, reading);
+    const auto tally = [&](const DerivedQuestion& asked) {
+      const bool quantile = asked.question.statistic.kind == StatisticKind::quantile;
+      const std::uint64_t candidates =
+          quantile ? candidates_of(*dataset.column(asked.question.statistic.subject)).count : 1;
+      const std::size_t number = selections.number_of(asked.question);
+      return SharedTally(dataset, asked, selections.at(number), candidates);
+    };
+    const Derivation of_one = derive(dataset, one);
+    const Derivation of_other = derive(dataset, other);
+    const DerivedQuestion first{one, of_one};
+    const DerivedQuestion second{other, of_other};
+    SharedTally known = tally(first);
+    return known.takes(tally(second));
+  };
+  const auto ask = [](const char* statistic, const char* by = "", const char* where = "") {
+    return question(statistic, by, where);
+  };
+  CHECK(shared(ask("sum:x"), ask("mean:x", "few")));
+  CHECK(shared(ask("median:x", "few"), ask("quantile:x:0.9")));
+  CHECK(shared(ask("count:few"), ask("distinct:few", "some")));
+  CHECK(shared(ask("proportion:few:1"), ask("proportion:few:2")));
+  CHECK(shared(ask("units"), ask("units")));
+  CHECK_FALSE(shared(ask("sum:x"), ask("sum:y")));
+  CHECK_FALSE(shared(ask("sum:x"), ask("median:x")));
+  CHECK_FALSE(shared(ask("sum:x", "", "x > 1"), ask("sum:x")));                  // another condition
+  CHECK_FALSE(shared(ask("sum:x", "few", "x > 1"), ask("sum:x", "", "y > 1")));  // likewise
+  CHECK_FALSE(shared(ask("units"), ask("units", "few")));   // who is in several cells is one of the whole
+  CHECK_FALSE(shared(ask("sum:x"), ask("sum:x", "many")));  // 602 cells
+  CHECK_FALSE(shared(ask("median:y"), ask("median:y", "few")));  // 800,000 counters
+  CHECK_FALSE(
+      shared(ask("distinct:most"), ask("distinct:most", "few")));  // values are not counted one by one
+  CHECK_FALSE(shared(ask("proportion:most:1"), ask("proportion:most:2")));  // likewise
 }
