@@ -276,8 +276,7 @@ TEST_CASE("tables: suppression is refused where no count of cells is released",
 
 TEST_CASE("tables: a cell takes at most 20 bytes of the ledger, whatever is asked of it but a variance",
           "[engine][table][size]") {
-  // 625 cells, so that the mean of their lengths is far from 20 whatever is drawn: one digit more in every
-  // fifth would be needed.
+  // Of 625 cells, so that chance moves their mean length little: it is 0.8 below each limit or more.
   std::string places = "[0";
   for (int i = 1; i < 25; ++i) places += ", " + std::to_string(i);
   places += "]";
