@@ -205,7 +205,7 @@ TEST_CASE("candidates: the rows of several cells together are those of each",
   for (const std::uint64_t candidates :
        {std::uint64_t{5}, std::uint64_t{1'000'000}}) {  // in one piece or not
     CandidateTally tally(8, candidates);
-    for (int i = 0; i < 400'000; ++i) tally.add(random() % 3, random() % 3);  // beyond a small counter
+    for (int i = 0; i < 700'000; ++i) tally.add(random() % 3, random() % 3);  // 77,000 of each
     for (int i = 0; i < 100; ++i) tally.add(random() % 8, random() % candidates);
     const auto counts = tally.counts();
     for (const std::vector<std::size_t>& cells :
