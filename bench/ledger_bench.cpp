@@ -65,6 +65,8 @@ ledger::ReleaseRecord record() {
   component.adjusted = kUnit.rational();
   component.published = accounting::Rational(11) * accounting::power_of_ten(-13);
   ledger::ReleaseRecord release;
+  release.unit = "rows";
+  release.relation = "add_or_remove_one";
   release.mechanism = "snapping";
   release.arithmetic = "mpfr";
   release.requested = release.adjusted = kUnit.rational();

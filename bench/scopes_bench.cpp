@@ -71,6 +71,8 @@ ledger::ReleaseRecord record(const mechanisms::DiscreteMechanism::Parameters& pa
   component.centre = component.bound = 500;
   component.adjusted = parameters.adjusted;
   ledger::ReleaseRecord release;
+  release.unit = "rows";
+  release.relation = "add_or_remove_one";
   release.mechanism = "discrete_laplace";
   release.arithmetic = "exact";
   release.requested = kEpsilon.rational();

@@ -16,13 +16,13 @@ constexpr const char* kInsertDecision =
     "INSERT INTO decision(seq, line, id, key, time, principal, via, parent, deadline, outcome, reasons,"
     " rules, build, policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, "
     "why,"
-    " component_values, \"values\", token)"
+    " component_values, \"values\", token, token_sha256)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,"
-    " ?22, ?23, ?24, ?25)";
+    " ?22, ?23, ?24, ?25, ?26)";
 constexpr const char* kLastDecision =
     "SELECT seq, line, id, key, time, principal, via, parent, deadline, outcome, reasons, rules, build,"
     " policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
-    " component_values, \"values\", token FROM decision ORDER BY seq DESC LIMIT 1";
+    " component_values, \"values\", token, token_sha256 FROM decision ORDER BY seq DESC LIMIT 1";
 constexpr const char* kLastMovements =
     "SELECT seq, account, position, spent_change, reserved_change, spent, reserved, \"limit\" FROM movement"
     " WHERE seq = (SELECT max(seq) FROM decision) ORDER BY account";

@@ -55,7 +55,6 @@ void check_counts(const ledger::LedgerFacts& facts, std::vector<AuditFault>& fau
   check_count("policy versions", facts.policy_versions, faults);
   check_count("limit changes", facts.limit_changes, faults);
   check_count("clock events", facts.clock_events, faults);
-  check_count("schema migrations", facts.schema_migrations, faults);
   check_count("accounts", facts.accounts, faults);
   check_count("limit removals", facts.limit_removals, faults);
   check_count("relocations", facts.relocations, faults);
@@ -196,10 +195,7 @@ void check_decisions(DecisionSource& source, AuditFold& fold, AuditReport& repor
 void check_history(const Beginning& beginning, DecisionSource& source, AuditReport& report,
                    std::vector<AuditFault>& faults, const Visit& visit, const Progress& progress,
                    double begun) {
-  AuditFold fold(source.inspection, faults, report.notes);
-  attempt("schema migrations", faults, [&] {
-    beginning.migrations.tell([&](const ledger::SchemaMigration& row) { fold.schema_migration(row); });
-  });
+  AuditFold fold(source.inspection, faults);
   attempt("clock events", faults, [&] {
     beginning.clock_events.tell([&](const ledger::ClockEvent& row) { fold.clock_event(row); });
   });

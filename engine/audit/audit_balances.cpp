@@ -58,17 +58,11 @@ void AuditBalances::accounts(const std::vector<ledger::AccountState>& stored) {
 }
 
 void AuditBalances::policy(const AppliedPolicy& applied, const AppliedPolicy* before,
-                           const std::vector<std::string>& calendar_times, std::int64_t after_decision) {
-  Effect agreed = effect(applied, before, calendar_times.front());
-  std::vector<AuditFault> faults = disagreements(applied.version, agreed, after_decision);
-  for (std::size_t i = 1; i < calendar_times.size() && !faults.empty(); ++i) {
-    Effect other = effect(applied, before, calendar_times[i]);
-    if (!disagreements(applied.version, other, after_decision).empty()) continue;
-    agreed = std::move(other);
-    faults.clear();
-  }
-  faults_.insert(faults_.end(), faults.begin(), faults.end());
-  for (const auto& [name, limits] : agreed.limits) {
+                           const std::string& calendar_time) {
+  const Effect expected = effect(applied, before, calendar_time);
+  compare_limits(applied.version, expected);
+  compare_removals(applied.version, expected);
+  for (const auto& [name, limits] : expected.limits) {
     accounting::Balance& balance = folded_[name];
     const std::int64_t former = std::exchange(balance.limit, limits.second);
     if (balance.valid()) continue;
@@ -88,54 +82,40 @@ AuditBalances::Effect AuditBalances::effect(const AppliedPolicy& applied, const 
   if (before != nullptr) earlier.emplace(before->policy, calendar_time);
   Effect effect;
   for (const auto& [name, balance] : folded_) {
-    std::optional<std::int64_t> limit = after.of(name, balance);
-    // Schema 2 had a removal as a limit lowered to what is used.
-    const bool lowered = !limit && applied.version.event == 0;
-    if (lowered) limit = balance.spent + balance.reserved;
+    const std::optional<std::int64_t> limit = after.of(name, balance);
     if (limit && *limit != balance.limit) effect.limits[name] = {balance.limit, *limit};
     if (!limit && earlier && earlier->of(name, balance)) effect.removed.insert(name);
   }
   return effect;
 }
 
-std::vector<AuditFault> AuditBalances::disagreements(const ledger::PolicyVersion& version,
-                                                     const Effect& effect,
-                                                     std::int64_t after_decision) const {
-  std::vector<AuditFault> faults;
-  compare_limits(version, effect, after_decision, faults);
-  compare_removals(version, effect, after_decision, faults);
-  return faults;
-}
-
-void AuditBalances::compare_limits(const ledger::PolicyVersion& version, const Effect& effect,
-                                   std::int64_t after_decision, std::vector<AuditFault>& faults) const {
+void AuditBalances::compare_limits(const ledger::PolicyVersion& version, const Effect& effect) {
   const std::string policy = policy_record(version.version);
   auto expected = of_stored(effect.limits, ids_);
   const auto recorded = limit_changes_.find(version.version);
   if (recorded != limit_changes_.end()) {
     for (const ledger::LimitChange& change : recorded->second) {
       const std::string what = "limit change " + std::to_string(change.seq);
-      if (change.after_decision != after_decision) {
-        faults.push_back({account_record(change.account), "limit_change_moved",
-                          what + moved(change.after_decision, after_decision)});
+      if (change.after_decision != version.after_decision) {
+        fault(account_record(change.account), "limit_change_moved",
+              what + moved(change.after_decision, version.after_decision));
       }
       const auto entry = expected.find(change.account);
       if (entry == expected.end() || entry->second != std::pair(change.old_limit, change.new_limit)) {
-        faults.push_back({account_record(change.account), "limit_change_unfounded",
-                          what + " does not follow from " + policy});
+        fault(account_record(change.account), "limit_change_unfounded",
+              what + " does not follow from " + policy);
       } else {
         expected.erase(entry);
       }
     }
   }
   for (const auto& [account, limits] : expected) {
-    faults.push_back({account_record(account), "limit_change_missing",
-                      policy + " changed its limit, but no limit change was recorded"});
+    fault(account_record(account), "limit_change_missing",
+          policy + " changed its limit, but no limit change was recorded");
   }
 }
 
-void AuditBalances::compare_removals(const ledger::PolicyVersion& version, const Effect& effect,
-                                     std::int64_t after_decision, std::vector<AuditFault>& faults) const {
+void AuditBalances::compare_removals(const ledger::PolicyVersion& version, const Effect& effect) {
   const std::string policy = policy_record(version.version);
   std::set<std::int64_t> expected;
   for (const ledger::AccountName& name : effect.removed) {
@@ -147,22 +127,20 @@ void AuditBalances::compare_removals(const ledger::PolicyVersion& version, const
     for (const ledger::LimitRemoval& removal : recorded->second) {
       const std::string what = "limit removal " + std::to_string(removal.seq);
       const std::string record = account_record(removal.account);
-      if (removal.after_decision != after_decision) {
-        faults.push_back(
-            {record, "limit_removal_moved", what + moved(removal.after_decision, after_decision)});
+      if (removal.after_decision != version.after_decision) {
+        fault(record, "limit_removal_moved", what + moved(removal.after_decision, version.after_decision));
       }
       if (removal.removed_at != version.applied_at || removal.by != version.applied_by) {
-        faults.push_back(
-            {record, "limit_removal_changed", what + " has not the time and author of " + policy});
+        fault(record, "limit_removal_changed", what + " has not the time and author of " + policy);
       }
       if (expected.erase(removal.account) == 0) {
-        faults.push_back({record, "limit_removal_unfounded", what + " does not follow from " + policy});
+        fault(record, "limit_removal_unfounded", what + " does not follow from " + policy);
       }
     }
   }
   for (const std::int64_t account : expected) {
-    faults.push_back({account_record(account), "limit_removal_missing",
-                      policy + " declares its limit no more, but no removal was recorded"});
+    fault(account_record(account), "limit_removal_missing",
+          policy + " declares its limit no more, but no removal was recorded");
   }
 }
 
@@ -176,38 +154,12 @@ ledger::AccountState AuditBalances::state(const ledger::AccountName& name,
           .balance = balance};
 }
 
-std::optional<std::int64_t> AuditBalances::came_after(std::int64_t version) const {
-  const auto changes = limit_changes_.find(version);
-  if (changes == limit_changes_.end() || changes->second.empty()) return std::nullopt;
-  return changes->second.front().after_decision;
-}
-
-bool AuditBalances::opened_after(const Policy& policy, const std::string& calendar_time,
-                                 const ledger::StoredDecision& stored) const {
-  const LimitsAfter limits(policy, calendar_time);
-  return std::any_of(
-      stored.accounts.begin(), stored.accounts.end(), [&](const ledger::AccountState& account) {
-        if (folded_.contains(account.name())) return false;
-        return limits.lists(account.name()) ||
-               limits.of(account.name(), account.balance) != std::optional(account.balance.limit);
-      });
-}
-
 std::vector<ledger::AccountState> AuditBalances::present(
     const std::vector<ledger::AccountName>& names) const {
   std::vector<ledger::AccountState> result;
   for (const ledger::AccountName& name : names) {
     const auto entry = folded_.find(name);
     if (entry != folded_.end()) result.push_back(state(entry->first, entry->second));
-  }
-  return result;
-}
-
-std::vector<ledger::AccountState> AuditBalances::of_dataset(const std::string& dataset) const {
-  std::vector<ledger::AccountState> result;
-  for (auto entry = folded_.lower_bound({dataset, "", ""});
-       entry != folded_.end() && entry->first.dataset == dataset; ++entry) {
-    result.push_back(state(entry->first, entry->second));
   }
   return result;
 }

@@ -25,24 +25,13 @@ class AuditBalances final {
   void limit_change(const ledger::LimitChange& change);
   void limit_removal(const ledger::LimitRemoval& removal);
   void accounts(const std::vector<ledger::AccountState>& stored);
-  /// A policy becomes active after `after_decision` decisions, the one before it being `before` (nullptr if
-  /// that is missing or invalid): limits follow it, and the limit changes and removals recorded under its
-  /// number have to say so. Of several calendar times the one that they agree with.
-  /// Requires  calendar_times not empty.
-  void policy(const AppliedPolicy& applied, const AppliedPolicy* before,
-              const std::vector<std::string>& calendar_times, std::int64_t after_decision);
+  /// A policy becomes active, the one before it being `before` (nullptr if that is missing or invalid):
+  /// limits follow it, and the limit changes and removals recorded under its number have to say so.
+  void policy(const AppliedPolicy& applied, const AppliedPolicy* before, const std::string& calendar_time);
 
-  /// After how many decisions a policy version came, if it changed a limit.
-  [[nodiscard]] std::optional<std::int64_t> came_after(std::int64_t version) const;
-  /// Whether a decision opened an account with a limit that it can only have had with this policy active
-  /// before it: a later one would have changed that.
-  [[nodiscard]] bool opened_after(const Policy& policy, const std::string& calendar_time,
-                                  const ledger::StoredDecision& stored) const;
   /// Those of the named accounts that are there by now, in their order.
   [[nodiscard]] std::vector<ledger::AccountState> present(
       const std::vector<ledger::AccountName>& names) const;
-  /// Those of a dataset, ordered by (scope, measure).
-  [[nodiscard]] std::vector<ledger::AccountState> of_dataset(const std::string& dataset) const;
   /// A request opens the accounts that were not there.
   void open(const std::vector<Ask>& asks);
   /// What a decision takes from accounts; one that is not stored is named and left out.
@@ -63,14 +52,9 @@ class AuditBalances final {
   void fault(const std::string& record, const char* code, std::string message);
   [[nodiscard]] Effect effect(const AppliedPolicy& applied, const AppliedPolicy* before,
                               const std::string& calendar_time) const;
-  /// What is recorded under a version and does not follow from it, or the other way round.
-  [[nodiscard]] std::vector<AuditFault> disagreements(const ledger::PolicyVersion& version,
-                                                      const Effect& effect,
-                                                      std::int64_t after_decision) const;
-  void compare_limits(const ledger::PolicyVersion& version, const Effect& effect, std::int64_t after_decision,
-                      std::vector<AuditFault>& faults) const;
-  void compare_removals(const ledger::PolicyVersion& version, const Effect& effect,
-                        std::int64_t after_decision, std::vector<AuditFault>& faults) const;
+  // What is recorded under a version and does not follow from it, or the other way round.
+  void compare_limits(const ledger::PolicyVersion& version, const Effect& effect);
+  void compare_removals(const ledger::PolicyVersion& version, const Effect& effect);
   void compare_account(const ledger::AccountState& stored);
   [[nodiscard]] ledger::AccountState state(const ledger::AccountName& name,
                                            const accounting::Balance& balance) const;

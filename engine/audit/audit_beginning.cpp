@@ -25,10 +25,7 @@ Beginning Beginning::of(ledger::Snapshot& view) {
 }
 
 Beginning::Beginning(ledger::Snapshot& view)
-    : migrations([&view](const auto& row) {
-        for (const ledger::SchemaMigration& migration : view.schema_migrations()) row(migration);
-      }),
-      clock_events([&view](const auto& row) { view.each_clock_event(row); }),
+    : clock_events([&view](const auto& row) { view.each_clock_event(row); }),
       versions([&view](const auto& row) { view.each_policy_version(row); }),
       relocations([&view](const auto& row) { view.each_relocation(row); }),
       unfounded_keys([&view](const auto& row) {

@@ -46,7 +46,6 @@ struct Beginning {
   using Unfounded = std::pair<std::int64_t, std::string>;  // seq, why
 
   std::vector<ledger::StoredFault> of_accounts;  // before what it is filled by
-  RowsRead<ledger::SchemaMigration> migrations;
   RowsRead<ledger::ClockEvent> clock_events;
   RowsRead<ledger::PolicyVersion> versions;
   RowsRead<ledger::Relocation> relocations;

@@ -1,7 +1,5 @@
 #include "audit_calendar.hpp"
 
-#include <algorithm>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 
@@ -26,23 +24,6 @@ class Held {
   std::string at_;
 };
 
-enum class Place { before, either, after };
-
-/// Where a clock event stands to a policy version. A step of the clock is noted by the first that is
-/// recorded after the ledger time before it, and dated with that; a confirmation has its own time.
-Place place_of(const ledger::ClockEvent& event, const ledger::PolicyVersion& version,
-               std::optional<std::int64_t> after_decision) {
-  if (version.event > 0) return event.event < version.event ? Place::before : Place::after;
-  if (event.event > 0) return Place::after;
-  if (after_decision && event.after_decision != *after_decision) {
-    return event.after_decision < *after_decision ? Place::before : Place::after;
-  }
-  if (event.ledger_time != version.applied_at) {
-    return event.ledger_time < version.applied_at ? Place::before : Place::after;
-  }
-  return event.kind == "confirmed" ? Place::either : Place::after;
-}
-
 }  // namespace
 
 std::string AuditCalendar::at(const std::string& instant, std::int64_t after_decision) const {
@@ -53,22 +34,12 @@ std::string AuditCalendar::at(const std::string& instant, std::int64_t after_dec
   return held.time(instant);
 }
 
-std::vector<std::string> AuditCalendar::at(const ledger::PolicyVersion& version,
-                                           std::optional<std::int64_t> after_decision) const {
-  std::vector<std::string> times;
+std::string AuditCalendar::at(const ledger::PolicyVersion& version) const {
   Held held;
-  const auto possible = [&] {
-    const std::string& time = held.time(version.applied_at);
-    if (std::find(times.begin(), times.end(), time) == times.end()) times.push_back(time);
-  };
   for (const ledger::ClockEvent& event : events_) {
-    const Place place = place_of(event, version, after_decision);
-    if (place == Place::after) break;
-    if (place == Place::either) possible();
-    held.follow(event);
+    if (event.event < version.event) held.follow(event);
   }
-  possible();
-  return times;
+  return held.time(version.applied_at);
 }
 
 bool AuditCalendar::held(std::int64_t after_decision) const {

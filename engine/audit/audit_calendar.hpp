@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +23,8 @@ class AuditCalendar final {
   /// Whether the calendar stood still then.
   [[nodiscard]] bool held(std::int64_t after_decision) const;
 
-  /// The same for a policy version: one time, or each that what is recorded allows. Rows of schema 2 do not
-  /// say whether a version came before a confirmation of the same instant, or, with `after_decision` nothing,
-  /// after which decision it came.
-  [[nodiscard]] std::vector<std::string> at(const ledger::PolicyVersion& version,
-                                            std::optional<std::int64_t> after_decision) const;
+  /// The same for a policy version. Throws  likewise.
+  [[nodiscard]] std::string at(const ledger::PolicyVersion& version) const;
 
  private:
   std::vector<ledger::ClockEvent> events_;

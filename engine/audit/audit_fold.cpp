@@ -13,12 +13,6 @@
 namespace epsilog::engine {
 namespace {
 
-/// As schema 1 recorded it.
-ledger::ReleaseRecord without_unit(ledger::ReleaseRecord record) {
-  record.unit = record.relation = "";
-  return record;
-}
-
 std::string policy_record(std::int64_t version) {
   return "policy " + std::to_string(version);
 }
@@ -49,16 +43,7 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
     fault(record, "policy_invalid", error.what());
   }
   policies_[version.version] = applied;
-  places_[version.version] = {version.after_decision, version.event, version.applied_at};
-}
-
-void AuditFold::schema_migration(const ledger::SchemaMigration& migration) {
-  if (migration.version == 2) last_of_schema_1_ = migration.after_decision;
-  if (migration.version == 3) migrated_to_3_ = migration.after_decision;
-}
-
-bool AuditFold::of_schema_1(const ledger::StoredDecision& stored) const {
-  return stored.seq <= last_of_schema_1_;
+  places_[version.version] = {version.after_decision, version.event};
 }
 
 std::string AuditFold::policy_sha256(std::int64_t version) const {
@@ -87,10 +72,6 @@ void AuditFold::check_sequence(const ledger::StoredDecision& stored) {
   if (stored.created_at < last_time_)
     fault(stored.id, "time_order", "is dated before the decision before it");
   last_time_ = stored.created_at;
-  if (stored.rules < last_rules_ || (migrated_to_3_ < stored.seq && stored.rules < ledger::Rules::joints)) {
-    fault(stored.id, "rules_order", "was made under older rules than what came before it");
-  }
-  last_rules_ = stored.rules;
   if (texts_.digest(stored.draft.request) != stored.draft.request_digest) {
     fault(stored.id, "request_changed", "its request does not have the recorded digest");
   }
@@ -143,9 +124,7 @@ void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& p
 
 void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& plan) {
   if (!stored.release) return fault(stored.id, "release_missing", "was granted but holds no release");
-  const bool same =
-      of_schema_1(stored) ? *stored.release == without_unit(plan.record) : *stored.release == plan.record;
-  if (!same) {
+  if (*stored.release != plan.record) {
     fault(stored.id, "release_changed", "its release is not the one that its policy and request give");
   }
   check_values(stored, plan);
@@ -153,7 +132,7 @@ void AuditFold::check_release(const ledger::StoredDecision& stored, const Plan& 
 
 void AuditFold::check_decided(const ledger::StoredDecision& stored, const Decision& decision,
                               ledger::Outcome expected) {
-  const std::string reasons = reasons_text(decision, stored.rules);
+  const std::string reasons = reasons_text(decision);
   if (expected == stored.draft.outcome && reasons == stored.draft.reasons) return;
   fault(stored.id, "decision_differs",
         std::string("deciding again gives ") + outcome_name(expected) + " " + reasons + ", recorded is " +
@@ -167,10 +146,8 @@ void AuditFold::check_deadline(const ledger::StoredDecision& stored, const Datas
     expected = instant_after(stored.created_at, dataset.approvals->expires_seconds);
   }
   if (stored.draft.outcome == ledger::Outcome::reserved) {
-    expected = stored.rules >= ledger::Rules::joints
-                   ? reservation_deadline(stored.created_at, dataset.reservation_seconds, names,
-                                          calendar_.held(stored.seq - 1))
-                   : instant_after(stored.created_at, dataset.reservation_seconds);
+    expected = reservation_deadline(stored.created_at, dataset.reservation_seconds, names,
+                                    calendar_.held(stored.seq - 1));
   }
   if (stored.draft.deadline != expected) {
     fault(stored.id, "deadline_changed", "its deadline is not the one that its policy gives");
@@ -182,19 +159,14 @@ std::string AuditFold::calendar_time(const ledger::StoredDecision& stored) const
 }
 
 const AppliedPolicy& AuditFold::active_for(const ledger::StoredDecision& stored) const {
-  const auto found = policies_.find(stored.decided_under != 0 ? stored.decided_under : policy_);
+  const auto found = policies_.find(stored.decided_under);
   if (found != policies_.end() && found->second) return *found->second;
   throw LedgerCorrupt("was decided under a policy that is missing or invalid");
 }
 
-const AppliedPolicy& AuditFold::deciding(const ledger::StoredDecision& stored) const {
-  return stored.rules >= ledger::Rules::joints ? active_for(stored)
-                                               : *policies_.at(stored.draft.policy_version);
-}
-
 Terms AuditFold::terms(const AppliedPolicy& applied, const ledger::StoredDecision& stored,
-                       const Request& request, ledger::Rules rules) {
-  return terms_under(applied, request, rules, plans_, calendar_time(stored));
+                       const Request& request) {
+  return terms_under(applied, request, plans_, calendar_time(stored));
 }
 
 std::uint64_t AuditFold::required(const Terms& terms) const {
@@ -221,14 +193,14 @@ std::vector<ledger::AccountName> AuditFold::check_decided_on(const ledger::Store
                                                              ledger::Outcome if_granted,
                                                              const std::optional<KeyConflict>& conflict) {
   const std::vector<ledger::AccountName> names = account_names(terms.asks);
-  const std::vector<Debit> owed = debits(terms.asks, balances_.present(names), stored.rules);
-  const Decision decision = decide(terms.applied->policy, *terms.dataset, request, *terms.plan, owed,
-                                   conflict, reasons_told(stored.rules));
+  const std::vector<Debit> owed = debits(terms.asks, balances_.present(names));
+  const Decision decision =
+      decide(terms.applied->policy, *terms.dataset, request, *terms.plan, owed, conflict, kReasonsStored);
   check_decided(stored, decision, decision.granted() ? if_granted : ledger::Outcome::refused);
   check_deadline(stored, *terms.dataset, names);
   check_charges(stored, terms);
   std::vector<ledger::AccountName> recorded;
-  for (const Debit& debit : recorded_debits(owed, decision, stored.draft.outcome, stored.rules)) {
+  for (const Debit& debit : recorded_debits(owed, decision, stored.draft.outcome)) {
     recorded.push_back(debit.ask.account);
   }
   return recorded;
@@ -266,10 +238,8 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
     fault(stored.id, "request_changed", "its request is not in canonical form");
   }
   const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
-  Terms asked{&applied,
-              &applied.policy.dataset(request.dataset),
-              plans_.plan(applied, request, read.canonical, stored.rules),
-              {}};
+  Terms asked{
+      &applied, &applied.policy.dataset(request.dataset), plans_.plan(applied, request, read.canonical), {}};
   const Plan& plan = *asked.plan;
   asked.asks = asks(applied.policy, *asked.dataset, request, plan, calendar_time(stored));
   const ledger::Outcome outcome = stored.draft.outcome;
@@ -293,54 +263,29 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   return recorded;
 }
 
-void AuditFold::note_older_policy(const ledger::StoredDecision& stored, const Terms& asked,
-                                  const Terms& now) {
-  if (const auto changed = policy_changed(asked, now)) {
-    notes_.push_back({stored.id, "policy_changed", changed->message});
-  }
-  for (const Ask& ask : asked.asks) {
-    const auto same = std::find_if(now.asks.begin(), now.asks.end(),
-                                   [&ask](const Ask& other) { return other.account == ask.account; });
-    const bool opened =
-        stored.draft.outcome == ledger::Outcome::reserved && balances_.present({ask.account}).empty();
-    if (opened && same != now.asks.end() && same->limit < ask.limit) {
-      notes_.push_back({stored.id, "older_limit",
-                        "opened " + ask.account.measure + " of '" + ask.account.dataset + "', " +
-                            ask.account.scope + ", with the limit of an older policy"});
-    }
-  }
-}
-
-/// Decides again what waited for approvals: by rules 1 under the policy it was asked under, since then under
-/// the active one, if that plans the same.
+/// Decides again what waited for approvals: under the active policy, if that plans the same.
 std::vector<ledger::AccountName> AuditFold::check_approved(const ledger::StoredDecision& stored,
                                                            const WaitingRequest& waiting) {
   if (!stored.draft.key.empty()) static_cast<void>(bound_key(stored, ""));
-  const ledger::Rules rules = waiting.root.rules;
   const AppliedPolicy& of_root = *policies_.at(waiting.root.draft.policy_version);
   const AppliedPolicy& active = active_for(stored);
-  const Terms asked = terms(of_root, stored, waiting.request, rules);
-  const Terms now = terms(active, stored, waiting.request, rules);
+  const Terms asked = terms(of_root, stored, waiting.request);
+  const Terms now = terms(active, stored, waiting.request);
   if (!asked.plan) throw LedgerCorrupt("cannot be planned under its policy");
-  const bool under_active = stored.rules >= ledger::Rules::joints;
-  const Terms& decided = under_active ? now : asked;
-  requests_.check_approved(stored, waiting, {deciding(stored), active, stored.created_at}, required(decided));
+  requests_.check_approved(stored, waiting, active, required(now));
   if (stored.release) fault(stored.id, "release_unfounded", "was not granted but holds a release");
-  const auto changed = under_active ? policy_changed(asked, now) : std::nullopt;
-  if (changed) {
+  if (const auto changed = policy_changed(asked, now)) {
     check_decided(stored, Decision({*changed}, 1), ledger::Outcome::refused);
-    check_charges(stored, decided);
+    check_charges(stored, now);
     return {};
   }
-  if (!under_active) note_older_policy(stored, asked, now);
-  return check_decided_on(stored, waiting.request, decided, ledger::Outcome::reserved, std::nullopt);
+  return check_decided_on(stored, waiting.request, now, ledger::Outcome::reserved, std::nullopt);
 }
 
 bool AuditFold::last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting) {
   if (stored.draft.outcome != ledger::Outcome::approved) return false;
-  if (stored.rules < ledger::Rules::joints) return waiting.approvers.size() + 1 >= waiting.required;
   const AppliedPolicy& active = active_for(stored);
-  const Terms now = terms(active, stored, waiting.request, waiting.root.rules);
+  const Terms now = terms(active, stored, waiting.request);
   return entitled(active.policy, waiting) + 1 >= required(now);
 }
 
@@ -348,7 +293,7 @@ bool AuditFold::last_approval(const ledger::StoredDecision& stored, const Waitin
 std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDecision& stored,
                                                         const WaitingRequest& waiting) {
   const std::string calendar = calendar_time(stored);
-  const Standpoint at{deciding(stored), active_for(stored), calendar};
+  const Standpoint at{active_for(stored), calendar};
   if (stores_act(stored.draft.outcome)) {
     if (requests_.check_act(stored, waiting, at)) vouched_.decision(stored);
   } else if (stored.draft.request != waiting.root.draft.request) {
@@ -362,15 +307,14 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
     if (planned == policies_.end() || !planned->second) {
       throw LedgerCorrupt("posts a reservation planned under a policy that is missing or invalid");
     }
-    check_release(stored, *plans_.plan(*planned->second, waiting.request, canonical_request(waiting.request),
-                                       waiting.root.rules));
+    check_release(stored,
+                  *plans_.plan(*planned->second, waiting.request, canonical_request(waiting.request)));
   }
   std::vector<ledger::AccountName> moved;
   if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::token_issued) {
     for (const ledger::AccountState& account : waiting.holder.accounts) moved.push_back(account.name());
   }
-  const bool given_back = stored.draft.outcome == ledger::Outcome::voided;
-  if (given_back && stored.rules >= ledger::Rules::joints) moved.resize(recordable(moved));
+  if (stored.draft.outcome == ledger::Outcome::voided) moved.resize(recordable(moved));
   return moved;
 }
 
@@ -390,8 +334,7 @@ void AuditFold::apply_charges(const ledger::StoredDecision& stored, const Waitin
 
 void AuditFold::check_balances_after(const ledger::StoredDecision& stored,
                                      const std::vector<ledger::AccountName>& names) {
-  std::vector<ledger::AccountState> expected = balances_.present(names);
-  if (of_schema_1(stored)) expected = balances_.of_dataset(stored.draft.dataset);
+  const std::vector<ledger::AccountState> expected = balances_.present(names);
   const bool same = std::equal(
       expected.begin(), expected.end(), stored.accounts.begin(), stored.accounts.end(),
       [](const ledger::AccountState& first, const ledger::AccountState& second) {

@@ -26,18 +26,11 @@ namespace epsilog::engine {
 class AuditFold {
  public:
   /// Requires  all of these outlive it.
-  AuditFold(ledger::Inspection& inspection, std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
-      : faults_(faults),
-        notes_(notes),
-        balances_(faults),
-        requests_(faults, notes),
-        keys_(inspection),
-        vouched_(faults) {}
+  AuditFold(ledger::Inspection& inspection, std::vector<AuditFault>& faults)
+      : faults_(faults), balances_(faults), requests_(faults), keys_(inspection), vouched_(faults) {}
 
-  /// Call in this order: every schema migration, clock event, policy version, relocation, the credentials,
-  /// every limit change and removal, the accounts as they stand, every decision by seq, what is listed as
-  /// open, then finish().
-  void schema_migration(const ledger::SchemaMigration& migration);
+  /// Call in this order: every clock event, policy version, relocation, the credentials, every limit change
+  /// and removal, the accounts as they stand, every decision by seq, what is listed as open, then finish().
   void clock_event(const ledger::ClockEvent& event);
   void policy_version(const ledger::PolicyVersion& version);
   void relocation(const ledger::Relocation& relocation);
@@ -62,26 +55,18 @@ class AuditFold {
   // audit_fold_order.cpp
   /// A policy version in the order of the history.
   struct PolicyPlace {
-    std::int64_t after_decision = -1;
+    std::int64_t after_decision = 0;
     std::int64_t event = 0;
-    std::string applied_at;
   };
-  enum class Place { before, either, after };
-  [[nodiscard]] static bool in_order(const ledger::StoredDecision& stored);
-  [[nodiscard]] Place place_of(std::int64_t version, const ledger::StoredDecision& stored) const;
-  [[nodiscard]] std::optional<std::int64_t> came_after(std::int64_t version) const;
   /// What becomes active before a decision does so in balances too, and it has to say which that is.
   void follow_policies(const ledger::StoredDecision& stored);
-  void advance_policy(std::int64_t version, std::int64_t after_decision);
-  void advance_policy_before(const ledger::StoredDecision& stored);
+  void advance_policy(std::int64_t version);
   void check_active_policy(const ledger::StoredDecision& stored);
   void follow_remaining_policies();
 
   void check_sequence(const ledger::StoredDecision& stored);
-  /// The policy version that was active when it was decided, as far as that was recorded.
+  /// The policy version that was active when it was decided.
   [[nodiscard]] const AppliedPolicy& active_for(const ledger::StoredDecision& stored) const;
-  /// The one it was decided under.
-  [[nodiscard]] const AppliedPolicy& deciding(const ledger::StoredDecision& stored) const;
   [[nodiscard]] std::string calendar_time(const ledger::StoredDecision& stored) const;
   // Each returns the accounts whose balances are stored with the decision.
   std::vector<ledger::AccountName> check_request(const ledger::StoredDecision& stored);
@@ -95,10 +80,8 @@ class AuditFold {
                                                     ledger::Outcome if_granted,
                                                     const std::optional<KeyConflict>& conflict);
   void check_charges(const ledger::StoredDecision& stored, const Terms& terms);
-  /// What the active policy would have made of a request that rules 1 decided under its own.
-  void note_older_policy(const ledger::StoredDecision& stored, const Terms& asked, const Terms& now);
   [[nodiscard]] Terms terms(const AppliedPolicy& applied, const ledger::StoredDecision& stored,
-                            const Request& request, ledger::Rules rules);
+                            const Request& request);
   [[nodiscard]] std::uint64_t required(const Terms& terms) const;
   /// Whether an approval is the last one that is needed.
   [[nodiscard]] bool last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
@@ -113,19 +96,13 @@ class AuditFold {
                             const std::vector<ledger::AccountName>& names);
   [[nodiscard]] std::optional<KeyConflict> bound_key(const ledger::StoredDecision& stored,
                                                      const std::string& conflicting_key);
-  /// Whether it was written before decisions stored only the accounts they touch.
-  [[nodiscard]] bool of_schema_1(const ledger::StoredDecision& stored) const;
 
   std::vector<AuditFault>& faults_;
-  std::vector<AuditFault>& notes_;
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;  // nullptr: invalid
   std::map<std::int64_t, PolicyPlace> places_;                             // of the same versions
   AuditBalances balances_;
   AuditCalendar calendar_;
   AuditRequests requests_;
-  std::int64_t last_of_schema_1_ = 0;
-  std::int64_t migrated_to_3_ = 0;  // the last decision before; from the next one on rules are at least 2
-  ledger::Rules last_rules_ = ledger::Rules::first;
   BoundKeys keys_;
   VouchedNames vouched_;
   StoredRequests texts_;

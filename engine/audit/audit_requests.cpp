@@ -10,7 +10,6 @@ namespace epsilog::engine {
 namespace {
 
 using ledger::Outcome;
-using ledger::Rules;
 using ledger::StoredDecision;
 
 bool may_follow(Outcome outcome, bool reserved) {
@@ -99,50 +98,33 @@ const WaitingRequest* AuditRequests::about(const StoredDecision& stored) {
   return &waiting;
 }
 
-void AuditRequests::note(const std::string& record, const char* code, std::string message) {
-  notes_.push_back({record, code, std::move(message)});
-}
-
 void AuditRequests::check_in_time(const StoredDecision& stored, const WaitingRequest& waiting) {
   if (stored.created_at < waiting.holder.draft.deadline) return;
   fault(stored.id, "overdue",
         "came at " + stored.created_at + ", after the deadline " + waiting.holder.draft.deadline);
 }
 
-/// A reservation ends with its period; rules 1 let it be spent in the next one as well.
+/// A reservation ends with its period.
 void AuditRequests::check_period(const StoredDecision& stored, const WaitingRequest& waiting,
                                  const Standpoint& at) {
   if (!holds_past_period(waiting, at.calendar_time)) return;
-  const std::string message = "came at " + at.calendar_time + " of the calendar, when the period was over";
-  if (stored.rules >= Rules::joints) {
-    fault(stored.id, "overdue", message);
-  } else if (stored.draft.outcome == Outcome::granted) {
-    note(stored.id, "period_over", message + " whose budget it spent");
-  }
+  fault(stored.id, "overdue", "came at " + at.calendar_time + " of the calendar, when the period was over");
 }
 
-/// What is no longer allowed is not read any more; rules 1 went by the version it was asked under.
+/// What is no longer allowed is not read any more.
 void AuditRequests::check_allowed(const StoredDecision& stored, const WaitingRequest& waiting,
                                   const Standpoint& at) {
   if (still_allowed(at.active.policy, waiting.request)) return;
-  const std::string message = "was committed when policy version " +
-                              std::to_string(at.active.version.version) + " allowed the request no more";
-  if (stored.rules >= Rules::joints) {
-    fault(stored.id, "request_not_allowed", message);
-  } else if (stored.draft.outcome == Outcome::granted) {
-    note(stored.id, "request_not_allowed", message);
-  }
+  fault(stored.id, "request_not_allowed",
+        "was committed when policy version " + std::to_string(at.active.version.version) +
+            " allowed the request no more");
 }
 
 void AuditRequests::check_approver(const StoredDecision& stored, const WaitingRequest& waiting,
                                    const Standpoint& at) {
   const std::string& who = stored.draft.principal;
-  if (!approves(at.policy.policy, waiting, who)) {
+  if (!approves(at.active.policy, waiting, who)) {
     fault(stored.id, "approver_not_entitled", quoted(who) + " is not one of its approvers");
-  } else if (!approves(at.active.policy, waiting, who)) {
-    note(stored.id, "approver_not_entitled",
-         quoted(who) + " was no approver any more by policy version " +
-             std::to_string(at.active.version.version));
   }
   if (waiting.approvers.contains(who)) {
     fault(stored.id, "approved_twice", quoted(who) + " had approved it already");
@@ -153,8 +135,8 @@ void AuditRequests::check_approver(const StoredDecision& stored, const WaitingRe
 void AuditRequests::check_poster(const StoredDecision& stored, const WaitingRequest& waiting,
                                  const Standpoint& at) {
   const std::string& who = stored.draft.principal;
-  if (may_post(at.policy.policy, waiting.request, who)) return;
-  const bool named = suppliers_of(at.policy.policy, waiting.request) != nullptr;
+  if (may_post(at.active.policy, waiting.request, who)) return;
+  const bool named = suppliers_of(at.active.policy, waiting.request) != nullptr;
   fault(stored.id, "actor_not_entitled",
         quoted(who) + (named ? " is not one of those who hand in its value" : " did not ask for it"));
 }
@@ -166,6 +148,10 @@ void AuditRequests::check_token(const StoredDecision& stored, const WaitingReque
   if (read_here ? !computed_here : !guarded) {
     fault(stored.id, "token_unfounded", "nothing is handed out against a token of this reservation");
   }
+  if (read_here == stored.token.has_value()) {
+    fault(stored.id, "token_unfounded",
+          read_here ? "has a data token, and hands nothing out" : "does not have the token that it issued");
+  }
   if (waiting.token_issued) fault(stored.id, "token_unfounded", "its token had been issued already");
   check_poster(stored, waiting, at);
   check_in_time(stored, waiting);
@@ -176,9 +162,9 @@ void AuditRequests::check_token(const StoredDecision& stored, const WaitingReque
 void AuditRequests::check_cancelled(const StoredDecision& stored, const WaitingRequest& waiting,
                                     const Act& act, const Standpoint& at) {
   const std::string& who = stored.draft.principal;
-  const Policy& policy = at.policy.policy;
+  const Policy& policy = at.active.policy;
   check_in_time(stored, waiting);
-  if (stored.rules >= Rules::joints) check_period(stored, waiting, at);
+  check_period(stored, waiting, at);
   // That the policy forbids it is found by who would commit it.
   const bool by_poster = !act.why.empty() && may_post(policy, waiting.request, who);
   const bool by_asker = by_poster || may_commit(policy, waiting.request.principal, who);
@@ -186,15 +172,15 @@ void AuditRequests::check_cancelled(const StoredDecision& stored, const WaitingR
     fault(stored.id, "actor_not_entitled", quoted(who) + " may not cancel it");
   }
   if (act.why.empty()) return;
-  const bool founded = stored.rules >= Rules::joints && act.why == kPolicyChanged && waiting.reserved() &&
-                       !still_allowed(at.active.policy, waiting.request);
+  const bool founded =
+      act.why == kPolicyChanged && waiting.reserved() && !still_allowed(at.active.policy, waiting.request);
   if (!founded) fault(stored.id, "act_changed", "says that the policy forbids it, which it does not");
 }
 
 void AuditRequests::check_expired(const StoredDecision& stored, const WaitingRequest& waiting,
                                   const Standpoint& at) {
-  const bool over = stored.created_at >= waiting.holder.draft.deadline ||
-                    (stored.rules >= Rules::joints && holds_past_period(waiting, at.calendar_time));
+  const bool over =
+      stored.created_at >= waiting.holder.draft.deadline || holds_past_period(waiting, at.calendar_time);
   if (!over) fault(stored.id, "expired_early", "ended before its deadline " + waiting.holder.draft.deadline);
   if (stored.draft.principal != waiting.request.principal) {
     fault(stored.id, "actor_not_entitled",
@@ -268,9 +254,8 @@ void AuditRequests::check_post(const StoredDecision& stored, const WaitingReques
 }
 
 void AuditRequests::check_approved(const StoredDecision& stored, const WaitingRequest& waiting,
-                                   const Standpoint& at, std::uint64_t required) {
-  const std::uint64_t votes =
-      stored.rules >= Rules::joints ? entitled(at.policy.policy, waiting) : waiting.approvers.size();
+                                   const AppliedPolicy& active, std::uint64_t required) {
+  const std::uint64_t votes = entitled(active.policy, waiting);
   if (votes < required) {
     fault(stored.id, "approval_missing",
           "was decided after " + std::to_string(votes) + " of " + std::to_string(required) + " approvals");

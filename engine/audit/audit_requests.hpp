@@ -30,16 +30,13 @@ struct WaitingRequest {
 
 /// Where a decision about a request that waits stands in the history.
 struct Standpoint {
-  const AppliedPolicy&
-      policy;  ///< it was made under: by rules 1 that of the request, since then the active one
-  const AppliedPolicy& active;       ///< the same from rules 2 on
+  const AppliedPolicy& active;
   const std::string& calendar_time;  ///< at its own time
 };
 
 class AuditRequests final {
  public:
-  AuditRequests(std::vector<AuditFault>& faults, std::vector<AuditFault>& notes)
-      : faults_(faults), notes_(notes) {}
+  explicit AuditRequests(std::vector<AuditFault>& faults) : faults_(faults) {}
 
   /// Call for every decision in order: about(), then what checks it, then follow().
 
@@ -53,7 +50,7 @@ class AuditRequests final {
   void check_post(const ledger::StoredDecision& stored, const WaitingRequest& waiting, const Standpoint& at);
   /// Checks that a pending request is decided when its approvals are there, and not before.
   void check_approved(const ledger::StoredDecision& stored, const WaitingRequest& waiting,
-                      const Standpoint& at, std::uint64_t required);
+                      const AppliedPolicy& active, std::uint64_t required);
   /// A request begins to wait.
   void wait(const ledger::StoredDecision& stored, Request request, std::uint64_t required);
   /// What was open goes on as the decision says. `last` says of an approval that no other one is needed.
@@ -65,7 +62,6 @@ class AuditRequests final {
 
  private:
   void fault(const std::string& record, const char* code, std::string message);
-  void note(const std::string& record, const char* code, std::string message);
   void check_in_time(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
   void check_period(const ledger::StoredDecision& stored, const WaitingRequest& waiting,
                     const Standpoint& at);
@@ -85,7 +81,6 @@ class AuditRequests final {
   void check_follows(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
 
   std::vector<AuditFault>& faults_;
-  std::vector<AuditFault>& notes_;
   std::map<std::string, WaitingRequest> open_;  // by id of the holder
   std::string due_;                             // pending, with all its approvals since the last decision
   std::set<std::string> listed_;

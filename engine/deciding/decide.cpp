@@ -62,11 +62,9 @@ std::string subject_of(const ledger::AccountName& account) {
          (account.scope.empty() ? "" : ", " + account.scope);
 }
 
-/// Whether some amount would pass: none does where a budget cannot express the release, which rules 2 did not
-/// say.
-bool some_passes(const Plan& plan, const std::vector<Debit>& debits) {
-  return plan.rules < ledger::Rules::first_use ||
-         std::all_of(debits.begin(), debits.end(), [](const Debit& debit) { return debit.ask.expressible; });
+/// Whether some amount would pass: none does where a budget cannot express the release.
+bool some_passes(const std::vector<Debit>& debits) {
+  return std::all_of(debits.begin(), debits.end(), [](const Debit& debit) { return debit.ask.expressible; });
 }
 
 /// One reason for each scope whose budget has no part for all that is lost, however many accounts it has.
@@ -93,14 +91,14 @@ void check_one_release(const Dataset& dataset, const Plan& plan, const std::vect
   const bool bounded = std::any_of(debits.begin(), debits.end(), [](const Debit& debit) {
     return debit.ask.measure.kind == AccountMeasure::Kind::delta || !debit.ask.expressible;
   });
-  const LossCap cap = cap_of_one_release(dataset, bounded, plan.rules);
+  const LossCap cap = cap_of_one_release(dataset, bounded);
   const auto check = [&](const Plan& part, const std::string& where, std::size_t row) {
     for (const CapExceeded& one : exceeded(cap, capped_loss(dataset, part), part.mechanisms)) {
       reasons.add([&] {
         Reason reason = limit_reason(RefusalCode::per_release_exceeded,
                                      where + one.measure.text() + " of one release of '" + dataset.name + "'",
                                      "per_release", one.measure.text(), {.limit = one.limit}, one.asked,
-                                     some_passes(plan, debits));
+                                     some_passes(debits));
         reason.row = row;
         return reason;
       });
@@ -110,8 +108,8 @@ void check_one_release(const Dataset& dataset, const Plan& plan, const std::vect
   check(plan, plan.rows.empty() ? "" : "all rows: ", 0);
 }
 
-void check_limits(const Plan& plan, const std::vector<Debit>& debits, Reasons& reasons) {
-  const bool passes = some_passes(plan, debits);
+void check_limits(const std::vector<Debit>& debits, Reasons& reasons) {
+  const bool passes = some_passes(debits);
   for (const Debit& debit : debits) {
     const accounting::Balance& balance = debit.account.balance;
     const Ask& ask = debit.ask;
@@ -153,8 +151,7 @@ std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks) {
   return names;
 }
 
-std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger::AccountState>& present,
-                          ledger::Rules rules) {
+std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger::AccountState>& present) {
   std::map<ledger::AccountName, const ledger::AccountState*> by_name;
   for (const ledger::AccountState& account : present) {
     by_name[{account.dataset, account.scope, account.measure}] = &account;
@@ -165,10 +162,6 @@ std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger
     const auto found = by_name.find(ask.account);
     if (found != by_name.end()) {
       result.push_back({ask, *found->second});
-      accounting::Balance& balance = result.back().account.balance;
-      if (rules >= ledger::Rules::joints && ask.limit < balance.limit) {
-        balance.limit = std::max(ask.limit, balance.spent + balance.reserved);
-      }
       continue;
     }
     ledger::AccountState fresh;
@@ -188,10 +181,6 @@ std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debit
   return states;
 }
 
-std::size_t reasons_told(ledger::Rules rules) {
-  return rules < ledger::Rules::joints ? std::numeric_limits<std::size_t>::max() : kReasonsStored;
-}
-
 std::size_t recordable(const std::vector<ledger::AccountName>& accounts) {
   std::size_t count = 0;
   std::size_t bytes = 0;
@@ -204,15 +193,15 @@ std::size_t recordable(const std::vector<ledger::AccountName>& accounts) {
 }
 
 std::vector<Debit> recorded_debits(const std::vector<Debit>& debits, const Decision& decision,
-                                   ledger::Outcome outcome, ledger::Rules rules) {
+                                   ledger::Outcome outcome) {
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
-  if (debited || rules < ledger::Rules::joints) return debits;
+  if (debited) return debits;
   std::vector<Debit> there;
   std::copy_if(debits.begin(), debits.end(), std::back_inserter(there),
                [](const Debit& debit) { return debit.account.id != 0; });
   std::vector<Debit> first = first_recordable(there);
   if (first.size() == there.size()) return first;
-  const std::vector<Reason> reasons = stored_reasons(decision, rules);
+  const std::vector<Reason> reasons = stored_reasons(decision);
   std::vector<Debit> named;
   std::copy_if(there.begin(), there.end(), std::back_inserter(named),
                [&](const Debit& debit) { return is_named(debit, reasons); });
@@ -225,8 +214,8 @@ Decision decide(const Policy& policy, const Dataset& dataset, const Request& req
   Reasons reasons(told);
   const std::vector<Reason> access = access_reasons(policy, dataset, request);
   for (const Reason& reason : access) reasons.add([&] { return reason; });
-  // Whoever may not ask at all is told that, and by rules 2 also of a key.
-  if (conflict && (plan.rules < ledger::Rules::first_use || !closes_the_door(access))) {
+  // A principal who may not ask at all is told that alone, and nothing of a key.
+  if (conflict && !closes_the_door(access)) {
     reasons.add([&] {
       Reason reason;
       reason.code = RefusalCode::key_conflict;
@@ -238,7 +227,7 @@ Decision decide(const Policy& policy, const Dataset& dataset, const Request& req
   if (closes_the_door(access)) return reasons.take();
   check_expressible(dataset, plan, debits, reasons);
   check_one_release(dataset, plan, debits, reasons);
-  check_limits(plan, debits, reasons);
+  check_limits(debits, reasons);
   return reasons.take();
 }
 

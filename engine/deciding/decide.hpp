@@ -28,12 +28,9 @@ struct Debit {
 };
 
 /// Requires  `present` are the accounts of the asks that exist, in any order.
-/// Ensures   one for each ask, in their order, every balance valid. By rules 2 an account that is there is
-///           held to no more than the policy's limit: under rules 1 a request that had waited could open it
-///           with that of an older version.
+/// Ensures   one for each ask, in their order, every balance valid.
 [[nodiscard]] std::vector<Debit> debits(const std::vector<Ask>& asks,
-                                        const std::vector<ledger::AccountState>& present,
-                                        ledger::Rules rules = ledger::kRules);
+                                        const std::vector<ledger::AccountState>& present);
 [[nodiscard]] std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks);
 [[nodiscard]] std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debits);
 
@@ -45,14 +42,11 @@ struct Debit {
                               const std::optional<KeyConflict>& conflict,
                               std::size_t told = std::numeric_limits<std::size_t>::max());
 
-/// How many reasons a decision made under these rules is recorded from.
-[[nodiscard]] std::size_t reasons_told(ledger::Rules rules);
-
 /// Those accounts with whose balances a decision is stored. What is debited is stored with all of them; what
 /// is refused or waits debits nothing, and has at most 16, within some kilobytes: all if they are no more,
-/// else those that its stored reasons name, else the first. Under the first rules it was always all.
+/// else those that its stored reasons name, else the first.
 [[nodiscard]] std::vector<Debit> recorded_debits(const std::vector<Debit>& debits, const Decision& decision,
-                                                 ledger::Outcome outcome, ledger::Rules rules);
+                                                 ledger::Outcome outcome);
 /// How many of the first of these accounts are no more than that.
 [[nodiscard]] std::size_t recordable(const std::vector<ledger::AccountName>& accounts);
 

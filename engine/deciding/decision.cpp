@@ -65,7 +65,7 @@ nlohmann::json json_of(const std::vector<Reason>& reasons) {
                      {"over_by", reason.over_by},
                      {"fits", reason.fits},
                      {"message", reason.message}});
-    // Left out when nothing is: reasons of before there were reservations stay as they were written.
+    // Left out when nothing is reserved.
     if (!reason.reserved.empty()) array.back()["reserved"] = reason.reserved;
     if (reason.row != 0) array.back()["row"] = reason.row;
   }
@@ -104,8 +104,7 @@ std::string reasons_json(const std::vector<Reason>& reasons) {
   return json_of(reasons).dump();
 }
 
-std::vector<Reason> stored_reasons(const Decision& decision, ledger::Rules rules) {
-  if (rules < ledger::Rules::joints) return decision.reasons();
+std::vector<Reason> stored_reasons(const Decision& decision) {
   std::vector<Reason> stored;
   std::size_t bytes = 0;
   for (const Reason& reason : decision.reasons()) {
@@ -117,8 +116,8 @@ std::vector<Reason> stored_reasons(const Decision& decision, ledger::Rules rules
   return stored;
 }
 
-std::string reasons_text(const Decision& decision, ledger::Rules rules) {
-  nlohmann::json first = json_of(stored_reasons(decision, rules));
+std::string reasons_text(const Decision& decision) {
+  nlohmann::json first = json_of(stored_reasons(decision));
   if (first.size() == decision.count()) return first.dump();
   return nlohmann::json{{"count", decision.count()}, {"first", std::move(first)}}.dump();
 }

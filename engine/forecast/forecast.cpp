@@ -154,7 +154,7 @@ bool fits(const Dataset& dataset, const Standing& standing, std::int64_t count) 
   const bool counted = std::any_of(standing.debits.begin(), standing.debits.end(), [](const Debit& debit) {
     return debit.ask.measure.kind == AccountMeasure::Kind::delta;
   });
-  const LossCap cap = cap_of_one_release(dataset, counted, standing.plan.rules);
+  const LossCap cap = cap_of_one_release(dataset, counted);
   if (!exceeded(cap, standing.plan.charged, standing.plan.mechanisms).empty()) return false;
   return std::all_of(standing.debits.begin(), standing.debits.end(), [count](const Debit& debit) {
     if (!debit.ask.expressible || debit.ask.too_large) return false;

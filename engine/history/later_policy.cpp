@@ -104,14 +104,14 @@ const Dataset* find_dataset(const Policy& policy, const std::string& name) {
   return found == datasets.end() ? nullptr : &*found;
 }
 
-Terms terms_under(const AppliedPolicy& applied, const Request& request, ledger::Rules rules, PlanCache& plans,
+Terms terms_under(const AppliedPolicy& applied, const Request& request, PlanCache& plans,
                   const std::string& calendar_time) {
   Terms terms;
   terms.applied = &applied;
   terms.dataset = find_dataset(applied.policy, request.dataset);
   if (terms.dataset == nullptr) return terms;
   try {
-    terms.plan = plans.plan(applied, request, canonical_request(request), rules);
+    terms.plan = plans.plan(applied, request, canonical_request(request));
   } catch (const InvalidParameter&) {
   } catch (const NotFound&) {
   } catch (const Underivable&) {

@@ -1,5 +1,5 @@
 // What becomes of a request that waits when a later policy version is active: it is decided under that one
-// (docs/rules.md, rules 2).
+// (docs/reservations.md).
 #pragma once
 
 #include <map>
@@ -25,9 +25,9 @@ struct Terms {
   std::map<std::string, const LabelRule*> columns = {};
 };
 
-/// Requires  `applied` outlives the result; `rules` are those the request was asked under.
-[[nodiscard]] Terms terms_under(const AppliedPolicy& applied, const Request& request, ledger::Rules rules,
-                                PlanCache& plans, const std::string& calendar_time);
+/// Requires  `applied` outlives the result.
+[[nodiscard]] Terms terms_under(const AppliedPolicy& applied, const Request& request, PlanCache& plans,
+                                const std::string& calendar_time);
 
 /// What the one plans otherwise than the other, in words and in a fixed order; empty: nothing that matters to
 /// who asked, who approved, or the accounts. Limits and balances are no part of it, nor is which period is

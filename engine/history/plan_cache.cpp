@@ -11,26 +11,24 @@ namespace {
 /// Most histories ask few different questions; one that does not must not fill the memory.
 constexpr std::size_t kPlansMax = 10'000;
 
-std::string name_of(std::int64_t policy_version, ledger::Rules rules, const std::string& canonical) {
-  return std::to_string(policy_version) + " " + std::to_string(static_cast<std::int64_t>(rules)) + " " +
-         canonical;
+std::string name_of(std::int64_t policy_version, const std::string& canonical) {
+  return std::to_string(policy_version) + " " + canonical;
 }
 
 }  // namespace
 
-std::shared_ptr<const Plan> PlanCache::known(std::int64_t policy_version, const std::string& canonical,
-                                             ledger::Rules rules) {
-  const std::string name = name_of(policy_version, rules, canonical);
+std::shared_ptr<const Plan> PlanCache::known(std::int64_t policy_version, const std::string& canonical) {
+  const std::string name = name_of(policy_version, canonical);
   const std::lock_guard lock(mutex_);
   const auto found = plans_.find(name);
   return found != plans_.end() ? found->second : nullptr;
 }
 
 std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const Request& request,
-                                            const std::string& canonical, ledger::Rules rules) {
-  if (auto made_before = known(applied.version.version, canonical, rules)) return made_before;
+                                            const std::string& canonical) {
+  if (auto made_before = known(applied.version.version, canonical)) return made_before;
   auto made =
-      std::make_shared<const Plan>(plan_of(applied.policy.dataset(request.dataset), request, rules));
+      std::make_shared<const Plan>(plan_of(applied.policy.dataset(request.dataset), request));
   require_recordable(request, canonical);
   const std::lock_guard lock(mutex_);
   if (planned_ >= kPlansMax) {
@@ -38,7 +36,7 @@ std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const 
     planned_ = 0;
   }
   planned_ += 1 + made->rows.size();
-  plans_[name_of(applied.version.version, rules, canonical)] = made;
+  plans_[name_of(applied.version.version, canonical)] = made;
   return made;
 }
 

@@ -1,5 +1,5 @@
 // Plans, remembered: calibrating a mechanism costs more than drawing from it, and a plan is a function
-// of the policy version, the request and its rules alone.
+// of the policy version and the request alone.
 #pragma once
 
 #include <map>
@@ -26,17 +26,15 @@ struct AppliedPolicy {
 /// Thread-safety: may be used from several threads.
 class PlanCache final {
  public:
-  /// make_plan for the request under that policy, by the rules it was made under, which can be recorded
-  /// (recordable.hpp): that is checked once for each text.
+  /// make_plan for the request under that policy, which can be recorded (recordable.hpp): that is checked
+  /// once for each text.
   /// Requires  canonical = canonical_request(request).
   /// Throws    as make_plan, and NotFound for an unknown dataset.
   [[nodiscard]] std::shared_ptr<const Plan> plan(const AppliedPolicy& applied, const Request& request,
-                                                 const std::string& canonical,
-                                                 ledger::Rules rules = ledger::kRules);
+                                                 const std::string& canonical);
 
   /// The same if it was made before, else none.
-  [[nodiscard]] std::shared_ptr<const Plan> known(std::int64_t policy_version, const std::string& canonical,
-                                                  ledger::Rules rules = ledger::kRules);
+  [[nodiscard]] std::shared_ptr<const Plan> known(std::int64_t policy_version, const std::string& canonical);
 
   /// accuracies() of the plan: those that were asked for last of it are remembered too.
   [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const std::shared_ptr<const Plan>& plan,

@@ -46,8 +46,8 @@ void require_recordable(const Request& request, const std::string& canonical) {
 }
 
 std::string recordable_reasons(const Decision& decision) {
-  std::string text = reasons_text(decision, ledger::kRules);
-  if (reasons_text(parse_reasons(text), ledger::kRules) != text) {
+  std::string text = reasons_text(decision);
+  if (reasons_text(parse_reasons(text)) != text) {
     throw Error("reasons: they would not be read back as what they are; nothing was recorded");
   }
   return text;

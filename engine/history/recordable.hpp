@@ -16,7 +16,7 @@ namespace epsilog::engine {
 /// Throws    InvalidParameter unless the canonical text reads back as the request.
 void require_recordable(const Request& request, const std::string& canonical);
 
-/// reasons_text() by today's rules, which reads back as the same.
+/// reasons_text(), which reads back as the same.
 /// Throws    Error.
 [[nodiscard]] std::string recordable_reasons(const Decision& decision);
 

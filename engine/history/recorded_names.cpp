@@ -15,7 +15,7 @@ void check_name(const std::string& text, const char* what) {
 void check_via(const std::string& via) {
   check_name(via, "via");
   if (!ledger::is_way_in(via)) {
-    throw InvalidParameter("via: say claimed, or unix:, token: or cert: and which, not '" + via + "'");
+    throw InvalidParameter("via: say claimed, or unix: or token: and which, not '" + via + "'");
   }
 }
 

@@ -20,7 +20,8 @@ struct Act {
   };
   Verb verb = Verb::approve;
   std::string decision;  ///< the parent's id
-  std::string why = {};  ///< of reject, and kPolicyChanged of a cancel that was none; "" = not said
+  std::string why =
+      {};  ///< of approve and reject, and kPolicyChanged of a cancel that was none; "" = not said
 
   friend bool operator==(const Act&, const Act&) = default;
 };

@@ -101,24 +101,23 @@ DeltaCost delta_cost(const Request& request, const Plan& batch) {
 }
 
 /// A row may lose more than the whole, which is told at a larger delta.
-bool needs_approvals(const Dataset& dataset, const Plan& batch, ledger::Rules rules) {
+bool needs_approvals(const Dataset& dataset, const Plan& batch) {
   if (!dataset.approvals) return false;
-  return needs_approval(*dataset.approvals, capped_loss(dataset, batch), batch.mechanisms, rules) ||
+  return needs_approval(*dataset.approvals, capped_loss(dataset, batch), batch.mechanisms) ||
          std::any_of(batch.rows.begin(), batch.rows.end(),
                      [](const auto& row) { return row->approvals_required > 0; });
 }
 
 }  // namespace
 
-Plan plan_of(const Dataset& dataset, const Request& request, ledger::Rules rules) {
-  if (request.rows.empty()) return make_plan(dataset, request, rules);
+Plan plan_of(const Dataset& dataset, const Request& request) {
+  if (request.rows.empty()) return make_plan(dataset, request);
   Plan batch;
-  batch.rules = rules;
   std::vector<ApproximateLoss> losses;
   const auto sharing = std::count_if(request.rows.begin(), request.rows.end(),
                                      [](const RequestRow& row) { return row.rho.has_value(); });
   each_question(request, [&](const Request& row) {
-    Plan plan = make_plan(dataset, row, rules, row.rho ? static_cast<std::uint64_t>(sharing) : 1);
+    Plan plan = make_plan(dataset, row, row.rho ? static_cast<std::uint64_t>(sharing) : 1);
     losses.push_back(plan.charged);
     batch.mechanisms.insert(batch.mechanisms.end(), plan.mechanisms.begin(), plan.mechanisms.end());
     batch.rows.push_back(std::make_shared<const Plan>(std::move(plan)));
@@ -131,8 +130,8 @@ Plan plan_of(const Dataset& dataset, const Request& request, ledger::Rules rules
   batch.charged = batch.composed ? batch.composed->charge() : sum;
   batch.record = batch_record(batch);
   if (dataset.blocks) add_blocks(dataset, batch, as_one ? &*as_one : nullptr);
-  if (needs_approvals(dataset, batch, rules)) batch.approvals_required = dataset.approvals->required;
-  batch.notes = budget_notes(dataset, rules);
+  if (needs_approvals(dataset, batch)) batch.approvals_required = dataset.approvals->required;
+  batch.notes = budget_notes(dataset);
   batch.amounts = LossAmounts(batch.mechanisms, sum);
   if (!batch.charged.pure()) batch.delta = delta_cost(request, batch);
   return batch;

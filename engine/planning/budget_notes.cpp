@@ -2,7 +2,7 @@
 
 namespace epsilog::engine {
 
-std::vector<std::string> budget_notes(const Dataset& dataset, ledger::Rules rules) {
+std::vector<std::string> budget_notes(const Dataset& dataset) {
   std::vector<std::string> notes;
   if (dataset.blocks) {
     notes.push_back(dataset.neighbours == Neighbours::replace_one
@@ -17,7 +17,7 @@ std::vector<std::string> budget_notes(const Dataset& dataset, ledger::Rules rule
     notes.push_back("the budget starts anew each " + std::string(name(*dataset.renews)) +
                     " and no lifetime budget bounds the sum: over time, without limit, all may be lost");
   }
-  if (rules >= ledger::Rules::joints && dataset.csv && dataset.csv->multiline) {
+  if (dataset.csv && dataset.csv->multiline) {
     notes.push_back(
         "cells may span lines: the loss is as stated only if no unit's text can begin or end another's "
         "record, "

@@ -57,15 +57,12 @@ std::vector<CapExceeded> exceeded(const LossCap& cap, const accounting::Approxim
 }
 
 bool needs_approval(const Approvals& approvals, const accounting::ApproximateLoss& charged,
-                    const std::vector<ComponentMechanism>& mechanisms, ledger::Rules rules) {
-  if (!approvals.above) return true;
-  if (rules >= ledger::Rules::joints) return !exceeded(*approvals.above, charged, mechanisms).empty();
-  return !approvals.above->epsilon || charged.epsilon > *approvals.above->epsilon;
+                    const std::vector<ComponentMechanism>& mechanisms) {
+  return !approvals.above || !exceeded(*approvals.above, charged, mechanisms).empty();
 }
 
-LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted, ledger::Rules rules) {
+LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted) {
   LossCap cap = dataset.per_release.value_or(LossCap{});
-  if (rules < ledger::Rules::joints) return {.epsilon = cap.epsilon};
   if (!cap.delta && !delta_is_counted) cap.delta = default_delta();
   return cap;
 }

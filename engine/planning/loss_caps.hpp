@@ -31,15 +31,14 @@ struct CapExceeded {
                                                 const accounting::ApproximateLoss& charged,
                                                 const std::vector<ComponentMechanism>& mechanisms);
 
-/// Whether a request that was asked under `rules` waits for those who may approve. Under the first rules only
-/// epsilon was looked at.
+/// Whether a request waits for those who may approve.
 [[nodiscard]] bool needs_approval(const Approvals& approvals, const accounting::ApproximateLoss& charged,
-                                  const std::vector<ComponentMechanism>& mechanisms, ledger::Rules rules);
+                                  const std::vector<ComponentMechanism>& mechanisms);
 
 /// What holds for one release. Where none of the accounts it touches counts delta, an asker could make
 /// epsilon as small as she likes by a larger delta: then delta is at most default_delta() unless the policy
-/// says how much. Under the first rules it was epsilon only, as written.
-[[nodiscard]] LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted, ledger::Rules rules);
+/// says how much.
+[[nodiscard]] LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted);
 
 /// Whether any budget of the dataset keeps accounts of delta.
 [[nodiscard]] bool counts_delta(const Dataset& dataset);

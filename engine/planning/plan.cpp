@@ -273,10 +273,9 @@ std::vector<const Plan*> parts_of(const Plan& plan) {
   return parts;
 }
 
-Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rules, std::uint64_t sharing) {
+Plan make_plan(const Dataset& dataset, const Request& request, std::uint64_t sharing) {
   EPSILOG_INVARIANT(request.rows.empty());
   Plan plan;
-  plan.rules = rules;
   plan.derivation = derive(dataset, request.question);
   const Statistic& statistic = request.question.statistic;
   const Way way = way_of(dataset, statistic);
@@ -295,17 +294,17 @@ Plan make_plan(const Dataset& dataset, const Request& request, ledger::Rules rul
                          .selection = dataset.selection(),
                          .published_step = published_step(dataset, statistic, components[i].quantity)});
   }
-  if (rules >= ledger::Rules::first_use) round_whole_answers(plan);
+  round_whole_answers(plan);
   plan.charged = accounting::compose_sequential(losses);
   plan.record = release_record(request, plan, way);
   if (selects_days(dataset, statistic)) plan.record.components.front().statistic = "quantile_day";
   plan.record.unit = unit_text(dataset.unit);
   plan.record.relation = std::string(name(dataset.neighbours));
   if (dataset.blocks) plan.blocks = covered_blocks(dataset, request.question.where);
-  if (dataset.approvals && needs_approval(*dataset.approvals, plan.charged, plan.mechanisms, rules)) {
+  if (dataset.approvals && needs_approval(*dataset.approvals, plan.charged, plan.mechanisms)) {
     plan.approvals_required = dataset.approvals->required;
   }
-  plan.notes = budget_notes(dataset, rules);
+  plan.notes = budget_notes(dataset);
   plan.amounts = LossAmounts(plan.mechanisms, plan.charged);
   if (!plan.charged.pure()) plan.delta = delta_cost(request, plan);
   return plan;

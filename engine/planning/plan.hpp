@@ -24,10 +24,9 @@ struct PlanCost {
   std::optional<accounting::ComposedCharge> composed = {};
 };
 
-/// Everything about a release that is known before a bit is drawn. A function of the policy, the request and
-/// the rules it was made under alone, which is what lets an auditor recompute it.
+/// Everything about a release that is known before a bit is drawn. A function of the policy and the request
+/// alone, which is what lets an auditor recompute it.
 struct Plan {
-  ledger::Rules rules = ledger::kRules;  ///< that the request was made under
   Derivation derivation;
   std::vector<ComponentMechanism> mechanisms;  ///< one a component
   accounting::ApproximateLoss charged;         ///< sum over the mechanisms; or of `composed`
@@ -61,13 +60,12 @@ struct Plan {
 /// Of one question; of whatever is asked, plan_of() (batch_plan.hpp).
 /// `sharing`: of a row, so many rows of its batch are asked of rho, which have equal parts of
 /// delta_of_rho(dataset): together they are told at what one release may have.
-/// Requires  no batch; `rules` are those under which it is, or was, asked; sharing >= 1.
+/// Requires  no batch; sharing >= 1.
 /// Ensures   the mechanisms' charges add to `charged` exactly, in both parts; these are the largest grid
 ///           values not above request.epsilon and request.delta. Of request.rho that holds of rho, and
 ///           `charged` is what the parts of it imply at delta_of_rho(dataset), or the part of that.
 /// Throws    NotFound, Underivable, InvalidParameter.
-[[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request,
-                             ledger::Rules rules = ledger::kRules, std::uint64_t sharing = 1);
+[[nodiscard]] Plan make_plan(const Dataset& dataset, const Request& request, std::uint64_t sharing = 1);
 
 /// How far the answer is from the clamped exact one, except with probability alpha, as far as the component
 /// with that index goes; rounded up. Of a rounded answer: of the exact one clamped to the whole numbers of

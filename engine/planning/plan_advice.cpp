@@ -20,11 +20,10 @@ bool lacks_totals(const Question& question) {
 }
 
 /// The plan with totals at that share; nothing where the loss cannot be split so.
-std::optional<Plan> planned_with_totals(const Dataset& dataset, Request request, const Rational& share,
-                                        ledger::Rules rules) {
+std::optional<Plan> planned_with_totals(const Dataset& dataset, Request request, const Rational& share) {
   try {
     with_totals(request.question, share, false);
-    return make_plan(dataset, request, rules);
+    return make_plan(dataset, request);
   } catch (const InvalidParameter&) {
     return std::nullopt;
   }
@@ -39,7 +38,7 @@ std::vector<std::string> totals_advice(const Dataset& dataset, const Request& re
   const Rational times = Rational(accounting::Integer(sqrt(cells)));
   const Rational cell = accuracy_up(plan, 0, alpha);
   for (const Rational& share : {Rational(1, 10), Rational(1, 5), Rational(1, 2)}) {
-    const std::optional<Plan> with = planned_with_totals(dataset, request, share, plan.rules);
+    const std::optional<Plan> with = planned_with_totals(dataset, request, share);
     if (!with) return {};
     const Rational total = accuracy_up(*with, with->mechanisms.size() - 1, alpha);
     if (2 * total > times * cell) continue;

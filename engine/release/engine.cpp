@@ -121,10 +121,12 @@ Answer Engine::issue_token(const std::string& id, const Asker& by) {
   return token_issued(*state_, id, by);
 }
 
-Answer Engine::approve(const std::string& id, const Asker& by, const std::optional<std::string>& seen) {
+Answer Engine::approve(const std::string& id, const Asker& by, const std::string& why,
+                       const std::optional<std::string>& seen) {
   const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
   check_asker(by);
-  return approved(*state_, id, by, seen);
+  check_reason(why);
+  return approved(*state_, id, by, why, seen);
 }
 
 Answer Engine::reject(const std::string& id, const Asker& by, const std::string& why) {
@@ -188,8 +190,7 @@ std::vector<std::string> Engine::notes(const std::string& dataset) const {
   const auto applied = state_->active_policy(view);
   for (const Dataset& declared : applied->policy.datasets()) {
     if (!dataset.empty() && declared.name != dataset) continue;
-    for (const std::string& note : budget_notes(declared, ledger::kRules))
-      notes.push_back(declared.name + ": " + note);
+    for (const std::string& note : budget_notes(declared)) notes.push_back(declared.name + ": " + note);
   }
   return notes;
 }

@@ -33,7 +33,7 @@ Policy parsed_policy(const ledger::PolicyVersion& version) {
   }
 }
 
-/// Of a statistic computed here nothing is handed out, and of older programs the token is the id.
+/// For a statistic computed here no data are handed out: the answer names the decision instead.
 void add_token(Answer& answer, const ledger::StoredDecision& issued) {
   if (!issued.token) {
     answer.recorded.token = issued.id;
@@ -177,13 +177,12 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
   request.key = stored.draft.key;
   const auto applied = policy(view, stored.draft.policy_version);
   try {
-    const auto plan = plans.plan(*applied, request, canonical_request(request), root.rules);
+    const auto plan = plans.plan(*applied, request, canonical_request(request));
     Answer answer = described(request, plan, stored.draft.policy_version, alphas);
     answer.asked.asker = root.draft.principal;
     add_decision(answer, stored, false);
     add_intervals(answer, plan, alphas);
-    if (stored.rules >= ledger::Rules::first_use)
-      note_held_calendar(answer, view.calendar_held_at().has_value());
+    note_held_calendar(answer, view.calendar_held_at().has_value());
     return answer;
   } catch (const InvalidParameter& error) {
     throw LedgerCorrupt("decision " + stored.id + " cannot be planned under its policy: " + error.what());
@@ -204,7 +203,8 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
   answer.asked.via = family.root.via;
   answer.asked.key = family.root.draft.key;
   for (const ledger::StoredDecision& approval : family.approvals) {
-    answer.recorded.approvals.push_back({approval.draft.principal, approval.created_at, approval.via});
+    answer.recorded.approvals.push_back(
+        {approval.draft.principal, approval.created_at, approval.via, parse_act(approval.draft.request).why});
   }
   try {
     answer.recorded.tag = tag_of(family, view.active_policy_version());

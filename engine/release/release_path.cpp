@@ -83,7 +83,7 @@ ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, 
   result.policy_version = prepared.applied->version.version;
   result.outcome = outcome;
   result.reasons = recordable_reasons(decision);
-  result.touched = touched(recorded_debits(debits, decision, outcome, ledger::kRules));
+  result.touched = touched(recorded_debits(debits, decision, outcome));
   return result;
 }
 
@@ -100,7 +100,7 @@ std::vector<Debit> debits_where(Reader& reader, const Prepared& prepared) {
 
 Judgement judged_now(const Prepared& prepared, const std::vector<Debit>& debits,
                      const std::optional<KeyConflict>& conflict) {
-  return judged(planned_request(prepared), debits, conflict, reasons_told(ledger::kRules));
+  return judged(planned_request(prepared), debits, conflict, kReasonsStored);
 }
 
 accounting::ChargeReceipt charged(ledger::Transaction& transaction, const ledger::DecisionDraft& granted,

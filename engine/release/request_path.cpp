@@ -44,7 +44,6 @@ struct Waiting {
   std::optional<ledger::TreeHead>* tree = nullptr;
 
   [[nodiscard]] const std::string& root() const { return family.root.id; }
-  [[nodiscard]] ledger::Rules rules() const { return family.root.rules; }
   [[nodiscard]] bool computed_here() const { return request.question.statistic.kind != StatisticKind::value; }
 };
 
@@ -147,7 +146,7 @@ Answer settled(EngineState& state, const std::string& id, const Asker& by, std::
 }
 
 Terms terms_now(EngineState& state, const Waiting& step, const std::string& calendar_time) {
-  return terms_under(*step.active, step.request, step.rules(), state.plans, calendar_time);
+  return terms_under(*step.active, step.request, state.plans, calendar_time);
 }
 
 /// How many approvals the active policy wants; of a request it cannot plan, as many as of any.
@@ -175,8 +174,7 @@ void refuse(ledger::Transaction& transaction, const Waiting& step, const Decisio
 /// refuses.
 void decide_approved(EngineState& state, ledger::Transaction& transaction, const Waiting& step,
                      const Terms& now) {
-  const Terms asked =
-      terms_under(*step.asked, step.request, step.rules(), state.plans, transaction.calendar_time());
+  const Terms asked = terms_under(*step.asked, step.request, state.plans, transaction.calendar_time());
   if (!asked.plan) throw LedgerCorrupt("decision " + step.root() + " cannot be planned under its policy");
   if (const auto changed = policy_changed(asked, now)) {
     return refuse(transaction, step, Decision({*changed}, 1), {});
@@ -185,10 +183,9 @@ void decide_approved(EngineState& state, ledger::Transaction& transaction, const
   std::vector<Debit> owed =
       debits_of(planned, transaction.calendar_time(),
                 [&transaction](const auto& names) { return transaction.accounts(names); });
-  const Decision decision = judged(planned, owed, std::nullopt, reasons_told(ledger::kRules)).decision;
+  const Decision decision = judged(planned, owed, std::nullopt, kReasonsStored).decision;
   if (!decision.granted()) {
-    return refuse(transaction, step, decision,
-                  touched(recorded_debits(owed, decision, Outcome::refused, ledger::kRules)));
+    return refuse(transaction, step, decision, touched(recorded_debits(owed, decision, Outcome::refused)));
   }
   const ledger::StoredDecision& root = step.family.root;
   ledger::DecisionDraft draft = draft_about(root, Outcome::reserved, asker_of(root), root.draft.request);
@@ -211,8 +208,7 @@ struct Reading {
 Reading reading(EngineState& state, const Waiting& step) {
   ledger::Snapshot view = state.snapshot();
   Reading result{state.policy(view, planned_under(step.family.holder())), nullptr, {}, "", {}};
-  result.plan =
-      state.plans.plan(*result.planned, step.request, canonical_request(step.request), step.rules());
+  result.plan = state.plans.plan(*result.planned, step.request, canonical_request(step.request));
   result.dataset = result.planned->policy.dataset(step.request.dataset);
   result.dataset.csv = step.dataset->csv;
   result.dataset.sqlite = step.dataset->sqlite;
@@ -429,7 +425,7 @@ Answer token_issued(EngineState& state, const std::string& id, const Asker& by) 
   });
 }
 
-Answer approved(EngineState& state, const std::string& id, const Asker& by,
+Answer approved(EngineState& state, const std::string& id, const Asker& by, const std::string& why,
                 const std::optional<std::string>& seen) {
   return settled(state, id, by, {}, [&](const Waiting& step) {
     require_approver(step, by, "approve");
@@ -439,7 +435,7 @@ Answer approved(EngineState& state, const std::string& id, const Asker& by,
         throw ChangedSinceSeen("the request " + step.root() +
                                ", or the policy, changed since it was seen: look again, then approve");
       }
-      const Act act{Act::Verb::approve, family.root.id};
+      const Act act{Act::Verb::approve, family.root.id, why};
       transaction.note(draft_about(family.root, Outcome::approved, by, act_json(act)));
       const Terms now = terms_now(state, step, transaction.calendar_time());
       if (votes(step, family) + 1 >= required(step, now)) decide_approved(state, transaction, step, now);

@@ -33,7 +33,7 @@ struct CommitOrder {
 [[nodiscard]] Answer token_issued(EngineState& state, const std::string& id, const Asker& by);
 /// Throws  ChangedSinceSeen.
 [[nodiscard]] Answer approved(EngineState& state, const std::string& id, const Asker& by,
-                              const std::optional<std::string>& seen);
+                              const std::string& why, const std::optional<std::string>& seen);
 [[nodiscard]] Answer rejected(EngineState& state, const std::string& id, const Asker& by,
                               const std::string& why);
 

@@ -119,7 +119,7 @@ class Courses final {
     BurnPoint end = *course.last();
     end.after_decision = decisions;
     end.at = span_.until;
-    end.limited = active;  // older programs recorded no removal
+    end.limited = active;
     end.limit = account.balance.limit;
     end.spent = account.balance.spent;
     end.reserved = account.balance.reserved;
@@ -208,7 +208,7 @@ class Reading final {
       static_cast<void>(policy_->dataset(question_.dataset));
     for (const Dataset& declared : policy_->datasets()) {
       if (!is_asked(declared.name)) continue;
-      for (const std::string& note : budget_notes(declared, ledger::kRules)) {
+      for (const std::string& note : budget_notes(declared)) {
         report_.notes.push_back(declared.name + ": " + note);
       }
     }

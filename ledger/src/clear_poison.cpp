@@ -56,6 +56,7 @@ RecoveryState Ledger::recovery_state(const std::string& path, const std::string&
   static_cast<void>(require_single_regular_file(files));
   RecoveryState state;
   require_no_mount_point(files);
+  refuse_development_ledger(files);
   const auto marker = read_poison(files);
   if (!marker) return state;
   state.poisoned = true;

@@ -41,21 +41,18 @@ std::string uri_of(const LedgerFiles& files, Connection::Role role) {
   switch (role) {
     case Connection::Role::creator:
     case Connection::Role::writer:
-    case Connection::Role::migrator:
     case Connection::Role::candidate:
       return uri + "&mode=rw";
     case Connection::Role::reader:
       return uri + "&mode=ro";
     case Connection::Role::immutable:
-    case Connection::Role::archived:
       return uri + "&mode=ro&immutable=1";
   }
   EPSILOG_INVARIANT(false);
 }
 
 bool writes(Connection::Role role) {
-  return role == Connection::Role::creator || role == Connection::Role::writer ||
-         role == Connection::Role::migrator;
+  return role == Connection::Role::creator || role == Connection::Role::writer;
 }
 
 bool opened_to_write(Connection::Role role) {
@@ -113,6 +110,10 @@ SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) 
                  "'; without it durability is not assured, so nothing was done");
 }
 
+std::string of_development_version(const LedgerFiles& files) {
+  return files.database + ": written by a development version of Epsilog; not readable";
+}
+
 void require_control(sqlite3* handle, int operation, const char* name, int wanted) {
   int set = wanted;
   int got = -1;  // asks
@@ -130,6 +131,20 @@ void require_config(sqlite3* handle, int operation, const char* name, int wanted
 }
 
 }  // namespace
+
+void refuse_development_ledger(const LedgerFiles& files) {
+  std::int64_t application = 0;
+  try {
+    // Through SQLite, as every access to a file that may be a ledger (ledger.hpp, 11).
+    SQLite::Database database(uri_of(files, Connection::Role::immutable),
+                              flags_of(Connection::Role::immutable));
+    SQLite::Statement row(database, "PRAGMA application_id");
+    if (row.executeStep()) application = row.getColumn(0).getInt64();
+  } catch (const SQLite::Exception&) {  // it is no database, and says nothing of who made it
+    return;
+  }
+  if (application == kDevelopmentApplicationId) throw LedgerUnusable(of_development_version(files));
+}
 
 FailureKind kind_of(const StorageFailure& failure) {
   return kind_of(failure.code(), failure.system_error());
@@ -293,7 +308,7 @@ std::string Query::column_name(int column) const {
 Connection::Connection(const LedgerFiles& files, Role role) try
     : registered_(files), database_(open_database(files, role)), candidate_(role == Role::candidate) {
   make_settings(role);
-  if (role != Role::creator) check_identity(files, role);
+  if (role != Role::creator) check_identity(files);
 } catch (const StorageFailure& failure) {
   const bool not_a_database = (failure.code() & 0xff) == SQLITE_NOTADB;
   if (not_a_database && !exists(files.lock()) && !exists(files.wal())) {
@@ -313,10 +328,10 @@ void Connection::make_settings(Role role) {
   require_pragma("trusted_schema", "0");
   require_pragma("cell_size_check", "1");
   require_pragma("mmap_size", "0");
-  require_pragma("foreign_keys", role == Role::migrator ? "0" : "1");
+  require_pragma("foreign_keys", "1");
   require_pragma("recursive_triggers", "1");
   require_pragma("synchronous", "2");
-  if (role == Role::immutable || role == Role::archived) return;
+  if (role == Role::immutable) return;
   require_control(db, SQLITE_FCNTL_POWERSAFE_OVERWRITE, "FCNTL_POWERSAFE_OVERWRITE", 0);
   // Overwriting a WAL is cheaper than growing a new one; at creation nothing may stay behind.
   if (role != Role::creator) require_control(db, SQLITE_FCNTL_PERSIST_WAL, "FCNTL_PERSIST_WAL", 1);
@@ -346,12 +361,13 @@ void Connection::become_writer(const LedgerFiles& files) {
   candidate_ = false;
 }
 
-void Connection::check_identity(const LedgerFiles& files, Role role) {
+void Connection::check_identity(const LedgerFiles& files) {
   Query identity =
       query("SELECT application_id, user_version FROM pragma_application_id, pragma_user_version");
   EPSILOG_INVARIANT(identity.step());
   const std::int64_t application = identity.integer(0);
   const std::int64_t version = identity.integer(1);
+  if (application == kDevelopmentApplicationId) throw LedgerUnusable(of_development_version(files));
   if (application != kApplicationId) {
     throw LedgerUnusable(files.database + " is not an Epsilog ledger: its application_id is " +
                          std::to_string(application) + ", a ledger's is " + std::to_string(kApplicationId));
@@ -362,11 +378,6 @@ void Connection::check_identity(const LedgerFiles& files, Role role) {
                          ". Use the newer epsilog that wrote it");
   }
   if (version < 1) throw LedgerCorrupt("ledger " + files.database + " has no schema version");
-  if (version < kSchemaVersion && role != Role::migrator && role != Role::archived) {
-    throw LedgerUnusable("ledger " + files.database + " has schema " + std::to_string(version) +
-                         ", this program needs " + std::to_string(kSchemaVersion) +
-                         "; run `epsilog migrate`");
-  }
 }
 
 void Connection::require_pragma(const char* name, const std::string& value) {

@@ -19,7 +19,6 @@
 
 #include "ledger_files.hpp"
 #include "open_ledger.hpp"
-#include "recorded_numbers.hpp"
 #include "shared_rows.hpp"
 
 struct sqlite3;
@@ -113,19 +112,22 @@ class Query final {
   sqlite3* handle_;
 };
 
+/// Throws  LedgerUnusable if a program from before the first release made the file: nothing reads it. Says
+///         nothing of other files, or where there is none.
+void refuse_development_ledger(const LedgerFiles& files);
+
 class Connection final {
  public:
   enum class Role {
     creator,    ///< a new, empty file under its temporary name
     writer,     ///< the one that writes and checkpoints
-    migrator,   ///< a writer for an older schema too, without foreign keys: tables are rebuilt
     reader,     ///< mode=ro
     candidate,  ///< a reader that can become the writer
     immutable,  ///< a ledger that nobody can be writing to: unwritable directory, no WAL
-    archived,   ///< the same of any schema: the copy that a migration keeps
   };
 
-  /// Throws  LedgerUnusable (not a ledger, another schema), LedgerCorrupt, LedgerBusy, LedgerIo.
+  /// Throws  LedgerUnusable (not a ledger, of a development version, of a later format), LedgerCorrupt,
+  ///         LedgerBusy, LedgerIo.
   Connection(const LedgerFiles& files, Role role);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -159,8 +161,6 @@ class Connection final {
   [[nodiscard]] bool in_transaction();
   /// What SQLite says of the last call, as it is thrown.
   [[nodiscard]] StorageFailure last_failure();
-  /// The numbers that were read from it before.
-  [[nodiscard]] RecordedNumbers& numbers() noexcept { return numbers_; }
   /// The constant facts that were read from it before.
   [[nodiscard]] SharedRows& shared() noexcept { return shared_; }
   /// Rows changed by the last statement.
@@ -169,13 +169,12 @@ class Connection final {
  private:
   void make_settings(Role role);
   void make_settings_of_writer();
-  void check_identity(const LedgerFiles& files, Role role);
+  void check_identity(const LedgerFiles& files);
   void require_pragma(const char* name, const std::string& value);
 
   const OpenLedger registered_;  // before the database is opened, until it is closed
   SQLite::Database database_;
   bool candidate_;
-  RecordedNumbers numbers_;
   SharedRows shared_;
   std::map<const char*, SQLite::Statement> statements_;  // destroyed before the database is closed
 };

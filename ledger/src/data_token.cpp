@@ -28,15 +28,25 @@ std::optional<DataToken> token_of_text(std::string_view text) {
   return token_of(bytes);
 }
 
-std::optional<DataToken> token_of_column(const std::string& column, bool lines_only) {
-  if (column.empty()) return std::nullopt;
-  const DataToken::Bytes bytes = sized_bytes<32>(column, "column token");
-  if (lines_only) return DataToken{.bytes = std::nullopt, .sha256 = bytes};
-  return token_of(bytes);
+std::optional<DataToken> token_of(const TokenColumns& columns) {
+  if (columns == TokenColumns()) return std::nullopt;
+  const DataToken::Bytes sha256 = sized_bytes<32>(columns.sha256, "column token_sha256");
+  if (columns.bytes.empty()) return DataToken{.bytes = std::nullopt, .sha256 = sha256};
+  const DataToken token = token_of(sized_bytes<32>(columns.bytes, "column token"));
+  if (token.sha256 != sha256) throw LedgerCorrupt("column token does not have the hash beside it");
+  return token;
 }
 
-std::string column_of(const std::optional<DataToken>& token) {
-  return token ? std::string(text_of(token->bytes.value())) : "";
+TokenColumns columns_of(const std::optional<DataToken>& token) {
+  if (!token) return {};
+  return {.bytes = token->bytes ? std::string(text_of(*token->bytes)) : "",
+          .sha256 = std::string(text_of(token->sha256))};
+}
+
+TokenColumns columns_of(const DataToken::Bytes& sha256, const std::string& bytes) {
+  TokenColumns columns{.bytes = "", .sha256 = std::string(text_of(sha256))};
+  if (bytes.size() == sha256.size() && epsilog::ledger::sha256(bytes) == sha256) columns.bytes = bytes;
+  return columns;
 }
 
 }  // namespace epsilog::ledger

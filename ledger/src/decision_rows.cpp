@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "data_token.hpp"
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -22,18 +21,15 @@ constexpr const char* kMovements =
     " WHERE seq = ?1 ORDER BY account";
 constexpr const char* kIdOf = "SELECT id FROM decision WHERE seq = ?1";
 constexpr const char* kSeqOf = "SELECT seq FROM decision WHERE id = ?1";
-constexpr const char* kLegacyRequest = "SELECT request FROM legacy_request WHERE seq = ?1";
 constexpr const char* kInsertDecision =
     "INSERT INTO decision(seq, line, id, time, principal, via, key, parent, deadline, outcome, reasons, "
     "rules,"
     " build, policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
-    " component_values, \"values\", token) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-    "?14,"
-    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
+    " component_values, \"values\", token, token_sha256) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+    " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
 constexpr const char* kInsertMovement =
     "INSERT INTO movement(seq, account, position, spent_change, reserved_change, spent, reserved, \"limit\")"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-constexpr const char* kInsertLegacyRequest = "INSERT INTO legacy_request(seq, request) VALUES(?1, ?2)";
 
 /// Most decisions are by whom nobody checked; the column is empty then.
 constexpr const char* kClaimed = "claimed";
@@ -94,12 +90,6 @@ std::vector<Movement> read_movements(Connection& connection, std::int64_t seq) {
   return movements;
 }
 
-std::string legacy_request_of(Connection& connection, std::int64_t seq) {
-  Query row = connection.query(kLegacyRequest);
-  row.with(seq);
-  return row.step() ? row.text(0) : "";
-}
-
 std::string id_of_parent(Connection& connection, std::int64_t seq) {
   if (seq == 0) return "";
   Query row = connection.query(kIdOf);
@@ -157,9 +147,8 @@ std::vector<AccountState> shown_accounts(Connection& connection, const std::vect
   return accounts;
 }
 
-/// What a legacy request without a plan is not: a text that stands in the plan and the decision.
+/// A text that stands in the plan and the decision.
 std::string request_text(const DecisionRecord& record, const PlanRecord* plan) {
-  if (!record.legacy_request.empty()) return record.legacy_request;
   return request_of({.question = plan == nullptr ? "" : plan->question,
                      .purpose = record.purpose,
                      .holding = record.holding,
@@ -180,7 +169,6 @@ std::int64_t number_of_name(Connection& connection, Meta& meta, const std::strin
 }
 
 std::int64_t number_of_build(Connection& connection, Meta& meta, const Program& program) {
-  if (program == Program()) return 0;
   if (const auto known = connection.shared().number_of_build(connection, program)) return *known;
   connection.shared().insert_build(connection, meta.builds + 1, program);
   return ++meta.builds;
@@ -218,21 +206,20 @@ Outcome outcome_named(std::string_view word) {
 
 namespace {
 
-std::optional<DataToken> token_in(Connection& connection, const RecordedDecision& recorded) {
-  if (recorded.token.empty()) return std::nullopt;
-  return token_of_column(recorded.token, connection.shared().has_hash_only(connection, recorded.line));
+/// What was decided by other rules cannot be judged here.
+Rules rules_of(std::int64_t number) {
+  if (number == static_cast<std::int64_t>(kRules)) return kRules;
+  throw LedgerCorrupt("column rules is " + std::to_string(number) + "; this program knows " +
+                      std::to_string(static_cast<std::int64_t>(kRules)) + " alone");
+}
+
+/// Of a row that issued no token, or says no hash of it, nothing.
+std::optional<Sha256> token_hash(const TokenColumns& token) {
+  if (token.sha256.empty()) return std::nullopt;
+  return sized_bytes<32>(token.sha256, "column token_sha256");
 }
 
 }  // namespace
-
-/// Of a program that knows more rules the history cannot be judged here.
-Rules rules_of(std::int64_t number) {
-  if (number >= static_cast<std::int64_t>(Rules::first) && number <= static_cast<std::int64_t>(kRules)) {
-    return static_cast<Rules>(number);
-  }
-  throw LedgerCorrupt("column rules is " + std::to_string(number) + "; this program knows them up to " +
-                      std::to_string(static_cast<std::int64_t>(kRules)));
-}
 
 const char* outcome_name(Outcome outcome) {
   return kOutcomes.at(static_cast<std::size_t>(outcome_number(outcome) - 1)).second;
@@ -273,16 +260,9 @@ RecordedDecision record_of_row(Connection& connection, const Query& row) {
                                          : connection.shared().plan(connection, record.plan);
       read_values(values, plan->release ? &*plan->release : nullptr, plan->post_processing, record);
     }
-    recorded.token = row.bytes(Column::token);
-    if (const auto token = token_in(connection, recorded)) {
-      record.token_sha256 = token->sha256;
-    }
-    if (record.plan == 0 && record.verb.empty()) {
-      record.legacy_request = legacy_request_of(connection, record.seq);
-      if (record.legacy_request.empty()) throw LedgerCorrupt("it has neither a plan nor a verb");
-    } else if (record.plan != 0 && connection.shared().plan(connection, record.plan)->question.empty()) {
-      record.legacy_request = legacy_request_of(connection, record.seq);
-    }
+    recorded.token = {.bytes = row.bytes(Column::token), .sha256 = row.bytes(Column::token_sha256)};
+    record.token_sha256 = token_hash(recorded.token);
+    if (record.plan == 0 && record.verb.empty()) throw LedgerCorrupt("it has neither a plan nor a verb");
     record.movements = read_movements(connection, record.seq);
   } catch (const LedgerCorrupt& fault) {
     throw UnreadableRow(described(record) + fault.what());
@@ -330,7 +310,7 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
     decision.draft.reasons = std::move(record.reasons);
     decision.draft.parent = std::move(record.parent);
     decision.draft.deadline = std::move(record.deadline);
-    decision.token = token_in(connection, recorded);
+    decision.token = token_of(recorded.token);
     decision.draft.issues_token = decision.token.has_value();
     if (plan != nullptr && plan->policy_version != record.policy_version) {
       throw LedgerCorrupt("its plan is of another policy version");
@@ -356,13 +336,15 @@ StoredDecision read_decision(Connection& connection, const Query& row, Reading r
 }
 
 void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record,
-                     const StoredValues& values, std::int64_t line, const std::string& token) {
+                     const StoredValues& values, std::int64_t line, const TokenColumns& token) {
   const std::int64_t parent = seq_of_parent(connection, record.parent);
   const std::int64_t principal = number_of_name(connection, meta, record.principal);
   const std::int64_t dataset = number_of_name(connection, meta, record.dataset);
   const std::int64_t build = number_of_build(connection, meta, record.program);
   const std::string reasons = record.reasons == "[]" ? "" : record.reasons;
-  const std::span token_bytes(reinterpret_cast<const std::uint8_t*>(token.data()), token.size());
+  const auto bytes = [](const std::string& column) {
+    return std::span(reinterpret_cast<const std::uint8_t*>(column.data()), column.size());
+  };
   connection.query(kInsertDecision)
       .with(record.seq, line, id_bytes(record.id), stored_time(record.created_at), principal,
             record.via == kClaimed ? std::string() : record.via, record.key, parent,
@@ -370,7 +352,7 @@ void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& r
             static_cast<std::int64_t>(record.rules), build, record.policy_version, record.decided_under,
             dataset, record.plan, record.purpose, static_cast<std::int64_t>(record.holding),
             record.conflicting_key, record.verb, record.why, values.component_values, values.values,
-            token_bytes)
+            bytes(token.bytes), bytes(token.sha256))
       .run();
   for (const Movement& movement : record.movements) {
     connection.query(kInsertMovement)
@@ -378,9 +360,6 @@ void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& r
               movement.reserved_change, movement.balance.spent, movement.balance.reserved,
               movement.balance.limit)
         .run();
-  }
-  if (!record.legacy_request.empty()) {
-    connection.query(kInsertLegacyRequest).with(record.seq, record.legacy_request).run();
   }
 }
 

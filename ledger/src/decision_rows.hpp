@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "connection.hpp"
+#include "data_token.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "queries.hpp"
 #include "records.hpp"
@@ -17,7 +18,7 @@ namespace epsilog::ledger {
 struct RecordedDecision {
   DecisionRecord record;
   std::int64_t line = 0;
-  std::string token;  ///< 32 random bytes, of token_issued; "" where the token is the id
+  TokenColumns token;  ///< as they are stored
 };
 
 /// The row a decision query (EPSILOG_DECISION_COLUMNS) stands on, with its movements.
@@ -37,7 +38,7 @@ enum class Reading { checked, as_stored };
 /// Writes the rows; its parent is one that is there, its plan too. `values` are those of the record.
 /// Ensures  meta counts the names and programs that were new.
 void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record,
-                     const StoredValues& values, std::int64_t line, const std::string& token = "");
+                     const StoredValues& values, std::int64_t line, const TokenColumns& token);
 
 /// The numbers that outcomes are stored by.
 [[nodiscard]] std::int64_t outcome_number(Outcome outcome);
@@ -45,8 +46,6 @@ void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& r
 [[nodiscard]] Outcome outcome_of(std::int64_t number);
 /// By its word (outcome_name()). Throws  likewise.
 [[nodiscard]] Outcome outcome_named(std::string_view word);
-/// Throws  LedgerCorrupt of rules that only a later program knows.
-[[nodiscard]] Rules rules_of(std::int64_t number);
 /// What the movements of a decision charge: what it spends, or keeps reserved.
 [[nodiscard]] std::vector<Charge> charges_of(const DecisionRecord& record);
 

@@ -21,7 +21,7 @@ constexpr const char* kSeqsOfChildren =
     "SELECT seq FROM decision WHERE parent = (SELECT seq FROM decision WHERE id = ?1) AND parent > 0"
     " ORDER BY seq";
 constexpr const char* kTokens =
-    "SELECT seq, token, line FROM decision INDEXED BY decision_issues_one_token WHERE outcome = 7";
+    "SELECT seq, token_sha256 FROM decision INDEXED BY decision_issues_one_token WHERE outcome = 7";
 constexpr const char* kDecisionBySeq = EPSILOG_DECISION_COLUMNS "WHERE d.seq = ?1";
 
 std::optional<std::int64_t> single_seq(Query& query) {
@@ -92,14 +92,10 @@ std::optional<StoredDecision> find_decision_by_id(Connection& connection, const 
 std::optional<StoredDecision> find_decision_by_token(Connection& connection, const std::string& token) {
   const auto wanted = token_of_text(token);
   if (!wanted) return std::nullopt;
+  const std::string hash(wanted->sha256.begin(), wanted->sha256.end());
   Query rows = connection.query(kTokens);
   while (rows.step()) {
-    const std::string column = rows.bytes(1);
-    if (column.size() != wanted->sha256.size()) continue;  // it is the id, or cannot be read
-    if (token_of_column(column, connection.shared().has_hash_only(connection, rows.integer(2)))->sha256 ==
-        wanted->sha256) {
-      return decision_at(connection, rows.integer(0));
-    }
+    if (rows.bytes(1) == hash) return decision_at(connection, rows.integer(0));
   }
   return std::nullopt;
 }

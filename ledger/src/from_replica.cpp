@@ -38,7 +38,7 @@ std::function<std::optional<std::string>()> first_lines(const ReplicaFile& file,
       };
 }
 
-/// As the ledger has it, "" where it has not: the line has the hash.
+/// The bytes of a data token as the ledger has them, "" where it has not: the line has the hash.
 std::string kept_token(Connection& ledger, const DecisionRecord& record) {
   Query row = ledger.query("SELECT token FROM decision WHERE id = ?1");
   row.with(id_bytes(record.id));

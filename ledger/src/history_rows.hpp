@@ -32,7 +32,6 @@ inline constexpr std::array kNumberedTables{
     NumberedTable{RecordKind::plan, "plan", "no"},
     NumberedTable{RecordKind::decision, "decision", "seq"},
     NumberedTable{RecordKind::clock_event, "clock_event", "seq"},
-    NumberedTable{RecordKind::migration, "schema_migration", "version"},
     NumberedTable{RecordKind::credential, "credential_event", "seq"},
     NumberedTable{RecordKind::key, "key_event", "seq"},
     NumberedTable{RecordKind::recovery, "recovery", "seq"},

@@ -113,6 +113,7 @@ class LineImport final {
     policy_.reset();
   }
   void write(const Line& line, const AccountOpened& opened) {
+    require_next(meta_.accounts, opened.id, "account");
     insert_row(db_, opened);
     append(line);
     accounts_[opened.id] = {.id = opened.id,
@@ -120,7 +121,6 @@ class LineImport final {
                             .scope = opened.name.scope,
                             .measure = opened.name.measure,
                             .balance = {.limit = opened.limit}};
-    ++meta_.accounts;
     at(opened.opened_at);
   }
   void write(const Line& line, const LimitChange& change) {
@@ -152,12 +152,6 @@ class LineImport final {
     if (seen.kind == "forwards" && meta_.clock.held_at.empty()) meta_.clock.held_at = seen.ledger_time;
     if (seen.kind == "confirmed") meta_.clock.held_at.clear();
     event(seen.event, seen.ledger_time);
-  }
-  void write(const Line& line, const SchemaMigration& migration) {
-    ++meta_.schema_migrations;
-    insert_row(db_, migration);
-    append(line);
-    event(migration.event, migration.at);
   }
   void write(const Line& line, const CredentialEvent& credential) {
     require_next(meta_.credential_events, credential.seq, "credential event");
@@ -198,11 +192,9 @@ class LineImport final {
     const auto plan = db_.shared().plan(db_, record.plan);
     return stored_values(record, plan->release ? &*plan->release : nullptr, plan->post_processing);
   }
-  /// Of a token the row has what the line has, where nobody knows more.
-  [[nodiscard]] std::string token_of(const DecisionRecord& record) const {
-    if (!record.token_sha256) return "";
-    std::string known = rules_.token ? rules_.token(record) : "";
-    return known.empty() ? std::string(record.token_sha256->begin(), record.token_sha256->end()) : known;
+  [[nodiscard]] TokenColumns token_of(const DecisionRecord& record) const {
+    if (!record.token_sha256) return {};
+    return columns_of(*record.token_sha256, rules_.token ? rules_.token(record) : "");
   }
 
   void list_open(const DecisionRecord& record) {
@@ -220,7 +212,7 @@ class LineImport final {
   }
 
   void event(std::int64_t number, const std::string& time) {
-    if (number > 0) ++meta_.events;
+    require_next(meta_.events, number, "event");
     at(time);
   }
 

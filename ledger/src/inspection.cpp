@@ -22,7 +22,7 @@ constexpr int kFaultsMax = 100;
   "CASE " column                                                                                   \
   " WHEN 1 THEN 'granted' WHEN 2 THEN 'refused' WHEN 3 THEN 'reserved' WHEN 4 THEN 'pending'"      \
   " WHEN 5 THEN 'approved' WHEN 6 THEN 'rejected' WHEN 7 THEN 'token_issued' WHEN 8 THEN 'voided'" \
-  " ELSE 'forfeited' END"
+  " WHEN 9 THEN 'forfeited' ELSE 'of no known outcome' END"
 
 /// The first column of every row.
 std::vector<std::string> texts(Connection& connection, const std::string& sql) {
@@ -73,11 +73,6 @@ CountedFacts facts_but_counts(Connection& connection) {
   add(&LedgerFacts::accounts, RecordKind::account, meta.accounts);
   add(&LedgerFacts::limit_removals, RecordKind::limit_removal, meta.limit_removals);
   add(&LedgerFacts::relocations, RecordKind::relocation, meta.relocations);
-  Query migrations = connection.query("SELECT count(*) FROM schema_migration");
-  EPSILOG_INVARIANT(migrations.step());
-  const std::int64_t places = migrations.integer(0);  // by position
-  found.facts.schema_migrations = {
-      .claimed = meta.schema_migrations, .rows = places, .first = places > 0 ? 1 : 0, .last = places};
   return found;
 }
 
@@ -89,16 +84,14 @@ std::vector<OrderFault> faults(Connection& connection, const std::string& sql) {
   return found;
 }
 
-/// Rows of schema 2 have no place among the events, and come before all that have one.
 std::vector<OrderFault> faults_of_events(Connection& connection) {
   return faults(
       connection,
       "WITH every(kind, number, event, after_decision, at) AS ("
       " SELECT 'policy version ', version, event, after_decision, applied_at FROM policy_version"
       " UNION ALL SELECT 'clock event ', seq, event, after_decision, ledger_time FROM clock_event"
-      " UNION ALL SELECT 'schema migration ', version, event, after_decision, at FROM schema_migration"
       " UNION ALL SELECT 'relocation ', seq, event, after_decision, at FROM relocation),"
-      " placed AS (SELECT *, kind || number AS name FROM every WHERE event > 0)"
+      " placed AS (SELECT *, kind || number AS name FROM every)"
       " SELECT event, CASE"
       " WHEN event <> before + 1 THEN name || ' is event ' || event || ' and follows event ' || before"
       " WHEN after_decision < after_before THEN name || ' stands before the event before it'"

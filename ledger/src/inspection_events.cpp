@@ -5,17 +5,16 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "queries.hpp"
-#include "schema.hpp"
 #include "snapshot_state.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
-/// A policy version, clock event, migration or relocation.
+/// A policy version, clock event or relocation.
 struct Event {
   std::string record;
-  std::int64_t event = 0;           // 0: not recorded
-  std::int64_t after_decision = 0;  // -1: not recorded
+  std::int64_t event = 0;
+  std::int64_t after_decision = 0;
   std::string time;
 };
 
@@ -27,11 +26,8 @@ class Events final {
   void check() {
     check_kind("policy ", "SELECT version, event, after_decision, applied_at FROM policy_version ORDER BY 1");
     check_kind("clock event ", "SELECT seq, event, after_decision, ledger_time FROM clock_event ORDER BY 1");
-    check_kind("migration to schema ",
-               "SELECT version, event, after_decision, at FROM schema_migration ORDER BY 1");
     check_kind("relocation ", "SELECT seq, event, after_decision, at FROM relocation ORDER BY 1");
     check_order();
-    check_migrations();
     check_limits();
     faults_of(
         "SELECT 'relocation ' || seq, 'event_differs', 'names no absolute path' FROM relocation"
@@ -54,8 +50,7 @@ class Events final {
     Event before;
     while (rows.step()) {
       Event event{kind + std::to_string(rows.integer(0)), rows.integer(1), rows.integer(2), rows.time(3)};
-      const bool unrecorded = event.event == 0;
-      if (unrecorded ? before.event != 0 : event.event <= before.event) {
+      if (event.event <= before.event) {
         fault(event.record, "event_order", "does not have a place among the events after " + before.record);
       }
       if (event.time < before.time) {
@@ -64,12 +59,11 @@ class Events final {
       if (event.time.empty()) fault(event.record, "event_time", "has no time");
       check_decisions_around(event);
       before = event;
-      (unrecorded ? unrecorded_ : events_).push_back(std::move(event));
+      events_.push_back(std::move(event));
     }
   }
 
   void check_decisions_around(const Event& event) {
-    if (event.after_decision < 0) return;
     if (event.after_decision > meta_.decisions) {
       fault(event.record, "event_order",
             "stands after decision " + std::to_string(event.after_decision) + ", which is not there");
@@ -116,39 +110,9 @@ class Events final {
     }
   }
 
-  void check_migrations() {
-    std::int64_t expected = 0;
-    bool to_this_order = false;
-    for (const auto& list : {unrecorded_, events_}) {
-      for (const Event& event : list) {
-        constexpr std::string_view kKind = "migration to schema ";
-        if (!event.record.starts_with(kKind)) continue;
-        const std::int64_t version = std::stoll(event.record.substr(kKind.size()));
-        if (expected != 0 && version != expected) {
-          fault(event.record, "migration_gap", "follows that to schema " + std::to_string(expected - 1));
-        }
-        expected = version < INT64_MAX ? version + 1 : version;
-        to_this_order = to_this_order || version == 3;
-      }
-    }
-    if (expected != 0 && expected != kSchemaVersion + 1) {
-      fault("migration to schema " + std::to_string(expected - 1), "migration_gap",
-            "is the last one, and the file has schema " + std::to_string(kSchemaVersion));
-    }
-    if (to_this_order) return;
-    for (const Event& event : unrecorded_) {
-      fault(event.record, "event_order", "has no place among the events, and no migration came after it");
-    }
-  }
-
   void check_limits() {
     compare_limits("limit change ", "limit_change");
     compare_limits("limit removal ", "limit_removal");
-    faults_of(
-        "SELECT 'policy ' || policy_version, 'event_differs',"
-        " 'what it did to limits was done for more than one reason' FROM"
-        " (SELECT policy_version, why FROM limit_change UNION SELECT policy_version, why FROM limit_removal)"
-        " GROUP BY policy_version HAVING count(*) > 1");
   }
 
   void compare_limits(const std::string& kind, const std::string& table) {
@@ -156,10 +120,11 @@ class Events final {
               " THEN 'is of a policy version that is not there'" +
               " WHEN l.at <> p.applied_at THEN 'is dated otherwise than its policy version'" +
               " WHEN l.by <> p.applied_by THEN 'is by another than its policy version'" +
+              " WHEN l.why <> p.why THEN 'is for another reason than its policy version'" +
               " ELSE 'stands elsewhere than its policy version' END FROM " + table +
               " AS l LEFT JOIN policy_version AS p ON p.version = l.policy_version" +
-              " WHERE p.version IS NULL OR l.at <> p.applied_at OR l.by <> p.applied_by" +
-              " OR (p.after_decision >= 0 AND l.after_decision <> p.after_decision) ORDER BY l.seq");
+              " WHERE p.version IS NULL OR l.at <> p.applied_at OR l.by <> p.applied_by OR l.why <> p.why" +
+              " OR l.after_decision <> p.after_decision ORDER BY l.seq");
   }
 
   void check_meta() {
@@ -176,7 +141,7 @@ class Events final {
     faults_of(
         "SELECT 'recovery ' || r.seq, 'event_differs', 'has another number of lines than ' ||"
         " coalesce(r.cause || ' of line ' || l.idx, 'its place') || ' can have, or no reason'"
-        " FROM recovery AS r LEFT JOIN log AS l ON l.kind = 13 AND l.row = r.seq"
+        " FROM recovery AS r LEFT JOIN log AS l ON l.kind = 12 AND l.row = r.seq"
         " WHERE l.idx IS NULL OR r.restored > l.idx OR (r.cause = 'rebuilt' AND r.restored <> l.idx)"
         " OR (r.cause IN ('poisoned', 'rolled_back') AND (r.restored > 0 OR r.dropped > 0 OR r.why = ''))"
         " ORDER BY r.seq");
@@ -213,7 +178,6 @@ class Events final {
   Connection& connection_;
   std::vector<StoredFault>& faults_;
   const Meta meta_;
-  std::vector<Event> unrecorded_;
   std::vector<Event> events_;
 };
 

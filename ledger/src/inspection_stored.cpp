@@ -33,10 +33,6 @@ class Decisions final {
         connection.prepare("SELECT version, after_decision FROM policy_version ORDER BY version");
     Query version(versions, connection.handle());
     while (version.step()) policies_.emplace_back(version.integer(1), version.integer(0));
-    SQLite::Statement migrations =
-        connection.prepare("SELECT after_decision FROM schema_migration WHERE version = 3");
-    Query migration(migrations, connection.handle());
-    if (migration.step()) under_first_rules_ = migration.integer(0);
   }
 
   void check(const StoredDecision& stored, const DecisionRecord& record, const Query& row) {
@@ -67,25 +63,18 @@ class Decisions final {
   }
 
   void check_program(const StoredDecision& stored) {
-    const bool first = stored.rules == Rules::first;
-    if (first != (stored.seq <= under_first_rules_)) {
-      fault(stored, "rules_order",
-            "was made under other rules than there were before or after the migration");
-    }
-    if (first != stored.program.version.empty() || first != stored.program.commit.empty()) {
-      fault(stored, "program_changed", "says of its program what its rules do not");
+    if (stored.program.version.empty() || stored.program.commit.empty()) {
+      fault(stored, "program_changed", "does not say which program recorded it");
     }
   }
 
   void check_policy(const StoredDecision& stored) {
     std::int64_t active = 0;
-    if (stored.rules >= Rules::joints) {
-      for (const auto& [after, version] : policies_) {
-        if (after < stored.seq) active = version;
-      }
-      if (stored.draft.parent.empty() && stored.draft.policy_version != stored.decided_under) {
-        fault(stored, "policy_order", "was asked under another policy version than it was decided under");
-      }
+    for (const auto& [after, version] : policies_) {
+      if (after < stored.seq) active = version;
+    }
+    if (stored.draft.parent.empty() && stored.draft.policy_version != stored.decided_under) {
+      fault(stored, "policy_order", "was asked under another policy version than it was decided under");
     }
     if (stored.decided_under != active) {
       fault(stored, "policy_order",
@@ -141,8 +130,13 @@ class Decisions final {
       fault(stored, "decision_differs", "has a data token, and issued none");
     }
     if (!act && !record.why.empty()) fault(stored, "decision_differs", "is no act, and says why");
-    if (!record.legacy_request.empty() && request_parts(record.legacy_request, record.parent)) {
-      fault(stored, "text_changed", "has a request that follows from its columns, and keeps it as a text");
+    const bool alone = outcome == Outcome::granted || outcome == Outcome::refused || opens;
+    if (record.parent.empty() ? !alone : outcome == Outcome::pending) {
+      fault(stored, "decision_differs",
+            "is about another decision where its outcome is not, or the other way");
+    }
+    if (!is_way_in(record.via)) {
+      fault(stored, "decision_differs", "says in no word that is known how its principal is known");
     }
     if (outcome != Outcome::granted && record.plan != 0 &&
         connection_.shared().plan(connection_, record.plan)->release) {
@@ -157,15 +151,11 @@ class Decisions final {
       fault(stored, "text_changed",
             row.column_name(static_cast<int>(column)) + " is not written as it is recorded");
     };
-    const StoredValues found{row.text(DecisionColumn::component_values), row.text(DecisionColumn::values)};
-    if (found != values_at_length(record)) {
-      const ReleaseRecord* const release = stored.release ? &*stored.release : nullptr;
-      const StoredValues brief = stored_values(record, release, stored.post_processing);
-      compare(DecisionColumn::values, brief.values);
-      compare(DecisionColumn::component_values, brief.component_values);
-    }
-    if (record.legacy_request.empty() && record.verb.empty() &&
-        !asks_the_question_of_its_plan(stored, record)) {
+    const ReleaseRecord* const release = stored.release ? &*stored.release : nullptr;
+    const StoredValues written = stored_values(record, release, stored.post_processing);
+    compare(DecisionColumn::values, written.values);
+    compare(DecisionColumn::component_values, written.component_values);
+    if (record.verb.empty() && !asks_the_question_of_its_plan(stored, record)) {
       fault(stored, "text_changed", "its request is not written as it is recorded");
     }
   }
@@ -184,7 +174,6 @@ class Decisions final {
   Connection& connection_;
   const Fault& fault_;
   std::vector<std::pair<std::int64_t, std::int64_t>> policies_;  // after_decision, version; by version
-  std::int64_t under_first_rules_ = 0;
   static constexpr std::size_t kQuestionsKept = 4'096;
   std::unordered_set<std::int64_t> questions_;  // of plans, found to be whole requests
   std::string last_id_;

@@ -50,8 +50,8 @@ void require_last_line(Connection& connection, const Meta& meta) {
 /// Whether meta counts nothing that has a time but decisions in between.
 bool only_decisions_came(const Meta& then, const Meta& now) {
   const auto others = [](const Meta& meta) {
-    return std::tie(meta.policy_versions, meta.clock_events, meta.schema_migrations, meta.accounts,
-                    meta.relocations, meta.credential_events, meta.key_events, meta.recoveries);
+    return std::tie(meta.policy_versions, meta.clock_events, meta.accounts, meta.relocations,
+                    meta.credential_events, meta.key_events, meta.recoveries);
   };
   return others(then) == others(now);
 }

@@ -1,7 +1,7 @@
 // How a ledger stood when this connection last looked, or wrote.
 //
 // PRAGMA data_version of a connection changes when, and only when, another one committed in between: another
-// process, another object of this process, a migration, a program that knows nothing of turns. While it is
+// process, another object of this process, a program that knows nothing of turns. While it is
 // the same under a turn, everything in the file is as this connection knows it, and what it knew was held
 // against itself when it was read (agreement.hpp).
 //

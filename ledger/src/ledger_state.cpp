@@ -39,9 +39,7 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
       access_(access),
       process_lock_(files_) {
   require_no_mount_point(files_);
-  if (access == Access::read_write || access == Access::migration || access == Access::recovery) {
-    open_writer();
-  }
+  if (access == Access::read_write || access == Access::recovery) open_writer();
   try {
     std::unique_ptr<Connection> reader = writer_ == nullptr ? take_reader() : nullptr;
     ledger_id_ = read_ledger_id(reader != nullptr ? *reader : *writer_);
@@ -75,8 +73,7 @@ void LedgerState::open_writer() {
   if (writer != nullptr) {
     writer->become_writer(files_);
   } else {
-    writer = std::make_unique<Connection>(
-        files_, access_ == Access::migration ? Connection::Role::migrator : Connection::Role::writer);
+    writer = std::make_unique<Connection>(files_, Connection::Role::writer);
   }
   sqlite3_wal_hook(
       writer->handle(),

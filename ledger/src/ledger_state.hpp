@@ -33,7 +33,6 @@ class LedgerState final {
     read_only,
     on_demand,
     read_write,
-    migration,
     recovery,  ///< writes, poisoned or not: whoever opens it so has looked whether it may be
   };
 
@@ -95,8 +94,7 @@ class LedgerState final {
   void committing(std::int64_t first);
   /// COMMIT returned, and with it the sync of the log.
   void settled() noexcept;
-  /// Makes durable what can be read, whether or not somebody left a mark: what an older program, which makes
-  /// none, may have left.
+  /// Makes durable what can be read, whether or not somebody left a mark.
   /// Requires  the turn is held.
   /// Throws    LedgerBusy, LedgerIo (poisoned, or now is), LedgerCorrupt.
   void settle_all();

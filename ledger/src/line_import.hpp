@@ -16,7 +16,8 @@ namespace epsilog::ledger {
 /// What a line does not say, and what comes after the last one.
 struct ImportRules {
   bool read_only = true;
-  /// The column of a data token, of which the line has the hash; "": that is all there is.
+  /// The bytes of a data token, of which the line has the hash; "": that is all there is. Bytes that do not
+  /// have that hash are left out.
   std::function<std::string(const DecisionRecord& record)> token = {};
   /// Called when all lines are there, before meta is written.
   std::function<void(Connection& db, Meta& meta, RecordLog& log)> at_end = {};

@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::int64_t kDecision = static_cast<std::int64_t>(RecordKind::decision);
 
-std::int64_t number(Connection& connection, const char* sql) {
-  Query row = connection.query(sql);
-  return row.step() ? row.integer(0) : 0;
-}
-
 }  // namespace
 
 LogCheck::LogCheck(Connection& connection, const HistoryEnd& end,
@@ -28,8 +23,7 @@ LogCheck::LogCheck(Connection& connection, const HistoryEnd& end,
       fault_(fault),
       breathe_(breathe),
       statement_(connection.prepare(
-          "SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 AND idx <= ?2 ORDER BY idx")),
-      accounts_(number(connection, "SELECT coalesce(max(id), 0) FROM account")) {}
+          "SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 AND idx <= ?2 ORDER BY idx")) {}
 
 void LogCheck::pause() {
   rows_.reset();
@@ -91,9 +85,7 @@ void LogCheck::check_place() {
   const auto kind = static_cast<std::size_t>(row_.kind);
   if (kind == 0 && row_.row != 0) fault(line_name(), "log_order", "is of a row where there is but one");
   ++count_.at(kind);
-  if (kind == static_cast<std::size_t>(RecordKind::account)) {
-    check_account();
-  } else if (count_.at(kind) > 1 && row_.row <= last_row_.at(kind)) {
+  if (count_.at(kind) > 1 && row_.row <= last_row_.at(kind)) {
     fault(line_name(), "log_order",
           "is of row " + std::to_string(row_.row) + ", and stands after that of row " +
               std::to_string(last_row_.at(kind)));
@@ -102,17 +94,6 @@ void LogCheck::check_place() {
   tree_.append(row_.leaf, [this](unsigned level, std::uint64_t number, const Hash& hash) {
     check_node(level, number, hash);
   });
-}
-
-/// Of a history that was migrated they stand where they were first needed: in any order, each once.
-void LogCheck::check_account() {
-  if (row_.row < 1) return;  // no such row is there: said where it is looked for
-  const auto id = static_cast<std::size_t>(row_.row);
-  if (id > static_cast<std::size_t>(accounts_)) return;
-  if (opened_.size() <= id) opened_.resize(id + 1);
-  if (opened_[id])
-    fault(line_name(), "log_order", "opens account " + std::to_string(row_.row) + " once more");
-  opened_[id] = true;
 }
 
 void LogCheck::check_node(unsigned level, std::uint64_t number, const Hash& hash) {

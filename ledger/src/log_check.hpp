@@ -9,7 +9,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "decision_rows.hpp"
 #include "epsilog/ledger/inspection.hpp"
@@ -47,7 +46,6 @@ class LogCheck final {
   [[nodiscard]] bool next();
   void expect_next();
   void check_place();
-  void check_account();
   [[nodiscard]] Line line_of(Record record) const;
   void check_line(const Line& line);
   void check_other();
@@ -73,8 +71,6 @@ class LogCheck final {
   std::int64_t expected_ = 0;
   std::array<std::int64_t, kKinds> last_row_{};
   std::array<std::int64_t, kKinds> count_{};
-  const std::int64_t accounts_;  // the last one's number
-  std::vector<bool> opened_;     // by account
   Frontier tree_;
   std::int64_t nodes_ = 0;
 };

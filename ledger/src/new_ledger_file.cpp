@@ -61,6 +61,7 @@ void require_nothing_there(const LedgerFiles& files) {
   for (const std::string& name :
        {files.database, files.wal(), files.shm(), files.database + "-journal", files.poisoned()}) {
     if (exists(name)) {
+      refuse_development_ledger(files);
       throw LedgerUnusable("there is something at " + name +
                            " already; a ledger is never overwritten. Choose another "
                            "name, or move what is there away");

@@ -27,7 +27,8 @@ class NewLedgerFile final {
   LedgerFiles files_;
 };
 
-/// Throws  LedgerUnusable if one of the names is taken that a ledger there would have or find.
+/// Throws  LedgerUnusable if one of the names is taken that a ledger there would have or find, saying so if
+///         it is one of a development version.
 void require_nothing_there(const LedgerFiles& files);
 /// Of mode 0750, if only that is missing. Throws  LedgerUnusable, LedgerBusy.
 void make_directory_if_missing(const std::string& path);

@@ -16,11 +16,10 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kLedgerId =
-    "SELECT CASE typeof(ledger_id) WHEN 'blob' THEN lower(hex(ledger_id)) ELSE ledger_id END FROM meta";
+constexpr const char* kLedgerId = "SELECT ledger_id FROM meta";
 constexpr const char* kMeta =
     "SELECT ledger_id, created_at, last_time, decisions, policy_versions, limit_changes, clock_events,"
-    " schema_migrations, wall_clock, boot_id, boot_offset, held_at, accounts, limit_removals, relocations,"
+    " wall_clock, boot_id, boot_offset, held_at, accounts, limit_removals, relocations,"
     " events, names, builds, plans, credential_events, key_events, recoveries, log_size, replica_size,"
     " read_only FROM meta";
 enum class MetaColumn : int {
@@ -31,7 +30,6 @@ enum class MetaColumn : int {
   policy_versions,
   limit_changes,
   clock_events,
-  schema_migrations,
   wall_clock,
   boot_id,
   boot_offset,
@@ -76,7 +74,6 @@ constexpr const char* kLastTimes =
     "SELECT max(coalesce((SELECT time FROM decision ORDER BY seq DESC LIMIT 1), 0),"
     " coalesce((SELECT applied_at FROM policy_version ORDER BY version DESC LIMIT 1), 0),"
     " coalesce((SELECT ledger_time FROM clock_event ORDER BY seq DESC LIMIT 1), 0),"
-    " coalesce((SELECT at FROM schema_migration ORDER BY version DESC LIMIT 1), 0),"
     " coalesce((SELECT at FROM relocation ORDER BY seq DESC LIMIT 1), 0),"
     " coalesce((SELECT opened_at FROM account ORDER BY id DESC LIMIT 1), 0),"
     " coalesce((SELECT at FROM credential_event ORDER BY seq DESC LIMIT 1), 0),"
@@ -107,6 +104,13 @@ AccountState account_of_row(const Query& row) {
   return account;
 }
 
+/// Throws  LedgerCorrupt of a word that is not known: what the calendar does by it nobody can say.
+std::string clock_kind(std::string word) {
+  constexpr std::array<std::string_view, 3> kKinds{"backwards", "forwards", "confirmed"};
+  if (std::find(kKinds.begin(), kKinds.end(), word) != kKinds.end()) return word;
+  throw LedgerCorrupt("column kind of a clock event is '" + word + "'");
+}
+
 /// What is no time is for the audit, and stops nobody: a clock showed it, and who writes next looks again.
 std::string shown_by_clock(std::int64_t ms) {
   if (ms == 0) return "";
@@ -118,7 +122,7 @@ std::string shown_by_clock(std::int64_t ms) {
 std::string read_ledger_id(Connection& connection) {
   Query row = connection.query(kLedgerId);
   if (!row.step()) throw LedgerCorrupt("meta: its row is missing");
-  return row.text(0);
+  return hex_text(sized_bytes<16>(row.bytes(0), "column ledger_id"));
 }
 
 Meta read_meta(Connection& connection) {
@@ -132,7 +136,6 @@ Meta read_meta(Connection& connection) {
           .policy_versions = row.integer(Column::policy_versions),
           .limit_changes = row.integer(Column::limit_changes),
           .clock_events = row.integer(Column::clock_events),
-          .schema_migrations = row.integer(Column::schema_migrations),
           .accounts = row.integer(Column::accounts),
           .limit_removals = row.integer(Column::limit_removals),
           .relocations = row.integer(Column::relocations),
@@ -160,6 +163,7 @@ PolicyVersion policy_of_row(const Query& row) {
     base_dir,
     applied_at,
     applied_by,
+    why,
     after_decision,
     event,
     implies
@@ -170,9 +174,21 @@ PolicyVersion policy_of_row(const Query& row) {
           .base_dir = row.text(Column::base_dir),
           .applied_at = row.time(Column::applied_at),
           .applied_by = row.text(Column::applied_by),
+          .why = row.text(Column::why),
           .after_decision = row.integer(Column::after_decision),
           .event = row.integer(Column::event),
           .implies = row.text(Column::implies)};
+}
+
+ClockEvent clock_event_of_row(const Query& row) {
+  enum class Column : int { seq, after_decision, kind, ledger_time, wall_clock, by, event };
+  return {.seq = row.integer(Column::seq),
+          .after_decision = row.integer(Column::after_decision),
+          .kind = clock_kind(row.text(Column::kind)),
+          .ledger_time = row.time(Column::ledger_time),
+          .wall_clock = row.time(Column::wall_clock),
+          .by = row.text(Column::by),
+          .event = row.integer(Column::event)};
 }
 
 namespace {
@@ -214,7 +230,10 @@ std::optional<std::string> read_location(Connection& connection, const std::stri
 std::string held_by_events(Connection& connection) {
   std::string held;
   Query rows = connection.query(kHolds);
-  while (rows.step() && rows.text(0) != "confirmed") held = rows.time(1);
+  while (rows.step()) {
+    if (clock_kind(rows.text(0)) == "confirmed") break;
+    held = rows.time(1);
+  }
   return held;
 }
 

@@ -16,7 +16,7 @@ namespace epsilog::ledger {
 
 /// What meta keeps of the clocks (ledger_clock.hpp).
 struct ClockState {
-  std::string wall_clock;        ///< at the last write; "" in a ledger just migrated
+  std::string wall_clock;        ///< at the last write; "" in one just made of lines
   std::string boot_id;           ///< of the boot of the last write; "" unknown
   std::int64_t boot_offset = 0;  ///< what is added to CLOCK_BOOTTIME in that boot, in milliseconds
   std::string held_at;           ///< where the calendar stands; "" = it is not held
@@ -31,7 +31,6 @@ struct Meta {
   std::int64_t policy_versions = 0;
   std::int64_t limit_changes = 0;
   std::int64_t clock_events = 0;
-  std::int64_t schema_migrations = 0;
   std::int64_t accounts = 0;
   std::int64_t limit_removals = 0;
   std::int64_t relocations = 0;
@@ -50,11 +49,11 @@ struct Meta {
 
 /// Every decision in the column order record_of_row expects; a WHERE clause follows. Who looks for a decision
 /// by an index reads it as the row `seq`.
-#define EPSILOG_DECISION_COLUMNS                                                                           \
-  "SELECT d.seq, d.line, d.id, d.time, d.principal, d.via, d.key, d.parent, d.deadline, d.outcome,"        \
-  " d.reasons, d.rules, d.build, d.policy_version, d.decided_under, d.dataset, d.plan, d.purpose,"         \
-  " d.holding, d.conflicting_key, d.verb, d.why, d.component_values, d.\"values\", d.token FROM decision " \
-  "AS d "
+#define EPSILOG_DECISION_COLUMNS                                                                    \
+  "SELECT d.seq, d.line, d.id, d.time, d.principal, d.via, d.key, d.parent, d.deadline, d.outcome," \
+  " d.reasons, d.rules, d.build, d.policy_version, d.decided_under, d.dataset, d.plan, d.purpose,"  \
+  " d.holding, d.conflicting_key, d.verb, d.why, d.component_values, d.\"values\", d.token,"        \
+  " d.token_sha256 FROM decision AS d "
 enum class DecisionColumn : int {
   seq,
   line,
@@ -81,18 +80,22 @@ enum class DecisionColumn : int {
   component_values,
   values,
   token,
+  token_sha256,
 };
 
 /// What policy_of_row expects.
 #define EPSILOG_POLICY_COLUMNS \
-  "version, yaml, sha256, base_dir, applied_at, applied_by, after_decision, event, implies"
+  "version, yaml, sha256, base_dir, applied_at, applied_by, why, after_decision, event, implies"
+
+/// What clock_event_of_row expects.
+#define EPSILOG_CLOCK_COLUMNS "seq, after_decision, kind, ledger_time, wall_clock, by, event"
 
 /// The children that leave a decision open, as SQL has it. A query for the others repeats the condition
 /// of the index decision_resolves, or it would not be used.
 #define EPSILOG_RESOLVES "parent > 0 AND outcome NOT IN (5, 7)"
 
 /// All throw StorageFailure, and LedgerCorrupt naming the record that does not make sense.
-[[nodiscard]] std::string read_ledger_id(Connection& connection);  ///< in every schema, 32 hexadecimal digits
+[[nodiscard]] std::string read_ledger_id(Connection& connection);  ///< 32 hexadecimal digits
 [[nodiscard]] Meta read_meta(Connection& connection);
 /// The number of the last one, which has to be `expected`.
 [[nodiscard]] std::int64_t read_active_version(Connection& connection, std::int64_t expected);
@@ -100,6 +103,8 @@ enum class DecisionColumn : int {
 [[nodiscard]] PolicyVersion read_active_policy(Connection& connection, std::int64_t expected);
 /// As stored, whatever its digest.
 [[nodiscard]] PolicyVersion policy_of_row(const Query& row);
+/// Throws  LedgerCorrupt also of a kind that is not known.
+[[nodiscard]] ClockEvent clock_event_of_row(const Query& row);
 /// As Transaction::location().
 [[nodiscard]] std::optional<std::string> read_location(Connection& connection, const std::string& dataset);
 /// Where the calendar is held by the clock events; "" = it is not.

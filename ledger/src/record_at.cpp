@@ -20,10 +20,7 @@ constexpr const char* kLimitChangeAt =
 constexpr const char* kLimitRemovalAt =
     "SELECT seq, after_decision, policy_version, account, at, by, why FROM limit_removal WHERE seq = ?1";
 constexpr const char* kDecisionAt = EPSILOG_DECISION_COLUMNS "WHERE d.seq = ?1";
-constexpr const char* kClockEventAt =
-    "SELECT seq, after_decision, kind, ledger_time, wall_clock, by, event FROM clock_event WHERE seq = ?1";
-constexpr const char* kMigrationAt =
-    "SELECT version, after_decision, at, event FROM schema_migration WHERE version = ?1";
+constexpr const char* kClockEventAt = "SELECT " EPSILOG_CLOCK_COLUMNS " FROM clock_event WHERE seq = ?1";
 constexpr const char* kCredentialAt = EPSILOG_CREDENTIAL_COLUMNS " WHERE seq = ?1";
 constexpr const char* kKeyAt = "SELECT seq, retired, verifier_key, at, by, why FROM key_event WHERE seq = ?1";
 constexpr const char* kRecoveryAt =
@@ -102,23 +99,6 @@ Record limit_removal_at(const Query& row) {
                       .why = row.text(6)};
 }
 
-Record clock_event_at(const Query& row) {
-  return ClockEvent{.seq = row.integer(0),
-                    .after_decision = row.integer(1),
-                    .kind = row.text(2),
-                    .ledger_time = row.time(3),
-                    .wall_clock = row.time(4),
-                    .by = row.text(5),
-                    .event = row.integer(6)};
-}
-
-Record migration_at(const Query& row) {
-  return SchemaMigration{.version = row.integer(0),
-                         .after_decision = row.integer(1),
-                         .at = row.time(2),
-                         .event = row.integer(3)};
-}
-
 Record key_at(const Query& row) {
   return KeyEvent{.seq = row.integer(0),
                   .retired = stored_truth(row.integer(1), "column retired"),
@@ -162,9 +142,7 @@ Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
       return row_at(connection, kDecisionAt, row,
                     [&](const Query& found) -> Record { return record_of_row(connection, found).record; });
     case static_cast<std::int64_t>(RecordKind::clock_event):
-      return row_at(connection, kClockEventAt, row, clock_event_at);
-    case static_cast<std::int64_t>(RecordKind::migration):
-      return row_at(connection, kMigrationAt, row, migration_at);
+      return row_at(connection, kClockEventAt, row, clock_event_of_row);
     case static_cast<std::int64_t>(RecordKind::credential):
       return row_at(connection, kCredentialAt, row, credential_of_row);
     case static_cast<std::int64_t>(RecordKind::key):

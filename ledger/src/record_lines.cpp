@@ -73,7 +73,6 @@ Record empty_record(const KindOfLine& line) {
   if (kind == "location") return PolicyPlace{};
   if (kind == "clock") return ClockEvent{};
   if (kind == "ledger") return LedgerBegun{};
-  if (kind == "migration") return SchemaMigration{};
   if (kind == "credential") return CredentialEvent{};
   if (kind == "key") return KeyEvent{};
   if (kind == "recovery") return RecoveryEvent{};
@@ -82,7 +81,7 @@ Record empty_record(const KindOfLine& line) {
 
 auto tied(const PolicyVersion& version) {
   return std::tie(version.version, version.yaml, version.sha256, version.base_dir, version.applied_at,
-                  version.applied_by, version.after_decision, version.event);
+                  version.applied_by, version.why, version.after_decision, version.event);
 }
 
 auto tied(const accounting::Balance& balance) {

@@ -70,20 +70,15 @@ void MemberWriter::cells_if(std::string_view name, const CellKeys& cells) {
   json_->array(cells.lists(), list);
 }
 
-void MemberWriter::object_text_if(std::string_view name, const std::string& object) {
-  if (object.empty()) return;
+void MemberWriter::object_text(std::string_view name, const std::string& object) {
   if (!is_canonical(object, false)) out_of_range(name);
   json_->field(name).raw(object);
 }
 
 void MemberWriter::json_text_if(std::string_view name, const std::string& text, std::string_view nothing) {
   if (text == nothing) return;
-  json_->field(name);
-  if (is_canonical(text, true)) {
-    json_->raw(text);
-  } else {
-    json_->text(text);
-  }
+  if (!is_canonical(text, true)) out_of_range(name);
+  json_->field(name).raw(text);
 }
 
 MemberReader::MemberReader(CanonicalTokens& tokens, Line* head, DecimalsOfAccount decimals)
@@ -139,9 +134,8 @@ void MemberReader::constant(std::string_view name, std::uint64_t value) {
 
 void MemberReader::rules(std::string_view name, Rules& rules) {
   required(name, [&] {
-    const std::uint64_t number = count_value(static_cast<std::uint64_t>(Rules::first));
-    require(number <= static_cast<std::uint64_t>(kRules), "are newer than this program");
-    rules = static_cast<Rules>(number);
+    require(count_value(0) == static_cast<std::uint64_t>(kRules), "are none that this program knows");
+    rules = kRules;
   });
 }
 
@@ -210,25 +204,18 @@ void MemberReader::cells_if(std::string_view name, CellKeys& cells) {
   });
 }
 
-void MemberReader::object_text_if(std::string_view name, std::string& object) {
-  optional(name, [&] {
-    require(tokens_->next() == '{', "is no object");
-    const std::string_view text = tokens_->extent();
-    static_cast<void>(parse_canonical(text, kDepthOfMembers));
-    object = text;
-  });
+void MemberReader::read_object_text(std::string& object) {
+  require(tokens_->next() == '{', "is no object");
+  const std::string_view text = tokens_->extent();
+  static_cast<void>(parse_canonical(text, kDepthOfMembers));
+  object = text;
 }
 
 void MemberReader::json_text_if(std::string_view name, std::string& text, std::string_view nothing) {
   optional(name, [&] {
-    if (tokens_->next() == '"') {
-      text = string_value();
-      require(!is_canonical(text, true), "is a string, and no such text stands in one");
-    } else {
-      require(tokens_->next() == '[' || tokens_->next() == '{', "is no array, object or string");
-      text = tokens_->extent();
-      static_cast<void>(parse_canonical(text, kDepthOfMembers));
-    }
+    require(tokens_->next() == '[' || tokens_->next() == '{', "is no array or object");
+    text = tokens_->extent();
+    static_cast<void>(parse_canonical(text, kDepthOfMembers));
     require(text != nothing, "says nothing, and then is left out");
   });
 }

@@ -62,10 +62,6 @@ class MemberWriter final {
   void count_if(std::string_view name, Number value) {
     if (value != 0) count(name, value);
   }
-  /// Where -1 says nothing.
-  void count_from_0_if(std::string_view name, std::int64_t value) {
-    if (value != -1) count(name, value);
-  }
   void bytes(std::string_view name, std::string_view bytes) { json_->field(name).bytes(bytes); }
   void bytes_if(std::string_view name, std::string_view bytes) {
     if (!bytes.empty()) this->bytes(name, bytes);
@@ -132,18 +128,23 @@ class MemberWriter final {
   /// Those of one column as a list, those of several as lists.
   void cells_if(std::string_view name, const CellKeys& cells);
   /// The text of a canonical object.
-  void object_text_if(std::string_view name, const std::string& object);
-  /// A text that is put in as it is if it is a canonical array or object, else as a string; `nothing` is left
-  /// out.
+  void object_text(std::string_view name, const std::string& object);
+  void object_text_if(std::string_view name, const std::string& object) {
+    if (!object.empty()) object_text(name, object);
+  }
+  /// The text of a canonical array or object; `nothing` is left out.
   void json_text_if(std::string_view name, const std::string& text, std::string_view nothing);
 
   /// `each(members)` of an object that is there.
   template <class Each>
-  void object_if(std::string_view name, bool there, const Each& each) {
-    if (!there) return;
+  void object(std::string_view name, const Each& each) {
     json_->field(name).raw("{");
     each(*this);
     json_->raw("}");
+  }
+  template <class Each>
+  void object_if(std::string_view name, bool there, const Each& each) {
+    if (there) object(name, each);
   }
   /// `each(members, item)` of every item.
   template <class Item, class Each>
@@ -195,10 +196,6 @@ class MemberReader final {
   template <class Number>
   void count_if(std::string_view name, Number& value) {
     optional(name, [&] { value = static_cast<Number>(count_value(1)); });
-  }
-  void count_from_0_if(std::string_view name, std::int64_t& value) {
-    value = -1;
-    optional(name, [&] { value = static_cast<std::int64_t>(count_value(0)); });
   }
   void bytes(std::string_view name, std::string& bytes) {
     required(name, [&] { bytes = bytes_value(); });
@@ -259,9 +256,18 @@ class MemberReader final {
   void numbers_if(std::string_view name, std::vector<accounting::Rational>& numbers);
   void number_lists_if(std::string_view name, std::vector<std::vector<accounting::Rational>>& lists);
   void cells_if(std::string_view name, CellKeys& cells);
-  void object_text_if(std::string_view name, std::string& object);
+  void object_text(std::string_view name, std::string& object) {
+    required(name, [&] { read_object_text(object); });
+  }
+  void object_text_if(std::string_view name, std::string& object) {
+    optional(name, [&] { read_object_text(object); });
+  }
   void json_text_if(std::string_view name, std::string& text, std::string_view nothing);
 
+  template <class Each>
+  void object(std::string_view name, const Each& each) {
+    required(name, [&] { read_object(each); });
+  }
   template <class Each>
   void object_if(std::string_view name, bool /*there*/, const Each& each) {
     optional(name, [&] { read_object(each); });
@@ -339,6 +345,7 @@ class MemberReader final {
   std::string text_value(TextCheck check);
   std::string bytes_value();
   std::string bytes_or_empty();
+  void read_object_text(std::string& object);
   static std::int64_t amount_value(std::string_view text, int decimals);
   void read_number(accounting::Rational& number) {
     number = accounting::parse_canonical_rational(string_value(), "quantity");
@@ -381,8 +388,6 @@ void each_member(MemberWriter& members, const DecisionRecord& decision);
 void each_member(MemberReader& members, DecisionRecord& decision);
 void each_member(MemberWriter& members, const ClockEvent& event);
 void each_member(MemberReader& members, ClockEvent& event);
-void each_member(MemberWriter& members, const SchemaMigration& migration);
-void each_member(MemberReader& members, SchemaMigration& migration);
 void each_member(MemberWriter& members, const CredentialEvent& event);
 void each_member(MemberReader& members, CredentialEvent& event);
 void each_member(MemberWriter& members, const KeyEvent& event);

@@ -11,7 +11,7 @@ namespace epsilog::ledger {
 namespace {
 
 constexpr const char* kInsertPolicy =
-    "INSERT INTO policy_version(" EPSILOG_POLICY_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    "INSERT INTO policy_version(" EPSILOG_POLICY_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 constexpr const char* kInsertAccount =
     "INSERT INTO account(id, dataset, scope, measure, budget, spent, reserved, checksum, opened_at)"
     " VALUES(?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7)";
@@ -26,10 +26,7 @@ constexpr const char* kInsertRelocation =
     "INSERT INTO relocation(seq, event, after_decision, dataset, path, at, by, why)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 constexpr const char* kInsertClockEvent =
-    "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-constexpr const char* kInsertMigration =
-    "INSERT INTO schema_migration(version, after_decision, at, event) VALUES(?1, ?2, ?3, ?4)";
+    "INSERT INTO clock_event(" EPSILOG_CLOCK_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 constexpr const char* kInsertCredential =
     "INSERT INTO credential_event(seq, revoked, credential, type, principal, value, until, at, by, why)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -49,8 +46,8 @@ class RowWriter final {
     const PolicyVersion& version = record.version;
     connection_->query(kInsertPolicy)
         .with(version.version, version.yaml, bytes_of_hex<32>(version.sha256, "sha256"), version.base_dir,
-              stored_time(version.applied_at), version.applied_by, version.after_decision, version.event,
-              record.implies)
+              stored_time(version.applied_at), version.applied_by, version.why, version.after_decision,
+              version.event, record.implies)
         .run();
   }
   void operator()(const Relocation& relocation) const {
@@ -91,11 +88,6 @@ class RowWriter final {
               stored_time(event.wall_clock), event.by, event.event)
         .run();
   }
-  void operator()(const SchemaMigration& migration) const {
-    connection_->query(kInsertMigration)
-        .with(migration.version, migration.after_decision, stored_time(migration.at), migration.event)
-        .run();
-  }
   void operator()(const CredentialEvent& event) const {
     connection_->query(kInsertCredential)
         .with(event.seq, std::int64_t{event.revoked}, event.credential, event.type, event.principal,
@@ -125,7 +117,6 @@ struct RowNumber {
   std::int64_t operator()(const PolicyPlace& record) const { return record.version; }
   std::int64_t operator()(const AccountOpened& record) const { return record.id; }
   std::int64_t operator()(const PlanRecord& record) const { return record.number; }
-  std::int64_t operator()(const SchemaMigration& record) const { return record.version; }
   template <class Numbered>
   std::int64_t operator()(const Numbered& record) const {
     return record.seq;
@@ -199,12 +190,11 @@ void Recorder::write_policy(const PolicyVersion& version) {
       .version = version.version, .base_dir = version.base_dir, .applied_at = version.applied_at});
 }
 
-std::int64_t Recorder::plan_of(const StoredDecision& decision, const std::optional<RequestParts>& parts) {
-  const bool asks = parts && parts->verb.empty();
-  if (!asks && !decision.release) return 0;
+std::int64_t Recorder::plan_of(const StoredDecision& decision, const RequestParts& parts) {
+  if (!parts.verb.empty()) return 0;
   PlanRecord plan{.number = meta_->plans + 1,
                   .policy_version = decision.draft.policy_version,
-                  .question = asks ? parts->question : "",
+                  .question = parts.question,
                   .release = decision.release,
                   .post_processing = decision.post_processing,
                   .first_at = decision.created_at};
@@ -228,6 +218,10 @@ std::int64_t Recorder::plan_of(const StoredDecision& decision, const std::option
 void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> movements) {
   const DecisionDraft& draft = decision.draft;
   const auto parts = request_parts(draft.request, draft.parent);
+  if (!parts) throw InvalidParameter("ledger: a request is a canonical JSON object; nothing was recorded");
+  if (!parts->verb.empty() && decision.release) {
+    throw InvalidParameter("ledger: what is done about a request has no release; nothing was recorded");
+  }
   DecisionRecord record{.seq = decision.seq,
                         .id = decision.id,
                         .created_at = decision.created_at,
@@ -243,13 +237,12 @@ void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> mo
                         .policy_version = draft.policy_version,
                         .decided_under = decision.decided_under,
                         .dataset = draft.dataset,
-                        .plan = plan_of(decision, parts),
-                        .purpose = parts ? parts->purpose : "",
-                        .holding = parts ? parts->holding : RecordedHolding::none,
-                        .conflicting_key = parts ? parts->conflicting_key : "",
-                        .verb = parts ? parts->verb : "",
-                        .why = parts ? parts->why : "",
-                        .legacy_request = parts ? "" : draft.request,
+                        .plan = plan_of(decision, *parts),
+                        .purpose = parts->purpose,
+                        .holding = parts->holding,
+                        .conflicting_key = parts->conflicting_key,
+                        .verb = parts->verb,
+                        .why = parts->why,
                         .component_values = decision.component_values,
                         .values = values_of_line(decision),
                         .token_sha256 = decision.token ? std::optional(decision.token->sha256) : std::nullopt,
@@ -258,7 +251,7 @@ void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> mo
   const ReleaseRecord* const release = decision.release ? &*decision.release : nullptr;
   const StoredValues values = stored_values(record, release, decision.post_processing);
   if (release != nullptr) require_read_back(values, record, release, decision.post_processing);
-  insert_decision(*connection_, *meta_, record, values, decision.line, column_of(decision.token));
+  insert_decision(*connection_, *meta_, record, values, decision.line, columns_of(decision.token));
   log_row(record);
   decision.log = {.index = static_cast<std::uint64_t>(decision.line), .leaf = log_->last_leaf(), .tree = {}};
 }

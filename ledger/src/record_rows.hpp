@@ -1,4 +1,4 @@
-// Records as rows: one way into the tables, whoever writes history: a transaction, a migration, an import.
+// Records as rows: one way into the tables, whoever writes history: a transaction or an import.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +38,11 @@ class Recorder final {
   void write_policy(const PolicyVersion& version);
   /// The rows and the line of a decision, that of its plan before it if that is new.
   /// Ensures  decision.line and decision.log say which line it is; in which tree, is known to who commits.
+  /// Throws   InvalidParameter if the request is no canonical JSON object, or would not come out again.
   void write_decision(StoredDecision& decision, std::vector<Movement> movements);
 
  private:
-  [[nodiscard]] std::int64_t plan_of(const StoredDecision& decision,
-                                     const std::optional<RequestParts>& parts);
+  [[nodiscard]] std::int64_t plan_of(const StoredDecision& decision, const RequestParts& parts);
   void log_row(const Record& record);
 
   Connection* connection_;

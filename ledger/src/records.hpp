@@ -59,8 +59,7 @@ struct AccountOpened {
 struct PlanRecord {
   std::int64_t number = 0;  ///< 1, 2, ... in the order of their lines
   std::int64_t policy_version = 0;
-  /// Canonical JSON of the request without purpose, holding and conflicting key; "" where the request text is
-  /// kept as it was (DecisionRecord::legacy_request).
+  /// Canonical JSON of the request without purpose, holding and conflicting key.
   std::string question = {};
   std::optional<ReleaseRecord> release = {};
   accounting::PostProcessing post_processing = {};  ///< of a release
@@ -89,28 +88,26 @@ struct DecisionRecord {
   std::string id;  ///< 26 characters
   std::string created_at;
   std::string principal;
-  std::string via;  ///< "claimed", "unix:UID", "token:ID", "cert:ID"
+  std::string via;  ///< "claimed", "unix:UID", "token:ID"
   std::string key = {};
   std::string parent = {};  ///< id
   std::string deadline = {};
   Outcome outcome = Outcome::refused;
   std::string reasons = "[]";  ///< JSON array; "[]" unless refused
   Rules rules = kRules;
-  Program program = {};  ///< empty in rows of the first rules
+  Program program = {};
   std::int64_t policy_version = 0;
   std::int64_t decided_under = 0;
   std::string dataset;
-  std::int64_t plan = 0;  ///< PlanRecord::number; 0: an act, or a legacy request without a release
+  std::int64_t plan = 0;  ///< PlanRecord::number; 0: an act
   std::string purpose = {};
   RecordedHolding holding = RecordedHolding::none;
   std::string conflicting_key = {};
   std::string verb = {};  ///< of an act, whose request is {"decision":parent,"verb":verb,"why":why}
   std::string why = {};
-  std::string legacy_request = {};  ///< the text of the request where it does not follow from the above
   std::vector<std::vector<accounting::Rational>> component_values = {};  ///< [component][cell]
   std::vector<accounting::Rational> values = {};                         ///< [cell], post-processed
-  /// SHA-256 of the data token, of token_issued; nothing where the token is the decision's id (older
-  /// schemas).
+  /// SHA-256 of the data token that it issued.
   std::optional<Sha256> token_sha256 = {};
   std::vector<Movement> movements = {};  ///< ascending by account
 
@@ -120,7 +117,7 @@ struct DecisionRecord {
 /// A policy version with the object that its text implies.
 struct PolicyRecord {
   PolicyVersion version;
-  std::string implies = {};  ///< canonical JSON object; "" where the text is none of today's
+  std::string implies = {};  ///< canonical JSON object
 
   friend bool operator==(const PolicyRecord&, const PolicyRecord&);
 };
@@ -139,9 +136,9 @@ struct RecoveryEvent {
 };
 
 /// In the order of the numbers that `log` stores them by (RecordKind).
-using Record = std::variant<LedgerBegun, PolicyRecord, PolicyPlace, Relocation, AccountOpened, LimitChange,
-                            LimitRemoval, PlanRecord, DecisionRecord, ClockEvent, SchemaMigration,
-                            CredentialEvent, KeyEvent, RecoveryEvent>;
+using Record =
+    std::variant<LedgerBegun, PolicyRecord, PolicyPlace, Relocation, AccountOpened, LimitChange, LimitRemoval,
+                 PlanRecord, DecisionRecord, ClockEvent, CredentialEvent, KeyEvent, RecoveryEvent>;
 
 /// Numbers on disk for ever.
 enum class RecordKind : std::uint8_t {
@@ -155,10 +152,9 @@ enum class RecordKind : std::uint8_t {
   plan = 7,
   decision = 8,
   clock_event = 9,
-  migration = 10,
-  credential = 11,
-  key = 12,
-  recovery = 13,
+  credential = 10,
+  key = 11,
+  recovery = 12,
 };
 
 struct Line {

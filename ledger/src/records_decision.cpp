@@ -20,8 +20,8 @@ constexpr std::array kHoldings{Word<RecordedHolding>{RecordedHolding::plain, "pl
 constexpr std::string_view kNoReasons = "[]";
 
 constexpr auto kProgram = [](auto& members, auto& program) {
-  members.bytes_if("commit", program.commit);
-  members.bytes_if("version", program.version);
+  members.bytes("commit", program.commit);
+  members.bytes("version", program.version);
 };
 
 constexpr auto kMovement = [](auto& members, auto& movement) {
@@ -44,19 +44,17 @@ bool ascend(const std::vector<Movement>& movements) {
 
 constexpr auto kDecision = [](auto& members, auto& decision) {
   members.blind();
-  members.object_if("build", decision.program != Program{},
-                    [&](auto& inner) { kProgram(inner, decision.program); });
+  members.object("build", [&](auto& inner) { kProgram(inner, decision.program); });
   members.number_lists_if("component_values", decision.component_values);
   members.bytes_if("conflicting_key", decision.conflicting_key);
   members.bytes("dataset", decision.dataset);
   members.text_if("deadline", decision.deadline, is_time);
-  members.count_if("decided_under", decision.decided_under);
+  members.count("decided_under", decision.decided_under, 1);
   members.word_if("holding", decision.holding, kHoldings);
   members.text("id", decision.id, is_id);
   members.index();
   members.bytes_if("key", decision.key);
   members.kind("decision");
-  members.bytes_if("legacy_request", decision.legacy_request);
   members.objects_if("movements", decision.movements, kMovement);
   members.word("outcome", decision.outcome, kOutcomes);
   members.text_if("parent", decision.parent, is_id);
@@ -80,7 +78,7 @@ constexpr auto kDecision = [](auto& members, auto& decision) {
 
 bool is_way_in(std::string_view via) {
   if (via == "claimed") return true;
-  constexpr std::array<std::string_view, 3> kWays{"unix:", "token:", "cert:"};
+  constexpr std::array<std::string_view, 2> kWays{"unix:", "token:"};
   for (const std::string_view way : kWays) {
     if (via.starts_with(way)) return via.size() > way.size();
   }

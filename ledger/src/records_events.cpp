@@ -1,4 +1,4 @@
-// The lines of what happens to the ledger as a whole: its beginning, clocks, migrations, credentials, keys,
+// The lines of what happens to the ledger as a whole: its beginning, clocks, credentials, keys,
 // recoveries.
 #include <array>
 
@@ -9,16 +9,14 @@ namespace epsilog::ledger {
 namespace {
 
 constexpr std::uint64_t kRecordFormat = 1;
-constexpr std::int64_t kFirstMigration = 2;
 constexpr std::size_t kLedgerIdDigits = 32;
 
 using StringWord = Word<std::string_view>;
 constexpr std::array kClockWords{StringWord{"backwards", "backwards"}, StringWord{"forwards", "forwards"},
                                  StringWord{"confirmed", "confirmed"}};
 constexpr std::array kCauses{StringWord{"poisoned", "poisoned"},
-                             StringWord{"behind_replica", "behind_replica"},
-                             StringWord{"rebuilt", "rebuilt"}, StringWord{"restored", "restored"},
-                             StringWord{"rolled_back", "rolled_back"}};
+                             StringWord{"behind_replica", "behind_replica"}, StringWord{"rebuilt", "rebuilt"},
+                             StringWord{"restored", "restored"}, StringWord{"rolled_back", "rolled_back"}};
 constexpr std::array kCredentialTypes{StringWord{"uid", "uid"}, StringWord{"token", "token"}};
 
 bool is_ledger_id(std::string_view text) {
@@ -51,7 +49,7 @@ constexpr auto kClockEvent = [](auto& members, auto& event) {
   members.count("after", event.after_decision);
   members.blind();
   members.bytes_if("by", event.by);
-  members.count_if("event", event.event);
+  members.count("event", event.event, 1);
   members.index();
   members.kind("clock");
   members.count("seq", event.seq, 1);
@@ -59,16 +57,6 @@ constexpr auto kClockEvent = [](auto& members, auto& event) {
   members.text("wall_clock", event.wall_clock, is_time);
   members.word("what", event.kind, kClockWords);
   members.agree((event.kind == "confirmed") == !event.by.empty(), "by: is there of a confirmation alone");
-};
-
-constexpr auto kMigration = [](auto& members, auto& migration) {
-  members.count("after", migration.after_decision);
-  members.blind();
-  members.count_if("event", migration.event);
-  members.index();
-  members.kind("migration");
-  members.text("time", migration.at, is_time);
-  members.count("to", migration.version, kFirstMigration);
 };
 
 constexpr auto kCredential = [](auto& members, auto& event) {
@@ -132,12 +120,6 @@ void each_member(MemberWriter& members, const ClockEvent& event) {
 }
 void each_member(MemberReader& members, ClockEvent& event) {
   kClockEvent(members, event);
-}
-void each_member(MemberWriter& members, const SchemaMigration& migration) {
-  kMigration(members, migration);
-}
-void each_member(MemberReader& members, SchemaMigration& migration) {
-  kMigration(members, migration);
 }
 void each_member(MemberWriter& members, const CredentialEvent& event) {
   kCredential(members, event);

@@ -126,10 +126,10 @@ constexpr auto kRelease = [](auto& members, auto& plan) {
   if (release.mechanism != kBatch)
     kTotals(members, release.cells, plan.post_processing, release.components.size());
   members.number_if("published", release.published);
-  members.bytes_if("relation", release.relation);
+  members.bytes("relation", release.relation);
   members.number("requested", release.requested);
   members.objects_if("rows", release.rows, kRow);
-  members.bytes_if("unit", release.unit);
+  members.bytes("unit", release.unit);
   members.agree(is_batch_or_has_no_rows(plan), "rows: are those of a batch, and share its components");
 };
 
@@ -139,7 +139,7 @@ constexpr auto kPlan = [](auto& members, auto& plan) {
   members.kind("plan");
   members.count("number", plan.number, 1);
   members.count("policy", plan.policy_version, 1);
-  members.object_text_if("question", plan.question);
+  members.object_text("question", plan.question);
   members.object_if("release", plan.release.has_value(), [&](auto& inner) { kRelease(inner, plan); });
   members.text("time", plan.first_at, is_time);
 };
@@ -158,7 +158,7 @@ Sha256 plan_digest(const PlanRecord& plan) {
   json.raw("{");
   MemberWriter members(json, nullptr, {});
   members.count("policy", plan.policy_version);
-  members.object_text_if("question", plan.question);
+  members.object_text("question", plan.question);
   members.object_if("release", plan.release.has_value(), [&](auto& inner) { kRelease(inner, plan); });
   return sha256(json.raw("}").take());
 }

@@ -7,16 +7,17 @@ namespace {
 
 constexpr auto kPolicy = [](auto& members, auto& policy) {
   auto& version = policy.version;
-  members.count_from_0_if("after", version.after_decision);
+  members.count("after", version.after_decision);
   members.blind();
   members.bytes("by", version.applied_by);
-  members.count_if("event", version.event);
+  members.count("event", version.event, 1);
   members.object_text_if("implies", policy.implies);
   members.index();
   members.kind("policy");
   members.text("sha256", version.sha256, is_sha256);
   members.text("time", version.applied_at, is_time);
   members.count("version", version.version, 1);
+  members.bytes_if("why", version.why);
   members.bytes_if("yaml", version.yaml);
 };
 

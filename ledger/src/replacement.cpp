@@ -29,7 +29,7 @@ void Workspace::remove() const noexcept {
 }
 
 void put_in_place(LedgerState& ledger, const LedgerFiles& made, std::int64_t decisions) {
-  Connection source(made, Connection::Role::archived);
+  Connection source(made, Connection::Role::immutable);
   Connection& target = ledger.writer();
   ledger.committing(decisions + 1);
   copy_pages(source, target);

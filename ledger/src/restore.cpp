@@ -55,7 +55,7 @@ class Restoring final {
 
   /// Names the replica of which lines may follow, and reads it.
   void look_for_replica() {
-    Connection db(copy_.files(), Connection::Role::archived);
+    Connection db(copy_.files(), Connection::Role::immutable);
     const Meta meta = read_meta(db);
     if (meta.read_only) {
       throw LedgerUnusable(
@@ -88,7 +88,7 @@ class Restoring final {
     }
     made_.emplace(files_);
     {
-      Connection from(copy_.files(), Connection::Role::archived);
+      Connection from(copy_.files(), Connection::Role::immutable);
       Connection db(made_->files(), Connection::Role::creator);
       db.execute("BEGIN IMMEDIATE");
       rebuild(db, *replica_, held_, &from, event(), options_.clock());

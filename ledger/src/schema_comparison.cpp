@@ -64,7 +64,7 @@ void add(Schema& schema, std::string name, const std::string& sql) {
 }  // namespace
 
 const std::string_view kShippedSchemaDigest =
-    "ec8a4fe47bcd9b52187c53a10401d9eec02ac4430efd2efb5ce03cd25e9daa07";
+    "ab5cf7138bf51cd5015e5fc93ddaf26eac0a5b8e1a465f3fbfa0587ef24a5bd2";
 
 Schema read_schema(Connection& connection) {
   Query rows = connection.query(kParts);
@@ -74,20 +74,15 @@ Schema read_schema(Connection& connection) {
 }
 
 const Schema& shipped_schema() {
-  static const Schema kShipped = shipped_schema(kSchemaVersion);
+  static const Schema kShipped = [] {
+    SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    database.exec(kSchemaSql);
+    SQLite::Statement rows(database, kParts);
+    Schema schema;
+    while (rows.executeStep()) add(schema, rows.getColumn(0).getString(), rows.getColumn(1).getString());
+    return schema;
+  }();
   return kShipped;
-}
-
-Schema shipped_schema(int version) {
-  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  const int first = version > kLastAlteredVersion ? version : 1;
-  for (int file = first; file <= version; ++file) {
-    database.exec(kSchemaSql.at(static_cast<std::size_t>(file - 1)));
-  }
-  SQLite::Statement rows(database, kParts);
-  Schema schema;
-  while (rows.executeStep()) add(schema, rows.getColumn(0).getString(), rows.getColumn(1).getString());
-  return schema;
 }
 
 std::vector<std::string> schema_differences(const Schema& shipped, const Schema& stored) {

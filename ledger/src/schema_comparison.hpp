@@ -20,8 +20,6 @@ using Schema = std::map<std::string, std::string>;  ///< "table charge" -> its S
 /// What SQLite makes of the shipped text, so that both sides passed through the same parser.
 /// Made once a process. Thread-safety: yes.
 [[nodiscard]] const Schema& shipped_schema();
-/// That of an older version. Requires  1 to kSchemaVersion.
-[[nodiscard]] Schema shipped_schema(int version);
 /// "trigger charge_no_update is missing", …; empty: the same.
 [[nodiscard]] std::vector<std::string> schema_differences(const Schema& shipped, const Schema& stored);
 

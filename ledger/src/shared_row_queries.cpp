@@ -78,7 +78,6 @@ const std::string& SharedRows::name(Connection& connection, std::int64_t no) {
 
 const Program& SharedRows::build(Connection& connection, std::int64_t no) {
   if (const auto known = builds_.find(no); known != builds_.end()) return known->second;
-  if (no == 0) return builds_[0];  // of before it was recorded
   Query row = connection.query(kBuild);
   row.with(no);
   if (!row.step()) missing("build", no);
@@ -114,20 +113,6 @@ const AccountName& SharedRows::account(Connection& connection, std::int64_t id) 
   return accounts_[id] = {.dataset = row.text(0), .scope = row.text(1), .measure = row.text(2)};
 }
 
-bool SharedRows::has_hash_only(Connection& connection, std::int64_t line) {
-  if (!from_lines_) {
-    from_lines_.emplace();
-    // What was put back stands directly before the line that says so.
-    Query rows = connection.query(
-        "SELECT 0, log_size FROM meta WHERE read_only = 1 UNION ALL"
-        " SELECT l.idx - r.restored, l.idx FROM recovery AS r CROSS JOIN log AS l"
-        " WHERE l.kind = 13 AND l.row = r.seq");
-    while (rows.step()) from_lines_->emplace_back(rows.integer(0), rows.integer(1));
-  }
-  return std::any_of(from_lines_->begin(), from_lines_->end(),
-                     [line](const auto& range) { return line >= range.first && line < range.second; });
-}
-
 std::optional<std::int64_t> SharedRows::number_of_name(Connection& connection, const std::string& name) {
   if (const auto known = numbers_of_names_.find(name); known != numbers_of_names_.end()) return known->second;
   const auto number = [&](const char* sql) {
@@ -148,7 +133,7 @@ std::optional<std::int64_t> SharedRows::number_of_name(Connection& connection, c
 
 std::optional<std::int64_t> SharedRows::number_of_build(Connection& connection, const Program& program) {
   for (const auto& [no, known] : builds_) {
-    if (no != 0 && known == program) return no;
+    if (known == program) return no;
   }
   Query row = connection.query(kNumberOfBuild);
   row.with(program.version, program.commit);
@@ -214,7 +199,6 @@ void SharedRows::forget() {
   known_plans_.clear();
   numbers_of_plans_.clear();
   accounts_.clear();
-  from_lines_.reset();
 }
 
 void SharedRows::forget_if_changed(Connection& connection) {

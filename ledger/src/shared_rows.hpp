@@ -35,10 +35,6 @@ class SharedRows final {
   [[nodiscard]] std::shared_ptr<const PlanRecord> plan(Connection& connection, std::int64_t no);
   [[nodiscard]] const AccountName& account(Connection& connection, std::int64_t id);
 
-  /// Whether a decision of that line has of its token the hash alone: the ledger was made of lines, or that
-  /// part of it put back from them. Asked of few, for it looks through the log once a connection.
-  [[nodiscard]] bool has_hash_only(Connection& connection, std::int64_t line);
-
   /// The number of what is there; nothing if it is not.
   [[nodiscard]] std::optional<std::int64_t> number_of_name(Connection& connection, const std::string& name);
   [[nodiscard]] std::optional<std::int64_t> number_of_build(Connection& connection, const Program& program);
@@ -68,8 +64,7 @@ class SharedRows final {
   std::unordered_map<Sha256, std::int64_t, DigestHash> numbers_of_plans_;
   std::unordered_multimap<std::string, PlanRecord> known_plans_;  // by question
   std::unordered_map<std::int64_t, AccountName> accounts_;
-  std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>> from_lines_;  // [first, last) each
-  std::int64_t version_ = -1;                                                     // PRAGMA data_version
+  std::int64_t version_ = -1;  // PRAGMA data_version
 };
 
 }  // namespace epsilog::ledger

@@ -444,19 +444,10 @@ void Snapshot::each_key_event(const std::function<void(const KeyEvent&)>& visit)
 
 void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& visit) {
   state_->reading([&](Connection& connection) {
-    enum class Column : int { seq, after_decision, kind, ledger_time, wall_clock, by, event };
-    SQLite::Statement statement = connection.prepare(
-        "SELECT seq, after_decision, kind, ledger_time, wall_clock, by, event FROM clock_event ORDER BY seq");
+    SQLite::Statement statement =
+        connection.prepare("SELECT " EPSILOG_CLOCK_COLUMNS " FROM clock_event ORDER BY seq");
     Query rows(statement, connection.handle());
-    while (rows.step()) {
-      visit({.seq = rows.integer(Column::seq),
-             .after_decision = rows.integer(Column::after_decision),
-             .kind = rows.text(Column::kind),
-             .ledger_time = rows.time(Column::ledger_time),
-             .wall_clock = rows.time(Column::wall_clock),
-             .by = rows.text(Column::by),
-             .event = rows.integer(Column::event)});
-    }
+    while (rows.step()) visit(clock_event_of_row(rows));
   });
 }
 
@@ -476,23 +467,6 @@ void Snapshot::each_relocation(const std::function<void(const Relocation&)>& vis
              .by = rows.text(Column::by),
              .why = rows.text(Column::why)});
     }
-  });
-}
-
-std::vector<SchemaMigration> Snapshot::schema_migrations() {
-  return state_->reading([](Connection& connection) {
-    enum class Column : int { version, after_decision, at, event };
-    SQLite::Statement statement = connection.prepare(
-        "SELECT version, after_decision, at, event FROM schema_migration ORDER BY version");
-    Query rows(statement, connection.handle());
-    std::vector<SchemaMigration> migrations;
-    while (rows.step()) {
-      migrations.push_back({.version = rows.integer(Column::version),
-                            .after_decision = rows.integer(Column::after_decision),
-                            .at = rows.time(Column::at),
-                            .event = rows.integer(Column::event)});
-    }
-    return migrations;
   });
 }
 

@@ -1,4 +1,4 @@
-// Times, digests and identifiers as schema 4 stores them.
+// Times, digests and identifiers as the ledger's file stores them.
 //
 // Thread-safety: pure functions.
 #pragma once

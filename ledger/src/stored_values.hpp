@@ -2,8 +2,7 @@
 //
 // What was drawn of a component is an array of quantities, or of integers, so many steps of its grid. What
 // follows from it is an array of quantities, or where that is longer the object {"sha256":HEX} of its text,
-// which finds a flipped bit as well as a second copy would. Rows of older programs have quantities
-// throughout; both are read (docs/ledger_format.md).
+// which finds a flipped bit as well as a second copy would (docs/ledger_format.md).
 // Thread-safety: pure functions.
 #pragma once
 
@@ -28,7 +27,7 @@ struct StoredValues {
 [[nodiscard]] StoredValues stored_values(const DecisionRecord& record, const ReleaseRecord* release,
                                          const accounting::PostProcessing& post_processing);
 
-/// As older programs wrote them.
+/// All of it as quantities: of a single answer, and where no plan is known.
 [[nodiscard]] StoredValues values_at_length(const DecisionRecord& record);
 
 /// Whether making them briefer may change anything: then the plan is looked for.

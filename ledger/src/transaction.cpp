@@ -106,7 +106,7 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
     db.query("BEGIN IMMEDIATE").run();
     if (db.schema_version() != kSchemaVersion) {
       throw LedgerUnusable("ledger " + ledger->files().database +
-                           " was migrated to another schema while it was open; open it again");
+                           " has another schema than when it was opened; open it again");
     }
     ledger->schema_watch().require_shipped(db, ledger->files().database);
     const Standing& standing = ledger->last_standing().read(db);
@@ -417,6 +417,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
     state.insert_noticed_clock_events();  // they came before it
     version.after_decision = state.meta.decisions;
     version.event = ++state.meta.events;
+    version.why = why;
     state.recorder().write_policy(version);
     state.policy_version = version.version;
     state.meta.policy_versions = version.version;

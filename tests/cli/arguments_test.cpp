@@ -61,7 +61,6 @@ const std::vector<Words> kVerbs = {{"init"},
                                    {"key", "add"},
                                    {"key", "retire"},
                                    {"recover"},
-                                   {"migrate"},
                                    {"clock", "confirm"},
                                    {"relocate"}};
 
@@ -175,7 +174,6 @@ TEST_CASE("ledger: verbs that need one and are told none end with exit code 2", 
                                        {"show", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
                                        {"audit", "verify"},
                                        {"recover"},
-                                       {"migrate"},
                                        {"clock", "confirm"}};
   for (const Words& command : commands) check_usage(bench.run(command), "EPSILOG_LEDGER");
   bench.environment["EPSILOG_LEDGER"] = "";

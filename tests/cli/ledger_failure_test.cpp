@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "support/catch.hpp"
 #include "workbench.hpp"
@@ -50,13 +51,54 @@ TEST_CASE("no ledger: every verb ends with 3", "[cli][negative]") {
                                                 {"policy", "apply", "policy.yaml"},
                                                 {"data", "check"},
                                                 {"recover"},
-                                                {"migrate"},
                                                 {"clock", "confirm"},
                                                 {"relocate", "clinic", "--source", "x", "--why", "y"}}) {
     CAPTURE(words);
     check_failure(bench.with_ledger(words), 3, "no ledger at");
   }
   CHECK(bench.files() == before);
+}
+
+TEST_CASE("a ledger of a development version ends every verb with 3 and one message", "[cli][negative]") {
+  const Workbench bench;
+  bench.init(kClinicPolicy);
+  bench.write("policy.yaml", kClinicPolicy);
+  std::filesystem::copy_file(bench.path("L"), bench.path("whole"));
+  const Result exported = bench.with_ledger({"audit", "export"});
+  REQUIRE(exported.exit == 0);
+  bench.write("lines", exported.out);
+  tamper(bench.path("L"), "PRAGMA application_id = 1162892108; PRAGMA user_version = 1");  // "EPSL"
+  const std::string before = bench.read("L");
+  for (const std::vector<std::string>& words :
+       {kRelease,
+        {"plan", "clinic", "count", "--epsilon", "0.1"},
+        {"reserve", "clinic", "count", "--epsilon", "0.1"},
+        {"pending"},
+        {"budget"},
+        {"history"},
+        {"show", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
+        {"audit", "verify"},
+        {"audit", "report"},
+        {"audit", "export"},
+        {"audit", "import", bench.path("lines")},
+        {"policy", "show"},
+        {"policy", "apply", bench.path("policy.yaml")},
+        {"init", "--policy", bench.path("policy.yaml")},
+        {"data", "check"},
+        {"backup", bench.path("copy")},
+        {"restore", bench.path("whole"), "--accept-rollback", "--why", "lost"},
+        {"recover"},
+        {"recover", "--from", bench.path("lines"), "--why", "lost"},
+        {"clock", "confirm"},
+        {"relocate", "clinic", "--source", "x", "--why", "y"}}) {
+    CAPTURE(words);
+    const Result result = bench.with_ledger(words);
+    check_failure(result, 3, "L: written by a development version of Epsilog; not readable");
+    CHECK(bench.read("L") == before);
+  }
+  const Result restored = bench.run(
+      {"restore", bench.path("L"), "--ledger", bench.path("other"), "--accept-rollback", "--why", "lost"});
+  check_failure(restored, 3, "L: written by a development version of Epsilog; not readable");
 }
 
 TEST_CASE("another program's database or a newer schema ends with 3", "[cli][negative]") {

@@ -236,7 +236,7 @@ TEST_CASE("poisoned: nobody is told a value, whoever asked for one ends with 7, 
   CHECK(bench.with_ledger({"history", "--json"}).json()["value"].is_null());
   CHECK(contains(bench.with_ledger({"history"}).out, "withheld"));
   for (const Words& words : {Words{"release", "clinic", "count", "--epsilon", "0.2"},
-                             Words{"reserve", "clinic", "count", "--epsilon", "0.2"}, Words{"migrate"},
+                             Words{"reserve", "clinic", "count", "--epsilon", "0.2"},
                              Words{"policy", "apply", "policy.yaml"}, Words{"recover"}}) {
     CAPTURE(words);
     const Result result = bench.with_ledger(with(words, {"--json"}));

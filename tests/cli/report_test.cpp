@@ -312,8 +312,7 @@ TEST_CASE("audit report: one that cannot be read is named, the others are told, 
   const Reported reported;
   const std::string id = decision_id(reported.bench.path("L"), 1);
   tamper(reported.bench.path("L"),
-         "DROP TRIGGER decision_no_update; UPDATE decision SET plan = 0 WHERE seq = 1;"
-         "INSERT INTO legacy_request(seq, request) VALUES(1, '{}');");
+         "DROP TRIGGER decision_no_update; UPDATE decision SET plan = 0 WHERE seq = 1;");
   const json page = reported.page(6);
   CHECK(table_below(page, "Releases")["rows"].size() == 1);
   CHECK(table_below(page, "Decisions that cannot be read")["rows"][0][0] == id);
@@ -339,10 +338,9 @@ TEST_CASE("audit report: what makes no report makes no file", "[cli][audit][repo
   refused({"--ledger", reported.bench.path("none")}, 3, "none");
   refused({"clinc", "--ledger", ledger}, 3, "Did you mean 'clinic'?");
   refused({"--ledger", ledger, "--vkey", "x"}, 2, "name it with --checkpoint");
-  std::filesystem::copy_file(EPSILOG_SOURCE_DIR "/tests/fixtures/ledgers/schema2/minimal.epsilog",
-                             reported.bench.path("older"));
-  REQUIRE(::chmod(reported.bench.path("older").c_str(), 0600) == 0);
-  refused({"--ledger", reported.bench.path("older")}, 3, "migrate");
+  std::filesystem::copy_file(ledger, reported.bench.path("older"));
+  tamper(reported.bench.path("older"), "PRAGMA application_id = 1162892108");
+  refused({"--ledger", reported.bench.path("older")}, 3, "written by a development version of Epsilog");
   // A checkpoint of what the ledger is not.
   REQUIRE(reported.bench.run({"key", "generate", reported.bench.path("log.key"), "--ledger", ledger}).exit ==
           0);

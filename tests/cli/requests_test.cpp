@@ -1,5 +1,7 @@
 // reserve, commit, cancel, token, pending, approve and reject through the command: what they print, and how
 // they end.
+#include <sstream>
+
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
@@ -242,6 +244,33 @@ TEST_CASE("approval: release waits with exit code 5, and commit releases it once
   CHECK(requests.bench.with_ledger({"pending", "--json"}).out.empty());
   CHECK(requests.bench.with_ledger({"audit", "verify"}).exit == 0);
   CHECK(lines(requests.bench.with_ledger({"history", "--json"}).out) == 5);
+}
+
+TEST_CASE("reasons: those of an approval and of a policy version are kept and shown", "[cli][requests]") {
+  const Requests requests(with_approvals());
+  const std::string id = requests.id("alice", {"release", "clinic", "count", "--epsilon", "0.5"}, 5);
+  const json approved = requests.told("carol", {"approve", id, "--why", "agreed with the board"}, 0);
+  CHECK(approved["approvals"]["given"][0]["why"] == "agreed with the board");
+  CHECK(requests.bench.with_ledger({"show", id, "--json"}).json()["approvals"]["given"][0]["why"] ==
+        "agreed with the board");
+  CHECK(contains(requests.bench.with_ledger({"show", id}).out, "carol (agreed with the board)"));
+  bool told = false;
+  std::istringstream history(requests.bench.with_ledger({"history", "--json"}).out);
+  for (std::string line; std::getline(history, line);) {
+    const json decision = json::parse(line);
+    if (decision["state"] != "approved") continue;
+    CHECK(decision["why"] == "agreed with the board");
+    told = true;
+  }
+  CHECK(told);
+  const auto shown = [&] {
+    return requests.bench.with_ledger({"policy", "show", "--json"}).json().at("why");
+  };
+  CHECK(shown().is_null());
+  requests.bench.write("next.yaml", with_approvals() + "# reviewed\n");
+  REQUIRE(requests.bench.with_ledger({"policy", "apply", "next.yaml", "--why", "a yearly review"}).exit == 0);
+  CHECK(shown() == "a yearly review");
+  CHECK(requests.bench.with_ledger({"audit", "verify"}).exit == 0);
 }
 
 TEST_CASE("approval: the value of a named query is given to the commit", "[cli][requests]") {

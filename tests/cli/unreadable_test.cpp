@@ -37,12 +37,11 @@ struct DamagedBench {
               "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_master WHERE type = 'trigger'");
     tamper(bench.path("L"), drops +
                                 ";UPDATE decision SET plan = 0 WHERE seq = 1;"
-                                "INSERT INTO legacy_request(seq, request) VALUES(1, '{}');"
                                 "UPDATE open_decision SET deadline = 946684800000 WHERE seq = 1;" +
                                 triggers);
   }
   [[nodiscard]] std::string warning() const {
-    return "warning: decision " + id + " cannot be read and stays as it is: stored request: ";
+    return "warning: decision " + id + " cannot be read and stays as it is: ";
   }
   Workbench bench;
   std::string id;

@@ -39,17 +39,6 @@ class SharedClock {
   std::shared_ptr<ledger::ClockReading> reading_;
 };
 
-/// Makes the rows what the program of schema 2 wrote, and the file what migration made of that, where no
-/// period cut a deadline short and no decision stored more balances than then. The log is made anew after it.
-inline constexpr const char* kRowsOfRulesOne =
-    "UPDATE policy_version SET after_decision = -1, event = 0;"
-    "UPDATE clock_event SET event = 0;"
-    "UPDATE decision SET rules = 1, build = 0, decided_under = 0, token = x'';"
-    "DELETE FROM build;"
-    "INSERT INTO schema_migration(version, after_decision, at, event)"
-    " SELECT 3, decisions, last_time, 1 FROM meta UNION ALL SELECT 4, decisions, last_time, 2 FROM meta;"
-    "UPDATE meta SET events = 2, schema_migrations = 2, builds = 0";
-
 /// What was told of a decision's values.
 struct Told {
   std::string decision;

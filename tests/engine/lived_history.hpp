@@ -14,20 +14,6 @@ inline constexpr std::int64_t kMinuteMs = 60'000;
 inline constexpr std::int64_t kHourMs = 60 * kMinuteMs;
 inline constexpr std::int64_t kDayOfMs = 24 * kHourMs;
 
-/// Makes the rows what the program of schema 2 wrote, and the file what migration made of that. Reservations
-/// of two days were not cut short by the end of their period then. The log is made anew after it.
-inline constexpr const char* kRowsOfSchema2 =
-    "UPDATE decision SET deadline = time + 172800000 WHERE outcome = 3 AND deadline % 86400000 = 0;"
-    "UPDATE open_decision SET deadline = (SELECT d.deadline FROM decision AS d WHERE d.seq = "
-    "open_decision.seq);"
-    "UPDATE policy_version SET after_decision = -1, event = 0;"
-    "UPDATE clock_event SET event = 0;"
-    "UPDATE decision SET rules = 1, build = 0, decided_under = 0, token = x'';"
-    "DELETE FROM build;"
-    "INSERT INTO schema_migration(version, after_decision, at, event)"
-    " SELECT 3, decisions, last_time, 1 FROM meta UNION ALL SELECT 4, decisions, last_time, 2 FROM meta;"
-    "UPDATE meta SET events = 2, schema_migrations = 2, builds = 0";
-
 /// A budget that renews every day, a limit of one principal (or none), reservations for two days.
 struct LivedPolicy {
   int budget = 10;           ///< tenths of epsilon
@@ -111,7 +97,6 @@ class LivedHistory {
     return faults;
   }
   void tamper(const std::string& sql) const { test::tamper(ledger(), sql); }
-  void as_written_under_schema_2() const { tamper_with_log(ledger(), kRowsOfSchema2); }
 
   LivedPolicy policy;
 

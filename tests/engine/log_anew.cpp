@@ -30,7 +30,6 @@ constexpr std::array kRowsOfKind{
     "SELECT no FROM plan ORDER BY 1",
     "SELECT seq FROM decision NOT INDEXED ORDER BY 1",
     "SELECT seq FROM clock_event ORDER BY 1",
-    "SELECT version FROM schema_migration ORDER BY 1",
     "SELECT seq FROM credential_event ORDER BY 1",
     "SELECT seq FROM key_event ORDER BY 1",
     "SELECT seq FROM recovery ORDER BY 1",

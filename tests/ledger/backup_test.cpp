@@ -13,7 +13,6 @@
 #include "epsilog/ledger/replica.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
-#include "ledger/support/schema_one.hpp"
 #include "merkle_tree.hpp"
 #include "replica_tail.hpp"
 #include "support/catch.hpp"
@@ -180,17 +179,6 @@ TEST_CASE("backup: only what is durable is in it, in every state of the ledger",
     copy_ledger(old, fixture.path);
     CHECK_THROWS_AS(fixture.backup(), ledger::LedgerRolledBack);
     CHECK(fixture.files_elsewhere().empty());
-  }
-  SECTION("of an older schema: to be migrated") {
-    remove_ledger(fixture.path);
-    create_schema_one(fixture.path, 1);
-    fs::permissions(fixture.path, fs::perms(0600));
-    try {
-      static_cast<void>(fixture.backup());
-      FAIL("a backup of schema 1");
-    } catch (const LedgerUnusable& error) {
-      CHECK(std::string(error.what()).find("epsilog migrate") != std::string::npos);
-    }
   }
   SECTION("made of lines: its lines are the backup") {
     std::vector<std::string> lines;

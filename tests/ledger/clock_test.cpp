@@ -253,7 +253,7 @@ TEST_CASE("clock: no reading of the clocks fails a release", "[ledger][clock]") 
   CHECK(machine.release_at_calendar() == "9999-12-31T23:59:59.999Z");
 }
 
-TEST_CASE("clock: a ledger just migrated trusts the clock it finds and checks it from then on",
+TEST_CASE("clock: a ledger just made of lines trusts the clock it finds and checks it from then on",
           "[ledger][clock]") {
   ledger::Meta meta;
   meta.last_time = "2026-01-31T23:00:00.000Z";

@@ -1,11 +1,11 @@
 // Data tokens: what is drawn, what is kept of it where, and who is told.
 //
-// Token                     | row          | line      | told                     | found by its text
-// issued                    | 32 bytes     | SHA-256   | the bytes                | yes
-// issued, in doubt          | 32 bytes     | SHA-256   | the hash                 | yes, not durable
-// in a ledger of lines      | SHA-256      | SHA-256   | the hash                 | yes
-// of older programs: the id | empty        | nothing   | nothing: it is the id    | by the id
-// changed in the row        | other bytes  | SHA-256   | named by the inspection  | by neither
+// Token                     | row                      | line      | told                | found by its text
+// issued                    | 32 bytes and SHA-256     | SHA-256   | the bytes           | yes
+// issued, in doubt          | 32 bytes and SHA-256     | SHA-256   | the hash            | yes, not durable
+// of a row made of a line   | SHA-256                  | SHA-256   | the hash            | yes
+// of a commit by itself     | nothing                  | nothing   | nothing             | there is none
+// changed in the row        | bytes of another hash    | SHA-256   | the row is damaged  | the row is damaged
 #include "data_token.hpp"
 
 #include <fstream>
@@ -26,7 +26,7 @@ using ledger::StoredDecision;
 
 namespace {
 
-/// A reservation against a token, which is issued if `draws`, as older programs did if not.
+/// A reservation against a token, which is issued if `draws`; else as of one whose commit reads the data.
 StoredDecision issued(ledger::Ledger& ledger, bool draws = true) {
   auto transaction = ledger.begin();
   const std::string reserved = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
@@ -105,16 +105,16 @@ TEST_CASE("data token: nothing else is found by what is no token", "[ledger][tok
   const LedgerFixture fixture;
   auto ledger = fixture.open();
   const std::string text = text_of(issued(ledger));
-  const StoredDecision older = issued(ledger, false);
-  CHECK_FALSE(older.token);
+  const StoredDecision none = issued(ledger, false);
+  CHECK_FALSE(none.token);
   auto view = fixture.look();
-  CHECK_FALSE(view.find_id(older.id).value().token);
+  CHECK_FALSE(view.find_id(none.id).value().token);
   std::string other = text;
   other.front() = other.front() == '0' ? '1' : '0';
   std::string upper = text;
   for (char& c : upper) c = static_cast<char>(std::toupper(c));
   for (const std::string& wrong :
-       {other, upper == text ? other : upper, text + "0", text.substr(1), older.id, std::string(),
+       {other, upper == text ? other : upper, text + "0", text.substr(1), none.id, std::string(),
         std::string(64, '0'), ledger::sha256_hex(bytes_of(text)), ledger::sha256_hex("")}) {
     CAPTURE(wrong);
     CHECK_FALSE(view.find_token(wrong));
@@ -162,7 +162,7 @@ TEST_CASE("data token: a ledger of lines has the hash, and knows the token by it
   const LedgerFixture fixture;
   auto ledger = fixture.open();
   const StoredDecision decision = issued(ledger);
-  const StoredDecision older = issued(ledger, false);
+  const StoredDecision none = issued(ledger, false);
   const std::string copy = import(fixture);
   auto view = ledger::Ledger::open_read_only(copy).snapshot();
   const auto found = view.find_token(text_of(decision)).value();
@@ -170,14 +170,16 @@ TEST_CASE("data token: a ledger of lines has the hash, and knows the token by it
   CHECK_FALSE(found.token.value().bytes);
   CHECK(found.token->sha256 == decision.token->sha256);
   CHECK_FALSE(view.find_token(ledger::hex_text(decision.token->sha256)));
-  CHECK_FALSE(view.find_id(older.id).value().token);
+  CHECK_FALSE(view.find_id(none.id).value().token);
   CHECK(line_of(ledger::Ledger::open_read_only(copy).snapshot(), decision) ==
         line_of(fixture.look(), decision));
   CHECK_FALSE(row_is_faulty(view));
 }
 
-TEST_CASE("data token: a row with another one, none or half of one is found", "[ledger][token][integrity]") {
-  for (const char* change : {"zeroblob(32)", "x''", "substr(token, 1, 31)", "CAST(token || x'00' AS BLOB)"}) {
+TEST_CASE("data token: a row with another one, half of one or another hash is damaged",
+          "[ledger][token][integrity]") {
+  for (const char* change : {"token = zeroblob(32)", "token = substr(token, 1, 31)",
+                             "token = CAST(token || x'00' AS BLOB)", "token_sha256 = x''"}) {
     CAPTURE(change);
     const LedgerFixture fixture;
     std::string text;
@@ -185,10 +187,12 @@ TEST_CASE("data token: a row with another one, none or half of one is found", "[
       auto ledger = fixture.open();
       text = text_of(issued(ledger));
     }
-    tamper_with(fixture.path, std::string("UPDATE decision SET token = ") + change + " WHERE outcome = 7");
+    tamper_with(fixture.path, std::string("UPDATE decision SET ") + change + " WHERE outcome = 7");
     auto view = fixture.look();
     CHECK(row_is_faulty(view));
-    CHECK_FALSE(view.find_token(text));
+    const bool by_its_hash = std::string(change).starts_with("token = ");
+    if (by_its_hash) CHECK_THROWS_AS(view.find_token(text), LedgerCorrupt);
+    if (!by_its_hash) CHECK_FALSE(view.find_token(text));
   }
   // Another decision has none.
   const LedgerFixture fixture;
@@ -196,7 +200,7 @@ TEST_CASE("data token: a row with another one, none or half of one is found", "[
     auto ledger = fixture.open();
     static_cast<void>(issued(ledger));
   }
-  tamper_with(fixture.path, "UPDATE decision SET token = zeroblob(32) WHERE outcome <> 7");
+  tamper_with(fixture.path, "UPDATE decision SET token_sha256 = zeroblob(32) WHERE outcome <> 7");
   auto view = fixture.look();
   CHECK(row_is_faulty(view));
 }

@@ -15,7 +15,8 @@ using ledger::Outcome;
 namespace {
 
 /// Writes a record into a ledger of two accounts and a plan, and reads it again.
-ledger::RecordedDecision written_and_read(const DecisionRecord& record, const std::string& token = "") {
+ledger::RecordedDecision written_and_read(const DecisionRecord& record,
+                                          const ledger::TokenColumns& token = {}) {
   const LedgerFixture fixture;
   write_records(fixture.path, [&](ledger::Connection& connection, ledger::Meta& meta,
                                   ledger::Recorder& recorder) {
@@ -30,13 +31,14 @@ ledger::RecordedDecision written_and_read(const DecisionRecord& record, const st
                                  .via = "claimed",
                                  .deadline = "9999-01-01T00:00:00.000Z",
                                  .outcome = Outcome::pending,
+                                 .program = {.version = "1.2", .commit = "abc"},
                                  .policy_version = 1,
                                  .decided_under = 1,
                                  .dataset = "clinic",
                                  .plan = 1};
     recorder.write(ledger::PlanRecord{
         .number = ++meta.plans, .policy_version = 1, .question = "{}", .first_at = meta.last_time});
-    ledger::insert_decision(connection, meta, first, {}, 1);
+    ledger::insert_decision(connection, meta, first, {}, 1, {});
     ledger::insert_decision(connection, meta, record, ledger::values_at_length(record), 17, token);
     meta.decisions = 2;
   });
@@ -71,7 +73,7 @@ TEST_CASE("decision rows: a record of any kind is read as it was written", "[led
     records.push_back(record);
   };
   add([](auto& r) { r.key = "k\"\xff"; });
-  for (const char* via : {"unix:1000", "token:t1", "cert:c"}) add([&](auto& r) { r.via = via; });
+  for (const char* via : {"unix:1000", "token:t1"}) add([&](auto& r) { r.via = via; });
   add([](auto& r) {
     r.parent = "01JN8S7QG06QN7S4B91DZ610JT";
     r.plan = 0;
@@ -109,32 +111,34 @@ TEST_CASE("decision rows: a record of any kind is read as it was written", "[led
          .reserved_change = -accounting::kUnitsMax,
          .balance = {.limit = accounting::kUnitsMax, .spent = accounting::kUnitsMax, .reserved = 0}}};
   });
-  add([](auto& r) {
-    r.rules = ledger::Rules::first;
-    r.program = {};
-    r.decided_under = 0;
-    r.plan = 0;
-    r.legacy_request = R"({"statistic": "count"})";
-  });
   for (const DecisionRecord& record : records) {
     CAPTURE(static_cast<int>(record.outcome), record.via, record.verb);
     const auto read = written_and_read(record);
     CHECK(read.record == record);
     CHECK(read.line == 17);
-    CHECK(read.token.empty());
+    CHECK(read.token == ledger::TokenColumns());
   }
 }
 
-TEST_CASE("decision rows: of a data token the record has the hash, the row the bytes", "[ledger][decision]") {
+TEST_CASE("decision rows: a row says the hash of its data token, and the bytes if it has them",
+          "[ledger][decision]") {
   DecisionRecord record = base();
   record.parent = "01JN8S7QG06QN7S4B91DZ610JT";
   record.outcome = Outcome::token_issued;
   record.reasons = "[]";
   const std::string token(32, '\x07');
-  const auto read = written_and_read(record, token);
-  CHECK(read.token == token);
-  REQUIRE(read.record.token_sha256);
-  CHECK(ledger::hex_text(*read.record.token_sha256) == ledger::sha256_hex(token));
+  const auto digest = ledger::bytes_of_hex<32>(ledger::sha256_hex(token), "hash");
+  const std::string hash(digest.begin(), digest.end());
+  for (const std::string& bytes : {token, std::string()}) {
+    CAPTURE(bytes.empty());
+    const auto read = written_and_read(record, {.bytes = bytes, .sha256 = hash});
+    CHECK(read.token == ledger::TokenColumns{.bytes = bytes, .sha256 = hash});
+    REQUIRE(read.record.token_sha256);
+    CHECK(ledger::hex_text(*read.record.token_sha256) == ledger::sha256_hex(token));
+    const auto of_columns = ledger::token_of(read.token);
+    REQUIRE(of_columns);
+    CHECK(of_columns->bytes.has_value() == !bytes.empty());
+  }
 }
 
 TEST_CASE("decision rows: outcomes are numbered for ever", "[ledger][decision]") {
@@ -156,7 +160,7 @@ TEST_CASE("decision rows: every decision of a whole history comes out with its c
   snapshot.each_decision("", 0, [&](const ledger::StoredDecision& decision) {
     last.insert_or_assign(decision.draft.outcome, decision);
     CHECK(decision.draft.request_digest == ledger::sha256_hex(decision.draft.request));
-    if (decision.seq == 2) CHECK(decision.draft.request == R"({"statistic": "count"})");
+    if (decision.seq == 2) CHECK(decision.draft.request == R"({"statistic":"sum"})");
     if (decision.seq == 3) {
       CHECK(decision.draft.request ==
             R"({"conflicting_key":"k","purpose":"care","reservation":"plain","statistic":"count"})");

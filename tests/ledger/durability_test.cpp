@@ -8,8 +8,6 @@
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger/support/power_failure.hpp"
-#include "ledger/support/schema_one.hpp"
-#include "ledger/support/told_history.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -145,45 +143,6 @@ TEST_CASE("power failure: no acknowledged reservation or end of one is lost, and
   CHECK(losses.images >= 300);
   CHECK(losses.lost == 0);
   CHECK(losses.unbalanced == 0);
-}
-
-TEST_CASE("power failure: during a migration it leaves one schema or the other, whole",
-          "[ledger][durability][migration]") {
-  FaultVfs vfs;
-  const TemporaryDirectory directory;
-  const std::string path = directory.path() + "/L";
-  create_schema_one(path, 4);
-  auto before = told_by_rows(path);
-  before["migrations"].clear();
-  Recording recording{.directory = directory.path(), .before = {{path, read_file(path)}}, .events = {}};
-  vfs.start_recording();
-  static_cast<void>(ledger::Ledger::migrate(path));
-  vfs.acknowledge();
-  for (const StorageEvent& event : vfs.events()) {  // of what is made beside it nothing is read again
-    const bool of_ledger = event.file == path || event.file == path + "-wal";
-    if (of_ledger || event.kind == StorageEvent::Kind::acknowledged) recording.events.push_back(event);
-  }
-  int migrated = 0;
-  int old = 0;
-  const Losses losses =
-      replay(recording, 6, 4, [&](const std::string& image, std::int64_t acknowledged, Losses& found) {
-        const std::string version = query_sql(image, "PRAGMA user_version");
-        auto told = version == "4" ? told_by_library(image) : told_by_rows(image);
-        told["migrations"].clear();
-        if (told != before) ++found.lost;
-        if (version == "4") {
-          ++migrated;
-          auto snapshot = ledger::Ledger::open_read_only(image).snapshot();
-          if (!ledger::Inspection(snapshot).schema_differences().empty()) ++found.unbalanced;
-        } else {
-          ++old;
-          if (version != "1" || acknowledged > 0) ++found.lost;
-        }
-      });
-  CHECK(losses.lost == 0);
-  CHECK(losses.unbalanced == 0);
-  CHECK(migrated > 0);
-  CHECK(old > 0);
 }
 
 TEST_CASE("power failure: no acknowledged charge is lost and every balance still folds",

@@ -29,12 +29,19 @@ using namespace epsilog::ledger_tests;
 
 namespace {
 
-/// A reservation that the ledger takes for sound, and the table does not: after its balance moved.
+/// A reservation that the ledger takes for sound, and a table does not while occupy_name() holds: after its
+/// balance moved.
 ledger::DecisionDraft constrained() {
   ledger::DecisionDraft draft = draft_of(ledger::Outcome::reserved);
-  draft.request = "not an object";
-  draft.request_digest = ledger::sha256_hex(draft.request);
+  draft.principal = "newcomer";
   return draft;
+}
+/// Gives the number that the next name would have to another.
+void occupy_name(const LedgerFixture& fixture) {
+  REQUIRE(run_sql(fixture.path, "INSERT INTO name VALUES((SELECT names + 1 FROM meta), 'nobody')").empty());
+}
+void free_name(const LedgerFixture& fixture) {
+  REQUIRE(run_sql(fixture.path, "DELETE FROM name WHERE name = 'nobody'").empty());
 }
 
 struct OwnFault : std::runtime_error {
@@ -175,6 +182,7 @@ TEST_CASE("members: what one does in any place of a group leaves the others as t
       auto plain = expected.open();
       reserve_before(ledger);
       reserve_before(plain);
+      occupy_name(fixture);
       auto group = ledger.begin();
       auto alone = plain.begin();
       std::size_t ended = 0;
@@ -192,6 +200,7 @@ TEST_CASE("members: what one does in any place of a group leaves the others as t
       CHECK(group.open());
       CHECK(ledger.commit(std::move(group)).size() == ended);
       static_cast<void>(plain.commit(std::move(alone)));
+      free_name(fixture);
       CHECK(content(fixture) == content(expected));
       check_sound(fixture);
       // What is kept in memory between transactions is what is stored: another one goes on from it.
@@ -213,6 +222,7 @@ TEST_CASE("members: any order of deeds leaves what those that ended in order lea
     auto plain = expected.open();
     reserve_before(ledger);
     reserve_before(plain);
+    occupy_name(fixture);
     for (int transaction = 0; transaction < 2; ++transaction) {
       auto group = ledger.begin();
       auto alone = plain.begin();
@@ -231,6 +241,7 @@ TEST_CASE("members: any order of deeds leaves what those that ended in order lea
       static_cast<void>(ledger.commit(std::move(group)));
       static_cast<void>(plain.commit(std::move(alone)));
     }
+    free_name(fixture);
     CHECK(content(fixture) == content(expected));
     check_sound(fixture);
   }

@@ -43,6 +43,11 @@ std::string message_of(const std::function<void()>& call) {
   return "no error";
 }
 
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -74,7 +79,7 @@ TEST_CASE("create: the ledger is ours alone, whatever the umask, and in one file
   CHECK(mode_of(directory.path() + "/new") == 0750);
   CHECK(fs::file_size(path + "-wal") == 0);  // closed: the file alone is the whole ledger
   CHECK(query_sql(path, "PRAGMA application_id") == std::to_string(ledger::kApplicationId));
-  CHECK(query_sql(path, "PRAGMA user_version") == "4");
+  CHECK(query_sql(path, "PRAGMA user_version") == "1");
   CHECK(query_sql(path, "PRAGMA journal_mode") == "wal");
 }
 
@@ -213,7 +218,6 @@ TEST_CASE("open: nobody plays back a rollback journal that lies beside the ledge
   refuses([&] { (void)ledger::Ledger::open_on_demand(fixture.path, {}); });
   refuses([&] { (void)ledger::Ledger::open_read_only(fixture.path); });
   refuses([&] { (void)ledger::Ledger::open(fixture.path, {}); });
-  refuses([&] { (void)ledger::Ledger::migrate(fixture.path, {}); });
   fs::remove(fixture.path + "-journal");
   auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
   release(ledger, kTenth, Rational(1));
@@ -269,12 +273,73 @@ TEST_CASE("open: what is not a ledger is named as such", "[ledger][open]") {
   CHECK_THROWS_AS(ledger::Ledger::open(path, {}), LedgerUnusable);
 }
 
+TEST_CASE("open: a ledger of a development version is refused by every way in, with one message",
+          "[ledger][open]") {
+  const LedgerFixture fixture;
+  const TemporaryDirectory elsewhere;
+  const std::string other = elsewhere.path() + "/other";
+  fs::copy_file(fixture.path, other);
+  std::vector<std::string> lines;
+  fixture.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
+  constexpr int kDevelopment = 0x4550534C;  // "EPSL"
+  REQUIRE(run_sql(fixture.path, "PRAGMA application_id=" + std::to_string(kDevelopment)).empty());
+  for (const int version : {1, 2, 3, 4, 99}) {
+    CAPTURE(version);
+    REQUIRE(run_sql(fixture.path, "PRAGMA user_version=" + std::to_string(version)).empty());
+    const std::string before = bytes_of(fixture.path);
+    const auto refuses = [&](const char* way, const std::function<void()>& open) {
+      CAPTURE(way);
+      CHECK(message_of(open) == fixture.path + ": written by a development version of Epsilog; not readable");
+      CHECK_THROWS_AS(open(), LedgerUnusable);
+      CHECK(bytes_of(fixture.path) == before);
+    };
+    const std::string& path = fixture.path;
+    refuses("open", [&] { (void)ledger::Ledger::open(path, {}); });
+    refuses("open_read_only", [&] { (void)ledger::Ledger::open_read_only(path); });
+    refuses("open_read_only, a snapshot", [&] { (void)fixture.look(); });
+    refuses("open_on_demand", [&] { (void)ledger::Ledger::open_on_demand(path, {}); });
+    refuses("create",
+            [&] { (void)ledger::Ledger::create(path, policy(), {account("clinic", "epsilon", 5)}); });
+    refuses("import_lines", [&] {
+      (void)ledger::Ledger::import_lines(
+          path, [next = lines.begin(), end = lines.end()]() mutable -> std::optional<std::string> {
+            if (next == end) return std::nullopt;
+            return *next++;
+          });
+    });
+    refuses("backup", [&] { (void)ledger::Ledger::backup(path, elsewhere.path() + "/copy", {}); });
+    CHECK(contains(message_of([&] { (void)ledger::Ledger::backup(other, path, {}); }),
+                   "written by a development version"));
+    refuses("restore, of it", [&] {
+      (void)ledger::Ledger::restore(elsewhere.path() + "/L", path,
+                                    {.by = "cleo", .why = "lost", .accept_rollback = true}, {});
+    });
+    refuses("restore, over it", [&] {
+      (void)ledger::Ledger::restore(path, other, {.by = "cleo", .why = "lost", .accept_rollback = true}, {});
+    });
+    const std::string replica = elsewhere.path() + "/replica";
+    write_file(replica, "{}\n");
+    fs::permissions(replica, fs::perms(0600));
+    refuses("recover_from",
+            [&] { (void)ledger::Ledger::recover_from(path, replica, {.by = "cleo", .why = "lost"}); });
+    for (const bool poisoned : {false, true}) {
+      CAPTURE(poisoned);
+      if (poisoned) write_file(path + ".poisoned", R"({"reason":"committing","boot_id":"another"})");
+      refuses("recovery_state", [&] { (void)ledger::Ledger::recovery_state(path); });
+      refuses("clear_poison", [&] { ledger::Ledger::clear_poison(path, {.by = "cleo"}); });
+      fs::remove(path + ".poisoned");
+    }
+    CHECK_FALSE(fs::exists(elsewhere.path() + "/copy"));
+    CHECK_FALSE(fs::exists(elsewhere.path() + "/L"));
+  }
+}
+
 TEST_CASE("open: a newer schema is refused with both versions", "[ledger][open]") {
   const LedgerFixture fixture;
   REQUIRE(run_sql(fixture.path, "PRAGMA user_version=5").empty());
   const std::string message = message_of([&] { static_cast<void>(fixture.open()); });
   CHECK(contains(message, "schema version 5"));
-  CHECK(contains(message, "up to 4"));
+  CHECK(contains(message, "up to 1"));
   CHECK_THROWS_AS(fixture.open(), LedgerUnusable);
   CHECK_THROWS_AS(fixture.look(), LedgerUnusable);
 }
@@ -293,14 +358,14 @@ TEST_CASE("open: a ledger with decisions under rules of a newer program is read,
   CHECK(fixture.look().decisions() == 1);
 }
 
-TEST_CASE("open: a ledger that a newer program migrated while it was open is written to no more",
+TEST_CASE("open: a ledger that got a newer schema while it was open is written to no more",
           "[ledger][open]") {
   const LedgerFixture fixture;
   auto ledger = fixture.open();
   release(ledger, kTenth, Rational(1));
   REQUIRE(run_sql(fixture.path, "PRAGMA user_version=5").empty());
   CHECK_THROWS_AS(ledger.begin(), LedgerUnusable);
-  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=4").empty());
+  REQUIRE(run_sql(fixture.path, "PRAGMA user_version=1").empty());
   CHECK(release(ledger, kTenth, Rational(2)).seq == 2);
 }
 

@@ -47,13 +47,14 @@ TEST_CASE("records: no member is out of its range or form", "[ledger][record][ne
        {R"("01KGABCDEFGHJKMNPQRSTVWXY")", R"("81KGABCDEFGHJKMNPQRSTVWXYZ")",
         R"("01KGABCDEFGHJKMNPQRSTVWXYI")"}},
       {"decision.outcome", {R"("grant")", R"("GRANTED")"}},
-      {"decision.rules", {"0", "4"}},
+      {"decision.rules", {"0", "2", "3"}},
+      {"decision.build.commit", {R"("")"}},
+      {"decision.decided_under", {"0"}},
       {"decision.seq", {"0"}},
       {"decision.via",
        {R"("unix")", R"("unix:")", R"("token:")", R"("cert:")", R"("Claimed")", R"("claimed:ann")"}},
       {"clock.wall_clock", {R"("2026-01-31T24:00:00.000Z")"}},
       {"clock.what", {R"("sideways")", R"("confirmed")"}},
-      {"migration.to", {"1"}},
       {"credential.type", {R"("cert")"}},
       {"recovery.cause", {R"("boredom")"}},
   };
@@ -78,7 +79,8 @@ TEST_CASE("records: no member is out of its range or form", "[ledger][record][ne
        {R"("0")", R"("2305843.009213693953")", R"("-2305843.009213693953")"}},
       {"decision.movements.spent_change", {R"("0")", R"("-0")", R"("0.50")"}},
       {"decision.reasons",
-       {"[]", R"("[]")", R"("[{\"code\":\"epsilon_exceeded\"}]")", R"("{}")", "[1.5]", "[ ]"}},
+       {"[]", R"("[]")", R"("not JSON")", R"("[{\"code\":\"epsilon_exceeded\"}]")", R"("{}")", "[1.5]",
+        "[ ]"}},
       {"decision.token_sha256", {R"("c5")"}},
       {"decision.values", {R"(["1.0"])", R"(["2/4"])", "[1]"}},
       {"decision.component_values", {R"([["1.0"]])", R"(["1"])"}},
@@ -96,7 +98,7 @@ TEST_CASE("records: no member is out of its range or form", "[ledger][record][ne
         if (value == R"("rounded")") name = "centre";
         if (value == R"("confirmed")") name = "by";
         if (path == "decision.movements.account" && (value == "1" || value == "2")) name = "movements";
-        if (path == "ledger.kind" && value == R"("policy")") name = "format";
+        if (path == "ledger.kind" && value == R"("policy")") name = "after";
         CHECK(names(said, name));
       }
     }

@@ -110,8 +110,6 @@ TEST_CASE("mounts: a ledger mounted as a single file is refused, one in a mounte
     expect(
         contains(message_of([&] { static_cast<void>(ledger::Ledger::open_read_only(other + "/L")); }), words),
         "read");
-    expect(contains(message_of([&] { static_cast<void>(ledger::Ledger::migrate(other + "/L")); }), words),
-           "migrated");
     expect(fixture.open().ledger_id() == fixture.id, "refused under its own name");
     expect(::umount((other + "/L").c_str()) == 0, "umount");
     fs::remove(other + "/L");

@@ -115,7 +115,7 @@ const std::vector<Happening>& happenings() {
          REQUIRE(run_sql(fixture.path, "DROP TRIGGER movement_no_update").empty());
        },
        Finds::corrupt},
-      {"a newer program migrates it",
+      {"a newer program gives it another schema",
        [](const LedgerFixture& fixture) { REQUIRE(run_sql(fixture.path, "PRAGMA user_version=5").empty()); },
        Finds::unusable},
       {"another file takes its place",

@@ -4,7 +4,6 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "ledger/support/fixture.hpp"
-#include "row_codec.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -187,25 +186,6 @@ TEST_CASE("transaction: a loss with a delta needs, uses up and records an accoun
   CHECK(snapshot.accounts("clinic").at(0).balance.remaining() == 0);
   CHECK(snapshot.accounts("clinic").at(1).balance.remaining() == 0);
   CHECK(query_sql(path, "SELECT json_extract(release, '$.components[0].delta') FROM plan") == "0.000001");
-}
-
-TEST_CASE("transaction: a component row from before there was a delta reads as it was meant",
-          "[ledger][exact]") {
-  ledger::RecordedNumbers numbers;
-  const auto [components, values] = ledger::parse_components(
-      R"([{"statistic":"count","epsilon":"0.1","sensitivity":"1","lambda":"10","grid":"16","centre":"0",)"
-      R"("bound":"1024","coordinates":1,"precision":118,"adjusted":"0.1","published":"","published_note":"",)"
-      R"("values":["48"]}])",
-      numbers);
-  auto expected = record_of(kTenth).components.front();
-  expected.precision = 118;
-  CHECK(components == std::vector<ledger::ComponentRecord>{expected});
-  CHECK_FALSE(components[0].delta);
-  CHECK_FALSE(components[0].sensitivity_l2_squared);
-  CHECK_FALSE(components[0].inflated);
-  CHECK_FALSE(components[0].adjusted_delta);
-  CHECK_FALSE(components[0].rho);
-  CHECK(values == std::vector<std::vector<Rational>>{{48}});
 }
 
 TEST_CASE("transaction: the component of a pure loss is stored without what does not apply",
@@ -564,6 +544,25 @@ TEST_CASE("transaction: a number that would not be read back as it is keeps its 
   }
 }
 
+TEST_CASE("transaction: a request that is no canonical JSON object is not recorded", "[ledger][negative]") {
+  const LedgerFixture fixture;
+  auto ledger = fixture.open();
+  for (const std::string request : {"{\"statistic\":\"\xff\"}", "{ }", "{\"b\":1,\"a\":2}", "[]", "count"}) {
+    CAPTURE(request);
+    const auto record = [&] {
+      auto transaction = ledger.begin();
+      auto draft = granted("k");
+      draft.request = request;
+      draft.request_digest = ledger::sha256_hex(request);
+      transaction.attach(record_of(kTenth),
+                         sealed(transaction.charge(draft, charge_of(kTenth), kTenth), kTenth, {1}), {});
+      static_cast<void>(ledger.commit(std::move(transaction)));
+    };
+    CHECK_THROWS_AS(record(), InvalidParameter);
+    CHECK(ledger.snapshot().decisions() == 0);
+  }
+}
+
 TEST_CASE("transaction: text that is not UTF-8 is stored as its bytes, and comes back", "[ledger]") {
   const LedgerFixture fixture;
   auto ledger = fixture.open();
@@ -572,15 +571,12 @@ TEST_CASE("transaction: text that is not UTF-8 is stored as its bytes, and comes
   auto transaction = ledger.begin();
   auto draft = granted("k\xff");
   draft.principal = "ada\xff";
-  draft.request = "{\"statistic\":\"\xff\"}";
-  draft.request_digest = ledger::sha256_hex(draft.request);
   transaction.attach(record, sealed(transaction.charge(draft, charge_of(kTenth), kTenth), kTenth, {1}), {});
   static_cast<void>(ledger.commit(std::move(transaction)));
   auto snapshot = ledger.snapshot();
   const auto stored = snapshot.find_key("ada\xff", "k\xff");
   REQUIRE(stored);
   CHECK(*stored->release == record);
-  CHECK(stored->draft.request == draft.request);
   CHECK(query_sql(fixture.path, "SELECT json_extract(release, '$.components[0].statistic.hex') FROM plan") ==
         "636f756e74ff");
 }

@@ -89,7 +89,7 @@ def history():
 
     def decide(minute, seq, name, outcome, **members):
         add(minute, "decision", build=BUILD, dataset="visits", decided_under=1 if seq < 7 else 2,
-            id=decision_id(minute, name), outcome=outcome, rules=3, seq=seq, via="unix:1000",
+            id=decision_id(minute, name), outcome=outcome, rules=1, seq=seq, via="unix:1000",
             **{"policy": 1, "principal": "ann", **members})
 
     def moved(account, limit, spent, reserved="0", **changes):
@@ -127,16 +127,16 @@ def history():
            token_sha256=sha256(b"32 random bytes of a data token.").hex(), verb="token")
     add(7, "clock", after=6, event=2, seq=1, wall_clock=time(-600), what="backwards")
     add(8, "clock", after=6, by="cleo", event=3, seq=2, wall_clock=time(8), what="confirmed")
-    add(9, "policy", after=6, by="cleo", event=4, sha256=sha256(YAML[1].encode()).hex(), version=2, yaml=YAML[1])
+    add(9, "policy", after=6, by="cleo", event=4, sha256=sha256(YAML[1].encode()).hex(), version=2,
+        why="the board agreed", yaml=YAML[1])
     add(9, "location", base_dir="/srv/epsilog", policy=2)
     add(9, "limit", account=1, after=6, by="cleo", new="3", old="2", policy=2, seq=1, why="the board agreed")
-    add(9, "limit", account=2, after=6, by="cleo", policy=2, removed=True, seq=1)
+    add(9, "limit", account=2, after=6, by="cleo", policy=2, removed=True, seq=1, why="the board agreed")
     add(10, "location", after=6, by="cleo", dataset="visits", event=5, path="/mnt/new/visits.csv", seq=1,
         why="a new disk")
     decide(11, 7, "posted", "granted", component_values=[["-1203.375"], ["418"]],
            movements=[moved(1, "3", "1", reserved_change="-0.5", spent_change="0.5")],
            parent=decision_id(5, "reserved"), plan=3, values=[MEAN_OF_COSTS])
-    add(12, "migration", after=7, event=6, to=4)
     add(13, "credential", by="cleo", credential="c1", principal="ann", revoked=True, seq=2, type="uid", why="left")
     add(14, "recovery", by="cleo", cause="behind_replica", dropped=1, restored=2, seq=1)
     return events
@@ -149,11 +149,11 @@ def accepted():
     strange = "ü \" \\ / \b\t\n\f\r \u0001\u001f \u007f \U0001d11e"
     component = {**COUNT, "adjusted_delta": "1/3000000", "bound": "64", "centre": "-2.5", "delta": "0.000001",
                  "precision": 53, "published_note": "not a bound", "rho": "1/7", "sensitivity_l2_squared": "100"}
-    decision = {**head, "dataset": "visits", "id": decision_id(0, "a"), "kind": "decision", "outcome": "voided",
-                "policy": 1, "principal": "ann", "rules": 1, "seq": 1, "via": "claimed"}
-    whole = {**decision, **full, "build": BUILD, "component_values": [["-2.5", "0"], ["1/3", "7"], []],
+    decision = {**head, "build": BUILD, "dataset": "visits", "decided_under": 1, "id": decision_id(0, "a"),
+                "kind": "decision", "outcome": "voided", "policy": 1, "principal": "ann", "rules": 1, "seq": 1, "via": "claimed"}
+    whole = {**decision, **full, "component_values": [["-2.5", "0"], ["1/3", "7"], []],
              "conflicting_key": "monday", "deadline": time(1), "decided_under": 2, "holding": "plain",
-             "key": strange, "legacy_request": "{\"verb\": \"release\"}",
+             "key": strange,
              "movements": [
                  {"account": 1, "limit": "2305843.009213693952", "position": 2, "reserved": "0.000000000001",
                   "reserved_change": "-2305843.009213693952", "spent": "0", "spent_change": "2305843.009213693952"},
@@ -163,12 +163,14 @@ def accepted():
              "parent": decision_id(-1, "b"), "plan": 12, "purpose": "audit", "reasons": [{"code": "rule"}],
              "token_sha256": sha256(b"token").hex(), "values": ["22/7", "-1"], "verb": "cancel", "via": "token:t1",
              "why": {"hex": "ff0a"}}
-    plan = {**head, "kind": "plan", "number": 1, "policy": 1}
+    plan = {**head, "kind": "plan", "number": 1, "policy": 1, "question": {"statistic": "count"}}
     lines = [
         ("ledger", {**head, "format": 1, "id": LEDGER, "kind": "ledger"}),
-        ("policy, little", {**head, "by": "cleo", "kind": "policy", "sha256": sha256(b"").hex(), "version": 1}),
+        ("policy, little", {**head, "after": 0, "by": "cleo", "event": 1, "kind": "policy",
+                            "sha256": sha256(b"").hex(), "version": 1}),
         ("policy, much", {**full, "after": 0, "by": "cleo", "event": 3, "implies": {"datasets": [{"name": "visits"}]},
-                          "kind": "policy", "sha256": sha256(b"\xff\n").hex(), "version": 2, "yaml": {"hex": "ff0a"}}),
+                          "kind": "policy", "sha256": sha256(b"\xff\n").hex(), "version": 2, "why": "agreed",
+                          "yaml": {"hex": "ff0a"}}),
         ("place of a policy, little", {**head, "kind": "location", "policy": 1}),
         ("place of a policy, much", {**full, "base_dir": "/srv/Ä", "kind": "location", "policy": 2}),
         ("relocation", {**full, "after": 0, "by": "cleo", "dataset": "visits", "event": 1, "kind": "location",
@@ -201,13 +203,13 @@ def accepted():
                                                  post_processing={"kind": "consistent_totals"})}),
         ("decision, little", decision),
         ("decision, much", whole),
-        ("decision with reasons that are no canonical text", {**decision, "outcome": "refused", "reasons": "[ 1 ]"}),
         ("decision with reasons that are an object", {**decision, "reasons": {"count": 17, "first": []}}),
-        ("clock", {**head, "after": 0, "kind": "clock", "seq": 1, "wall_clock": "9999-12-31T23:59:59.999Z",
+        ("decision, an approval with a reason", {**decision, "outcome": "approved", "parent": decision_id(-1, "b"),
+                                                 "verb": "approve", "why": "agreed with the board"}),
+        ("clock", {**head, "after": 0, "event": 1, "kind": "clock", "seq": 1, "wall_clock": "9999-12-31T23:59:59.999Z",
                    "what": "forwards"}),
         ("clock, confirmed", {**full, "after": 1, "by": "cleo", "event": 2, "kind": "clock", "seq": 2,
                               "wall_clock": "1970-01-01T00:00:00.000Z", "what": "confirmed"}),
-        ("migration", {**head, "after": 0, "kind": "migration", "to": 2}),
         ("credential of a user id", {**head, "by": "cleo", "credential": "c1", "kind": "credential",
                                      "principal": "ann", "seq": 1, "type": "uid", "value": "4294967295"}),
         ("credential of a token", {**full, "by": "cleo", "credential": "c2", "kind": "credential",
@@ -245,7 +247,7 @@ def refused(good):
         change(f"{of}: {member} is missing", of, member, lambda record: record.pop(member))
 
     for of in ["ledger", "policy, little", "relocation", "account of a dataset", "limit that changes", "plan, little",
-               "decision, little", "clock", "migration", "credential of a user id", "key", "recovery, little"]:
+               "decision, little", "clock", "credential of a user id", "key", "recovery, little"]:
         for member in sorted(good[of].keys() - {"why"}):
             drop(of, member)
     put("ledger", ["more"], "x")
@@ -274,6 +276,10 @@ def refused(good):
     put("limit that changes", ["new"], "0.0000000000000000001")
     put("limit that goes", ["removed"], False)
     put("plan, much", ["question"], "{}")
+    drop("plan, much", "question")
+    change("plan, much: release.unit is missing", "plan, much", "unit", lambda record: record["release"].pop("unit"))
+    change("plan, much: release.relation is missing", "plan, much", "relation",
+           lambda record: record["release"].pop("relation"))
     put("plan, much", ["release", "adjusted"], "2/4")
     put("plan, much", ["release", "charged"], "1/3")
     put("plan, much", ["release", "cells"], [])
@@ -297,10 +303,16 @@ def refused(good):
     put("plan, with totals", ["release", "cells"], [["a"], ["b"], ["c"]], "post_processing")
     put("plan, consistent", ["release", "cells"], [["a"], ["b"]], "post_processing")
     put("decision, little", ["outcome"], "denied")
-    put("decision, little", ["rules"], 0)
+    for rules in [0, 2, 3]:
+        put("decision, little", ["rules"], rules)
+    put("decision, little", ["decided_under"], 0)
+    put("decision, little", ["via"], "cert:ann")
+    put("decision, little", ["legacy_request"], "{}")
+    put("decision, little", ["reasons"], "[ 1 ]")
     put("decision, little", ["id"], "81" + "0" * 24)
     put("decision, little", ["via"], "ann")
-    put("decision, little", ["build"], {})
+    put("decision, little", ["build"], {}, "commit")
+    put("decision, little", ["build"], {"commit": "0123456789ab"}, "version")
     put("decision, little", ["movements"], [])
     put("decision, little", ["reasons"], [])
     put("decision, little", ["reasons"], "[]")
@@ -314,7 +326,9 @@ def refused(good):
     put("decision, much", ["token_sha256"], "00")
     put("clock", ["by"], "cleo")
     put("clock", ["what"], "sideways")
-    put("migration", ["to"], 1)
+    found.append(("a kind that there is not", "kind",
+                  line_of({"after": 0, "blind": blind(0), "event": 1, "index": 0, "kind": "migration", "time": time(0),
+                           "to": 2})))
     put("credential of a user id", ["value"], "4294967296")
     put("credential of a user id", ["value"], "01")
     put("credential of a token", ["value"], "1000")

@@ -55,7 +55,7 @@ constexpr OptionSpec kOptions[] = {
     {"--storage", "full|quick|none", "how far SQLite checks the file itself (default full)"},
     {"--format", "FORMAT", "table, for people (the default), or csv: the rows for programs"},
     {"--limit", "N", "only the last N decisions"},
-    {"--why", "TEXT", "the reason, kept with every changed limit; what is looser needs one"},
+    {"--why", "TEXT", "the reason, kept in the ledger; a looser policy or limit needs one"},
     {"--source", "PATH", "where the data stand now"},
     {"--from", "FROM", "smartnoise or lomas, the format of the metadata (default: recognised)"},
     {"--from-csv", "FILE", "the CSV file to begin from"},

@@ -233,7 +233,8 @@ Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
   if (answer.planned.approvals_required == 0) return nullptr;
   Json given = Json::array();
   for (const engine::Approval& approval : answer.recorded.approvals) {
-    given.push_back({{"by", approval.by}, {"at", approval.at}, {"via", approval.via}});
+    given.push_back(
+        {{"by", approval.by}, {"at", approval.at}, {"via", approval.via}, {"why", or_null(approval.why)}});
   }
   return {{"required", answer.planned.approvals_required},
           {"given", kind == AnswerKind::history ? Json(nullptr) : std::move(given)}};

@@ -220,7 +220,8 @@ std::string approvals_text(const engine::Answer& answer) {
   std::string text =
       fmt::format("{} of {}", answer.recorded.approvals.size(), answer.planned.approvals_required);
   for (std::size_t i = 0; i < answer.recorded.approvals.size(); ++i) {
-    text += (i == 0 ? ": " : ", ") + answer.recorded.approvals[i].by;
+    const engine::Approval& approval = answer.recorded.approvals[i];
+    text += (i == 0 ? ": " : ", ") + approval.by + (approval.why.empty() ? "" : " (" + approval.why + ")");
   }
   return text;
 }

@@ -37,6 +37,7 @@ std::string policy_show_json(const ledger::PolicyVersion& version, const std::st
                  {"base_dir", version.base_dir},
                  {"applied_at", version.applied_at},
                  {"applied_by", version.applied_by},
+                 {"why", or_null(version.why)},
                  {"yaml", version.yaml}});
 }
 
@@ -146,14 +147,6 @@ Json stored_faults(const std::vector<ledger::StoredFault>& found) {
 }
 
 }  // namespace
-
-std::string migrate_json(const std::string& ledger, const ledger::Migration& migration) {
-  return pretty({{"ledger", ledger},
-                 {"from", migration.from},
-                 {"to", migration.to},
-                 {"copy", or_null(migration.copy)},
-                 {"faults", stored_faults(migration.faults)}});
-}
 
 std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
                                const std::string& now) {

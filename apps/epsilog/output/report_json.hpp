@@ -35,7 +35,6 @@ struct DatasetReport {
                                       const std::vector<engine::BudgetAccount>& accounts,
                                       const std::vector<std::string>& notes);
 [[nodiscard]] std::string import_json(const std::string& ledger, std::int64_t lines);
-[[nodiscard]] std::string migrate_json(const std::string& ledger, const ledger::Migration& migration);
 /// `held_at` "": the calendar was not held.
 [[nodiscard]] std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
                                              const std::string& now);

@@ -121,7 +121,7 @@ class Page final {
             html(records + ", " + counted(count, "fault") + ".") + "</p>\n");
     }
     faults("what is wrong", audit.faults);
-    faults("what older rules allowed", audit.notes);
+    faults("notes", audit.notes);
     for (const std::string& sentence : known_by_sentences(audit)) soft(sentence + ".");
     unread(report_.unread);
     for (const std::string& remark : remarks(report_)) soft(remark);

@@ -202,7 +202,7 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
                        examined_text(examined) + unchecked_text(report.storage) +
                        relocations_text(report.relocations, style) + known_by_text(report);
     if (report.notes.empty()) return text;
-    Table table({{"record"}, {"code"}, {"what older rules allowed"}});
+    Table table({{"record"}, {"code"}, {"note"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
     return text + "\n" + table.text(style);
   }

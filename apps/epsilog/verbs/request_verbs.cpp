@@ -20,7 +20,7 @@ struct RequestArguments : LedgerArguments {
   std::optional<std::string> dataset;  ///< of pending
   std::optional<std::string> value;    ///< of commit
   std::vector<std::string> alphas;
-  std::optional<std::string> why;  ///< of reject
+  std::optional<std::string> why;  ///< of approve and reject
 };
 
 using engine::Answer;
@@ -124,11 +124,12 @@ ExitCode pending(const RequestArguments& arguments, Console& console) {
 
 ExitCode approve(const RequestArguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
+  const std::string why = why_argument(arguments.why);
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = options_for_writing(arguments, console);
   const std::string id = decision_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
-  const Answer answer = engine.approve(id, by);
+  const Answer answer = engine.approve(id, by, why);
   print_standing(answer, console);
   if (withheld(answer)) return ExitCode::try_again;
   return answer.recorded.granted || open(answer) ? ExitCode::done : ExitCode::refused;
@@ -252,13 +253,16 @@ VerbSpec approve_verb() {
   return Verb<RequestArguments>{
       .words = "approve",
       .summary = "agree to a request that waits for approvals",
-      .examples = "epsilog approve 01HV5Y3K9QZ8T7W6R5N4M3J2XA --as carol",
+      .examples =
+          "epsilog approve 01HV5Y3K9QZ8T7W6R5N4M3J2XA --as carol\n"
+          "epsilog approve 01HV5Y3K9QZ8T7W6R5N4M3J2XA --as carol --why 'agreed with the ethics board'",
       .details =
           "By those whom the policy names under approvals, but not by who asked. The last approval that\n"
           "is needed decides the request again: what fits then is reserved for who asked to commit. Exit\n"
           "code 4: it no longer fits, or had ended.",
       .positionals = {kRequestId},
       .options = {{"--as", &RequestArguments::principal},
+                  {"--why", &RequestArguments::why, false, "the reason, kept with the approval"},
                   {"--ledger", &RequestArguments::ledger},
                   {"--wait", &RequestArguments::wait}},
       .run = &approve};

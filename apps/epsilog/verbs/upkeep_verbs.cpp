@@ -1,7 +1,6 @@
-// recover, migrate, clock confirm, relocate: what is done to a ledger now and then, by hand.
+// recover, clock confirm, relocate: what is done to a ledger now and then, by hand.
 #include <fmt/format.h>
 
-#include "epsilog/engine/migration.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "evidence_arguments.hpp"
@@ -76,34 +75,6 @@ ExitCode recover(const UpkeepArguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-ExitCode migrate(const UpkeepArguments& arguments, Console& console) {
-  const std::string ledger = ledger_path(arguments);
-  const ledger::Migration migration =
-      engine::migrate(ledger, engine_options(arguments, console), console.progress("migrating"));
-  console.end_progress();
-  if (migration.from != migration.to) {
-    console.made(ledger + " has schema " + std::to_string(migration.to) +
-                 " now; as it was: " + migration.copy);
-  }
-  if (console.json()) {
-    console.write(migrate_json(ledger, migration));
-  } else if (!migration.faults.empty()) {
-    console.write(fmt::format("{} does not verify: it stays as it is, of schema {}\n", printable(ledger),
-                              migration.from));
-    for (const ledger::StoredFault& fault : migration.faults) {
-      console.write(
-          fmt::format("  {}  {}: {}\n", printable(fault.record), fault.code, printable(fault.message)));
-    }
-  } else if (!console.quiet()) {
-    console.write(
-        migration.from == migration.to
-            ? fmt::format("{} has schema {} already: nothing to do\n", printable(ledger), migration.to)
-            : fmt::format("{} was brought from schema {} to {}\n  as it was  {}\n", printable(ledger),
-                          migration.from, migration.to, printable(migration.copy)));
-  }
-  return migration.faults.empty() ? ExitCode::done : ExitCode::not_verified;
-}
-
 ExitCode clock_confirm(const UpkeepArguments& arguments, Console& console) {
   const std::string path = ledger_path(arguments);
   const std::string by = principal_argument(arguments);
@@ -175,18 +146,6 @@ VerbSpec recover_verb() {
       .run = &recover};
 }
 
-VerbSpec migrate_verb() {
-  return Verb<UpkeepArguments>{
-      .words = "migrate",
-      .summary = "bring a ledger of an older epsilog to this one's schema",
-      .examples = "epsilog migrate --ledger clinic.epsilog",
-      .details =
-          "One transaction: after a crash the ledger is whole, in one schema or the other. What it was\n"
-          "is kept beside it, as clinic.epsilog.schema1. Every decision stays as it was recorded.",
-      .options = {{"--ledger", &UpkeepArguments::ledger}, {"--wait", &UpkeepArguments::wait}},
-      .run = &migrate};
-}
-
 VerbSpec clock_confirm_verb() {
   return Verb<UpkeepArguments>{
       .words = "clock confirm",
@@ -227,7 +186,7 @@ VerbSpec relocate_verb() {
 }  // namespace
 
 std::vector<VerbSpec> upkeep_verbs() {
-  return held_to_checkpoints({recover_verb(), migrate_verb(), clock_confirm_verb(), relocate_verb()});
+  return held_to_checkpoints({recover_verb(), clock_confirm_verb(), relocate_verb()});
 }
 
 }  // namespace epsilog::command

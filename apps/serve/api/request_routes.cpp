@@ -78,8 +78,10 @@ std::string seen_tag(const Call& call) {
 Response approve(Call& call) {
   static_cast<void>(call.shown());
   const std::string seen = seen_tag(call);
-  expect_empty(call.read_body(kBody));
-  return act(call, [&] { return call.engine().approve(call.id, call.caller.who, seen); });
+  BodyObject body(call.read_body(kBody));
+  const std::string why = body.string("why").value_or("");
+  body.expect_no_more();
+  return act(call, [&] { return call.engine().approve(call.id, call.caller.who, why, seen); });
 }
 
 Response reject(Call& call) {

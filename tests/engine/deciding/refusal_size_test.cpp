@@ -196,23 +196,20 @@ TEST_CASE("reasons: more than are stored read back as the first and how many the
           "[engine][refusals][size][exact]") {
   for (const std::size_t count : {1UL, 2UL, 15UL, 16UL}) {
     const Decision decision = refusal(count);
-    CHECK(reasons_text(decision, ledger::kRules) == reasons_json(decision.reasons()));
+    CHECK(reasons_text(decision) == reasons_json(decision.reasons()));
   }
   const Decision many = refusal(17);
-  const std::string text = reasons_text(many, ledger::kRules);
+  const std::string text = reasons_text(many);
   CHECK(text.starts_with(R"({"count":17,"first":[{)"));
   const Decision read = parse_reasons(text);
   CHECK(read.count() == 17);
-  CHECK(read.reasons() == stored_reasons(many, ledger::kRules));
+  CHECK(read.reasons() == stored_reasons(many));
   CHECK(read.reasons().size() == 16);
   CHECK_FALSE(read.granted());
-  CHECK(reasons_text(read, ledger::kRules) == text);
+  CHECK(reasons_text(read) == text);
   // One is stored however long it is.
-  CHECK(stored_reasons(refusal(3, 10'000), ledger::kRules).size() == 1);
-  CHECK(parse_reasons(reasons_text(refusal(3, 10'000), ledger::kRules)).count() == 3);
-  // Under the first rules all were, and their text stays what it was.
-  CHECK(reasons_text(refusal(100), ledger::Rules::first) == reasons_json(refusal(100).reasons()));
-  CHECK(parse_reasons(reasons_json(refusal(100).reasons())).count() == 100);
+  CHECK(stored_reasons(refusal(3, 10'000)).size() == 1);
+  CHECK(parse_reasons(reasons_text(refusal(3, 10'000))).count() == 3);
   CHECK(parse_reasons("[]").granted());
   for (const char* wrong : {"{}", R"({"count":1,"first":[]})", R"({"count":-1,"first":[]})",
                             R"({"count":"17","first":[]})", "17"}) {
@@ -235,16 +232,14 @@ TEST_CASE("reasons: those that are not told are counted", "[engine][refusals][si
                            std::vector<ledger::AccountState>(budget.begin(), budget.end()));
   const Decision all = decide(policy, dataset, asked, plan, owed, std::nullopt);
   CHECK(all.count() == 41);
-  for (const std::size_t told : {std::size_t{1}, reasons_told(ledger::kRules)}) {
+  for (const std::size_t told : {std::size_t{1}, kReasonsStored}) {
     const Decision some = decide(policy, dataset, asked, plan, owed, std::nullopt, told);
     CHECK(some.count() == 41);
     REQUIRE(some.reasons().size() == told);
     CHECK(std::equal(some.reasons().begin(), some.reasons().end(), all.reasons().begin()));
   }
-  CHECK(reasons_told(ledger::Rules::first) > 65'536);
-  CHECK(recorded_debits(owed, all, ledger::Outcome::refused, ledger::Rules::first).size() == 41);
-  CHECK(recorded_debits(owed, all, ledger::Outcome::refused, ledger::kRules).size() == 16);
-  CHECK(recorded_debits(owed, all, ledger::Outcome::granted, ledger::kRules).size() == 41);
+  CHECK(recorded_debits(owed, all, ledger::Outcome::refused).size() == 16);
+  CHECK(recorded_debits(owed, all, ledger::Outcome::granted).size() == 41);
 }
 
 TEST_CASE("policy: what is stored is not calibrated again, and never refused for it",

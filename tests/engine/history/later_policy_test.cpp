@@ -3,9 +3,9 @@
 #include <functional>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/migration.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "implied_object.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -401,7 +401,8 @@ std::string faults_under(const WaitingClinic& waiting, const Changes& changes) {
   tamper_with_log(folder.path("copy.ledger"),
                   "UPDATE policy_version SET yaml = " + quoted(yaml) + ", sha256 = x'" +
                       ledger::sha256_hex(yaml) + "', implies = " +
-                      quoted(engine::migration_steps().meaning(version).implies) + " WHERE version = 2");
+                      quoted(engine::implied_object(engine::Policy::parse_stored(version.yaml, "policy"))) +
+                      " WHERE version = 2");
   std::string codes;
   for (const auto& fault : engine::audit_verify(folder.path("copy.ledger")).faults) codes += fault.code + " ";
   return codes;

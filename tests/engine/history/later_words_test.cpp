@@ -3,8 +3,8 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/forecast.hpp"
-#include "epsilog/engine/migration.hpp"
 #include "epsilog/engine/reaccount.hpp"
+#include "implied_object.hpp"
 #include "replaced_text.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -131,7 +131,7 @@ TEST_CASE("later words: what an older program recorded of columns of these names
   tamper_with_log(waiting.clinic.ledger(),
                   "UPDATE policy_version SET yaml = " + quoted(version.yaml) + ", sha256 = x'" +
                       ledger::sha256_hex(version.yaml) +
-                      "', implies = " + quoted(migration_steps().meaning(version).implies) +
+                      "', implies = " + quoted(implied_object(Policy::parse_stored(version.yaml, "policy"))) +
                       " WHERE version = 2;"
                       "UPDATE plan SET question = replace(replace(question, 'c_or', 'or'), 'c_not', 'not')");
   waiting.engine = Engine::open(waiting.clinic.ledger(), waiting.clock.options());

@@ -442,9 +442,9 @@ bool listed_open(const std::string& path, std::int64_t seq) {
 }
 
 constexpr const char* kDamages[] = {
-    ("UPDATE decision SET plan = 0 WHERE seq = 1; INSERT INTO legacy_request(seq, request) VALUES(1, "
-     "'{\"dataset\":\"clinic\",\"epsilon\":\"1e-400\",\"reservation\":\"plain\","
-     "\"statistic\":\"count\"}')"),
+    ("UPDATE plan SET question = '{\"dataset\":\"clinic\",\"epsilon\":\"1e-400\",\"statistic\":\"count\"}'"
+     " WHERE no = (SELECT plan FROM decision WHERE seq = 1)"),
+    "UPDATE decision SET plan = 0 WHERE seq = 1",
     "UPDATE plan SET question = 'x' WHERE no = (SELECT plan FROM decision WHERE seq = 1)",
     "UPDATE decision SET plan = 99 WHERE seq = 1",
     "UPDATE movement SET position = 2 WHERE seq = 1",

@@ -148,36 +148,10 @@ TEST_CASE("approvals: a request is above if it is in any of the measures that ar
   CHECK(state("epsilon: 1", of_rho("count", "0.5"), zcdp, kGaussian) == "pending");
 }
 
-TEST_CASE("caps: under the first rules only epsilon was looked at", "[engine][caps][rules]") {
-  PolicyText text;
-  text.budget = "{measure: zcdp, rho: 10}";
-  text.more =
-      "release: {default: {mechanism: discrete_gaussian}}\n"
-      "    per_release: {epsilon: 1, rho: 0.01}\n"
-      "    approvals: {required: 2, by: {principals: [carol, dave]}, above: {epsilon: 0.75, rho: 0.01}}";
-  text.principals = "{alice: {}, carol: {}, dave: {}}";
-  const Policy policy = checked_policy(text.yaml(), "p.yaml");
-  const Dataset& dataset = policy.dataset("clinic");
-  const auto decided = [&](const Request& asked, ledger::Rules rules) {
-    const Plan plan = make_plan(dataset, asked, rules);
-    const auto asked_of = asks(policy, dataset, asked, plan, "2026-01-01T00:00:00.000Z");
-    const Decision decision = decide(policy, dataset, asked, plan, debits(asked_of, {}), std::nullopt);
-    return std::to_string(decision.reasons().size()) + "/" + std::to_string(plan.approvals_required);
-  };
-  const Request large = with_delta(request("count", "0.5"), "0.9");
-  CHECK(decided(large, ledger::Rules::first) == "0/0");
-  CHECK(decided(large, ledger::Rules::joints) == "2/2");  // delta, rho
-  const Request above = with_delta(request("count", "0.8"), "1e-9");
-  CHECK(decided(above, ledger::Rules::first) == "0/2");
-}
-
-TEST_CASE("caps: the notes of what was decided under the first rules stay as they were",
-          "[engine][caps][rules]") {
+TEST_CASE("caps: a plan carries a note where cells may span lines, and nowhere else", "[engine][caps]") {
   PolicyText text;
   text.source = "{csv: visits.csv, multiline: true}";
-  const Dataset dataset = text.dataset();
-  CHECK(make_plan(dataset, request("count", "1"), ledger::Rules::first).notes.empty());
-  const auto notes = make_plan(dataset, request("count", "1")).notes;
+  const auto notes = make_plan(text.dataset(), request("count", "1")).notes;
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].starts_with("cells may span lines: "));
   text.source = "{csv: visits.csv}";

@@ -17,9 +17,9 @@ using mechanisms::AnswerInterval;
 
 namespace {
 
-Plan planned(const std::string& more, const Request& asked, ledger::Rules rules = ledger::kRules) {
+Plan planned(const std::string& more, const Request& asked) {
   const std::string policy = clinic_policy("measure: approximate, epsilon: 1000, delta: 0.1", more);
-  return make_plan(checked_policy(policy, "policy").dataset("clinic"), asked, rules);
+  return make_plan(checked_policy(policy, "policy").dataset("clinic"), asked);
 }
 
 bool within(const AnswerInterval& interval, const Rational& low, const Rational& high) {
@@ -62,25 +62,22 @@ TEST_CASE("plan intervals: of whole answers they end at whole numbers, whatever 
     for (const char* epsilon : {"0.7", "3", "30"}) {
       Request asked = request("count", epsilon);
       if (std::string(release).find("gaussian") != std::string::npos) asked.delta = Rational(1, 1000);
-      for (const ledger::Rules rules : {ledger::kRules, ledger::Rules::joints}) {
-        const Plan plan = planned(release, asked, rules);
-        const ledger::ComponentRecord record = plan.record.components.front();
-        // Values that can be released about the middle of the range, and at its lower end.
-        const Rational centre = record.centre ? *record.centre : Rational(50'000);
-        const std::vector<Rational> drawn{centre, centre + record.grid, centre - 3 * record.grid};
-        const std::vector<Rational> values =
-            accounting::post_process(plan.derivation.post_processing, {drawn});
-        CAPTURE(release, epsilon, static_cast<int>(rules), accounting::text(record.grid));
-        for (const CellIntervals& one : PlanIntervals(plan, alphas()).of({drawn}, values)) {
-          for (std::size_t i = 0; i < values.size(); ++i) {
-            const Rational a = accuracy_up(plan, 0, one.alpha);
-            CHECK((one.each[i].low <= values[i] || one.each[i].low.get_den() == 1));
-            CHECK((one.each[i].low >= values[i] - a || record.bound));
-            CHECK((one.each[i].high <= values[i] + a || record.bound));
-            const bool some_whole = accounting::floor(values[i] + a) >= accounting::ceil(values[i] - a);
-            if (some_whole && rules == ledger::kRules) CHECK(one.each[i].low.get_den() == 1);
-            if (some_whole && rules == ledger::kRules) CHECK(one.each[i].high.get_den() == 1);
-          }
+      const Plan plan = planned(release, asked);
+      const ledger::ComponentRecord record = plan.record.components.front();
+      // Values that can be released about the middle of the range, and at its lower end.
+      const Rational centre = record.centre ? *record.centre : Rational(50'000);
+      const std::vector<Rational> drawn{centre, centre + record.grid, centre - 3 * record.grid};
+      const std::vector<Rational> values = accounting::post_process(plan.derivation.post_processing, {drawn});
+      CAPTURE(release, epsilon, accounting::text(record.grid));
+      for (const CellIntervals& one : PlanIntervals(plan, alphas()).of({drawn}, values)) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const Rational a = accuracy_up(plan, 0, one.alpha);
+          CHECK((one.each[i].low <= values[i] || one.each[i].low.get_den() == 1));
+          CHECK((one.each[i].low >= values[i] - a || record.bound));
+          CHECK((one.each[i].high <= values[i] + a || record.bound));
+          const bool some_whole = accounting::floor(values[i] + a) >= accounting::ceil(values[i] - a);
+          if (some_whole) CHECK(one.each[i].low.get_den() == 1);
+          if (some_whole) CHECK(one.each[i].high.get_den() == 1);
         }
       }
     }

@@ -175,7 +175,7 @@ TEST_CASE("implied object: what docs/record_format.md shows is what the policy b
 TEST_CASE("implied object: every policy that is kept has one, canonical and the same at each reading",
           "[engine][policy][implied][exact]") {
   const auto policies = kept_policies(kTree);
-  CHECK(policies.size() > 9 + 20 + 2 * 90);
+  CHECK(policies.size() > 9 + 2 * 90);
   for (const auto& [where, yaml] : policies) {
     CAPTURE(where);
     const std::string object = object_of(yaml);

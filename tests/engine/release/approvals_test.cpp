@@ -34,6 +34,26 @@ TEST_CASE("approval: a request above the threshold waits, debits nothing and is 
   CHECK(waiting.audit().empty());
 }
 
+TEST_CASE("approval: the reason is recorded with it and told where it is shown", "[engine][approvals]") {
+  WaitingClinic waiting;
+  const std::string id = release(waiting.engine, request("count", "1")).recorded.decision_id;
+  const Answer first = waiting.engine.approve(id, "carol", "agreed with the board");
+  CHECK(first.recorded.approvals.at(0).why == "agreed with the board");
+  const Answer second = waiting.engine.approve(id, "dave");
+  REQUIRE(second.recorded.approvals.size() == 2);
+  CHECK(second.recorded.approvals[0].why == "agreed with the board");
+  CHECK(second.recorded.approvals[1].why.empty());
+  std::vector<std::string> reasons;
+  waiting.engine.history("", 0, [&](const Answer& answer) {
+    if (answer.recorded.state == RequestState::approved) reasons.push_back(answer.recorded.why);
+  });
+  CHECK(reasons == std::vector<std::string>{"agreed with the board", ""});
+  const std::string other = release(waiting.engine, request("count", "1")).recorded.decision_id;
+  CHECK_THROWS_AS(waiting.engine.approve(other, "carol", "  "), InvalidParameter);
+  CHECK_THROWS_AS(waiting.engine.approve(other, "carol", "line\nfeed"), InvalidParameter);
+  CHECK(waiting.audit().empty());
+}
+
 TEST_CASE("approval: the second of two distinct approvers reserves, and the asker commits either id",
           "[engine][approvals]") {
   for (const bool by_root : {true, false}) {

@@ -58,9 +58,8 @@ std::vector<std::string> plan_of(const std::string& path, const std::string& sql
 }
 
 /// With what statements call them.
-const std::set<std::string> kGrowing = {"decision", "d", "child",         "parent", "earlier",
-                                        "movement", "m", "plan",          "name",   "log",
-                                        "node",     "i", "legacy_request"};
+const std::set<std::string> kGrowing = {"decision", "d",    "child", "parent", "earlier", "movement",
+                                        "m",        "plan", "name",  "log",    "node",    "i"};
 
 /// What scans a table that has rows for decisions; open_decision has what waits only, the rest what policies
 /// and clocks did. A full sort is as long as a scan.
@@ -341,7 +340,8 @@ TEST_CASE("reading: outcomes are those of the history, and a damaged one hides n
   const Many many;
   const engine::Engine& engine = many.waiting.engine;
   std::vector<std::string> wanted, times;
-  const std::map<std::string, std::string> words{{"cancelled", "voided"}, {"expired", "voided"}, {"denied", "refused"}};
+  const std::map<std::string, std::string> words{
+      {"cancelled", "voided"}, {"expired", "voided"}, {"denied", "refused"}};
   engine.history("", 0, [&](const engine::Answer& answer) {
     const std::string state = text(answer.recorded.state);
     times.push_back(answer.recorded.created_at);

@@ -176,43 +176,6 @@ TEST_CASE("limits: an account of a period follows what its dataset becomes", "[e
   CHECK(removals(daily) == 1);
 }
 
-TEST_CASE("limits: a removal of schema 2, a limit lowered to what was used, verifies and can be undone",
-          "[engine][policy][limits][audit]") {
-  const auto lowered = [](const LivedHistory& history) {
-    tamper_with_log(
-        history.ledger(),
-        "INSERT INTO limit_change(seq, after_decision, policy_version, account, old_limit, new_limit, at, by,"
-        " why) SELECT 1 + (SELECT count(*) FROM limit_change), after_decision, policy_version, account,"
-        " 500000000000, 300000000000, at, by, why FROM limit_removal;"
-        "DELETE FROM limit_removal;"
-        "UPDATE meta SET limit_removals = 0, limit_changes = (SELECT count(*) FROM limit_change)");
-    set_limits(history.ledger(), 300'000'000'000, "principal:bob");
-  };
-  for (const bool old_program : {true, false}) {
-    Removed history;
-    lowered(history);
-    if (old_program) history.as_written_under_schema_2();
-    CAPTURE(old_program, history.audit());
-    CHECK(history.audit().empty() == old_program);
-    if (!old_program) continue;
-    CHECK(balance(account(history.engine(), kBob)) == "0.3+0 of 0.3, inactive");
-    CHECK(history.apply().limit_removals.empty());
-    CHECK(history.release("bob", "0.4").recorded.granted);
-    history.policy.limit_of_bob = true;
-    const auto again = history.apply();
-    REQUIRE(again.limit_changes.size() == 1);
-    CHECK(again.limit_changes[0].old_limit == 300'000'000'000);
-    CHECK(history.release("bob", "0.2").recorded.granted);
-    history.policy.limit_of_bob = false;
-    CHECK(history.apply().limit_removals.size() == 1);
-    CHECK(history.audit().empty());
-  }
-  Removed kept;  // schema 2 had no removal that left the number as it was
-  kept.as_written_under_schema_2();
-  CHECK(kept.audit().find("limit_change_missing") != std::string::npos);
-  CHECK(kept.audit().find("limit_removal_unfounded") != std::string::npos);
-}
-
 TEST_CASE("audit: a removal hidden, made up, moved or restated is named",
           "[engine][audit][limits][negative]") {
   struct Tampering {

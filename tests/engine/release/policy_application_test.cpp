@@ -63,6 +63,24 @@ TEST_CASE("policy apply: a raise is recorded with who and why, and opens the bud
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
+TEST_CASE("policy apply: the reason is kept with the version, whether a limit changed or not",
+          "[engine][policy]") {
+  Clinic clinic;
+  Engine engine = clinic.open();
+  const auto apply = [&](const std::string& policy, const std::string& why) {
+    clinic.folder.write("next.yaml", policy);
+    return engine.apply_policy(clinic.folder.path("next.yaml"), "curator", why);
+  };
+  CHECK(apply(clinic_policy("epsilon: 3") + "# reviewed\n", "a yearly review").limit_changes.empty());
+  CHECK(apply(clinic_policy("epsilon: 4"), "more patients").limit_changes.size() == 1);
+  CHECK(apply(clinic_policy("epsilon: 4") + "# a comment\n", "").limit_changes.empty());
+  std::vector<std::string> reasons;
+  auto view = ledger::Ledger::open_read_only(clinic.ledger()).snapshot();
+  view.each_policy_version([&](const ledger::PolicyVersion& version) { reasons.push_back(version.why); });
+  CHECK(reasons == std::vector<std::string>{"", "a yearly review", "more patients", ""});
+  CHECK(engine::audit_verify(clinic.ledger()).ok);
+}
+
 TEST_CASE("policy apply: the same bytes change nothing", "[engine][policy]") {
   Clinic clinic;
   Engine engine = clinic.open();

@@ -324,22 +324,6 @@ TEST_CASE("relocate: a project that was moved with its policy is applied from it
   CHECK(faults_of(clinic.ledger()) == "");
 }
 
-TEST_CASE("relocate: a ledger of older rules, whose versions have no place among the events, is told as well",
-          "[engine][relocate]") {
-  const Clinic clinic;
-  {
-    Engine engine = clinic.open();
-    REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
-  }
-  tamper_with_log(clinic.ledger(), kRowsOfRulesOne);
-  Engine engine = clinic.open();
-  const std::string path = moved(clinic);
-  CHECK(engine.relocate("clinic", path, "carol", "moved").changed);
-  CHECK(engine.source_of("clinic") == path);
-  CHECK(release(engine, request("count", "0.1")).recorded.granted);
-  CHECK(faults_of(clinic.ledger()) == "");
-}
-
 TEST_CASE("relocate: an uncharged dataset goes where a policy writes another path, and forgets where it was",
           "[engine][relocate][policy]") {
   const Clinic clinic;

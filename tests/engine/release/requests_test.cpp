@@ -228,13 +228,13 @@ TEST_CASE("requests: every decision says how whoever it names was known", "[engi
   CHECK(release(waiting.engine, asked).asked.via == "token:t1");
   CHECK(release(waiting.engine, request("count", "0.25")).asked.via == "claimed");
   engine::Request large = request("count", "1");
-  large.via = "cert:alice";
+  large.via = "token:alice";
   const std::string first = release(waiting.engine, large).recorded.decision_id;
   const std::string second = release(waiting.engine, large).recorded.decision_id;
   CHECK(waiting.engine.approve(first, {"carol", "unix:7"}).recorded.approvals[0].via == "unix:7");
   const Answer reserved = waiting.engine.approve(first, {"dave", "token:d"});
   CHECK(reserved.recorded.approvals[1].via == "token:d");
-  CHECK(reserved.asked.via == "cert:alice");
+  CHECK(reserved.asked.via == "token:alice");
   waiting.clock.pass_seconds(3 * 3600);  // what was approved and what still waits end by their deadlines
   large.via = "unix:1001";
   large.holding = Holding::reserved;
@@ -252,13 +252,13 @@ TEST_CASE("requests: every decision says how whoever it names was known", "[engi
   CHECK(told ==
         "granted alice token:t1\n"
         "granted alice claimed\n"
-        "pending alice cert:alice\n"
-        "pending alice cert:alice\n"
+        "pending alice token:alice\n"
+        "pending alice token:alice\n"
         "approved carol unix:7\n"
         "approved dave token:d\n"
-        "reserved alice cert:alice\n"
-        "expired alice cert:alice\n"
-        "expired alice cert:alice\n"
+        "reserved alice token:alice\n"
+        "expired alice token:alice\n"
+        "expired alice token:alice\n"
         "reserved alice unix:1001\n"
         "cancelled alice unix:1002\n"
         "reserved alice unix:1001\n"

@@ -23,7 +23,7 @@ struct Seen {
   std::string approve(const std::optional<std::string>& seen, const std::string& by = "carol") {
     const std::int64_t before = waiting.engine.newest_seq();
     try {
-      return text(waiting.engine.approve(id, by, seen).recorded.state);
+      return text(waiting.engine.approve(id, by, {}, seen).recorded.state);
     } catch (const engine::ChangedSinceSeen&) {
       CHECK(waiting.engine.newest_seq() == before);
       return "changed";
@@ -85,8 +85,8 @@ TEST_CASE("seen: what is no tag of it approves nothing", "[engine][approvals][se
     CHECK(seen.approve(tag) == "changed");
   }
   CHECK(seen.shown() == seen.tag);
-  CHECK_THROWS_AS(seen.waiting.engine.approve(seen.id, "eve", seen.tag), engine::NotPermitted);
-  CHECK_THROWS_AS(seen.waiting.engine.approve(seen.id, "eve", "x"), engine::NotPermitted);
+  CHECK_THROWS_AS(seen.waiting.engine.approve(seen.id, "eve", {}, seen.tag), engine::NotPermitted);
+  CHECK_THROWS_AS(seen.waiting.engine.approve(seen.id, "eve", {}, "x"), engine::NotPermitted);
   CHECK(seen.approve(std::nullopt) == "pending");  // who says nothing of it is counted as ever
 }
 

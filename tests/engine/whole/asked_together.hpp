@@ -13,7 +13,6 @@
 #include "decided.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/ledger/digest.hpp"
 #include "group.hpp"
 #include "support/catch.hpp"
 
@@ -52,8 +51,6 @@ class AskedTogether final {
     engine::Request request;
     std::unique_ptr<mechanisms::BitSource> bits;
     std::unique_ptr<engine::Deciding> deciding;
-    std::vector<engine::Prepared> other;  // recorded in place of what is decided on
-    std::unique_ptr<engine::SuppliedBits> other_bits;
     std::unique_ptr<engine::Member> member;
     std::optional<engine::Answer> answer;
     std::exception_ptr fault;
@@ -80,26 +77,9 @@ class AskedTogether final {
     return call;
   }
 
-  /// A request of which the ledger's table refuses what would be recorded, after its balance moved.
-  Call& ask_what_a_constraint_refuses(const engine::Request& request) {
-    Call& call = ask(request);
-    ledger::Snapshot view = state_.snapshot();
-    call.other.push_back(engine::prepared(state_, view, state_.active_policy(view), call.request));
-    engine::answered(call.other.back(), {}, {});
-    call.other.back().canonical = "no object";
-    call.other.back().digest = ledger::sha256_hex("no object");
-    call.other_bits = std::make_unique<engine::SuppliedBits>(call.bits.get());
-    call.other_bits->supply(1'000);
-    return call;
-  }
-
   /// All in one group, unless its leader never has one.
   void record() {
-    for (Call& call : calls_) {
-      call.member = call.other.empty() ? call.deciding->member()
-                                       : std::make_unique<engine::Member>(call.other, *call.other_bits,
-                                                                          engine::Replays::told);
-    }
+    for (Call& call : calls_) call.member = call.deciding->member();
     engine::Member& first = *calls_.front().member;
     REQUIRE(state_.line().await(first, engine::GroupLine::Deadline::max()) == engine::GroupLine::Turn::leads);
     for (Call& call : calls_) {

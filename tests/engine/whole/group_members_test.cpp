@@ -9,6 +9,7 @@
 #include "ledger/support/fault_vfs.hpp"
 #include "state_table.hpp"
 #include "support/replay_bits.hpp"
+#include "tampering.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
@@ -25,6 +26,7 @@ struct Meeting {
   std::function<void(AskedTogether&, const Clinic&)> asks;
   std::function<void(AskedTogether&, const Clinic&)> happens = {};  // once all are prepared
   std::function<void(FaultVfs&)> fails = {};                        // while they are recorded
+  std::function<void(const Clinic&)> ends = {};                     // what happened, before all is looked at
 };
 
 engine::Request held(const std::string& key) {
@@ -97,9 +99,19 @@ const std::vector<Meeting>& meetings() {
                    std::make_unique<ZerosFirst>(clinic.ledger(), kMoreThanSupplied, true));
        }},
       {"a constraint",
-       [](AskedTogether& group, const Clinic&) {
-         group.ask_what_a_constraint_refuses(request("count", "0.1", "it"));
-       }},
+       [](AskedTogether& group, const Clinic&) { group.ask(held("it")); },
+       [](AskedTogether& group, const Clinic& clinic) {
+         // A row where that of its reservation belongs.
+         std::size_t place = 1;
+         for (const auto& call : group.calls()) {
+           if (call.request.key == "it") break;
+           ++place;
+         }
+         tamper(clinic.ledger(), "INSERT INTO open_decision SELECT decisions + " + std::to_string(place) +
+                                     ", last_time + 86400000 FROM meta");
+       },
+       {},
+       [](const Clinic& clinic) { tamper(clinic.ledger(), "DELETE FROM open_decision"); }},
       {"no room for COMMIT",
        [](AskedTogether& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
        {},
@@ -183,6 +195,7 @@ Words words_of(const Meeting& meeting, Place place) {
     group.record();
     vfs.stop_failing();
     group.conclude();
+    if (meeting.ends) meeting.ends(clinic);
     for (const auto& call : group.calls()) {
       if (&call == &it) {
         words.it = word(call);

@@ -84,8 +84,6 @@ struct LivedLedger {
     places[committed.recorded.decision_id] = committed.recorded.log.value();
     engine.history("", 0, [this](const engine::Answer& answer) {
       decisions = answer.recorded.seq;
-      const bool issued = answer.recorded.state == engine::RequestState::token_issued;
-      if (issued && answer.recorded.parent == ids["token issued"]) issuing = answer.recorded.decision_id;
       if (!answer.released.values.empty()) values[answer.recorded.decision_id] = answer.released.values;
     });
   }
@@ -94,8 +92,7 @@ struct LivedLedger {
   SharedClock clock;
   std::string path;
   std::map<std::string, std::string> ids;
-  std::string token;    ///< the only one that was issued
-  std::string issuing;  ///< the decision that did
+  std::string token;  ///< the only one that was issued
   std::map<std::string, std::vector<accounting::Rational>> values;
   std::map<std::string, ledger::LogPlace> places;  ///< as first told
   std::int64_t decisions = 0;
@@ -153,17 +150,15 @@ struct StateCell : CopiedLedger {
 
 /// What became of the log since the history was told.
 enum class Tree {
-  told,       ///< it is that one, or its continuation
-  made_anew,  ///< of other rows: no line stands where it did
-  changed,    ///< a leaf or node is not the hash of what it stands for
-  lost,       ///< a leaf or node is not there that the root needs
+  told,     ///< it is that one, or its continuation
+  changed,  ///< a leaf or node is not the hash of what it stands for
+  lost,     ///< a leaf or node is not there that the root needs
 };
 
 /// What the ledger has of a token that was issued.
 enum class Token {
   bytes,
-  hash,    ///< it knows the token, and cannot tell it
-  no_row,  ///< it is the id of the decision that issued it
+  hash,  ///< it knows the token, and cannot tell it
 };
 
 struct LedgerState {
@@ -202,18 +197,6 @@ inline void give(const StateCell& cell, bool owner, mode_t folder_mode, mode_t f
   change(cell.path, file_mode);
   change(cell.folder(), folder_mode);
 }
-
-/// Rows of rules 1, of a ledger that was made with schema 1 and migrated before it was used.
-inline const std::string kMigratedFromSchema1 =
-    std::string(kRowsOfRulesOne) +
-    ";INSERT INTO schema_migration(version, after_decision, at, event) SELECT 2, 0, created_at, 0 FROM meta;"
-    "UPDATE meta SET schema_migrations = 3";
-/// Schema 3 knew the rules of today.
-inline constexpr const char* kMigratedFromSchema3 =
-    "INSERT INTO schema_migration(version, after_decision, at, event)"
-    " SELECT 4, decisions, last_time, events + 1 FROM meta;"
-    "UPDATE decision SET token = x'';"
-    "UPDATE meta SET events = events + 1, schema_migrations = 1";
 
 /// A ledger of its lines is put in its place.
 inline void make_of_lines(const std::string& path) {
@@ -376,25 +359,9 @@ inline std::vector<LedgerState> ledger_states() {
       {.name = "unreadable row",
        .prepare =
            [](const std::string& path, const SharedClock&) {
-             tamper(path,
-                    "UPDATE decision SET plan = 0 WHERE key = 'unreadable'; INSERT INTO legacy_request(seq,"
-                    " request) SELECT seq, '{' FROM decision WHERE key = 'unreadable'");
+             tamper(path, "UPDATE decision SET plan = 0 WHERE key = 'unreadable'");
            },
        .verifies = false},
-      {.name = "migrated from schema 1",
-       .prepare = [](const std::string& path,
-                     const SharedClock&) { tamper_with_log(path, kMigratedFromSchema1); },
-       .tree = Tree::made_anew,
-       .token = Token::no_row},
-      {.name = "migrated from schema 2",
-       .prepare = [](const std::string& path, const SharedClock&) { tamper_with_log(path, kRowsOfRulesOne); },
-       .tree = Tree::made_anew,
-       .token = Token::no_row},
-      {.name = "migrated from schema 3",
-       .prepare = [](const std::string& path,
-                     const SharedClock&) { tamper_with_log(path, kMigratedFromSchema3); },
-       .tree = Tree::made_anew,
-       .token = Token::no_row},
       {.name = "leaf changed",
        .prepare =
            [](const std::string& path, const SharedClock&) {
@@ -428,13 +395,10 @@ inline std::vector<LedgerState> ledger_states() {
       {.name = "made of lines",
        .prepare = [](const std::string& path, const SharedClock&) { make_of_lines(path); },
        .token = Token::hash},
-      {.name = "older schema",
+      {.name = "of a development version",
        .prepare =
            [](const std::string& path, const SharedClock&) {
-             std::filesystem::remove(path);
-             std::filesystem::copy_file(EPSILOG_SOURCE_DIR "/tests/fixtures/ledgers/schema2/minimal.epsilog",
-                                        path);
-             std::filesystem::permissions(path, std::filesystem::perms(0600));
+             tamper(path, "PRAGMA application_id = 1162892108; UPDATE meta SET one = 1");
            },
        .verifies = false,
        .readable = false},

@@ -9,7 +9,6 @@
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/ledger_report.hpp"
-#include "epsilog/engine/migration.hpp"
 #include "epsilog/engine/named_keys.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/reaccount.hpp"
@@ -168,10 +167,10 @@ Answer approve(Engine& engine, const std::string& id, const engine::Asker& by) {
   return engine.approve(id, by);
 }
 Answer approve_as_seen(Engine& engine, const std::string& id, const engine::Asker& by) {
-  return engine.approve(id, by, engine.show(id, {}).recorded.tag);
+  return engine.approve(id, by, {}, engine.show(id, {}).recorded.tag);
 }
 Answer approve_unseen(Engine& engine, const std::string& id, const engine::Asker& by) {
-  return engine.approve(id, by, "another");
+  return engine.approve(id, by, {}, "another");
 }
 
 std::vector<Path> paths() {
@@ -399,12 +398,6 @@ std::vector<Path> paths() {
                 (void)Engine::init(cell.policies + "again.yaml", cell.path, "curator");
                 return std::string("?");
               }),
-      library("migrate", Leaves::anything,
-              [](StateCell& cell) {
-                const auto migration = engine::migrate(cell.path, cell.options());
-                if (!migration.faults.empty()) return std::string("faults");
-                return std::string(migration.from == migration.to ? "tells" : "migrates");
-              }),
       library("recover", Leaves::anything,
               [](StateCell& cell) {
                 return std::string(engine::recover(cell.path, "curator").was_poisoned ? "recovers" : "tells");
@@ -595,7 +588,6 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
                     const std::string& prepared, const SharedClock& clock) {
   CAPTURE(state.name, path.name);
   StateCell cell(prepared, clock, lived);
-  if (state.token == Token::no_row) cell.token = lived.issuing;
   const std::string before = state.readable ? balances(prepared) : "";
   if (state.enter) state.enter(cell);
   const std::string word =

@@ -1,6 +1,5 @@
 // What a later policy version makes of what waits, cell by cell of docs/states.md: every change of a policy
-// that diff knows, every act on every kind of request that can wait, asked under the rules of today and of
-// old.
+// that diff knows, every act on every kind of request that can wait.
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -88,7 +87,7 @@ const TemporaryFolder& sources() {
 /// A ledger under one policy in which requests of all these kinds wait, or only those for approvals: of a
 /// dataset that is charged or reserved, less of the policy may change.
 struct Prepared {
-  Prepared(const std::string& policy, bool held, ledger::Rules rules) : clock(noon_to_come()) {
+  Prepared(const std::string& policy, bool held) : clock(noon_to_come()) {
     const std::string written = sources().write("before.yaml", policy);
     path = folder.path("clinic.ledger");
     (void)Engine::init(written, path, "curator");
@@ -107,7 +106,6 @@ struct Prepared {
         if (waiting.token) (void)engine.issue_token(answer.recorded.decision_id, "alice");
       }
     }
-    if (rules == ledger::Rules::first) tamper_with_log(path, kRowsOfRulesOne);
   }
 
   TemporaryFolder folder;
@@ -116,10 +114,10 @@ struct Prepared {
   std::map<std::string, std::string> ids;
 };
 
-const Prepared& prepared(const std::string& policy, bool held, ledger::Rules rules) {
-  static std::map<std::tuple<std::string, bool, ledger::Rules>, std::unique_ptr<Prepared>> kept;
-  auto& found = kept[{policy, held, rules}];
-  if (!found) found = std::make_unique<Prepared>(policy, held, rules);
+const Prepared& prepared(const std::string& policy, bool held) {
+  static std::map<std::pair<std::string, bool>, std::unique_ptr<Prepared>> kept;
+  auto& found = kept[{policy, held}];
+  if (!found) found = std::make_unique<Prepared>(policy, held);
   return *found;
 }
 
@@ -152,9 +150,8 @@ std::string word_after(CopiedLedger& copy, Engine& engine, const Waiting& waitin
 }
 
 /// Applies the policy and does everything; the words by column.
-std::map<std::string, std::string> words_under(const BeforeAndAfter& policies, bool held,
-                                               ledger::Rules rules) {
-  const Prepared& from = prepared(policies.before, held, rules);
+std::map<std::string, std::string> words_under(const BeforeAndAfter& policies, bool held) {
+  const Prepared& from = prepared(policies.before, held);
   CopiedLedger copy(from.path, from.clock.reading());
   std::map<std::string, std::string> words;
   const std::string applying = held ? "apply, held" : "apply";
@@ -211,7 +208,7 @@ std::map<std::string, KeyChange> all_changes() {
   return changes;
 }
 
-StateTable found_under(ledger::Rules rules) {
+StateTable found_words() {
   StateTable table;
   table.columns = {"apply"};
   for (const Waiting& waiting : kWaiting) {
@@ -227,8 +224,8 @@ StateTable found_under(ledger::Rules rules) {
           *text,
           "checkpoint: {key: /mnt/second/clinic.key, file: /mnt/second/clinic.checkpoints, every: 1h}\n", "");
     }
-    std::map<std::string, std::string> words = words_under(policies, false, rules);
-    words.merge(words_under(policies, true, rules));
+    std::map<std::string, std::string> words = words_under(policies, false);
+    words.merge(words_under(policies, true));
     std::vector<std::string> row;
     for (const std::string& column : table.columns)
       row.push_back(words.contains(column) ? words[column] : "—");
@@ -241,12 +238,5 @@ StateTable found_under(ledger::Rules rules) {
 
 TEST_CASE("states: what waits under every later version is as docs/states.md says", "[engine][states]") {
   const StatePage page = state_page(EPSILOG_SOURCE_DIR "/docs/states.md");
-  require_as_found(page.tables.at("Later versions"), found_under(ledger::kRules), "Key written otherwise");
-}
-
-TEST_CASE("states: what waits under every later version is the same when older rules recorded it",
-          "[engine][states]") {
-  const StatePage page = state_page(EPSILOG_SOURCE_DIR "/docs/states.md");
-  require_as_found(page.tables.at("Later versions"), found_under(ledger::Rules::first),
-                   "Key written otherwise");
+  require_as_found(page.tables.at("Later versions"), found_words(), "Key written otherwise");
 }

@@ -143,6 +143,8 @@ ledger::ReleaseRecord record_of(Epsilon epsilon) {
   component.bound = 1024;
   component.adjusted = epsilon.rational();
   record.components = {component};
+  record.unit = "row";
+  record.relation = "add-remove";
   return record;
 }
 

@@ -14,12 +14,10 @@ void record_decisions(ledger::Ledger& ledger, int refusals) {
   auto transaction = ledger.begin();
   static_cast<void>(transaction.open_account(account("clinic", "delta", 1'000'000'000, "lifetime")));
   record_release(transaction, kHundredth, Rational(7, 3), "k");
-  auto odd = granted();
-  odd.request = R"({"statistic": "count"})";  // a blank: not as it would be written
-  odd.request_digest = ledger::sha256_hex(odd.request);
-  odd.outcome = Outcome::refused;
-  odd.reasons = R"([{"code":"x"}])";
-  transaction.refuse(odd);
+  auto other = refused();
+  other.request = R"({"statistic":"sum"})";
+  other.request_digest = ledger::sha256_hex(other.request);
+  transaction.refuse(other);
   auto conflict = refused();
   conflict.request = R"({"conflicting_key":"k","purpose":"care","reservation":"plain","statistic":"count"})";
   conflict.request_digest = ledger::sha256_hex(conflict.request);
@@ -28,7 +26,9 @@ void record_decisions(ledger::Ledger& ledger, int refusals) {
   const std::string posted = transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
   record_outcome(transaction, draft_of(Outcome::granted, posted), kHundredth);
   const std::string forfeited = transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
-  transaction.note(draft_of(Outcome::token_issued, forfeited));
+  auto issued = draft_of(Outcome::token_issued, forfeited);
+  issued.issues_token = true;
+  transaction.note(issued);
   transaction.resolve(draft_of(Outcome::forfeited, forfeited));
   const std::string voided = transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
   auto cancel = draft_of(Outcome::voided, voided);
@@ -58,12 +58,12 @@ void write_records(const std::string& path,
   write(connection, meta, recorder);
   connection
       .query(
-          "UPDATE meta SET last_time = ?1, schema_migrations = ?2, events = ?3, names = ?4, builds = ?5,"
-          " plans = ?6, credential_events = ?7, key_events = ?8, recoveries = ?9, log_size = ?10,"
-          " clock_events = ?11, decisions = ?12")
-      .with(ledger::stored_time(meta.last_time), meta.schema_migrations, meta.events, meta.names, meta.builds,
-            meta.plans, meta.credential_events, meta.key_events, meta.recoveries, meta.log_size,
-            meta.clock_events, meta.decisions)
+          "UPDATE meta SET last_time = ?1, events = ?2, names = ?3, builds = ?4, plans = ?5,"
+          " credential_events = ?6, key_events = ?7, recoveries = ?8, log_size = ?9, clock_events = ?10,"
+          " decisions = ?11")
+      .with(ledger::stored_time(meta.last_time), meta.events, meta.names, meta.builds, meta.plans,
+            meta.credential_events, meta.key_events, meta.recoveries, meta.log_size, meta.clock_events,
+            meta.decisions)
       .run();
   connection.execute("COMMIT");
 }
@@ -105,9 +105,6 @@ FullHistory::FullHistory(int refusals) {
                                       .wall_clock = now,
                                       .by = "curator",
                                       .event = ++meta.events});
-    recorder.write(ledger::SchemaMigration{
-        .version = 4, .after_decision = meta.decisions, .at = now, .event = ++meta.events});
-    ++meta.schema_migrations;
     recorder.write(ledger::CredentialEvent{.seq = ++meta.credential_events,
                                            .credential = "c1",
                                            .type = "uid",

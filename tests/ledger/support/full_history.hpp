@@ -8,8 +8,8 @@
 
 namespace epsilog::ledger_tests {
 
-/// Every outcome; shown accounts in another order than theirs; a request kept as its text; limits changed and
-/// removed, a relocation, a jump of the clock that was confirmed, a migration, a credential, a key, a
+/// Every outcome; shown accounts in another order than theirs; a data token; limits changed and removed, a
+/// relocation, a jump of the clock that was confirmed, a credential, a key, a
 /// recovery; with so many refusals more than 256 lines.
 struct FullHistory : LedgerFixture {
   explicit FullHistory(int refusals = 240);

@@ -110,9 +110,7 @@ class RandomRecords {
   std::string reasons() {
     if (chance()) return "[]";
     if (chance()) return "[" + object(1) + "]";
-    if (chance()) return object(1);
-    if (chance()) return "[1 ]";
-    return utf8();
+    return object(1);
   }
 
   ComponentRecord component() {
@@ -143,8 +141,8 @@ class RandomRecords {
                           .published = perhaps(number()),
                           .components = {},
                           .cells = {},
-                          .unit = bytes_or_nothing(),
-                          .relation = bytes_or_nothing()};
+                          .unit = bytes(),
+                          .relation = bytes()};
     for (std::uint64_t left = below(3); left > 0; --left) release.components.push_back(component());
     if (chance() && chance() && !release.components.empty()) return batch(std::move(release));
     release.cells = cells();
@@ -205,10 +203,8 @@ class RandomRecords {
     return plan;
   }
   PlanRecord plan() {
-    PlanRecord plan{.number = count(1),
-                    .policy_version = count(1),
-                    .question = chance() ? object(1) : "",
-                    .first_at = time()};
+    PlanRecord plan{
+        .number = count(1), .policy_version = count(1), .question = object(1), .first_at = time()};
     plan.release = perhaps(release());
     if (plan.release && plan.release->rows.empty() && chance()) return with_totals(std::move(plan));
     if (plan.release && plan.release->rows.empty()) plan.post_processing = recipe();
@@ -222,7 +218,7 @@ class RandomRecords {
             .balance = {units(), units(), units()}};
   }
   DecisionRecord decision() {
-    constexpr std::array<const char*, 4> kVia{"claimed", "unix:0", "token:t1", "cert:ab/c"};
+    constexpr std::array<const char*, 3> kVia{"claimed", "unix:0", "token:t1"};
     DecisionRecord decision{.seq = count(1),
                             .id = id(),
                             .created_at = time(),
@@ -233,18 +229,16 @@ class RandomRecords {
                             .deadline = chance() ? time() : "",
                             .outcome = static_cast<Outcome>(below(9)),
                             .reasons = reasons(),
-                            .rules = static_cast<Rules>(1 + below(3)),
-                            .program = {bytes_or_nothing(), bytes_or_nothing()},
+                            .program = {bytes(), bytes()},
                             .policy_version = count(1),
-                            .decided_under = chance() ? 0 : count(1),
+                            .decided_under = count(1),
                             .dataset = bytes(),
                             .plan = chance() ? 0 : count(1),
                             .purpose = bytes_or_nothing(),
                             .holding = static_cast<RecordedHolding>(below(3)),
                             .conflicting_key = bytes_or_nothing(),
                             .verb = chance() ? plain() : "",
-                            .why = bytes_or_nothing(),
-                            .legacy_request = bytes_or_nothing()};
+                            .why = bytes_or_nothing()};
     for (std::uint64_t left = below(3); left > 0; --left) decision.component_values.push_back(numbers());
     decision.values = numbers();
     if (chance(4)) {
@@ -262,8 +256,9 @@ class RandomRecords {
                         .base_dir = "",
                         .applied_at = time(),
                         .applied_by = bytes(),
-                        .after_decision = chance() ? -1 : count(0),
-                        .event = chance() ? 0 : count(1)},
+                        .why = bytes_or_nothing(),
+                        .after_decision = count(0),
+                        .event = count(1)},
             .implies = chance() ? object(1) : ""};
   }
   AccountOpened account() {
@@ -283,7 +278,7 @@ class RandomRecords {
             .ledger_time = time(),
             .wall_clock = time(),
             .by = kind == "confirmed" ? bytes() : "",
-            .event = chance() ? 0 : count(1)};
+            .event = count(1)};
   }
   CredentialEvent credential() {
     const bool revoked = chance();
@@ -313,7 +308,7 @@ class RandomRecords {
             .why = bytes_or_nothing()};
   }
   Record record() {
-    switch (below(18)) {
+    switch (below(17)) {
       case 0:
         return LedgerBegun{.ledger_id = hex(32), .created_at = time()};
       case 1:
@@ -352,22 +347,19 @@ class RandomRecords {
       case 7:
         return clock();
       case 8:
-        return SchemaMigration{
-            .version = count(2), .after_decision = count(0), .at = time(), .event = chance() ? 0 : count(1)};
-      case 9:
         return credential();
-      case 10:
+      case 9:
         return KeyEvent{.seq = count(1),
                         .retired = chance(),
                         .verifier_key = plain(),
                         .at = time(),
                         .by = bytes(),
                         .why = bytes_or_nothing()};
-      case 11:
+      case 10:
         return recovery();
+      case 11:
       case 12:
       case 13:
-      case 14:
         return plan();
       default:
         return decision();
@@ -385,8 +377,8 @@ class RandomRecords {
 
 auto tied(const PolicyRecord& a) {
   const PolicyVersion& v = a.version;
-  return std::tie(v.version, v.yaml, v.sha256, v.base_dir, v.applied_at, v.applied_by, v.after_decision,
-                  v.event, a.implies);
+  return std::tie(v.version, v.yaml, v.sha256, v.base_dir, v.applied_at, v.applied_by, v.why,
+                  v.after_decision, v.event, a.implies);
 }
 auto tied(const Relocation& a) {
   return std::tie(a.seq, a.event, a.after_decision, a.dataset, a.path, a.at, a.by, a.why);
@@ -400,9 +392,6 @@ auto tied(const LimitRemoval& a) {
 }
 auto tied(const ClockEvent& a) {
   return std::tie(a.seq, a.after_decision, a.kind, a.ledger_time, a.wall_clock, a.by, a.event);
-}
-auto tied(const SchemaMigration& a) {
-  return std::tie(a.version, a.after_decision, a.at, a.event);
 }
 
 }  // namespace

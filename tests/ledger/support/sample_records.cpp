@@ -57,7 +57,7 @@ ComponentRecord whole_component() {
 }
 
 PlanRecord least_plan() {
-  return {.number = 1, .policy_version = 1, .question = "", .first_at = kTime};
+  return {.number = 1, .policy_version = 1, .question = R"({"statistic":"count"})", .first_at = kTime};
 }
 
 PlanRecord whole_plan() {
@@ -86,8 +86,9 @@ DecisionRecord least_decision() {
           .principal = "ann",
           .via = "claimed",
           .outcome = Outcome::approved,
-          .rules = Rules::first,
+          .program = {.version = "0.1.0", .commit = "0123abc+"},
           .policy_version = 1,
+          .decided_under = 1,
           .dataset = "visits"};
 }
 
@@ -99,8 +100,6 @@ DecisionRecord whole_decision() {
   decision.deadline = kLater;
   decision.outcome = Outcome::token_issued;
   decision.reasons = R"([{"code":"epsilon_exceeded"}])";
-  decision.rules = kRules;
-  decision.program = {.version = "0.1.0", .commit = "0123abc+"};
   decision.policy_version = 3;
   decision.decided_under = 4;
   decision.plan = 12;
@@ -109,7 +108,6 @@ DecisionRecord whole_decision() {
   decision.conflicting_key = "monday";
   decision.verb = "approve";
   decision.why = "as agreed\n";
-  decision.legacy_request = R"({"verb": "release"})";
   decision.component_values = {{Rational(-5, 2), 0}, {Rational(1, 3), 7}};
   decision.values = {Rational(22, 7), -1};
   decision.token_sha256.emplace().fill(0xC5);
@@ -125,14 +123,20 @@ DecisionRecord whole_decision() {
 }
 
 PolicyVersion version() {
-  return {
-      .version = 2, .yaml = "", .sha256 = kHash, .base_dir = "", .applied_at = kTime, .applied_by = "cleo"};
+  return {.version = 2,
+          .yaml = "",
+          .sha256 = kHash,
+          .base_dir = "",
+          .applied_at = kTime,
+          .applied_by = "cleo",
+          .event = 2};
 }
 
 PolicyVersion whole_version() {
   PolicyVersion whole = version();
   whole.yaml = "version: 1\ndatasets: []\n";
-  whole.after_decision = 0;
+  whole.why = "the board agreed";
+  whole.after_decision = 5;
   whole.event = 3;
   return whole;
 }
@@ -171,8 +175,8 @@ std::vector<SampleRecord> minimal_records() {
       {"plan", line(least_plan())},
       {"decision", line(least_decision())},
       {"clock",
-       line(ClockEvent{.seq = 1, .kind = "backwards", .ledger_time = kTime, .wall_clock = kTime, .by = ""})},
-      {"migration", line(SchemaMigration{.version = 2, .at = kTime})},
+       line(ClockEvent{
+           .seq = 1, .kind = "backwards", .ledger_time = kTime, .wall_clock = kTime, .by = "", .event = 1})},
       {"credential", line(CredentialEvent{.seq = 1,
                                           .revoked = true,
                                           .credential = "c1",
@@ -215,19 +219,16 @@ std::vector<SampleRecord> full_records() {
   clock.kind = "confirmed";
   clock.by = "cleo";
   clock.event = 6;
-  auto& migration = record.operator()<SchemaMigration>(10);
-  migration.after_decision = 5;
-  migration.event = 7;
-  auto& credential = record.operator()<CredentialEvent>(11);
+  auto& credential = record.operator()<CredentialEvent>(10);
   credential.revoked = false;
   credential.type = "token";
   credential.until = kLater;
   credential.value = kHash;
   credential.why = "joined";
-  auto& key = record.operator()<KeyEvent>(12);
+  auto& key = record.operator()<KeyEvent>(11);
   key.retired = true;
   key.why = "lost";
-  auto& recovery = record.operator()<RecoveryEvent>(13);
+  auto& recovery = record.operator()<RecoveryEvent>(12);
   recovery.restored = 4;
   recovery.dropped = 2;
   recovery.why = "the disk came back";

@@ -217,6 +217,29 @@ TEST_CASE("an approval is of the request as it was seen", "[api]") {
   CHECK(approved.body.at("approvals").at("given").at(0).at("by") == "bob");
 }
 
+TEST_CASE("an approval keeps the reason that came with it, and needs none", "[api]") {
+  ServedClinic clinic;
+  const auto approve = [&](const std::string& body) {
+    const std::string route =
+        "/v1/requests/" + clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();
+    const std::string tag = clinic.ask(kBob, "GET", route).header("etag");
+    return clinic.ask(kBob, "POST", route + "/approve", body, {.headers = {{"if-match", tag}}});
+  };
+  const auto given = [](const Reply& reply) {
+    return reply.body.at("approvals").at("given").at(0).at("why");
+  };
+  for (const char* none : {"", "{}", R"({"why":null})"}) {
+    CAPTURE(none);
+    CHECK(given(approve(none)).is_null());
+  }
+  CHECK(given(approve(R"({"why":"agreed with the board"})")) == "agreed with the board");
+  for (const char* wrong : {R"({"why":1})", R"({"because":"x"})", R"({"why":"x","why":"y"})"}) {
+    CAPTURE(wrong);
+    CHECK(approve(wrong).body.at("code") == "bad_body");
+  }
+  CHECK(approve(R"({"why":" "})").status == 400);
+}
+
 TEST_CASE("who waits for a request is told as soon as it changes", "[api]") {
   ServedClinic clinic;
   const std::string id = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();

@@ -321,3 +321,22 @@ TEST_CASE("a policy without principals is not served", "[daemon]") {
                               " 2>" + daemon.folder.path("said");
   CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
 }
+
+TEST_CASE("a ledger of a development version is not served", "[daemon]") {
+  const DaemonProcess daemon;
+  {
+    // The application_id is the four bytes at 68 of the file.
+    std::fstream file(daemon.ledger(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(68).write("EPSL", 4);
+    REQUIRE(file);
+  }
+  for (const char* check : {"", " --check"}) {
+    CAPTURE(check);
+    const std::string command = std::string(EPSILOG_SERVE) + " --config " + daemon.folder.path("serve.yaml") +
+                                check + " 2>" + daemon.folder.path("said");
+    CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
+    std::ifstream said(daemon.folder.path("said"));
+    const std::string text{std::istreambuf_iterator<char>(said), {}};
+    CHECK_THAT(text, says("written by a development version of Epsilog; not readable"));
+  }
+}

@@ -36,7 +36,6 @@ struct LedgerFacts {
   Counts policy_versions;
   Counts limit_changes;
   Counts clock_events;
-  Counts schema_migrations;  ///< numbered here by position, not by version
   Counts accounts;
   Counts limit_removals;
   Counts relocations;
@@ -96,7 +95,7 @@ class Inspection final {
   /// Where seq leaves a gap, ids do not ascend or times go back; at most 100 of the decisions, then as
   /// many of the clock events, each named by the decision it came after; then event_faults().
   [[nodiscard]] std::vector<OrderFault> order_faults();
-  /// Where the order of policy versions, clock events, migrations and relocations leaves a gap, contradicts
+  /// Where the order of policy versions, clock events and relocations leaves a gap, contradicts
   /// their own numbers, the decisions they stand between or their times; `seq` is the place in that order;
   /// at most 100.
   [[nodiscard]] std::vector<OrderFault> event_faults();
@@ -108,8 +107,8 @@ class Inspection final {
   [[nodiscard]] std::vector<OrderFault> lifecycle_faults();
   /// A calendar held, or not, other than the clock events say.
   [[nodiscard]] std::vector<std::string> clock_faults();
-  /// What meta, policy versions, changes and removals of limits, clock events, migrations and relocations
-  /// say of each other: gaps in the numbers of events, an order of events that is not that of decisions or
+  /// What meta, policy versions, changes and removals of limits, clock events and relocations say of each
+  /// other: gaps in the numbers of events, an order of events that is not that of decisions or
   /// times, a limit change that is not of its policy version, a last time that nothing has.
   [[nodiscard]] std::vector<StoredFault> record_faults();
   /// Every account by id, whatever its checksum, which is a fault if it is wrong.

@@ -46,7 +46,7 @@
 //   (15) Calendar time, by which budgets renew, is ledger time unless the calendar is held: since the
 //        wall clock was found more than five minutes ahead of what it was trusted with in this boot
 //        plus CLOCK_BOOTTIME since, it is the ledger time before that, until confirm_clock().
-//   (16) What is no decision (policy versions with their limits, clock events, migrations, relocations) is
+//   (16) What is no decision (policy versions with their limits, clock events, relocations) is
 //        numbered 1, 2, … in the order in which it happened, and says the last decision before it. So the
 //        whole history has one order, which no time has a part in.
 //   (17) Where the active policy names a replica, its file holds every line up to a trailer before a value of
@@ -55,7 +55,6 @@
 //
 // States of a transaction: transaction.hpp. States of a ledger
 //   absent -> usable    create(); never overwrites
-//   schema 1 to 3 -> usable  migrate(); every other call finds it unusable
 //   lines -> read-only  import_lines(); nobody writes to it
 //   usable -> poisoned  SQLITE_IOERR*, CORRUPT or NOTADB while writing, COMMIT included: L.poisoned is
 //                       written and synced before the turn ends (docs/recovery.md). Not for lack of room, nor
@@ -72,7 +71,7 @@
 //                         as this Ledger's writing connection read them, or left them by a COMMIT that
 //                         returned: used under the turn while PRAGMA data_version of that connection, read
 //                         after BEGIN IMMEDIATE, is what it was. It changes with every commit of any other
-//                         connection, be it of another object, process or program, or of a migration.
+//                         connection, be it of another object, process or program.
 //                         Versions never change (7): who knows one goes by its number.
 //   after a foreign       the edge of the tree, rows that never change, and what rows said of times, if the
 //   commit                line known last has its leaf in its place still. That line has 16 random bytes that
@@ -118,31 +117,6 @@ namespace epsilog::ledger {
 class LedgerState;
 class TransactionState;
 
-/// What migrate() did.
-struct Migration {
-  std::int64_t from = 0;            ///< schema found
-  std::int64_t to = 0;              ///< schema left; equal: nothing was done
-  std::string copy;                 ///< path of the copy of the old file; "" when nothing was done
-  std::vector<StoredFault> faults;  ///< why nothing was done; empty if there was nothing to do
-};
-
-/// What a policy text means, for a migration, which reads none.
-struct PolicyMeaning {
-  std::string implies;                ///< PolicyVersion::implies
-  std::vector<AccountName> accounts;  ///< those it opened if they were not there; others opened when used
-};
-
-/// What whoever knows policies and questions adds to a migration; each may be empty.
-struct MigrationSteps {
-  std::function<PolicyMeaning(const PolicyVersion&)> meaning;
-  /// Holds what the migration made, a ledger at that path that nobody else knows, against itself. What it
-  /// returns is why it is not put in place.
-  std::function<std::vector<StoredFault>(const std::string& path)> verify;
-  /// Told, now and then, which part of the decisions was written and compared, 0..1; `verify` comes after
-  /// that.
-  std::function<void(double)> progress;
-};
-
 /// What recover_from() did.
 struct ReplicaRecovery {
   std::string ledger_id = {};
@@ -161,7 +135,8 @@ struct ReplicaRecoverySteps {
   std::string why = {};
   /// What is wrong in the replica with a right trailer after it goes away, and all that follows it.
   bool accept_truncated = false;
-  /// As of MigrationSteps: of what was made, before it takes the ledger's place.
+  /// Holds what was made, a ledger at that path that nobody else knows, against itself, before it takes the
+  /// ledger's place. What it returns is why it is not put there.
   std::function<std::vector<StoredFault>(const std::string& path)> verify = {};
 };
 
@@ -189,16 +164,6 @@ class Ledger final {
   ///         LedgerBusy, LedgerIo.
   static std::string create(const std::string& path, const PolicyVersion& policy,
                             const std::vector<AccountState>& accounts, const Options& options = {});
-  /// Brings a ledger of an older schema to this one's, under the turn: its history is written anew, compared
-  /// and verified beside it, then put in its place in one transaction. What show and history tell does not
-  /// change. The old file is kept as L.schema1, 2 or 3, mode 0400, durable before the ledger is touched.
-  /// Repeatable: after a crash the ledger is whole in either schema, and the copy may be made again.
-  /// Ensures  a ledger with faults is as it was, and they are returned.
-  /// Throws   LedgerUnusable (no ledger, newer schema, something else lies at L.schema1, or a copy that holds
-  ///          what the ledger lacks), LedgerCorrupt, LedgerBusy (also for want of room),
-  ///          LedgerIo (poisoned, or now is).
-  static Migration migrate(const std::string& path, const Options& options = {},
-                           const MigrationSteps& steps = {});
   /// Makes a new ledger of the lines of another one (Snapshot::each_line), which is read-only: row for row
   /// the same, the clock's observation aside. `next_line` gives them without line feeds, then nothing.
   /// Returns how many there were. Throws  LedgerCorrupt naming the line that is none, or cannot follow; as
@@ -208,8 +173,8 @@ class Ledger final {
                                    const std::function<std::optional<std::string>()>& next_line);
   /// Puts back what a replica holds and the ledger does not, or builds a ledger that is not there, and
   /// records that; what follows the replica's last trailer is cut off, for nobody was told of it. Where that
-  /// is accepted (accept_truncated), so is what follows the last one that is right, and on record. Of the
-  /// data tokens of lines that are put back the ledger knows the hash alone. A poisoned ledger stays
+  /// is accepted (accept_truncated), so is what follows the last one that is right, and on record. Of a data
+  /// token whose bytes the ledger has not the row says the hash alone. A poisoned ledger stays
   /// poisoned, and is touched only where clear_poison() would. Repeatable after a crash.
   /// Requires  `by` and `why` not "".
   /// Throws    LedgerCorrupt: a line or trailer is wrong with an acknowledged one after it, or the two are
@@ -230,14 +195,15 @@ class Ledger final {
   /// holds after it, and with the recovery as its last line, which the replica then gets. Where no replica
   /// can be used what came after the backup is forgotten: only if that is accepted. Repeatable after a crash,
   /// until the ledger is there. Requires  `by` not "". Throws    LedgerUnusable (something is there; the
-  /// backup is none, or of an older schema), LedgerIo (the
+  /// backup is none), LedgerIo (the
   ///           backup is poisoned), LedgerCorrupt (replica and backup are not of one history, or as
   ///           recover_from()), ReplicaUnavailable, InvalidParameter (a rollback that nobody accepts),
   ///           LedgerBusy; what `hold` throws. Nothing but lock files is left then.
   static Restoration restore(const std::string& path, const std::string& backup, const RestoreSteps& steps,
                              const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
-  /// Throws  LedgerUnusable (no ledger, not one, newer or older schema, a link, a rollback journal beside
+  /// Throws  LedgerUnusable (no ledger, not one, of a development version or a newer program, a link, a
+  /// rollback journal beside
   ///         it), LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold).
   ///         Opening a poisoned ledger succeeds; begin() refuses.
   [[nodiscard]] static Ledger open(const std::string& path, const Options& options);

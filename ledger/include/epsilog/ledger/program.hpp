@@ -7,19 +7,15 @@
 
 namespace epsilog::ledger {
 
-/// The rules a decision is made, judged, shown and replayed under. Every change of what is decided, or of how
-/// that is recorded, takes the next number; the number never falls along the history.
-enum class Rules : std::int64_t {
-  first = 1,      ///< what schemas 1 and 2 were written under
-  joints = 2,     ///< what waits is decided under the active policy; ends with its period (docs/rules.md)
-  first_use = 3,  ///< whole answers on a grid below 1 are released as whole numbers
-};
-/// What is decided now is decided under these.
-inline constexpr Rules kRules = Rules::first_use;
+/// The rules by which a decision is made, judged, shown and replayed (docs/rules.md). A change of what is
+/// decided, or of how that is recorded, takes the next number.
+enum class Rules : std::int64_t { first = 1 };
+/// What is decided now is decided under these. A reader refuses any other.
+inline constexpr Rules kRules = Rules::first;
 
 struct Program {
-  std::string version;  ///< "0.1.0"; "" in rows from before it was recorded
-  std::string commit;   ///< abbreviated, "+" behind it when there were changes beside it; "unknown"; ""
+  std::string version;  ///< "0.1.0"
+  std::string commit;   ///< abbreviated, "+" behind it when there were changes beside it; "unknown"
 
   friend bool operator==(const Program&, const Program&) = default;
 };

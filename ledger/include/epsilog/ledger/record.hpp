@@ -66,17 +66,16 @@ struct PolicyVersion {
   std::string base_dir;      ///< absolute; relative source paths start here
   std::string applied_at;    ///< ledger time
   std::string applied_by;
-  /// The last decision before it, and its place among the events; -1 and 0 where that was not recorded.
-  std::int64_t after_decision = -1;
-  std::int64_t event = 0;
-  /// Canonical JSON of what the text means, for whoever cannot read it; "" where no program of today can.
-  std::string implies = {};
+  std::string why = {};             ///< the reason that was given; "" = none
+  std::int64_t after_decision = 0;  ///< the last decision before it
+  std::int64_t event = 0;           ///< its place among the events
+  std::string implies = {};         ///< canonical JSON of what the text means, for readers without YAML
 };
 
 /// One mechanism call as recorded, values aside.
 ///
 /// Numbers are exact and in canonical form, and stored as the text of that form; an optional one is nothing
-/// where it does not apply, also in rows from before it was recorded. Lengths (sensitivity, inflated, lambda,
+/// where it does not apply. Lengths (sensitivity, inflated, lambda,
 /// grid, centre, bound) are in the unit of the drawn statistic, those squared in its square; losses in nats.
 /// In a planned release all but `centre` are positive. The ledger sees to the ranges of epsilon and delta
 /// (quantity.hpp); the signs of the others are for who reads them to see.
@@ -139,8 +138,8 @@ struct ReleaseRecord {
   std::optional<accounting::Rational> published = {};  ///< the same; nothing unless all components have one
   std::vector<ComponentRecord> components;
   CellKeys cells;             ///< by the keys of `by`; empty for a scalar
-  std::string unit = {};      ///< of privacy: "patient_id max_rows=3", "row"; "" in rows of schema 1
-  std::string relation = {};  ///< of neighbours: "add-remove", "replace-one"; "" in rows of schema 1
+  std::string unit = {};      ///< of privacy: "patient_id max_rows=3", "row"
+  std::string relation = {};  ///< of neighbours: "add-remove", "replace-one"
   /// Of a batch, which has no cells of its own and whose components are those of its rows; else empty.
   std::vector<ReleaseRow> rows = {};
   /// Of a batch that is charged as one.
@@ -200,7 +199,7 @@ enum class Outcome {
 /// Thread-safety: pure function.
 [[nodiscard]] const char* outcome_name(Outcome outcome);
 
-/// Whether that says how a principal is known: "claimed", or "unix:", "token:", "cert:" and which.
+/// Whether that says how a principal is known: "claimed", or "unix:", "token:" and which.
 /// Thread-safety: pure function.
 [[nodiscard]] bool is_way_in(std::string_view via);
 
@@ -223,10 +222,10 @@ struct DecisionDraft {
   bool issues_token = false;    ///< of token_issued: 32 random bytes are drawn, which are its data token
 };
 
-/// A data token as it is recorded: 32 random bytes. A line has their SHA-256, and so has a ledger of lines.
+/// A data token as it is recorded: 32 random bytes, and their SHA-256, which alone stands in a line.
 struct DataToken {
   using Bytes = std::array<unsigned char, 32>;
-  std::optional<Bytes> bytes = {};  ///< none in a ledger of lines, and where they are withheld
+  std::optional<Bytes> bytes = {};  ///< none in a row made of a line, and where they are withheld
   Bytes sha256{};
 };
 
@@ -246,11 +245,11 @@ struct StoredDecision {
   std::int64_t line = 0;  ///< index of its line (docs/record_format.md)
   std::string id;         ///< 26 characters, bytewise time-ordered
   std::string created_at;
-  /// How the principal was known: "claimed", "unix:UID", "token:ID", "cert:ID". draft.via says the same.
+  /// How the principal was known: "claimed", "unix:UID", "token:ID". draft.via says the same.
   std::string via = "claimed";
   Rules rules = kRules;
   Program program = {};
-  std::int64_t decided_under = 0;  ///< the policy version active then; 0 where that was not recorded
+  std::int64_t decided_under = 0;  ///< the policy version active then
   DecisionDraft draft;
   std::vector<AccountState> accounts;  ///< draft.touched, as they stood after the decision
   std::vector<Charge> charges;
@@ -258,7 +257,7 @@ struct StoredDecision {
   std::vector<std::vector<accounting::Rational>> component_values;  ///< [component][cell]
   std::vector<accounting::Rational> values;    ///< [cell], post-processed; of a batch row after row
   accounting::PostProcessing post_processing;  ///< how `values` follow; of a batch its rows say that
-  /// Of token_issued with DecisionDraft::issues_token; nothing where the id is the token (older programs).
+  /// Of token_issued with DecisionDraft::issues_token.
   std::optional<DataToken> token = {};
   bool durable = true;  ///< false: not known to be on disk, and values of both kinds and token are withheld
   bool in_replica =
@@ -296,15 +295,7 @@ struct ClockEvent {
   std::string ledger_time;          ///< before a step of the clock; of a confirmation, its own
   std::string wall_clock;           ///< what it showed then
   std::string by;                   ///< who confirmed; "" otherwise
-  std::int64_t event = 0;           ///< its place among the events; 0 where that was not recorded
-};
-
-/// When a later schema was applied: decisions up to `after_decision` were written by an earlier one.
-struct SchemaMigration {
-  std::int64_t version = 0;
-  std::int64_t after_decision = 0;
-  std::string at;
-  std::int64_t event = 0;  ///< its place among the events; 0 where that was not recorded
+  std::int64_t event = 0;           ///< its place among the events
 };
 
 /// Where the source of a dataset is found from then on, until a policy version or another relocation.

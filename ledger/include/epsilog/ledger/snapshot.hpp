@@ -167,8 +167,6 @@ class Snapshot final {
   [[nodiscard]] std::int64_t credential_events();
   /// By seq.
   void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
-  /// By version.
-  [[nodiscard]] std::vector<SchemaMigration> schema_migrations();
 
  private:
   friend class Inspection;

@@ -44,7 +44,7 @@ struct AuditReport {
   StorageCheck storage = StorageCheck::full;  ///< as was asked
   std::int64_t records = 0;                   ///< decisions examined
   std::vector<AuditFault> faults;
-  /// What older rules allowed that today's would not; no fault of the ledger.
+  /// What an auditor has to know and is no fault of the ledger.
   std::vector<AuditFault> notes;
   std::vector<ledger::Relocation> relocations;  ///< by seq
   /// How many approvals are `claimed` of those that came at the first credential or after it, and the first
@@ -64,7 +64,7 @@ struct ReplayedDecision {
   std::string decision_id;
   std::string created_at;
   std::string outcome;                   ///< as recorded: "granted", "refused", …
-  ledger::Rules rules = ledger::kRules;  ///< it was judged by
+  ledger::Rules rules = ledger::kRules;  ///< it was decided under
   std::int64_t policy_version = 0;
   std::string policy_sha256;       ///< of that version
   std::vector<AuditFault> faults;  ///< empty: the same again, every text and every integer

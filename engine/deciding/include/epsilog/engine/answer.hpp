@@ -75,9 +75,9 @@ struct Answer {
     std::int64_t seq = 0;     ///< 0 for plan
     std::string ledger_id;
     std::string created_at;                ///< "" for plan
-    std::int64_t decided_under = 0;        ///< the version active then; 0 for plan, and where not recorded
-    ledger::Rules rules = ledger::kRules;  ///< it was decided under (docs/rules.md)
-    ledger::Program program = {};          ///< that recorded it; empty for plan, and where not recorded
+    std::int64_t decided_under = 0;        ///< the version active then; 0 for plan
+    ledger::Rules rules = ledger::kRules;  ///< it was decided under
+    ledger::Program program = {};          ///< that recorded it; empty for plan
     std::vector<ledger::AccountState>
         accounts;                     ///< those touched, after the decision; for plan as they stand
     std::vector<Reason> reasons;      ///< of a recorded decision, the first of
@@ -85,16 +85,16 @@ struct Answer {
     std::string parent;               ///< the decision this one is about; "" without
     std::string deadline;             ///< until when a reserved or pending one stays; "" otherwise
     std::vector<Approval> approvals;  ///< so far; not in a history
-    /// Of a reservation against a data token: the token, once it was issued, which is 64 hexadecimal digits,
-    /// or the id of the decision that issued it (older programs); "" in a ledger of lines, which has only its
-    /// SHA-256. Of another one, the id of the decision from which on the data may have been seen. Else "".
+    /// Of a reservation against a data token: the token, once it was issued, which is 64 hexadecimal digits;
+    /// "" where the ledger has only its SHA-256, because the row was made of a line. Of another one, the id
+    /// of the decision from which on the data may have been seen. Else "".
     std::string token;
     std::string token_sha256 = {};  ///< in hexadecimal digits, of a token that is such digits; else ""
     std::string ended_by;           ///< the decision that ended it without an answer; "" otherwise
     /// Of a request that waits or waited, as it stands and under the policy that is active: for approve().
     /// Means nothing else, and is another one after whatever was recorded about it, and under another policy.
     std::string tag = {};
-    std::string why;  ///< of a rejection, or policy_changed; "" = not said
+    std::string why;  ///< of an approval or rejection, or policy_changed; "" = not said
     /// Where the line of `decision_id` stands, in the tree that this call's COMMIT made durable, or in that
     /// of today if it recorded nothing. Nothing for plan, in a history and in pending, where `durable` is
     /// false, and where what is needed of the tree cannot be read (`audit verify` names that).

@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "epsilog/ledger/program.hpp"
-
 namespace epsilog::engine {
 
 enum class RefusalCode : std::uint8_t {
@@ -81,11 +79,11 @@ class [[nodiscard]] Decision final {
 inline constexpr std::size_t kReasonsStored = 16;
 inline constexpr std::size_t kReasonBytesStored = 8 * 1024;
 
-/// Those of a decision that are stored; under the first rules it was all of them.
-[[nodiscard]] std::vector<Reason> stored_reasons(const Decision& decision, ledger::Rules rules);
+/// Those of a decision that are stored.
+[[nodiscard]] std::vector<Reason> stored_reasons(const Decision& decision);
 /// The text stored with a decision: the array of its reasons, or, when there are more than are stored,
 /// {"count": N, "first": […]}.
-[[nodiscard]] std::string reasons_text(const Decision& decision, ledger::Rules rules);
+[[nodiscard]] std::string reasons_text(const Decision& decision);
 [[nodiscard]] std::string reasons_json(const std::vector<Reason>& reasons);
 /// Back.
 /// Throws  LedgerCorrupt.

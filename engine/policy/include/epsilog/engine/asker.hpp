@@ -16,7 +16,7 @@ struct Asker {
   Asker(const char* who) : Asker(std::string(who)) {}  // NOLINT(google-explicit-constructor)
 
   std::string name;
-  std::string via;  ///< "claimed", "unix:UID", "token:ID", "cert:ID": stored with the decision
+  std::string via;  ///< "claimed", "unix:UID", "token:ID": stored with the decision
 };
 
 }  // namespace epsilog::engine

@@ -215,12 +215,14 @@ class Engine final {
   Answer cancel(const std::string& id, const Asker& by);
   /// Answer::recorded.token is the data token of a reservation that was made against one.
   Answer issue_token(const std::string& id, const Asker& by);
-  /// The last one that is needed decides the request again, on the balances of that moment.
+  /// Records an approval, with the reason if one is given. The last one that is needed decides the request
+  /// again, on the balances of that moment.
   /// With `seen`, the tag of an answer (Answer::recorded.tag, as show() and pending() tell it), only if the
   /// request still stands as it stood there, and the policy that decides is the same. Where nothing would be
   /// recorded, because the request does not wait any more or `by` has approved it, the answer says so.
   /// Throws  ChangedSinceSeen (changed_meanwhile.hpp): nothing was recorded.
-  Answer approve(const std::string& id, const Asker& by, const std::optional<std::string>& seen = {});
+  Answer approve(const std::string& id, const Asker& by, const std::string& why = {},
+                 const std::optional<std::string>& seen = {});
   Answer reject(const std::string& id, const Asker& by, const std::string& why);
   /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
   /// to EngineOptions::unreadable, here and in history().

@@ -1,12 +1,12 @@
--- Epsilog ledger, schema version 4: constant facts once, every event a record in a hashed tree. Never edited: a
--- change is the next numbered file.
---
--- Applied to an empty file. A ledger of schema 3 is not altered: its history is written anew into such a file,
--- record by record, and compared (docs/ledger_format.md).
+-- Epsilog ledger, format 1: constant facts once, every event a record in a hashed tree. Applied to an empty file.
+-- After the first release this file is never edited: a change is a new table in the next numbered file.
 --
 -- Times are milliseconds since 1970 in UTC, 0 where there is none; identifiers are bytes; amounts are grid units
 -- of their measure, at most 2^61. What one row says, no other repeats. That rows follow from each other is seen
 -- to by who writes and by the audit; triggers stand where anybody with a shell could undo history by mistake.
+--
+-- A CHECK bounds numbers and lengths and says what follows from a word that is known. None lists the words that a
+-- column may hold (outcome, holding, kind, cause, type): a reader knows them, and an unknown one is a fault.
 
 CREATE TABLE meta(
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -17,7 +17,6 @@ CREATE TABLE meta(
   policy_versions INTEGER NOT NULL CHECK (policy_versions >= 1),
   limit_changes INTEGER NOT NULL CHECK (limit_changes >= 0),
   clock_events INTEGER NOT NULL CHECK (clock_events >= 0),
-  schema_migrations INTEGER NOT NULL CHECK (schema_migrations >= 0),
   accounts INTEGER NOT NULL CHECK (accounts >= 0),
   limit_removals INTEGER NOT NULL CHECK (limit_removals >= 0),
   relocations INTEGER NOT NULL CHECK (relocations >= 0),
@@ -47,8 +46,9 @@ CREATE TABLE policy_version(
   base_dir TEXT NOT NULL,
   applied_at INTEGER NOT NULL CHECK (applied_at > 0),
   applied_by TEXT NOT NULL CHECK (applied_by <> ''),
-  after_decision INTEGER NOT NULL CHECK (after_decision >= -1),
-  event INTEGER NOT NULL CHECK (event >= 0)
+  why TEXT NOT NULL,
+  after_decision INTEGER NOT NULL CHECK (after_decision >= 0),
+  event INTEGER NOT NULL CHECK (event >= 1)
 ) STRICT;
 
 CREATE TABLE account(
@@ -77,7 +77,7 @@ CREATE TABLE name(
 -- A name is looked for in two indexes, so that damage of one gives nobody a second number.
 CREATE INDEX name_again ON name(name, no);
 
--- Programs that recorded decisions; 0 in a decision stands for none on record.
+-- Programs that recorded decisions.
 CREATE TABLE build(
   no INTEGER PRIMARY KEY CHECK (no >= 1),
   version TEXT NOT NULL,
@@ -85,19 +85,20 @@ CREATE TABLE build(
   UNIQUE (version, revision)
 ) STRICT;
 
--- A question under a policy version and how it is answered; '' where it was not.
+-- A question under a policy version and how it is answered; release '' where it was not.
 CREATE TABLE plan(
   no INTEGER PRIMARY KEY CHECK (no >= 1),
   digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
   policy_version INTEGER NOT NULL REFERENCES policy_version(version),
-  question TEXT NOT NULL,
+  question TEXT NOT NULL CHECK (question <> ''),
   release TEXT NOT NULL,
   first_at INTEGER NOT NULL CHECK (first_at > 0)
 ) STRICT;
 
 -- outcome: 1 granted, 2 refused, 3 reserved, 4 pending, 5 approved, 6 rejected, 7 token issued, 8 voided,
 -- 9 forfeited. holding: 0 none, 1 plain, 2 against a data token. parent: seq, 0 for none. via: empty for "claimed".
--- token: 32 random bytes; in a read-only ledger their SHA-256; empty where the token is the id.
+-- token_sha256: of the data token that it issued, else empty. token: its 32 bytes, empty where this file does not
+-- hold them, because the row was made of a line, which has the hash alone.
 CREATE TABLE decision(
   seq INTEGER PRIMARY KEY CHECK (seq >= 1),
   line INTEGER NOT NULL CHECK (line >= 1),
@@ -108,27 +109,30 @@ CREATE TABLE decision(
   key TEXT NOT NULL,
   parent INTEGER NOT NULL CHECK (parent BETWEEN 0 AND seq - 1),
   deadline INTEGER NOT NULL,
-  outcome INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 9),
+  outcome INTEGER NOT NULL CHECK (outcome >= 1),
   reasons TEXT NOT NULL,
   rules INTEGER NOT NULL CHECK (rules >= 1),
-  build INTEGER NOT NULL,
+  build INTEGER NOT NULL CHECK (build >= 1),
   policy_version INTEGER NOT NULL,
-  decided_under INTEGER NOT NULL CHECK (decided_under >= 0),
+  decided_under INTEGER NOT NULL CHECK (decided_under >= 1),
   dataset INTEGER NOT NULL,
   plan INTEGER NOT NULL,
   purpose TEXT NOT NULL,
-  holding INTEGER NOT NULL CHECK (holding BETWEEN 0 AND 2),
+  holding INTEGER NOT NULL CHECK (holding >= 0),
   conflicting_key TEXT NOT NULL,
   verb TEXT NOT NULL,
   why TEXT NOT NULL,
   component_values TEXT NOT NULL,
   "values" TEXT NOT NULL,
   token BLOB NOT NULL CHECK (length(token) IN (0, 32)),
-  CHECK ((outcome = 2) = (reasons <> '')),
-  CHECK (parent > 0 OR outcome <= 4),
-  CHECK (parent = 0 OR outcome <> 4),
-  CHECK (CASE WHEN outcome IN (3, 4) THEN deadline > time ELSE deadline = 0 END),
-  CHECK ((outcome = 1) = ("values" <> ''))
+  token_sha256 BLOB NOT NULL CHECK (length(token_sha256) IN (0, 32)),
+  CHECK (token_sha256 <> x'' OR token = x''),
+  CHECK (deadline = 0 OR deadline > time),
+  CHECK (reasons = '' OR "values" = ''),
+  CHECK (outcome <> 1 OR ("values" <> '' AND deadline = 0)),
+  CHECK (outcome <> 2 OR (reasons <> '' AND deadline = 0)),
+  CHECK (outcome <> 3 OR (reasons = '' AND deadline > 0)),
+  CHECK (outcome <> 4 OR (reasons = '' AND deadline > 0 AND parent = 0))
 ) STRICT;
 
 CREATE UNIQUE INDEX decision_by_key ON decision(principal, key) WHERE key <> '';
@@ -155,12 +159,6 @@ CREATE TABLE movement(
   "limit" INTEGER NOT NULL CHECK ("limit" BETWEEN 0 AND 2305843009213693952),
   PRIMARY KEY (seq, account)
 ) STRICT, WITHOUT ROWID;
-
--- The text of a request that does not follow from the other columns, of ledgers from before schema 4.
-CREATE TABLE legacy_request(
-  seq INTEGER PRIMARY KEY REFERENCES decision(seq),
-  request TEXT NOT NULL CHECK (substr(request, 1, 1) = '{')
-) STRICT;
 
 -- Derived from decision: what is reserved or pending and not resolved. It exists to be found by deadline.
 CREATE TABLE open_decision(
@@ -196,19 +194,11 @@ CREATE TABLE limit_removal(
 CREATE TABLE clock_event(
   seq INTEGER PRIMARY KEY CHECK (seq >= 1),
   after_decision INTEGER NOT NULL CHECK (after_decision >= 0),
-  kind TEXT NOT NULL CHECK (kind IN ('backwards', 'forwards', 'confirmed')),
+  kind TEXT NOT NULL CHECK (kind <> ''),
   ledger_time INTEGER NOT NULL CHECK (ledger_time > 0),
   wall_clock INTEGER NOT NULL,
   by TEXT NOT NULL,
-  event INTEGER NOT NULL CHECK (event >= 0),
-  CHECK ((kind = 'confirmed') = (by <> ''))
-) STRICT;
-
-CREATE TABLE schema_migration(
-  version INTEGER PRIMARY KEY CHECK (version >= 2),
-  after_decision INTEGER NOT NULL CHECK (after_decision >= 0),
-  at INTEGER NOT NULL CHECK (at > 0),
-  event INTEGER NOT NULL CHECK (event >= 0)
+  event INTEGER NOT NULL CHECK (event >= 1)
 ) STRICT;
 
 -- Where the source of a dataset is found from then on, whatever its policy says.
@@ -259,11 +249,11 @@ CREATE TABLE recovery(
 ) STRICT;
 
 -- Which row is which line, and the leaf of its hash. kind: 0 ledger, 1 policy, 2 place of a policy,
--- 3 relocation, 4 account, 5 limit change, 6 limit removal, 7 plan, 8 decision, 9 clock event, 10 migration,
--- 11 credential, 12 key, 13 recovery. row: the number in its table.
+-- 3 relocation, 4 account, 5 limit change, 6 limit removal, 7 plan, 8 decision, 9 clock event, 10 credential,
+-- 11 key, 12 recovery. row: the number in its table.
 CREATE TABLE log(
   idx INTEGER PRIMARY KEY CHECK (idx >= 0),
-  kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 13),
+  kind INTEGER NOT NULL CHECK (kind >= 0),
   row INTEGER NOT NULL,
   blind BLOB NOT NULL CHECK (length(blind) = 16),
   leaf BLOB NOT NULL CHECK (length(leaf) = 32)
