@@ -21,6 +21,7 @@
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/lines_missing.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -330,12 +331,14 @@ bool check_side_by_side(std::vector<ledger::Snapshot>& views, AuditReport& repor
 
 AuditReport audit_replay_by(Threads threads, const std::string& ledger_path, Visit visit,
                             const Progress& progress, StorageCheck storage, Poison poison,
-                            std::chrono::milliseconds slice) {
+                            std::chrono::milliseconds slice, const ledger::Options& opening) {
   AuditReport report;
   report.storage = storage;
   try {
-    const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
+    const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path, opening);
+    report.end_memory = ledger.end_memory();
     std::vector<ledger::Snapshot> found = views(ledger, threads);
+    report.untold_replicas = found.front().untold_replicas();
     if (found.size() == 1 || !check_side_by_side(found, report, visit, progress, slice))
       check_in_order(found.front(), report, visit, progress, slice);
     const auto reason = poison == Poison::is_fault ? ledger.poisoned() : std::nullopt;
@@ -343,6 +346,8 @@ AuditReport audit_replay_by(Threads threads, const std::string& ledger_path, Vis
       report.faults.push_back(
           {"ledger", std::string(kPoisoned), *reason + "; nobody can write to it until `epsilog recover`"});
     }
+  } catch (const ledger::LinesMissing& error) {
+    report.faults.push_back({"ledger", std::string(kLinesMissing), error.what()});
   } catch (const LedgerCorrupt& error) {  // a ledger, and so damaged that it cannot be opened
     report.faults.push_back({"ledger", "ledger_corrupt", error.what()});
   }
@@ -359,22 +364,40 @@ AuditReport audit_verify(const std::string& ledger_path, const Progress& progres
   return audit_replay_by(Threads::where_it_pays, ledger_path, {}, progress, storage, Poison::is_fault);
 }
 
+namespace {
+
+/// Throws  LedgerCorrupt, ending with `consequence`, unless the ledger verifies. The mark of the poison does not
+/// count: it is what is to be cleared.
+void require_verified(const std::string& ledger_path, const ledger::Options& opening,
+                      const std::string& consequence) {
+  const AuditReport report = audit_replay_by(Threads::where_it_pays, ledger_path, {}, {}, StorageCheck::full,
+                                             Poison::is_no_fault, kSlice, opening);
+  if (report.ok) return;
+  const AuditFault& first = report.faults.front();
+  const std::string said = "the ledger does not verify, so " + consequence + ": " +
+                           std::to_string(report.faults.size()) + " faults, the first in " + first.record + ": " +
+                           first.message;
+  throw LedgerCorrupt(said);
+}
+
+}  // namespace
+
 RecoverReport recover(const std::string& ledger_path, const std::string& by, const std::string& why,
-                      const EngineOptions& options) {
+                      const EngineOptions& options, bool accept_rollback) {
+  ledger::Options opening = options.ledger_options();
+  opening.accept_missing_lines = accept_rollback;
   const ledger::RecoveryState state = ledger::Ledger::recovery_state(ledger_path);
-  if (!state.poisoned) return {};
-  if (state.rebooted && state.problems.empty()) {
-    const AuditReport report = audit_replay(ledger_path, {});  // the mark is what is to be cleared
-    if (!report.ok) {
-      const AuditFault& first = report.faults.front();
-      throw LedgerCorrupt(
-          "the ledger does not verify, so it stays poisoned: " + std::to_string(report.faults.size()) +
-          " faults, the first in " + first.record + ": " + first.message);
-    }
+  RecoverReport report{.was_poisoned = state.poisoned, .reason = state.reason};
+  if (state.poisoned) {
+    if (state.rebooted && state.problems.empty()) require_verified(ledger_path, opening, "it stays poisoned");
+    // Refuses, saying why, unless all of that holds.
+    ledger::Ledger::clear_poison(ledger_path, {.by = by, .why = why}, opening);
   }
-  // Refuses, saying why, unless all of that holds.
-  ledger::Ledger::clear_poison(ledger_path, {.by = by, .why = why}, options.ledger_options());
-  return {.was_poisoned = true, .reason = state.reason};
+  if (accept_rollback) {
+    require_verified(ledger_path, opening, "nothing was done");
+    report.accepted = ledger::Ledger::accept_rollback(ledger_path, by, why, opening);
+  }
+  return report;
 }
 
 }  // namespace epsilog::engine

@@ -7,6 +7,7 @@
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/engine/audit_report.hpp"
 #include "epsilog/engine/progress.hpp"
+#include "epsilog/ledger/ledger_options.hpp"
 
 namespace epsilog::engine {
 
@@ -24,10 +25,11 @@ enum class Poison { is_no_fault, is_fault };
 inline constexpr std::chrono::milliseconds kSlice{5};
 
 /// audit_replay() by as many threads, in such slices. `visit` and `progress` are called on the one that
-/// calls.
+/// calls. `opening`: how the ledger is opened.
 AuditReport audit_replay_by(Threads threads, const std::string& ledger_path,
                             accounting::CallbackRef<void(const ReplayedDecision&)> visit,
                             const Progress& progress, StorageCheck storage,
-                            Poison poison = Poison::is_no_fault, std::chrono::milliseconds slice = kSlice);
+                            Poison poison = Poison::is_no_fault, std::chrono::milliseconds slice = kSlice,
+                            const ledger::Options& opening = {});
 
 }  // namespace epsilog::engine

@@ -313,6 +313,10 @@ std::optional<std::string> Engine::poisoned() const {
   return state_->poisoned();
 }
 
+LedgerCondition Engine::condition() const {
+  return {.end_memory = state_->writer().end_memory(), .untold_replicas = state_->snapshot().untold_replicas()};
+}
+
 std::optional<std::string> Engine::calendar_held_at() const {
   return state_->snapshot().calendar_held_at();
 }

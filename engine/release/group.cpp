@@ -46,6 +46,9 @@ std::exception_ptr own_copy(const std::exception_ptr& fault) {
     std::rethrow_exception(fault);
   } catch (const ledger::ReplicaUnavailable& error) {
     return std::make_exception_ptr(ledger::ReplicaUnavailable(std::string(error.what())));
+  } catch (const ledger::LinesMissing& error) {
+    return std::make_exception_ptr(
+        ledger::LinesMissing(std::string(error.what()), error.remembered(), error.found()));
   } catch (const ledger::LedgerRolledBack& error) {
     return std::make_exception_ptr(ledger::LedgerRolledBack(std::string(error.what())));
   } catch (const LedgerBusy& error) {

@@ -36,6 +36,19 @@ bool on_record(Connection& db, const Meta& meta, const std::string& poison) {
   return last && last->cause == "poisoned" && last->why.starts_with(poison);
 }
 
+/// What L.lock remembers and the ledger does not have. Requires  a transaction that has written nothing.
+std::optional<AcceptedRollback> missing_lines(TransactionState& begun) {
+  Connection& db = begun.ledger->writer();
+  const EndReading remembered = read_remembered_end(begun.ledger->turn_file());
+  if (!remembered.end || holds_end(db, *remembered.end)) return std::nullopt;
+  return AcceptedRollback{.remembered = remembered.end->lines, .found = begun.meta.log_size};
+}
+
+void note(RecoveryEvent& event, const AcceptedRollback& accepted) {
+  event.remembered = static_cast<std::uint64_t>(accepted.remembered);
+  event.found = static_cast<std::uint64_t>(accepted.found);
+}
+
 }  // namespace
 
 void require_recoverable(const std::string& path, const std::string& boot_id) {
@@ -67,7 +80,7 @@ RecoveryState Ledger::recovery_state(const std::string& path, const std::string&
   const CommitMark mark = read_commit_mark(files);  // of a failure that the marker could not be made to say
   const bool failed_here = mark.state == CommitMark::State::poisoned && mark.boot_id == boot_id;
   state.rebooted = boot_known && marker->boot_id != boot_id && !failed_here;
-  Snapshot snapshot = open_read_only(path).snapshot();
+  Snapshot snapshot = open_read_only(path, {.accept_missing_lines = true}).snapshot();  // it only looks
   state.problems = Inspection(snapshot).storage_faults(false);
   state.advice = advice_for(state, boot_known);
   return state;
@@ -100,6 +113,7 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
     state.guarded("recording the recovery", [&](TransactionState& begun) {
       RecoveryEvent event{.seq = 0, .cause = "poisoned", .at = "", .by = recovery.by, .why = ""};
       event.why = recovery.why.empty() ? poison : poison + "; " + recovery.why;
+      if (const std::optional<AcceptedRollback> missing = missing_lines(begun)) note(event, *missing);
       begun.insert_recovery(std::move(event));
     });
     try {
@@ -109,6 +123,27 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
     }
   }
   remove_poison(files, ledger.state_->turn_file());
+}
+
+AcceptedRollback Ledger::accept_rollback(const std::string& path, const std::string& by, const std::string& why,
+                                         const Options& options) {
+  if (by.empty() || why.empty()) {
+    throw InvalidParameter("ledger: a rollback is accepted by somebody and for a reason");
+  }
+  Options accepting = options;
+  accepting.accept_missing_lines = true;
+  Ledger ledger = open(path, accepting);
+  Transaction transaction = ledger.begin();
+  const std::optional<AcceptedRollback> missing =
+      transaction.state_->guarded("looking for missing lines", &missing_lines);
+  if (!missing) return {};
+  transaction.state_->guarded("recording the rollback", [&](TransactionState& begun) {
+    RecoveryEvent event{.seq = 0, .cause = "rolled_back", .at = "", .by = by, .why = why};
+    note(event, *missing);
+    begun.insert_recovery(std::move(event));
+  });
+  static_cast<void>(ledger.commit(std::move(transaction)));
+  return *missing;
 }
 
 }  // namespace epsilog::ledger

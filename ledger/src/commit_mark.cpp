@@ -5,12 +5,12 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "epsilog/ledger/digest.hpp"
+#include "mark_fields.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -45,13 +45,6 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return fields;
 }
 
-std::optional<std::int64_t> seq_of(std::string_view digits) {
-  std::int64_t seq = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seq);
-  if (error != std::errc() || end != digits.data() + digits.size() || seq < 0) return std::nullopt;
-  return seq;
-}
-
 CommitMark unreadable() {
   return {.state = CommitMark::State::unreadable, .boot_id = ""};
 }
@@ -79,22 +72,16 @@ std::string commit_mark_bytes(const CommitMark& mark) {
   bytes += " " + one_field(mark.boot_id, 64) + " " + std::string(kStates.at(state)) + " " +
            std::to_string(mark.first) + " " + one_field(mark.time, 32) + " " +
            one_field(mark.reason, kReasonMax) + "\n";
-  bytes += sha256_hex(bytes) + "\n";
-  bytes.resize(kCommitMarkBytes, '\n');
-  return bytes;
+  return sealed_mark(std::move(bytes), kCommitMarkBytes);
 }
 
 CommitMark parse_commit_mark(std::string_view bytes) {
   if (bytes.find_first_not_of('\0') == std::string_view::npos) return {};
-  const auto line_end = bytes.find('\n');
-  if (bytes.size() != kCommitMarkBytes || line_end == std::string_view::npos) return unreadable();
-  const std::string_view line = bytes.substr(0, line_end);
-  if (bytes.substr(line_end + 1, 64) != sha256_hex(std::string(bytes.substr(0, line_end + 1)))) {
-    return unreadable();
-  }
-  const std::vector<std::string_view> fields = fields_of(line);
+  const auto line = line_of_mark(bytes, kCommitMarkBytes);
+  if (!line) return unreadable();
+  const std::vector<std::string_view> fields = fields_of(*line);
   if (fields.size() != 6 || fields[0] != kKind) return unreadable();
-  const auto first = seq_of(fields[3]);
+  const auto first = count_field(fields[3]);
   for (std::size_t i = 0; i < kStates.size() && first; ++i) {
     if (fields[2] != kStates[i]) continue;
     return {.state = static_cast<CommitMark::State>(i),

@@ -16,6 +16,18 @@
 namespace epsilog::ledger {
 namespace {
 
+/// A ledger that lay here and is gone had a budget, and what was spent of it would be spent again.
+void require_forgotten(const LedgerFiles& files, const EndReading& remembered, const std::string& forget) {
+  if (!remembered.end || remembered.end->ledger_id == forget) return;
+  const RememberedEnd& end = *remembered.end;
+  throw LedgerUnusable(
+      files.lock() + " remembers a ledger that lay here: id " + end.ledger_id + ", " +
+      std::to_string(end.lines) + " lines, the last of " + end.time +
+      ". A new ledger would give its whole budget again. If you have its replica: `epsilog recover --from "
+      "REPLICA`. If you have a backup: `epsilog restore`. If another ledger is wanted here: `epsilog init "
+      "--forget-ledger " + end.ledger_id + "`");
+}
+
 /// All but the row of meta, which it returns.
 Meta fill(Connection& db, const std::string& ledger_id, PolicyVersion policy,
           const std::vector<AccountState>& accounts, const ClockObservation& clock) {
@@ -52,7 +64,8 @@ void require_distinct(const std::vector<AccountState>& accounts) {
 }  // namespace
 
 std::string Ledger::create(const std::string& path, const PolicyVersion& policy,
-                           const std::vector<AccountState>& accounts, const Options& options) {
+                           const std::vector<AccountState>& accounts, const Options& options,
+                           const std::string& forget_ledger) {
   require_sound_policy(policy);
   require_distinct(accounts);
   const std::string ledger_id = random_hex_128();
@@ -60,7 +73,8 @@ std::string Ledger::create(const std::string& path, const PolicyVersion& policy,
   const std::optional<Replica> replica = options.replica ? options.replica(policy) : std::optional<Replica>();
   try {
     // The replica first: a ledger is not there before what it needs is.
-    make_ledger_file(path, [&](Connection& db) {
+    make_ledger_file(path, options, [&](Connection& db, const EndReading& remembered) {
+      require_forgotten(locate(path), remembered, forget_ledger);
       Meta meta = fill(db, ledger_id, policy, accounts, first_observation(options.clock()));
       if (replica) meta.replica_size = meta.log_size;
       insert_meta(db, meta);

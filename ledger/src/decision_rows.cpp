@@ -9,6 +9,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
+#include "recorded_line.hpp"
 #include "request_text.hpp"
 #include "sha256.hpp"
 #include "stored_bytes.hpp"
@@ -332,7 +333,15 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
 }
 
 StoredDecision read_decision(Connection& connection, const Query& row, Reading reading) {
-  return decision_of(connection, record_of_row(connection, row), reading);
+  RecordedDecision recorded = record_of_row(connection, row);
+  if (reading == Reading::checked) {
+    try {
+      require_recorded(connection, recorded);
+    } catch (const LedgerCorrupt& fault) {
+      throw UnreadableRow(described(recorded.record) + fault.what());
+    }
+  }
+  return decision_of(connection, std::move(recorded), reading);
 }
 
 void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record,

@@ -31,7 +31,8 @@ enum class Reading { checked, as_stored };
 [[nodiscard]] StoredDecision decision_of(Connection& connection, RecordedDecision recorded,
                                          Reading reading = Reading::checked);
 
-/// The two.
+/// The two. Unless `as_stored`, the row has to be what was recorded, and so have its plan and policy version
+/// (recorded_line.hpp). Throws  UnreadableRow.
 [[nodiscard]] StoredDecision read_decision(Connection& connection, const Query& row,
                                            Reading reading = Reading::checked);
 

@@ -10,6 +10,7 @@
 #include "epsilog/ledger/canonical_json.hpp"
 #include "line_import.hpp"
 #include "recovery_record.hpp"
+#include "replica_handover.hpp"
 #include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
@@ -97,6 +98,15 @@ HeldByReplica read_held(const ReplicaFile& file, const std::string& path, std::i
   return held;
 }
 
+std::string line_of_replica(const ReplicaFile& file, std::int64_t index) {
+  std::int64_t number = 0;
+  for (LinesOfFile lines(file, 0); lines.next();) {
+    if (lines.line().starts_with("= ")) continue;
+    if (number++ == index) return lines.line();
+  }
+  return "";
+}
+
 std::int64_t lost_with(const HeldByReplica& held, const ReplicaFile& file, Connection& ledger) {
   std::int64_t lost = 0;
   for (LinesOfFile lines(file, held.end.end); lines.next();) {
@@ -133,6 +143,7 @@ void rebuild(Connection& to, const ReplicaFile& file, const HeldByReplica& held,
                                 meta.replica_size = held.end.size;
                               }};
   static_cast<void>(import_all(to, first_lines(file, held.end.size), rules));
+  if (ledger != nullptr) copy_untold(*ledger, to);
 }
 
 }  // namespace epsilog::ledger

@@ -26,6 +26,9 @@ struct HeldByReplica {
 /// Throws  LedgerCorrupt, saying what would be dropped; ReplicaUnavailable.
 [[nodiscard]] HeldByReplica read_held(const ReplicaFile& file, const std::string& path, std::int64_t kept,
                                       bool accept_truncated);
+/// The line of that number, without its line feed; "" if there is none. Reads the file up to it.
+/// Throws  ReplicaUnavailable.
+[[nodiscard]] std::string line_of_replica(const ReplicaFile& file, std::int64_t index);
 /// Of the lines that follow what is held, how many are not lines of the ledger to the byte.
 /// Throws  StorageFailure, ReplicaUnavailable.
 [[nodiscard]] std::int64_t lost_with(const HeldByReplica& held, const ReplicaFile& file, Connection& ledger);

@@ -237,9 +237,13 @@ std::int64_t import_all(Connection& db, const std::function<std::optional<std::s
 }
 
 std::int64_t Ledger::import_lines(const std::string& path,
-                                  const std::function<std::optional<std::string>()>& next_line) {
+                                  const std::function<std::optional<std::string>()>& next_line,
+                                  const Options& options) {
   std::int64_t lines = 0;
-  make_ledger_file(path, [&](Connection& db) { lines = import_all(db, next_line, {}); });
+  make_ledger_file(path, options, [&](Connection& db, const EndReading& remembered) {
+    lines = import_all(db, next_line, {});
+    if (!options.accept_missing_lines) require_remembered_lines(db, remembered, locate(path));
+  });
   return lines;
 }
 

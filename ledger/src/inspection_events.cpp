@@ -144,6 +144,8 @@ class Events final {
         " FROM recovery AS r LEFT JOIN log AS l ON l.kind = 12 AND l.row = r.seq"
         " WHERE l.idx IS NULL OR r.restored > l.idx OR (r.cause = 'rebuilt' AND r.restored <> l.idx)"
         " OR (r.cause IN ('poisoned', 'rolled_back') AND (r.restored > 0 OR r.dropped > 0 OR r.why = ''))"
+        // Both numbers or neither, of lines before this one; and an accepted rollback has a reason.
+        " OR (r.remembered > 0) <> (r.found > 0) OR r.found > l.idx OR (r.remembered > 0 AND r.why = '')"
         " ORDER BY r.seq");
     if (!meta_.clock.wall_clock.empty() && !is_time(meta_.clock.wall_clock)) {
       fault("meta", "event_differs",

@@ -61,6 +61,7 @@ Standing read_since(Connection& connection, Standing then) {
   Standing now{.meta = read_meta(connection), .last_id = "", .policy_version = 0, .log = std::move(then.log)};
   const std::string decided_at = read_last_decision(connection, now);
   require_last_line(connection, now.meta);
+  now.untold = read_untold(connection);
   const bool follows = now.log.follow(connection, now.meta.log_size);
   if (!follows) connection.shared().forget();
   if (follows && only_decisions_came(then.meta, now.meta)) {

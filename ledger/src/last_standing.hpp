@@ -12,10 +12,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "connection.hpp"
 #include "queries.hpp"
 #include "record_log.hpp"
+#include "remembered_end.hpp"
+#include "replica_handover.hpp"
 
 namespace epsilog::ledger {
 
@@ -24,7 +27,16 @@ struct Standing {
   std::string last_id;              ///< of the last decision; "" when there is none
   std::int64_t policy_version = 0;  ///< the active one
   RecordLog log;
+  std::vector<UntoldReplica> untold = {};
 };
+
+/// The end of the ledger that stands so.
+[[nodiscard]] inline RememberedEnd end_of(const Standing& standing) {
+  return {.ledger_id = standing.meta.ledger_id,
+          .lines = standing.meta.log_size,
+          .leaf = standing.log.last_leaf(),
+          .time = standing.meta.last_time};
+}
 
 /// Thread-safety: none; used under the turn.
 class LastStanding final {

@@ -41,6 +41,10 @@ const std::string& Ledger::ledger_id() const {
   return state_->ledger_id();
 }
 
+EndMemory Ledger::end_memory() const {
+  return read_remembered_end(state_->files()).memory;
+}
+
 std::optional<std::string> Ledger::poisoned() const {
   return state_->poisoned();
 }
@@ -81,6 +85,7 @@ std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
     Meta& meta = state.meta;
     if (!state.dated) meta.last_time = state.last_time_before;  // nothing has the time it would say
     meta.replica_size = state.reserve_in_replica();
+    state.note_replaced_replica();
     // Whatever goes wrong from here on, the next turn looks at the file.
     state_->last_standing().forget();
     db.query(kUpdateMeta)
@@ -99,14 +104,22 @@ std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
   }
   RecordLog log = state.log;
   log.drop_lines();
-  state_->last_standing().committed({.meta = state.meta,
-                                     .last_id = state.last_id,
-                                     .policy_version = state.policy_version,
-                                     .log = std::move(log)});
+  Standing standing{.meta = state.meta,
+                    .last_id = state.last_id,
+                    .policy_version = state.policy_version,
+                    .log = std::move(log),
+                    .untold = state.untold};
+  const RememberedEnd end = end_of(standing);
+  state_->last_standing().committed(std::move(standing));
   state_->settled();
+  state_->remember_end(end);
   std::vector<StoredDecision> recorded = std::move(state.recorded);
   for (StoredDecision& decision : recorded) decision.log->tree = tree;
   state.write_to_replica(tree, recorded);
+  if (!state.untold.empty()) {
+    state_->last_standing().forget();
+    state.tell_replaced_replicas();
+  }
   state_->checkpoint_if_due();
   return recorded;
 }

@@ -195,7 +195,53 @@ bool LedgerState::take_turn_within(std::chrono::milliseconds wait) {
 
 void LedgerState::settle_what_was_left() {
   // Of another boot or not: settling what is durable already does no harm.
-  if (read_commit_mark(turn_).state != CommitMark::State::settled) settle_all();
+  if (read_commit_mark(turn_).state == CommitMark::State::settled) return;
+  require_nothing_missing();  // settling would cut off the evidence
+  settle_all();
+}
+
+void LedgerState::require_nothing_missing() const {
+  try {
+    require_lines(*writer_, read_remembered_end(turn_));
+  } catch (const StorageFailure& failure) {
+    throw_translated(failure, "ledger " + files_.database);
+  }
+}
+
+EndReading LedgerState::remembered_end() const {
+  return options_.accept_missing_lines ? EndReading{} : read_remembered_end(files_);
+}
+
+void LedgerState::require_lines(Connection& reader, const EndReading& remembered) const {
+  if (!options_.accept_missing_lines) require_remembered_lines(reader, remembered, files_);
+}
+
+void LedgerState::require_remembered_end(const Standing& standing) {
+  const EndReading remembered = read_remembered_end(turn_);
+  const RememberedEnd now = end_of(standing);
+  if (remembered.end == now) return;
+  require_lines(*writer_, remembered);
+  if (options_.accept_missing_lines) return;  // the mark stays until the recovery is on record
+  if (remembered.memory == EndMemory::none) {
+    warn("nothing remembers how many lines it should have: it is a copy, or " + files_.lock() +
+         " was deleted. From now on that file remembers " + std::to_string(now.lines));
+  } else if (remembered.memory == EndMemory::unreadable) {
+    warn(files_.lock() + " is damaged and does not say how many lines the ledger should have. From now on it "
+         "remembers " + std::to_string(now.lines));
+  }
+  remember_end(now);
+}
+
+void LedgerState::remember_end(const RememberedEnd& end) noexcept {
+  try {
+    const int error = write_remembered_end(turn_, end);
+    if (error != 0) {
+      warn(system_message("cannot write to " + files_.lock() + " how many lines the ledger has", error) +
+           "; everything that was recorded is durable, and the next writer tries again");
+    }
+  } catch (const std::exception&) {
+    return;
+  }
 }
 
 void LedgerState::settle_all() {
@@ -388,6 +434,7 @@ void LedgerState::leave_main_file_complete() noexcept {
     if (!process_lock_.take_until(std::chrono::steady_clock::now())) return;
     turn_ = process_lock_.file();
     require_usable_for_writing();
+    require_nothing_missing();
     settle_what_was_left();
     writer_->wait_for_others(std::chrono::milliseconds(0));
     checkpoint(SQLITE_CHECKPOINT_TRUNCATE);

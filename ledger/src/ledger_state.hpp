@@ -21,6 +21,7 @@
 #include "open_ledger.hpp"
 #include "reading_gate.hpp"
 #include "record_log.hpp"
+#include "remembered_end.hpp"
 #include "replication.hpp"
 #include "schema_comparison.hpp"
 #include "turnstile.hpp"
@@ -94,6 +95,21 @@ class LedgerState final {
   void committing(std::int64_t first);
   /// COMMIT returned, and with it the sync of the log.
   void settled() noexcept;
+  /// Compares the ledger with what L.lock remembers of its end, and brings the mark up to date where it is
+  /// behind, unreadable or not there. `standing` is what this transaction found.
+  /// Requires  the turn is held, a transaction that has written nothing yet.
+  /// Throws    LinesMissing, LedgerBusy (L.lock cannot be read), StorageFailure, LedgerCorrupt.
+  void require_remembered_end(const Standing& standing);
+  /// Writes the end of the ledger into L.lock, after COMMIT returned. If that fails, it warns and the next
+  /// turn does it. Requires  the turn is held.
+  void remember_end(const RememberedEnd& end) noexcept;
+  /// What L.lock remembers, for a reader: before its snapshot begins.
+  /// Throws  LedgerBusy.
+  [[nodiscard]] EndReading remembered_end() const;
+  /// Throws  LinesMissing unless `reader` sees every line that was remembered before its snapshot began, or
+  ///         that is accepted (Options::accept_missing_lines).
+  void require_lines(Connection& reader, const EndReading& remembered) const;
+
   /// Makes durable what can be read, whether or not somebody left a mark.
   /// Requires  the turn is held.
   /// Throws    LedgerBusy, LedgerIo (poisoned, or now is), LedgerCorrupt.
@@ -135,6 +151,7 @@ class LedgerState final {
   [[nodiscard]] std::optional<std::string> poisoned(accounting::CallbackRef<CommitMark()> mark_left) const;
   void require_usable_for_writing() const;
   void settle_what_was_left();
+  void require_nothing_missing() const;
   enum class Settling { done, taken, impossible };
   [[nodiscard]] Settling try_to_settle() noexcept;
   [[nodiscard]] bool turn_taken() const noexcept;

@@ -8,9 +8,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <exception>
+#include <optional>
 
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "turnstile.hpp"
 
 namespace epsilog::ledger {
 NewLedgerFile::NewLedgerFile(const LedgerFiles& final_files) : files_(final_files) {
@@ -69,16 +72,34 @@ void require_nothing_there(const LedgerFiles& files) {
   }
 }
 
-bool make_ledger_file(const std::string& path, accounting::CallbackRef<void(Connection&)> fill,
+void remember_new_ledger(const LedgerFiles& files, int lock_file, const RememberedEnd& end,
+                         const Options& options) noexcept {
+  try {
+    const int error = write_remembered_end(lock_file, end);
+    if (error == 0 || !options.warn) return;
+    options.warn(system_message("cannot write to " + files.lock() + " how many lines the ledger has", error) +
+                 "; the next writer tries again");
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+bool make_ledger_file(const std::string& path, const Options& options,
+                      accounting::CallbackRef<void(Connection&, const EndReading&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept) {
   make_directory_if_missing(path);
   const LedgerFiles files = locate(path);
   require_nothing_there(files);
+  ProcessLock lock(files);
+  lock.take(deadline_after(options.wait), options.waiting);
+  const EndReading remembered = read_remembered_end(lock.file());
   const NewLedgerFile temporary(files);
+  std::optional<RememberedEnd> end;
   try {
     Connection db(temporary.files(), Connection::Role::creator);
     db.execute("BEGIN IMMEDIATE");
-    fill(db);
+    fill(db, remembered);
+    end = end_of(db);
     db.execute("COMMIT");
     db.move_log_into_file(temporary.files());
   } catch (const StorageFailure& failure) {
@@ -86,6 +107,7 @@ bool make_ledger_file(const std::string& path, accounting::CallbackRef<void(Conn
   }
   if (accept && !accept(temporary.files().database)) return false;
   temporary.give_name(files);
+  remember_new_ledger(files, lock.file(), *end, options);
   return true;
 }
 

@@ -5,6 +5,8 @@
 
 #include "connection.hpp"
 #include "epsilog/accounting/callback.hpp"
+#include "epsilog/ledger/ledger_options.hpp"
+#include "remembered_end.hpp"
 
 namespace epsilog::ledger {
 
@@ -34,12 +36,20 @@ void require_nothing_there(const LedgerFiles& files);
 void make_directory_if_missing(const std::string& path);
 
 /// Makes a file of mode 0600, its directory (0750) too if only that is missing, of what `fill` writes into an
-/// empty one in one transaction. Nothing is ever overwritten; whatever `fill` throws, nothing is left.
+/// empty one in one transaction. Nothing is ever overwritten; whatever `fill` throws, nothing is left but lock
+/// files. `fill` is given what L.lock remembers of the ledger that lay there, and L.lock remembers the new one
+/// once it has its name.
 /// `accept`, if there is one, is given the path of what was made and says whether it gets its name: false is
-/// returned otherwise, and nothing is left. Throws  LedgerUnusable (something is there), LedgerBusy,
-/// LedgerIo, and what `fill` throws, its StorageFailure
-///         translated.
-bool make_ledger_file(const std::string& path, accounting::CallbackRef<void(Connection&)> fill,
+/// returned otherwise, and nothing is left.
+/// Throws  LedgerUnusable (something is there), LedgerBusy (also if the writer lock is not to be had within
+///         `options.wait`), LedgerIo, and what `fill` throws, its StorageFailure translated.
+bool make_ledger_file(const std::string& path, const Options& options,
+                      accounting::CallbackRef<void(Connection&, const EndReading&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept = {});
+
+/// Writes the end of a ledger that just got its name into L.lock, and warns if that fails: the next writer does
+/// it. Requires  the writer lock, of which `lock_file` is the file.
+void remember_new_ledger(const LedgerFiles& files, int lock_file, const RememberedEnd& end,
+                         const Options& options) noexcept;
 
 }  // namespace epsilog::ledger

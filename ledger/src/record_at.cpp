@@ -24,7 +24,7 @@ constexpr const char* kClockEventAt = "SELECT " EPSILOG_CLOCK_COLUMNS " FROM clo
 constexpr const char* kCredentialAt = EPSILOG_CREDENTIAL_COLUMNS " WHERE seq = ?1";
 constexpr const char* kKeyAt = "SELECT seq, retired, verifier_key, at, by, why FROM key_event WHERE seq = ?1";
 constexpr const char* kRecoveryAt =
-    "SELECT seq, cause, restored, dropped, at, by, why FROM recovery WHERE seq = ?1";
+    "SELECT seq, cause, restored, dropped, at, by, why, remembered, found FROM recovery WHERE seq = ?1";
 
 /// The row of that number, as `read` makes it of a query that stands on it.
 template <class Read>
@@ -113,6 +113,8 @@ Record recovery_at(const Query& row) {
                        .cause = row.text(1),
                        .restored = count(row.integer(2)),
                        .dropped = count(row.integer(3)),
+                       .remembered = count(row.integer(7)),
+                       .found = count(row.integer(8)),
                        .at = row.time(4),
                        .by = row.text(5),
                        .why = row.text(6)};

@@ -33,7 +33,8 @@ constexpr const char* kInsertCredential =
 constexpr const char* kInsertKey =
     "INSERT INTO key_event(seq, retired, verifier_key, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
 constexpr const char* kInsertRecovery =
-    "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 class RowWriter final {
  public:
@@ -103,7 +104,8 @@ class RowWriter final {
   void operator()(const RecoveryEvent& event) const {
     connection_->query(kInsertRecovery)
         .with(event.seq, event.cause, static_cast<std::int64_t>(event.restored),
-              static_cast<std::int64_t>(event.dropped), stored_time(event.at), event.by, event.why)
+              static_cast<std::int64_t>(event.dropped), stored_time(event.at), event.by, event.why,
+              static_cast<std::int64_t>(event.remembered), static_cast<std::int64_t>(event.found))
         .run();
   }
 

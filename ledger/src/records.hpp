@@ -128,6 +128,10 @@ struct RecoveryEvent {
   std::string cause;           ///< a word: "poisoned", "behind_replica", "rebuilt", "restored", "rolled_back"
   std::uint64_t restored = 0;  ///< lines put back from a replica
   std::uint64_t dropped = 0;   ///< lines that were in the replica and stand nowhere now
+  /// Where an accepted rollback is recorded: how many lines L.lock remembered, and how many were found. Both
+  /// are 0 otherwise.
+  std::uint64_t remembered = 0;
+  std::uint64_t found = 0;
   std::string at;
   std::string by;
   std::string why = {};

@@ -94,8 +94,10 @@ constexpr auto kRecovery = [](auto& members, auto& event) {
   members.bytes("by", event.by);
   members.word("cause", event.cause, kCauses);
   members.count_if("dropped", event.dropped);
+  members.count_if("found", event.found);
   members.index();
   members.kind("recovery");
+  members.count_if("remembered", event.remembered);
   members.count_if("restored", event.restored);
   members.count("seq", event.seq, 1);
   members.text("time", event.at, is_time);

@@ -9,6 +9,8 @@
 #include "poison.hpp"
 #include "recovery_record.hpp"
 #include "replacement.hpp"
+#include "replica_handover.hpp"
+#include "remembered_lines.hpp"
 #include "replica_mark.hpp"
 #include "stored_bytes.hpp"
 
@@ -22,14 +24,25 @@ std::string ledger_id_of(Connection& db) {
 }
 
 RecoveryEvent event_of(const ReplicaRecoverySteps& steps, const char* cause, std::int64_t restored,
-                       std::int64_t dropped) {
+                       std::int64_t dropped, const AcceptedRollback& accepted) {
   return {.seq = 0,
           .cause = cause,
           .restored = static_cast<std::uint64_t>(restored),
           .dropped = static_cast<std::uint64_t>(dropped),
+          .remembered = static_cast<std::uint64_t>(accepted.remembered),
+          .found = static_cast<std::uint64_t>(accepted.found),
           .at = "",
           .by = steps.by,
           .why = steps.why};
+}
+
+/// What was recorded after a replica was replaced is not in it.
+void require_not_replaced(Connection& made, const std::string& replica, const ReplicaRecoverySteps& steps,
+                          const Options& options) {
+  const std::string replaced = replaced_at_its_end(made, replica, options);
+  if (replaced.empty() || steps.accept_rollback) return;
+  throw InvalidParameter("recover: " + replaced +
+                         ". Recover from the replica that has it; or, if that is lost, with --accept-rollback");
 }
 
 void tell_what_is_dropped(ReplicaRecovery& recovery, const HeldByReplica& held, const ReplicaFile& file) {
@@ -45,10 +58,13 @@ ReplicaRecovery rebuild_lost(const std::string& path, ReplicaFile& file, const s
   ReplicaRecovery recovery{.restored = held.end.size};
   tell_what_is_dropped(recovery, held, file);
   make_ledger_file(
-      path,
-      [&](Connection& db) {
-        rebuild(db, file, held, nullptr, event_of(steps, "rebuilt", held.end.size, held.dropped),
+      path, options,
+      [&](Connection& db, const EndReading& remembered) {
+        const AcceptedRollback accepted =
+            accepted_of(remembered, {.replica = &file, .held = &held}, locate(path), steps.accept_rollback);
+        rebuild(db, file, held, nullptr, event_of(steps, "rebuilt", held.end.size, held.dropped, accepted),
                 options.clock());
+        require_not_replaced(db, replica, steps, options);
         recovery.ledger_id = ledger_id_of(db);
       },
       [&](const std::string& made) {
@@ -62,9 +78,10 @@ ReplicaRecovery rebuild_lost(const std::string& path, ReplicaFile& file, const s
 /// The ledger has all that is right in the replica: what goes away with the rest is a line of it, before that
 /// is gone. One who was killed may have written it.
 void record_what_is_dropped(LedgerState& ledger, const ReplicaFile& file, const HeldByReplica& held,
-                            const ReplicaRecoverySteps& steps, const Options& options) {
+                            const ReplicaRecoverySteps& steps, const AcceptedRollback& accepted,
+                            const Options& options) {
   Connection& db = ledger.writer();
-  const RecoveryEvent event = event_of(steps, "behind_replica", 0, lost_with(held, file, db));
+  const RecoveryEvent event = event_of(steps, "behind_replica", 0, lost_with(held, file, db), accepted);
   const Meta meta = read_meta(db);
   const std::optional<RecoveryEvent> last = last_recovery(db, meta);
   if (last && last->cause == event.cause && last->restored == 0 && last->dropped == event.dropped &&
@@ -77,6 +94,7 @@ void record_what_is_dropped(LedgerState& ledger, const ReplicaFile& file, const 
   ledger.committing(meta.decisions + 1);
   db.execute("COMMIT");
   ledger.settled();
+  ledger.remember_end(end_of(db));
   write_replica_mark(ledger.turn_file(), {});  // what it held was said of what goes away
 }
 
@@ -84,8 +102,10 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
                          const ReplicaRecoverySteps& steps, const Options& options) {
   const bool poisoned = read_poison(locate(path)).has_value();
   if (poisoned) require_recoverable(path, current_boot_id());
+  Options accepting = options;
+  accepting.accept_missing_lines = true;  // what is missing may be in the replica
   LedgerState ledger(path, poisoned ? LedgerState::Access::recovery : LedgerState::Access::read_write,
-                     options);
+                     accepting);
   ReplicaRecovery recovery{.ledger_id = ledger.ledger_id()};
   const Turn turn(ledger);
   try {
@@ -99,6 +119,9 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
     require_one_history(held, replica, db, meta.log_size);
     recovery.restored = std::max<std::int64_t>(0, held.end.size - meta.log_size);
     tell_what_is_dropped(recovery, held, file);
+    const AcceptedRollback accepted =
+        accepted_of(read_remembered_end(ledger.turn_file()), {.ledger = &db, .replica = &file, .held = &held},
+                    ledger.files(), steps.accept_rollback);
     if (recovery.restored == 0) {
       if (held.acknowledged && poisoned) {
         throw LedgerIo(
@@ -106,7 +129,9 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
             " is poisoned, and has what is right in the replica: nothing is written to it before it "
             "is recovered. Move the replica away, run `epsilog recover`, then bring it back");
       }
-      if (held.acknowledged) record_what_is_dropped(ledger, file, held, steps, options);
+      if (held.acknowledged || accepted.remembered > 0) {
+        record_what_is_dropped(ledger, file, held, steps, accepted, options);
+      }
       cut_off(file, held);
       return recovery;
     }
@@ -114,8 +139,9 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
     {
       Connection to(made.files(), Connection::Role::creator);
       to.execute("BEGIN IMMEDIATE");
-      rebuild(to, file, held, &db, event_of(steps, "behind_replica", recovery.restored, held.dropped),
+      rebuild(to, file, held, &db, event_of(steps, "behind_replica", recovery.restored, held.dropped, accepted),
               options.clock());
+      require_not_replaced(to, replica, steps, options);
       to.execute("COMMIT");
       to.move_log_into_file(made.files());
     }
@@ -123,6 +149,7 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
     if (!recovery.faults.empty()) return recovery;
     cut_off(file, held);
     put_in_place(ledger, made.files(), meta.decisions);
+    ledger.remember_end(end_of(db));
   } catch (const StorageFailure& failure) {
     ledger.fail(failure, "putting back what the replica holds");
   }

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <exception>
+#include <optional>
+#include <utility>
 
 #include "commit_mark.hpp"
-#include "epsilog/ledger/digest.hpp"
+#include "mark_fields.hpp"
 #include "poison.hpp"
 
 namespace epsilog::ledger {
@@ -16,21 +17,6 @@ namespace {
 
 constexpr std::string_view kReplicaKind = "epsilog-replica-1";
 constexpr off_t kMarkPlace = kCommitMarkBytes;
-constexpr std::size_t kDigest = 64;
-
-/// The next of the fields that are separated by one blank each.
-std::string_view next_field(std::string_view& line) {
-  const auto blank = line.find(' ');
-  const std::string_view field = line.substr(0, blank);
-  line.remove_prefix(blank == std::string_view::npos ? line.size() : blank + 1);
-  return field;
-}
-
-std::int64_t count_of(std::string_view digits) {
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  return error == std::errc() && end == digits.data() + digits.size() && count > 0 ? count : 0;
-}
 
 /// Which counts here. Where boots cannot be told apart none does.
 ReplicaMark if_of(const std::string& ledger_id, ReplicaMark mark) {
@@ -45,22 +31,17 @@ std::string replica_mark_bytes(const ReplicaMark& mark) {
   std::string bytes(kReplicaKind);
   bytes += " " + mark.boot_id + " " + mark.ledger_id + " " + std::to_string(mark.size) + " " +
            std::to_string(mark.end) + "\n";
-  bytes += sha256_hex(bytes) + "\n";
-  bytes.resize(kCommitMarkBytes, '\n');
-  return bytes;
+  return sealed_mark(std::move(bytes), kCommitMarkBytes);
 }
 
 ReplicaMark parse_replica_mark(std::string_view bytes) {
-  const auto line_end = bytes.find('\n');
-  if (bytes.size() != kCommitMarkBytes || line_end == std::string_view::npos) return {};
-  if (bytes.substr(line_end + 1, kDigest) != sha256_hex(bytes.substr(0, line_end + 1))) return {};
-  std::string_view line = bytes.substr(0, line_end);
-  if (next_field(line) != kReplicaKind) return {};
+  std::optional<std::string_view> line = line_of_mark(bytes, kCommitMarkBytes);
+  if (!line || next_field(*line) != kReplicaKind) return {};
   ReplicaMark mark;
-  mark.boot_id = next_field(line);
-  mark.ledger_id = next_field(line);
-  mark.size = count_of(next_field(line));
-  mark.end = count_of(line);
+  mark.boot_id = next_field(*line);
+  mark.ledger_id = next_field(*line);
+  mark.size = count_field(next_field(*line)).value_or(0);
+  mark.end = count_field(*line).value_or(0);
   if (mark.end == 0) return {};
   return mark;
 }

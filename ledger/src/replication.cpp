@@ -87,17 +87,22 @@ void Replication::move(Connection& connection, int lock_file, std::int64_t size,
   look(connection, size, {}, {.replica = replica, .file = ReplicaFile::open(replica.path, files_)});
 }
 
-/// Compares everything after what was said to be there, writes it again and puts what is missing behind it.
-void Replication::look(Connection& connection, std::int64_t size, const ReplicaEnd& said, Known found) {
-  const FoundReplica there = read_replica(found.file, found.replica.path, connection, size, said);
-  write_again(found.file, there.known.end, there.verified.end);
-  if (found.file.size() > there.verified.end) found.file.cut(there.verified.end);
-  found.at = there.verified;
-  if (there.verified.size < size) {
-    found.file.reserve(there.verified.end, kAhead);
-    found.at = append_lines(found.file, connection, there.verified, size);
+ReplicaEnd catch_up(ReplicaFile& file, const Replica& replica, Connection& connection, std::int64_t size,
+                    const ReplicaEnd& said) {
+  const FoundReplica there = read_replica(file, replica.path, connection, size, said);
+  write_again(file, there.known.end, there.verified.end);
+  if (file.size() > there.verified.end) file.cut(there.verified.end);
+  ReplicaEnd at = there.verified;
+  if (at.size < size) {
+    file.reserve(at.end, kAhead);
+    at = append_lines(file, connection, at, size);
   }
-  if (found.at.end > there.known.end) sync_as_wanted(found.file, found.replica);
+  if (at.end > there.known.end) sync_as_wanted(file, replica);
+  return at;
+}
+
+void Replication::look(Connection& connection, std::int64_t size, const ReplicaEnd& said, Known found) {
+  found.at = catch_up(found.file, found.replica, connection, size, said);
   found.last_leaf = last_leaf(connection, size);
   known_ = std::move(found);
 }

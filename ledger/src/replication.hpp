@@ -71,6 +71,12 @@ class Replication final {
   std::optional<Known> known_;
 };
 
+/// Compares a replica with the first `size` lines of the ledger, writes again what is not known to be on its
+/// disk, and appends what is missing. `said`: as of read_replica(). Returns where it ends.
+/// Requires  a transaction. Throws  as read_replica(); nothing is written then.
+ReplicaEnd catch_up(ReplicaFile& file, const Replica& replica, Connection& connection, std::int64_t size,
+                    const ReplicaEnd& said);
+
 /// A new file with the first `size` lines, durable.
 /// Throws  ReplicaUnavailable; nothing is left then.
 void make_replica(const Replica& replica, const LedgerFiles& files, Connection& connection,

@@ -7,15 +7,19 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "from_replica.hpp"
 #include "ledger_copy.hpp"
 #include "new_ledger_file.hpp"
 #include "poison.hpp"
+#include "replica_handover.hpp"
 #include "recovery_record.hpp"
+#include "remembered_lines.hpp"
 #include "replica_mark.hpp"
 #include "turnstile.hpp"
 
@@ -40,8 +44,8 @@ void clear_marks(const LedgerFiles& files, int lock_file) {
 
 class Restoring final {
  public:
-  Restoring(const LedgerFiles& files, const RestoreSteps& steps, const Options& options)
-      : files_(files), steps_(steps), options_(options), copy_(files) {}
+  Restoring(const LedgerFiles& files, const RestoreSteps& steps, const Options& options, EndReading remembered)
+      : files_(files), steps_(steps), options_(options), remembered_(std::move(remembered)), copy_(files) {}
 
   /// False if the backup does not verify.
   bool copy(const std::shared_ptr<LedgerState>& backup) {
@@ -66,10 +70,17 @@ class Restoring final {
     done_.kept = meta.log_size;
     done_.replica = named_replica(db, meta);
     open_replica(meta);
-    if (!replica_) return;
+    if (!replica_) {
+      accepted_ = accepted_of(remembered_, {.ledger = &db}, files_, steps_.accept_rollback);
+      return;
+    }
     held_ = read_held(*replica_, done_.replica, meta.log_size, steps_.accept_truncated);
     require_one_history(held_, done_.replica, db, meta.log_size);
+    accepted_ = accepted_of(remembered_, {.ledger = &db, .replica = &*replica_, .held = &held_}, files_,
+                            steps_.accept_rollback && !steps_.why.empty());
     done_.restored = std::max<std::int64_t>(0, held_.end.size - meta.log_size);
+    done_.replica_lines = held_.end.size;
+    done_.replica_end = parse_canonical(line_of_replica(*replica_, held_.end.size - 1)).at("time").text();
     done_.dropped = lost_with(held_, *replica_, db);
     done_.dropped_from = held_.end.size;
     done_.dropped_bytes = replica_->size() - held_.end.end;
@@ -104,6 +115,7 @@ class Restoring final {
     if (replica_) cut_off(*replica_, held_);
     clear_marks(files_, lock_file);
     made.give_name(files_);
+    remember_new_ledger(files_, lock_file, *end_, options_);
   }
 
   [[nodiscard]] Restoration& done() noexcept { return done_; }
@@ -145,20 +157,36 @@ class Restoring final {
             .cause = replica_ ? "restored" : "rolled_back",
             .restored = static_cast<std::uint64_t>(done_.restored),
             .dropped = static_cast<std::uint64_t>(done_.dropped),
+            .remembered = static_cast<std::uint64_t>(accepted_.remembered),
+            .found = static_cast<std::uint64_t>(accepted_.found),
             .at = "",
             .by = steps_.by,
             .why = steps_.why};
   }
 
   void finish(Connection& db, const LedgerFiles& made) {
+    if (replica_) require_not_replaced(db);
     done_.tree = RecordLog::load(db, read_meta(db).log_size).head();
+    end_ = end_of(db);
     db.execute("COMMIT");
     db.move_log_into_file(made);
+  }
+
+  /// What was recorded after a replica was replaced is not in it.
+  void require_not_replaced(Connection& db) const {
+    const std::string replaced = replaced_at_its_end(db, done_.replica, options_);
+    if (replaced.empty() || (steps_.accept_rollback && !steps_.why.empty())) return;
+    throw InvalidParameter("restore: " + replaced +
+                           ". Restore with the replica that has it, --from; or, if that is lost, with "
+                           "--accept-rollback and a reason, --why");
   }
 
   const LedgerFiles& files_;
   const RestoreSteps& steps_;
   const Options& options_;
+  const EndReading remembered_;
+  AcceptedRollback accepted_;
+  std::optional<RememberedEnd> end_;  // of what was made
   NewLedgerFile copy_;
   std::optional<NewLedgerFile> made_;
   std::optional<ReplicaFile> replica_;
@@ -188,7 +216,7 @@ Restoration Ledger::restore(const std::string& path, const std::string& backup, 
   ProcessLock lock(files);
   lock.take(deadline_after(options.wait), options.waiting);
   require_settled_place(files, lock.file());
-  Restoring restoring(files, steps, options);
+  Restoring restoring(files, steps, options, read_remembered_end(lock.file()));
   try {
     if (!restoring.copy(source)) return restoring.done();
     restoring.look_for_replica();

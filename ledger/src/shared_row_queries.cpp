@@ -173,6 +173,10 @@ void SharedRows::know_plan(PlanRecord plan) {
   known_plans_.emplace(std::move(question), std::move(plan));
 }
 
+bool SharedRows::is_recorded(RecordKind kind, std::int64_t number) const {
+  return recorded_.contains({kind, number});
+}
+
 void SharedRows::insert_name(Connection& connection, std::int64_t no, const std::string& name) {
   connection.query(kInsertName).with(no, name).run();
   numbers_of_names_[name] = no;
@@ -199,6 +203,7 @@ void SharedRows::forget() {
   known_plans_.clear();
   numbers_of_plans_.clear();
   accounts_.clear();
+  recorded_.clear();
 }
 
 void SharedRows::forget_if_changed(Connection& connection) {

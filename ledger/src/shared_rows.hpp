@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -44,6 +45,10 @@ class SharedRows final {
   [[nodiscard]] const PlanRecord* known_plan(const PlanRecord& plan) const;
   void know_plan(PlanRecord plan);
 
+  /// Whether a plan or policy version was compared with its line (recorded_line.hpp) and is as it was then.
+  [[nodiscard]] bool is_recorded(RecordKind kind, std::int64_t number) const;
+  void know_recorded(RecordKind kind, std::int64_t number) { recorded_.emplace(kind, number); }
+
   /// New rows, of the number that follows.
   void insert_name(Connection& connection, std::int64_t no, const std::string& name);
   void insert_build(Connection& connection, std::int64_t no, const Program& program);
@@ -64,6 +69,7 @@ class SharedRows final {
   std::unordered_map<Sha256, std::int64_t, DigestHash> numbers_of_plans_;
   std::unordered_multimap<std::string, PlanRecord> known_plans_;  // by question
   std::unordered_map<std::int64_t, AccountName> accounts_;
+  std::set<std::pair<RecordKind, std::int64_t>> recorded_;
   std::int64_t version_ = -1;  // PRAGMA data_version
 };
 

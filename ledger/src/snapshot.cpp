@@ -42,9 +42,11 @@ void SnapshotState::begin() {
   meta_.reset();
   reader = std::make_unique<ReadingGate::Reader>(ledger->gate());
   try {
+    const EndReading remembered = ledger->remembered_end();
     connection->query("BEGIN").run();
     // A deferred transaction begins with its first read. What the row says is for who needs it.
     static_cast<void>(connection->query("SELECT one FROM meta").step());
+    ledger->require_lines(*connection, remembered);
     connection->shared().forget_if_changed(*connection);
   } catch (...) {
     end();
@@ -467,6 +469,14 @@ void Snapshot::each_relocation(const std::function<void(const Relocation&)>& vis
              .by = rows.text(Column::by),
              .why = rows.text(Column::why)});
     }
+  });
+}
+
+std::vector<std::string> Snapshot::untold_replicas() {
+  return state_->reading([](Connection& connection) {
+    std::vector<std::string> paths;
+    for (const UntoldReplica& untold : read_untold(connection)) paths.push_back(untold.replica.path);
+    return paths;
   });
 }
 

@@ -115,6 +115,8 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
                            " was made from exported lines and is read-only: it shows a history, and grants "
                            "nothing");
     }
+    ledger->require_remembered_end(standing);
+    untold = standing.untold;
     ready_replica(standing, next);
     meta = standing.meta;
     log = standing.log;

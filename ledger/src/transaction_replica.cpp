@@ -1,4 +1,5 @@
 // What a transaction does about the replica, and when.
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -60,8 +61,47 @@ void TransactionState::replicate_under(const PolicyVersion& version) {
   if (moved) ledger->replication().move(ledger->writer(), ledger->turn_file(), lines_before, *next);
   if (next && !moved) ledger->replication().change(*next);
   if (!next) ledger->replication().forget();
+  if (replica && (!next || next->path != replica->path)) {
+    replaced = {.replica = *replica, .known = replica_ready ? lines_before : meta.replica_size, .size = 0};
+  }
   replica = std::move(next);
   replica_ready = true;
+}
+
+void TransactionState::note_replaced_replica() {
+  Connection& db = ledger->writer();
+  if (replica) {
+    forget_untold(db, replica->path);  // it is in use again
+    std::erase_if(untold, [&](const UntoldReplica& one) { return one.replica.path == replica->path; });
+  }
+  if (!replaced) return;
+  replaced->size = meta.log_size;
+  note_untold(db, *replaced);
+  std::erase_if(untold, [&](const UntoldReplica& one) { return one.replica.path == replaced->replica.path; });
+  untold.push_back(*replaced);
+}
+
+void TransactionState::tell_replaced_replicas() noexcept {
+  for (const UntoldReplica& one : std::vector(untold)) {
+    try {
+      Connection& db = ledger->writer();
+      db.execute("BEGIN IMMEDIATE");
+      const std::string failed = tell_untold(db, one, ledger->files());
+      if (failed.empty()) {
+        forget_untold(db, one.replica.path);
+        db.execute("COMMIT");
+        std::erase(untold, one);
+        continue;
+      }
+      ledger->roll_back();
+      ledger->warn("the replica that was replaced is not told so yet, and a restore would believe it: " + failed);
+    } catch (const StorageFailure& failure) {
+      ledger->roll_back();
+      ledger->warn(std::string("the replica that was replaced is not told so yet: ") + failure.what());
+    } catch (const std::exception&) {
+      ledger->roll_back();
+    }
+  }
 }
 
 std::int64_t TransactionState::reserve_in_replica() {

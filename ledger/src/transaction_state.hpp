@@ -143,6 +143,11 @@ class TransactionState final {
   void owe(const OwedLoss& loss);
 
   // transaction_replica.cpp
+  /// Tells replaced replicas that they are, those that can be told now. Each that was told is forgotten.
+  /// Requires  no transaction is open.
+  void tell_replaced_replicas() noexcept;
+  /// Before COMMIT: notes what this transaction replaced.
+  void note_replaced_replica();
   /// Sees to the replica before anything is written. One that cannot be used is passed over if `next` does
   /// not name it any more.
   void ready_replica(const Standing& standing, const PolicyVersion* next);
@@ -185,6 +190,8 @@ class TransactionState final {
   std::optional<std::map<std::int64_t, std::int64_t>> reserved_sums;  // of open decisions, by account
   AccountRows account_rows;
   RecordLog log;                     // with the lines of this transaction
+  std::optional<UntoldReplica> replaced;  // by the policy that this transaction applied
+  std::vector<UntoldReplica> untold;      // as it will be after COMMIT
   std::optional<Replica> replica;    // that the active policy names, of this transaction's if it has one
   bool replica_ready = true;         // it holds what the ledger does, or there is none
   std::vector<Movement> owed_moves;  // of the granted decision that waits for its release

@@ -115,5 +115,7 @@ TEST_CASE(
   }
   CHECK(columns > 250);
   CHECK(unnoticed == std::set<std::string>{"meta.boot_id", "meta.boot_offset", "meta.read_only",
-                                           "meta.replica_size", "meta.wall_clock"});
+                                           "meta.replica_size", "meta.wall_clock", "untold_replica.known",
+                                           "untold_replica.path", "untold_replica.size",
+                                           "untold_replica.synced"});
 }

@@ -112,10 +112,14 @@ TEST_CASE("ledger: what is undone leaves no balance behind", "[ledger][integrity
   const DamagedLedger fixture;
   fixture.change("INSERT INTO name VALUES(9, 'other'); UPDATE decision SET dataset = 9 WHERE seq = 2");
   auto writer = fixture.open();
+  {
+    auto damaged = writer.begin();
+    auto draft = draft_of(ledger::Outcome::voided, fixture.ids.at(0));
+    draft.dataset = "other";
+    CHECK_THROWS_AS(damaged.resolve(draft), ledger::UnreadableRow);
+    CHECK_FALSE(damaged.open());
+  }
   auto transaction = writer.begin();
-  auto draft = draft_of(ledger::Outcome::voided, fixture.ids.at(0));
-  draft.dataset = "other";  // so that it is found to charge another dataset after its charge was given back
-  CHECK_THROWS_AS(transaction.resolve(draft), ledger::UnreadableRow);
   CHECK(transaction.accounts(std::vector<ledger::AccountName>{{"clinic", "", "epsilon"}})
             .at(0)
             .balance.reserved == Epsilon::parse_down("0.25").units());

@@ -157,8 +157,12 @@ std::string clock_confirm_json(const std::string& ledger, const std::string& hel
 }
 
 std::string recover_json(const std::string& ledger, const engine::RecoverReport& report) {
-  return pretty(
-      {{"ledger", ledger}, {"was_poisoned", report.was_poisoned}, {"reason", or_null(report.reason)}});
+  const bool accepted = report.accepted.remembered > 0;
+  return pretty({{"ledger", ledger},
+                 {"was_poisoned", report.was_poisoned},
+                 {"reason", or_null(report.reason)},
+                 {"lines_remembered", accepted ? Json(report.accepted.remembered) : Json()},
+                 {"lines_found", accepted ? Json(report.accepted.found) : Json()}});
 }
 
 std::string recover_from_json(const std::string& ledger, const ledger::ReplicaRecovery& recovery) {
@@ -199,6 +203,8 @@ std::string restore_json(const std::string& ledger, const std::string& file,
                  {"kept", restoration.kept},
                  {"restored", restoration.restored},
                  {"replica", or_null(restoration.replica)},
+                 {"replica_lines", restoration.replica.empty() ? Json() : Json(restoration.replica_lines)},
+                 {"replica_end", or_null(restoration.replica_end)},
                  {"dropped", restoration.dropped},
                  {"dropped_bytes", restoration.dropped_bytes},
                  {"dropped_from", restoration.dropped_bytes == 0 ? Json() : Json(restoration.dropped_from)},
@@ -206,6 +212,18 @@ std::string restore_json(const std::string& ledger, const std::string& file,
                  {"size", done ? Json(restoration.tree.size) : Json()},
                  {"root", done ? Json(ledger::hex_text(restoration.tree.root)) : Json()},
                  {"faults", stored_faults(restoration.faults)}});
+}
+
+const char* end_memory_name(ledger::EndMemory memory) {
+  switch (memory) {
+    case ledger::EndMemory::none:
+      return "none";
+    case ledger::EndMemory::unreadable:
+      return "unreadable";
+    case ledger::EndMemory::remembered:
+      return "remembered";
+  }
+  return "none";
 }
 
 std::string audit_json(const engine::AuditReport& report, const Examined& examined) {
@@ -228,6 +246,8 @@ std::string audit_json(const engine::AuditReport& report, const Examined& examin
                {"policy_versions", examined.policy_versions},
                {"faults", audit_faults(report.faults)},
                {"notes", audit_faults(report.notes)},
+               {"end_memory", end_memory_name(report.end_memory)},
+               {"untold_replicas", report.untold_replicas},
                {"relocations", std::move(relocations)},
                {"claimed_approvals", claimed_approvals_json(report)},
                {"ended_credentials", ended_credentials_json(report)}};

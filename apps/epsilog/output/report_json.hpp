@@ -56,6 +56,8 @@ struct Examined {
   std::int64_t policy_versions = 0;
   std::int64_t accounts = 0;
 };
+/// "none", "unreadable", "remembered".
+[[nodiscard]] const char* end_memory_name(ledger::EndMemory memory);
 [[nodiscard]] std::string audit_json(const engine::AuditReport& report, const Examined& examined);
 /// One line each; the summary comes last.
 [[nodiscard]] std::string replayed_json(const engine::ReplayedDecision& decision);

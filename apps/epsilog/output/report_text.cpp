@@ -186,6 +186,30 @@ std::string ended_sentence(const engine::AuditReport& report) {
   return text;
 }
 
+/// Names the replicas that were replaced and do not say so.
+std::string untold_text(const std::vector<std::string>& untold) {
+  std::string text;
+  for (const std::string& path : untold) {
+    text += "\nnote: the policy names the replica " + printable(path) +
+            " no more, and that file does not say so yet: a restore would believe it\n";
+  }
+  return text;
+}
+
+/// Says that nothing shows whether lines are missing at the end; "" where L.lock remembers it.
+std::string end_memory_text(ledger::EndMemory memory) {
+  switch (memory) {
+    case ledger::EndMemory::remembered:
+      return "";
+    case ledger::EndMemory::none:
+      return "\nnote: nothing remembers how many lines the ledger should have: it is a copy, or its lock file was "
+             "deleted\n";
+    case ledger::EndMemory::unreadable:
+      return "\nnote: the lock file is damaged and does not say how many lines the ledger should have\n";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> known_by_sentences(const engine::AuditReport& report) {
@@ -200,7 +224,8 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
   if (report.ok) {
     std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
                        examined_text(examined) + unchecked_text(report.storage) +
-                       relocations_text(report.relocations, style) + known_by_text(report);
+                       relocations_text(report.relocations, style) + known_by_text(report) +
+                       end_memory_text(report.end_memory) + untold_text(report.untold_replicas);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"note"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});

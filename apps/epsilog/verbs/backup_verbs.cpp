@@ -76,8 +76,10 @@ ExitCode restore(const BackupArguments& arguments, Console& console) {
     console.write(restored.replica.empty()
                       ? fmt::format("  lines    {} of the backup; what was spent after it is forgotten\n",
                                     restored.kept)
-                      : fmt::format("  lines    {} of the backup, {} after them of the replica {}\n",
-                                    restored.kept, restored.restored, printable(restored.replica)));
+                      : fmt::format("  lines    {} of the backup, {} after them of the replica {}\n"
+                                    "  replica  ends with line {} of {}\n",
+                                    restored.kept, restored.restored, printable(restored.replica),
+                                    restored.replica_lines - 1, restored.replica_end));
     console.write(
         cut_off_text(restored.dropped_from, restored.dropped, restored.dropped_bytes, restored.truncated));
     console.write(tree_text(restored.tree));

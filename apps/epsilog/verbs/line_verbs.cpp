@@ -25,6 +25,7 @@ struct LineArguments : LedgerArguments {
   std::optional<std::string> from;
   std::optional<std::string> format;
   std::optional<std::string> lines;
+  bool accept_rollback = false;  ///< of audit import
 };
 
 bool wants_csv(const LineArguments& arguments, const Console& console) {
@@ -76,13 +77,15 @@ ExitCode audit_import(const LineArguments& arguments, Console& console) {
     if (!file) throw UsageError("cannot read " + printable(*arguments.lines));
   }
   std::istream& input = from_input ? std::cin : file;
-  const std::int64_t lines = ledger::Ledger::import_lines(ledger, [&input]() -> std::optional<std::string> {
+  const auto next_line = [&input]() -> std::optional<std::string> {
     std::string line;
     if (!std::getline(input, line)) return std::nullopt;
     // getline() takes a last line for one whether or not it ends.
     if (input.eof()) throw LedgerCorrupt("the last line does not end: the file is not whole");
     return line;
-  });
+  };
+  const std::int64_t lines = ledger::Ledger::import_lines(
+      ledger, next_line, {.accept_missing_lines = arguments.accept_rollback});
   if (console.json()) {
     console.write(import_json(ledger, lines));
   } else if (!console.quiet()) {
@@ -128,7 +131,8 @@ VerbSpec audit_import_verb() {
           "The new ledger shows and verifies as the one that was exported; nothing can be asked of it. A\n"
           "line that is none, or cannot follow those before it, is named, and nothing is made: exit code 6.",
       .positionals = {{"LINES", &LineArguments::lines, true, "the file of lines; - for standard input"}},
-      .options = {{"--ledger", &LineArguments::ledger}},
+      .options = {{"--ledger", &LineArguments::ledger},
+                  {"--accept-rollback", &LineArguments::accept_rollback}},
       .run = &audit_import};
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 struct PolicyArguments : PolicyFileArguments {
   std::optional<std::string> why;
+  std::optional<std::string> forget_ledger;  ///< of init
 };
 
 ExitCode init(const PolicyArguments& arguments, Console& console) {
@@ -27,7 +28,7 @@ ExitCode init(const PolicyArguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
   const std::string policy = policy_path(arguments);
   hold_back_signals();  // it waits for nobody
-  const engine::InitReport report = engine::Engine::init(policy, ledger, by);
+  const engine::InitReport report = engine::Engine::init(policy, ledger, by, arguments.forget_ledger.value_or(""));
   console.made("the ledger " + report.ledger + " was made, with id " + report.ledger_id);
   if (console.json()) {
     console.write(init_json(report));
@@ -107,9 +108,12 @@ VerbSpec init_verb() {
       .summary = "create a ledger from a policy",
       .examples = "epsilog init --policy clinic.yaml --ledger clinic.epsilog",
       .details =
-          "Never overwrites anything. Sources named in the policy are taken relative to the policy file.",
+          "Never overwrites anything. Sources named in the policy are taken relative to the policy file. If\n"
+          "the lock file remembers another ledger at that place, exit code 3: a new one would give its budget\n"
+          "again. Recover it, or name it with --forget-ledger.",
       .options = {{"--policy", &PolicyArguments::policy, true},
                   {"--ledger", &PolicyArguments::ledger},
+                  {"--forget-ledger", &PolicyArguments::forget_ledger},
                   {"--as", &PolicyArguments::principal}},
       .run = &init};
 }

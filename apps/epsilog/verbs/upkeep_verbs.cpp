@@ -21,6 +21,7 @@ struct UpkeepArguments : LedgerArguments {
   std::optional<std::string> why;
   std::optional<std::string> from;
   bool accept_truncated = false;
+  bool accept_rollback = false;
 };
 
 ExitCode recover_from(const UpkeepArguments& arguments, Console& console) {
@@ -29,7 +30,8 @@ ExitCode recover_from(const UpkeepArguments& arguments, Console& console) {
       engine::recover_from(ledger, *arguments.from,
                            {.by = principal_argument(arguments),
                             .why = why_argument(arguments.why),
-                            .accept_truncated = arguments.accept_truncated},
+                            .accept_truncated = arguments.accept_truncated,
+                            .accept_rollback = arguments.accept_rollback},
                            engine_options(arguments, console), console.progress("verifying"));
   console.end_progress();
   const bool done = recovery.faults.empty();
@@ -60,13 +62,26 @@ ExitCode recover(const UpkeepArguments& arguments, Console& console) {
   if (arguments.accept_truncated)
     throw UsageError("--accept-truncated is about a replica: name it with --from");
   const std::string ledger = ledger_path(arguments);
-  const engine::RecoverReport report = engine::recover(
-      ledger, principal_argument(arguments), why_argument(arguments.why), engine_options(arguments, console));
-  if (report.was_poisoned) console.made(ledger + " is usable again");
+  const std::string why = why_argument(arguments.why);
+  if (arguments.accept_rollback && why.empty()) {
+    throw UsageError("--accept-rollback needs a reason: give it with --why");
+  }
+  const engine::RecoverReport report =
+      engine::recover(ledger, principal_argument(arguments), why, engine_options(arguments, console),
+                      arguments.accept_rollback);
+  const bool accepted = report.accepted.remembered > 0;
+  if (report.was_poisoned || accepted) console.made(ledger + " is usable again");
   if (console.json()) {
     console.write(recover_json(ledger, report));
   } else if (!console.quiet()) {
     const std::string name = printable(ledger);
+    if (accepted) {
+      console.write(fmt::format("{} goes on with {} lines; it was known to have {}\n", name,
+                                report.accepted.found, report.accepted.remembered));
+    }
+    if (arguments.accept_rollback && !accepted) {
+      console.write(fmt::format("{} lacks no line that {}.lock remembers\n", name, name));
+    }
     console.write(report.was_poisoned
                       ? fmt::format("{} verifies and is usable again; it had been poisoned: {}\n", name,
                                     printable(report.reason))
@@ -121,10 +136,11 @@ ExitCode relocate(const UpkeepArguments& arguments, Console& console) {
 VerbSpec recover_verb() {
   return Verb<UpkeepArguments>{
       .words = "recover",
-      .summary = "put a ledger right after an input/output error, or from its replica",
+      .summary = "put a ledger right after an input/output error, lost lines, or from its replica",
       .examples =
           "epsilog recover --ledger clinic.epsilog\n"
-          "epsilog recover --ledger clinic.epsilog --from /mnt/second/clinic.replica --why 'disk failed'",
+          "epsilog recover --ledger clinic.epsilog --from /mnt/second/clinic.replica --why 'disk failed'\n"
+          "epsilog recover --ledger clinic.epsilog --accept-rollback --why 'lost with the disk, no backup'",
       .details =
           "Without --from: clears the mark that an input/output error left. Works only after a reboot, when\n"
           "what is on the disk is all there is, and only if the ledger then verifies. The recovery is a "
@@ -134,12 +150,17 @@ VerbSpec recover_verb() {
           "ledger of them if it is not there, if what comes of it verifies; the recovery is a line of its\n"
           "own. What follows the last trailer of the replica is cut off: nobody was told of it. If a "
           "trailer\n"
-          "follows what is wrong somebody was, and --accept-truncated cuts off that too.",
+          "follows what is wrong somebody was, and --accept-truncated cuts off that too.\n"
+          "\n"
+          "If the ledger has fewer lines than its lock file remembers (lines_missing), put them back from the\n"
+          "replica or a backup. If they are lost, --accept-rollback goes on without them. The ledger keeps\n"
+          "both numbers and the reason. What was spent in those lines can be spent again.",
       .options = {{"--ledger", &UpkeepArguments::ledger},
                   {"--from", &UpkeepArguments::from, false, "the replica"},
+                  {"--accept-rollback", &UpkeepArguments::accept_rollback},
                   {"--accept-truncated", &UpkeepArguments::accept_truncated},
                   {"--why", &UpkeepArguments::why, false,
-                   "the reason, kept with the recovery; needed with --from"},
+                   "the reason, kept with the recovery; needed with --from and --accept-rollback"},
                   {"--as", &UpkeepArguments::principal, false,
                    "who does it (default: the name of the operating system's user)"},
                   {"--wait", &UpkeepArguments::wait}},

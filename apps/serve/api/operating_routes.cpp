@@ -1,6 +1,7 @@
 // /healthz, /readyz, /metrics, /openapi.json.
 #include "openapi_text.hpp"
 #include "problem.hpp"
+#include "report_json.hpp"
 #include "route.hpp"
 
 namespace epsilog::serve {
@@ -16,7 +17,13 @@ Response readiness(Call& call) {
     throw Refused(503, "ledger_io", "the ledger cannot be written to until it is recovered");
   }
   static_cast<void>(call.parts.view.decisions());
-  return json(200, {{"status", "ready"}});
+  command::Json ready = {{"status", "ready"}};
+  if (call.caller.curator_socket) {
+    const engine::LedgerCondition condition = call.engine().condition();
+    ready["end_memory"] = command::end_memory_name(condition.end_memory);
+    ready["untold_replicas"] = condition.untold_replicas;
+  }
+  return json(200, ready);
 }
 
 Response metrics(Call& call) {

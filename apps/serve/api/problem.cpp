@@ -40,6 +40,7 @@ const std::map<std::string_view, Meaning>& meanings() {
        {503, "the ledger's replica cannot be written to: ask again, with the same key"}},
       {"replica_behind", {503, "it is recorded, and told once the ledger's replica has it: ask again"}},
       {"ledger_rolled_back", {503, "the ledger is behind its replica; its curator has to recover it"}},
+      {"lines_missing", {503, "lines of the ledger are missing; its curator has to recover it"}},
       {"ledger_corrupt", {503, "the ledger does not verify; its curator has to look at it"}},
       {"ledger_unusable", {503, "the ledger is not to be used as it stands; its curator has to look at it"}},
       {"not_verified", {503, "the ledger is not what was signed; its curator has to look at it"}},

@@ -237,15 +237,26 @@ CREATE TABLE key_event(
   why TEXT NOT NULL
 ) STRICT;
 
--- What was done after something broke: lines put back, and lines that stand nowhere any more.
+-- What was done after something broke: lines put back, and lines that stand nowhere any more. Where somebody
+-- accepted that lines are missing: how many L.lock remembered, and how many were found.
 CREATE TABLE recovery(
   seq INTEGER PRIMARY KEY CHECK (seq >= 1),
   cause TEXT NOT NULL CHECK (cause <> ''),
   restored INTEGER NOT NULL CHECK (restored >= 0),
   dropped INTEGER NOT NULL CHECK (dropped >= 0),
+  remembered INTEGER NOT NULL CHECK (remembered >= 0),
+  found INTEGER NOT NULL CHECK (found >= 0),
   at INTEGER NOT NULL CHECK (at > 0),
   by TEXT NOT NULL CHECK (by <> ''),
   why TEXT NOT NULL
+) STRICT;
+
+-- Replicas that the policy names no more, and whose file does not say so yet. About this file, not history.
+CREATE TABLE untold_replica(
+  path TEXT PRIMARY KEY CHECK (path <> ''),
+  synced INTEGER NOT NULL CHECK (synced IN (0, 1)),
+  known INTEGER NOT NULL CHECK (known >= 0),
+  size INTEGER NOT NULL CHECK (size >= known)
 ) STRICT;
 
 -- Which row is which line, and the leaf of its hash. kind: 0 ledger, 1 policy, 2 place of a policy,
@@ -258,6 +269,9 @@ CREATE TABLE log(
   blind BLOB NOT NULL CHECK (length(blind) = 16),
   leaf BLOB NOT NULL CHECK (length(leaf) = 32)
 ) STRICT;
+
+-- The lines of policy versions and plans, which decisions refer to by their number.
+CREATE UNIQUE INDEX log_fact ON log(kind, row) WHERE kind IN (1, 7);
 
 -- Of the tree above the leaves, the full nodes of levels 8, 16, ...
 CREATE TABLE node(

@@ -1,6 +1,7 @@
 #include "ledger/support/full_history.hpp"
 
 #include "epsilog/ledger/digest.hpp"
+#include "replica_handover.hpp"
 #include "record_log.hpp"
 #include "stored_bytes.hpp"
 
@@ -89,7 +90,7 @@ FullHistory::FullHistory(int refusals) {
     later.relocate("clinic", "/srv/elsewhere", "curator", "a new disk");
     static_cast<void>(ledger.commit(std::move(later)));
   }
-  write_records(path, [](ledger::Connection&, ledger::Meta& meta, ledger::Recorder& recorder) {
+  write_records(path, [](ledger::Connection& connection, ledger::Meta& meta, ledger::Recorder& recorder) {
     const std::string now = meta.last_time;
     recorder.write(ledger::ClockEvent{.seq = ++meta.clock_events,
                                       .after_decision = meta.decisions,
@@ -126,6 +127,7 @@ FullHistory::FullHistory(int refusals) {
                                          .at = now,
                                          .by = "curator",
                                          .why = "disk"});
+    ledger::note_untold(connection, {.replica = {.path = "/mnt/old/replica"}, .known = 1, .size = 2});
   });
 }
 

@@ -49,6 +49,8 @@ struct Restoration {
   std::int64_t restored = 0;  ///< lines of the replica that it had not
   TreeHead tree = {};         ///< of the ledger now, the line of the recovery included
   std::string replica = {};   ///< of which the lines are; "" none: what came after the backup is lost
+  std::int64_t replica_lines = 0;  ///< how many lines that replica holds
+  std::string replica_end = {};    ///< the ledger time of the last of them
   std::int64_t dropped = 0;   ///< as of ReplicaRecovery
   std::int64_t dropped_from = 0;
   std::int64_t dropped_bytes = 0;

@@ -106,6 +106,7 @@
 #include <vector>
 
 #include "epsilog/ledger/backup.hpp"
+#include "epsilog/ledger/end_memory.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
 #include "epsilog/ledger/record.hpp"
@@ -135,6 +136,8 @@ struct ReplicaRecoverySteps {
   std::string why = {};
   /// What is wrong in the replica with a right trailer after it goes away, and all that follows it.
   bool accept_truncated = false;
+  /// What comes of it may have fewer lines than L.lock remembers: on record.
+  bool accept_rollback = false;
   /// Holds what was made, a ledger at that path that nobody else knows, against itself, before it takes the
   /// ledger's place. What it returns is why it is not put there.
   std::function<std::vector<StoredFault>(const std::string& path)> verify = {};
@@ -144,6 +147,12 @@ struct ReplicaRecoverySteps {
 struct PoisonRecovery {
   std::string by = {};   ///< not ""
   std::string why = {};  ///< what else there is to say
+};
+
+/// What accept_rollback() found. Both are 0 where nothing was missing, and nothing was done.
+struct AcceptedRollback {
+  std::int64_t remembered = 0;  ///< lines that L.lock remembered
+  std::int64_t found = 0;       ///< lines that were there
 };
 
 /// Whether and why a ledger is poisoned, and whether that may be cleared.
@@ -160,17 +169,21 @@ class Ledger final {
  public:
   /// Makes a new ledger file of mode 0600, its directory (0750) too if only that is missing. Nothing
   /// is ever overwritten. The policy becomes version 1. Returns the ledger_id, 32 hexadecimal digits.
-  /// Throws  LedgerUnusable (something is there), InvalidParameter (accounts or policy make no sense),
-  ///         LedgerBusy, LedgerIo.
+  /// `forget_ledger`: the id of the ledger that lay there, if L.lock remembers one and its loss is accepted.
+  /// Throws  LedgerUnusable (something is there; L.lock remembers another ledger), InvalidParameter (accounts
+  ///         or policy make no sense), LedgerBusy, LedgerIo.
   static std::string create(const std::string& path, const PolicyVersion& policy,
-                            const std::vector<AccountState>& accounts, const Options& options = {});
+                            const std::vector<AccountState>& accounts, const Options& options = {},
+                            const std::string& forget_ledger = "");
   /// Makes a new ledger of the lines of another one (Snapshot::each_line), which is read-only: row for row
   /// the same, the clock's observation aside. `next_line` gives them without line feeds, then nothing.
-  /// Returns how many there were. Throws  LedgerCorrupt naming the line that is none, or cannot follow; as
-  /// create(); what `next_line` throws.
-  ///         Nothing is left then.
+  /// Returns how many there were. Options::accept_missing_lines: they may be fewer than L.lock remembers of
+  /// that ledger.
+  /// Throws  LedgerCorrupt naming the line that is none, or cannot follow; LinesMissing; as create(); what
+  ///         `next_line` throws. Nothing is left then but lock files.
   static std::int64_t import_lines(const std::string& path,
-                                   const std::function<std::optional<std::string>()>& next_line);
+                                   const std::function<std::optional<std::string>()>& next_line,
+                                   const Options& options = {});
   /// Puts back what a replica holds and the ledger does not, or builds a ledger that is not there, and
   /// records that; what follows the replica's last trailer is cut off, for nobody was told of it. Where that
   /// is accepted (accept_truncated), so is what follows the last one that is right, and on record. Of a data
@@ -231,11 +244,20 @@ class Ledger final {
   static void clear_poison(const std::string& path, const std::string& boot_id,
                            const PoisonRecovery& recovery, const Options& options = {});
 
+  /// Goes on with a ledger that has fewer lines than L.lock remembers, after a line that says so.
+  /// Requires  `by` and `why` are not "".
+  /// Throws    as begin(), apart from LinesMissing; LedgerRolledBack: its replica holds more, and recover_from()
+  ///           puts that back.
+  static AcceptedRollback accept_rollback(const std::string& path, const std::string& by, const std::string& why,
+                                          const Options& options = {});
+
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();
 
   [[nodiscard]] const std::string& ledger_id() const;
+  /// Returns what L.lock says now of how long the ledger was. Throws  LedgerBusy if it cannot be read now.
+  [[nodiscard]] EndMemory end_memory() const;
   /// Why nobody may write, if so; readers should warn.
   [[nodiscard]] std::optional<std::string> poisoned() const;
 

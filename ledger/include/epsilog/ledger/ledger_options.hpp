@@ -24,6 +24,9 @@ struct Options {
   /// Told in one sentence of what failed without harm to what was recorded: that the log could not be moved
   /// into the database, say. Must not use the ledger.
   accounting::Callback<void(const std::string&)> warn = {};
+  /// Opens a ledger that has fewer lines than L.lock remembers (LinesMissing). Only for recoveries, which
+  /// record it.
+  bool accept_missing_lines = false;
   /// Told in one sentence, and only after a second, who it is that a call waits for. Must not use the ledger.
   accounting::Callback<void(const std::string&)> waiting = {};
   /// The replica that a policy version names, if any. Asked by who writes; must not use the ledger. What it

@@ -167,6 +167,8 @@ class Snapshot final {
   [[nodiscard]] std::int64_t credential_events();
   /// By seq.
   void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
+  /// The files of replicas that the policy names no more and that do not say so yet.
+  [[nodiscard]] std::vector<std::string> untold_replicas();
 
  private:
   friend class Inspection;

@@ -16,6 +16,9 @@ namespace epsilog::engine {
 /// contradiction in what can be read.
 inline constexpr std::string_view kPoisoned = "poisoned";
 
+/// The code of the fault that the ledger has fewer lines than L.lock remembers.
+inline constexpr std::string_view kLinesMissing = "lines_missing";
+
 /// As audit_verify, telling of each decision in order. What is wrong elsewhere is in the report only.
 AuditReport audit_replay(const std::string& ledger_path,
                          accounting::CallbackRef<void(const ReplayedDecision&)> visit,

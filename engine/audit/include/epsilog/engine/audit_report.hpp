@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "epsilog/engine/audit_fault.hpp"
+#include "epsilog/ledger/end_memory.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::engine {
@@ -46,6 +47,12 @@ struct AuditReport {
   std::vector<AuditFault> faults;
   /// What an auditor has to know and is no fault of the ledger.
   std::vector<AuditFault> notes;
+  /// What L.lock said of the ledger's length when the audit began. Where nothing is remembered, acknowledged
+  /// lines can be missing at the end without a trace.
+  ledger::EndMemory end_memory = ledger::EndMemory::none;
+  /// The files of replicas that the policy names no more and that do not say so yet: a restore would believe
+  /// them.
+  std::vector<std::string> untold_replicas = {};
   std::vector<ledger::Relocation> relocations;  ///< by seq
   /// How many approvals are `claimed` of those that came at the first credential or after it, and the first
   /// of them, at most kClaimedApprovalsTold; nothing in a ledger that never had a credential.

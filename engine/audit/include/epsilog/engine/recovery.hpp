@@ -12,16 +12,22 @@ namespace epsilog::engine {
 struct RecoverReport {
   bool was_poisoned = false;
   std::string reason;  ///< why it had been poisoned; "" otherwise
+  ledger::AcceptedRollback accepted = {};  ///< both numbers, where lines are missing and that was accepted
 };
 
 /// Records that a ledger which an input or output error poisoned is recovered, and clears the mark.
 ///
-/// Requires  `by` not ""; the machine was restarted since, so that what the page cache pretended is gone.
+/// With `accept_rollback`, a ledger that has fewer lines than L.lock remembers goes on with those, after a line
+/// that says so.
+///
+/// Requires  `by` not "", with `accept_rollback` nor `why`; a poisoned ledger's machine was restarted since, so
+///           that what the page cache pretended is gone.
 /// Ensures   the file's structure and every record were verified first.
-/// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed), LedgerRolledBack (the replica
-///           holds what the ledger has lost: recover_from()), LedgerBusy (EngineOptions::wait_ms).
+/// Throws    LedgerIo (not restarted yet), LedgerCorrupt (verification failed), LinesMissing (not accepted),
+///           LedgerRolledBack (the replica holds what the ledger has lost: recover_from()), LedgerBusy
+///           (EngineOptions::wait_ms), InvalidParameter.
 RecoverReport recover(const std::string& ledger_path, const std::string& by, const std::string& why = "",
-                      const EngineOptions& options = {});
+                      const EngineOptions& options = {}, bool accept_rollback = false);
 
 /// Puts back what a replica holds and the ledger has lost, or makes a ledger of it where none is: as
 /// ledger::Ledger::recover_from(), and only if what comes of it verifies. One that is poisoned besides is

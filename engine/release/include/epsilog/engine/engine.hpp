@@ -19,6 +19,7 @@
 #include "epsilog/engine/progress.hpp"
 #include "epsilog/engine/request.hpp"
 #include "epsilog/engine/submitted.hpp"
+#include "epsilog/ledger/end_memory.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 
@@ -33,6 +34,12 @@ class Policy;                // policy.hpp
 struct PolicyChange;         // policy_diff.hpp
 class PlanSequence;          // forecast.hpp
 struct EngineState;          // internal to the engine
+
+/// Whether something would be believed that should not be.
+struct LedgerCondition {
+  ledger::EndMemory end_memory = ledger::EndMemory::none;  ///< what L.lock says of the ledger's length
+  std::vector<std::string> untold_replicas = {};           ///< as ledger::Snapshot::untold_replicas()
+};
 
 struct InitReport {
   std::string ledger;
@@ -115,8 +122,9 @@ class Engine final {
   [[nodiscard]] static Engine open(const std::string& ledger_path, const EngineOptions& options = {});
   /// Throws  PolicyError; LedgerUnusable if something is at that path already; SourceError if a path
   ///         is relative and the working directory gone; InvalidParameter for `by`; writing.
+  /// `forget_ledger`: as of ledger::Ledger::create().
   static InitReport init(const std::string& policy_path, const std::string& ledger_path,
-                         const std::string& by);
+                         const std::string& by, const std::string& forget_ledger = "");
 
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
@@ -263,6 +271,8 @@ class Engine final {
   [[nodiscard]] std::string ledger_id() const;
   /// Why nobody can write until the ledger is recovered; nothing while it is sound.
   [[nodiscard]] std::optional<std::string> poisoned() const;
+  /// What the curator should know of the ledger's files. Throws  LedgerBusy, and as reading does.
+  [[nodiscard]] LedgerCondition condition() const;
   /// Since when no budget renews, because the clock jumped; nothing while the calendar goes on.
   [[nodiscard]] std::optional<std::string> calendar_held_at() const;
 

@@ -1,0 +1,57 @@
+#include "recorded_line.hpp"
+
+#include <string>
+#include <utility>
+
+#include "epsilog/accounting/errors.hpp"
+#include "record_log.hpp"
+#include "record_rows.hpp"
+#include "stored_bytes.hpp"
+
+namespace epsilog::ledger {
+namespace {
+
+constexpr const char* kLine = "SELECT kind, row, blind, leaf FROM log WHERE idx = ?1";
+constexpr const char* kLineOfRow = "SELECT idx FROM log INDEXED BY log_fact WHERE kind = ?1 AND row = ?2 AND kind IN (1, 7)";
+
+[[noreturn]] void differs(const std::string& what) {
+  throw LedgerCorrupt(what + " is not what was recorded: its row was changed, or the log; it is not told");
+}
+
+void require_leaf(Connection& connection, std::int64_t index, RecordKind kind, std::int64_t number, Record record,
+                  const std::string& what) {
+  Query row = connection.query(kLine);
+  row.with(index);
+  if (!row.step() || row.integer(0) != static_cast<std::int64_t>(kind) || row.integer(1) != number) {
+    throw LedgerCorrupt("line " + std::to_string(index) + " is not of " + what);
+  }
+  const Line line{.index = static_cast<std::uint64_t>(index),
+                  .blind = sized_bytes<16>(row.bytes(2), "column blind"),
+                  .record = std::move(record)};
+  if (leaf_hash(line_text(connection, line)) != sized_bytes<32>(row.bytes(3), "column leaf")) differs(what);
+}
+
+/// A plan or a policy version: what many decisions refer to by number.
+void require_fact(Connection& connection, RecordKind kind, std::int64_t number, const std::string& what) {
+  if (connection.shared().is_recorded(kind, number)) return;
+  Query row = connection.query(kLineOfRow);
+  row.with(static_cast<std::int64_t>(kind), number);
+  if (!row.step()) throw LedgerCorrupt(what + " has no line");
+  require_leaf(connection, row.integer(0), kind, number,
+               record_at(connection, static_cast<std::int64_t>(kind), number), what);
+  connection.shared().know_recorded(kind, number);
+}
+
+}  // namespace
+
+void require_recorded(Connection& connection, const RecordedDecision& decision) {
+  const DecisionRecord& record = decision.record;
+  require_leaf(connection, decision.line, RecordKind::decision, record.seq, record, "it");
+  require_fact(connection, RecordKind::policy, record.policy_version,
+               "policy version " + std::to_string(record.policy_version));
+  if (record.plan != 0) {
+    require_fact(connection, RecordKind::plan, record.plan, "plan " + std::to_string(record.plan));
+  }
+}
+
+}  // namespace epsilog::ledger
