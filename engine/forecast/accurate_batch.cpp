@@ -1,6 +1,7 @@
 #include "assumed_count.hpp"
 #include "each_question.hpp"
 #include "engine_state.hpp"
+#include "epsilog/accounting/bounded_sum.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/forecast.hpp"
@@ -13,12 +14,6 @@ using Counts = std::vector<std::optional<std::int64_t>>;
 
 constexpr std::int64_t kStepsOfFactor = 1'000;
 constexpr std::int64_t kFactorStepsMax = kStepsOfFactor * 1'000'000;
-
-Rational sum(const std::vector<Rational>& epsilons) {
-  Rational total = 0;
-  for (const Rational& epsilon : epsilons) total += epsilon;
-  return total;
-}
 
 Request with_epsilons(Request batch, const std::vector<Rational>& epsilons) {
   for (std::size_t row = 0; row < epsilons.size(); ++row) batch.rows[row].epsilon = epsilons[row];
@@ -63,7 +58,7 @@ class LeastEpsilons {
 
   /// What all rows lose together at those: the sum, or what is charged for a batch with a delta of its own.
   [[nodiscard]] Rational together(const std::vector<Rational>& epsilons) {
-    if (!batch_.delta) return sum(epsilons);
+    if (!batch_.delta) return accounting::sum_up(epsilons);
     const Answer plan = engine_.plan(with_epsilons(batch_, epsilons), {});
     require_same_policy(plan.planned.policy_version);
     return plan.planned.record.charged.rational();

@@ -7,6 +7,7 @@
 #include "blocks.hpp"
 #include "budget_notes.hpp"
 #include "each_question.hpp"
+#include "epsilog/accounting/bounded_sum.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "loss_caps.hpp"
@@ -66,19 +67,20 @@ ledger::ReleaseRecord batch_record(const Plan& batch) {
   record.mechanism = ledger::kBatch;
   record.charged = batch.charged.epsilon;
   if (batch.composed) record.composed = {batch.composed->by(), batch.charged.delta};
-  record.published = Rational(0);
+  std::vector<Rational> requested;
+  std::vector<Rational> adjusted;
+  std::vector<Rational> published;
   for (const auto& row : batch.rows) {
     const ledger::ReleaseRecord& of_row = row->record;
-    record.requested += of_row.requested;
-    record.adjusted += of_row.adjusted;
-    if (record.published && of_row.published) {
-      *record.published += *of_row.published;
-    } else {
-      record.published.reset();
-    }
+    requested.push_back(of_row.requested);
+    adjusted.push_back(of_row.adjusted);
+    if (of_row.published) published.push_back(*of_row.published);
     record.components.insert(record.components.end(), of_row.components.begin(), of_row.components.end());
     record.rows.push_back(row_record(*row));
   }
+  record.requested = accounting::sum_up(requested);
+  record.adjusted = accounting::sum_up(adjusted);
+  if (published.size() == batch.rows.size()) record.published = accounting::sum_up(published);
   // One policy says whose loss it is, of every row.
   record.unit = batch.rows.front()->record.unit;
   record.relation = batch.rows.front()->record.relation;
@@ -89,15 +91,16 @@ DeltaCost delta_cost(const Request& request, const Plan& batch) {
   // At the epsilon of the whole that delta is what is proved.
   const std::string charged = batch.charged.delta.text();
   if (batch.composed) return {accounting::text(*request.delta), charged, charged};
-  Rational requested = 0;
-  Rational adjusted = 0;
+  std::vector<Rational> requested;
+  std::vector<Rational> adjusted;
   for (std::size_t row = 0; row < batch.rows.size(); ++row) {
     const auto& asked = request.rows[row].delta;
-    requested += asked ? asked->rational() : batch.rows[row]->charged.delta.rational();
+    requested.push_back(asked ? asked->rational() : batch.rows[row]->charged.delta.rational());
     for (const ComponentMechanism& mechanism : batch.rows[row]->mechanisms)
-      adjusted += mechanism.adjusted_delta();
+      adjusted.push_back(mechanism.adjusted_delta());
   }
-  return {accounting::text(requested), charged, accounting::text(adjusted)};
+  return {accounting::text(accounting::sum_up(requested)), charged,
+          accounting::text(accounting::sum_up(adjusted))};
 }
 
 /// A row may lose more than the whole, which is told at a larger delta.

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "epsilog/accounting/bounded_sum.hpp"
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/measure.hpp"
@@ -15,12 +16,13 @@ using accounting::Integer;
 using Kind = AccountMeasure::Kind;
 
 /// The losses of the components add in every one of these measures, whatever they are (docs/filters.md);
-/// what they add up to is rounded once.
+/// what they add up to is rounded to the grid once.
 template <class LossOf>
-Rational sum(const std::vector<accounting::LossFacts>& losses, LossOf loss_of) {
-  Rational total = 0;
-  for (const accounting::LossFacts& loss : losses) total += loss_of(loss);
-  return total;
+Rational total_up(const std::vector<accounting::LossFacts>& losses, LossOf loss_of) {
+  std::vector<Rational> terms;
+  terms.reserve(losses.size());
+  for (const accounting::LossFacts& loss : losses) terms.push_back(loss_of(loss));
+  return accounting::sum_up(terms);
 }
 
 Integer units_up(const Rational& value, int decimals) {
@@ -42,14 +44,14 @@ struct LossAmounts::Facts {
       case Kind::delta:
         return Integer(charged.delta.units());
       case Kind::rho:
-        return units_up(sum(losses, accounting::rho_of_release_up), measure.decimals());
+        return units_up(total_up(losses, accounting::rho_of_release_up), measure.decimals());
       case Kind::renyi:
         break;
     }
     const auto divergence = [&measure](const accounting::LossFacts& loss) {
       return accounting::renyi_of_release_up(loss, measure.order);
     };
-    return units_up(sum(losses, divergence), measure.decimals());
+    return units_up(total_up(losses, divergence), measure.decimals());
   }
 };
 

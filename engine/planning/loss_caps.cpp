@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "epsilog/accounting/bounded_sum.hpp"
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"
 
@@ -18,10 +19,11 @@ std::int64_t units_up(const Rational& value) {
 }
 
 template <class LossOf>
-Rational sum(const std::vector<ComponentMechanism>& mechanisms, LossOf loss_of) {
-  Rational total = 0;
-  for (const ComponentMechanism& mechanism : mechanisms) total += loss_of(mechanism.loss_facts());
-  return total;
+Rational total_up(const std::vector<ComponentMechanism>& mechanisms, LossOf loss_of) {
+  std::vector<Rational> terms;
+  terms.reserve(mechanisms.size());
+  for (const ComponentMechanism& mechanism : mechanisms) terms.push_back(loss_of(mechanism.loss_facts()));
+  return accounting::sum_up(terms);
 }
 
 bool has_budget_of(const Dataset& dataset, Measure measure) {
@@ -44,14 +46,15 @@ std::vector<CapExceeded> exceeded(const LossCap& cap, const accounting::Approxim
   }
   if (cap.delta) compare({Kind::delta}, cap.delta->units(), charged.delta.units());
   if (cap.rho) {
-    compare({Kind::rho}, cap.rho->units(), units_up<Rho>(sum(mechanisms, accounting::rho_of_release_up)));
+    compare({Kind::rho}, cap.rho->units(),
+            units_up<Rho>(total_up(mechanisms, accounting::rho_of_release_up)));
   }
   for (const RenyiLimit& limit : cap.orders) {
     const auto divergence = [&limit](const accounting::LossFacts& facts) {
       return accounting::renyi_of_release_up(facts, limit.order);
     };
     compare({Kind::renyi, limit.order}, limit.divergence.units(),
-            units_up<Epsilon>(sum(mechanisms, divergence)));
+            units_up<Epsilon>(total_up(mechanisms, divergence)));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include "blocks.hpp"
 #include "budget_notes.hpp"
+#include "epsilog/accounting/bounded_sum.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/zcdp.hpp"
@@ -216,11 +217,14 @@ std::vector<Part> parts_of(const Dataset& dataset, const Request& request, const
 }
 
 DeltaCost delta_cost(const Request& request, const Plan& plan) {
-  Rational adjusted = 0;
-  for (const ComponentMechanism& mechanism : plan.mechanisms) adjusted += mechanism.adjusted_delta();
-  EPSILOG_INVARIANT(adjusted <= plan.charged.delta.rational());
+  std::vector<Rational> adjusted;
+  for (const ComponentMechanism& mechanism : plan.mechanisms) {
+    adjusted.push_back(mechanism.adjusted_delta());
+    EPSILOG_INVARIANT(adjusted.back() <= mechanism.charged().delta.rational());
+  }
   const std::string charged = plan.charged.delta.text();
-  return {request.delta ? accounting::text(*request.delta) : charged, charged, accounting::text(adjusted)};
+  return {request.delta ? accounting::text(*request.delta) : charged, charged,
+          accounting::text(accounting::sum_up(adjusted))};
 }
 
 ledger::ReleaseRecord release_record(const Request& request, const Plan& plan, const Way& way) {
@@ -231,22 +235,17 @@ ledger::ReleaseRecord release_record(const Request& request, const Plan& plan, c
   record.arithmetic = rounded ? "mpfr" : "exact";
   record.requested = request.rho ? plan.charged.epsilon.rational() : Rational(request.epsilon);
   record.charged = plan.charged.epsilon;
-  Rational adjusted = 0;
-  std::optional<Rational> published = Rational(0);
+  std::vector<Rational> adjusted;
+  std::vector<Rational> published;
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     const ComponentMechanism& mechanism = plan.mechanisms[i];
-    adjusted += mechanism.adjusted();
-    const auto by_formula = mechanism.published();
-    if (published && by_formula) {
-      *published += *by_formula;
-    } else {
-      published.reset();
-    }
+    adjusted.push_back(mechanism.adjusted());
+    EPSILOG_INVARIANT(adjusted.back() <= mechanism.charged().epsilon.rational());
+    if (const auto by_formula = mechanism.published()) published.push_back(*by_formula);
     record.components.push_back(mechanism.record(plan.derivation.components[i]));
   }
-  EPSILOG_INVARIANT(adjusted <= plan.charged.epsilon.rational());
-  record.adjusted = std::move(adjusted);
-  record.published = std::move(published);
+  record.adjusted = accounting::sum_up(adjusted);
+  if (published.size() == plan.mechanisms.size()) record.published = accounting::sum_up(published);
   record.cells = plan.derivation.cells;
   return record;
 }

@@ -134,7 +134,7 @@ struct ReleaseRecord {
   std::string arithmetic;                              ///< "mpfr", "exact"; "" of a batch
   accounting::Rational requested;                      ///< epsilon as asked, exact
   accounting::Epsilon charged;                         ///< on the grid
-  accounting::Rational adjusted;                       ///< exact sum over the components
+  accounting::Rational adjusted;                       ///< accounting::sum_up over the components
   std::optional<accounting::Rational> published = {};  ///< the same; nothing unless all components have one
   std::vector<ComponentRecord> components;
   CellKeys cells;             ///< by the keys of `by`; empty for a scalar

@@ -9,7 +9,7 @@ namespace epsilog::engine {
 struct DeltaCost {
   std::string requested;
   std::string charged;   ///< on the grid
-  std::string adjusted;  ///< exact sum over the components
+  std::string adjusted;  ///< accounting::sum_up over the components
 };
 
 /// The zCDP loss that was asked in place of epsilon and delta. Canonical texts.
