@@ -61,10 +61,27 @@ bool is_line_of(Connection& ledger, const std::string& line) {
   return row.bytes(0) == std::string(leaf.begin(), leaf.end());
 }
 
+/// Whether what follows the last trailer was written whole, and is not just the next lines of the ledger.
+bool was_changed(const HeldByReplica& held, const ReplicaFile& file, Connection* ledger) {
+  if (tail_from(file, held.end.end) != ReplicaTail::written) return false;
+  return ledger == nullptr || lost_with(held, file, *ledger) > 0;
+}
+
+/// `wrong`: the size that the first wrong trailer says, 0 if there is none.
+std::string what_was_changed(std::uint64_t wrong) {
+  if (wrong == 0) {
+    return "what follows its last trailer was written whole, and is no trailer: it was changed, or the "
+           "trailer is "
+           "missing";
+  }
+  return "the trailer of " + std::to_string(wrong) +
+         " lines is not that of the lines before it: they were changed, or some are missing";
+}
+
 }  // namespace
 
-HeldByReplica read_held(const ReplicaFile& file, const std::string& path, std::int64_t kept,
-                        bool accept_truncated) {
+HeldByReplica read_held(const ReplicaFile& file, const std::string& path, Connection* ledger,
+                        std::int64_t kept, bool accept_truncated) {
   HeldByReplica held;
   Frontier tree;
   bool whole = true;
@@ -72,9 +89,8 @@ HeldByReplica read_held(const ReplicaFile& file, const std::string& path, std::i
   Hash root_of_kept{};      // counts once a trailer says that those lines are right
   for (LinesOfFile lines(file, 0); lines.next();) {
     if (const auto trailer = parse_trailer(lines.line())) {
-      if (held.acknowledged) continue;
+      if (wrong > 0) continue;
       if (!whole || *trailer != tree.head()) {
-        held.acknowledged = true;
         wrong = trailer->size;
         continue;
       }
@@ -84,17 +100,16 @@ HeldByReplica read_held(const ReplicaFile& file, const std::string& path, std::i
       continue;
     }
     ++held.dropped;
-    if (held.acknowledged) continue;
+    if (wrong > 0) continue;
     if (lines.line().empty() || lines.line().front() != '{') whole = false;
     tree.append(leaf_hash(lines.line()), [](unsigned, std::uint64_t, const Hash&) {});
     if (static_cast<std::int64_t>(tree.size()) == kept) root_of_kept = tree.root();
   }
+  if (held.end.size == 0 && wrong == 0) broken(path, "it has no trailer: it is no replica");
+  held.acknowledged = wrong > 0 || was_changed(held, file, ledger);
   if (held.acknowledged && (held.end.size == 0 || !accept_truncated)) {
-    broken(path, "the trailer of " + std::to_string(wrong) +
-                     " lines is not that of the lines before it: they were changed, or some are missing" +
-                     (held.end.size == 0 ? "" : told_of(held, file.size())));
+    broken(path, what_was_changed(wrong) + (held.end.size == 0 ? "" : told_of(held, file.size())));
   }
-  if (held.end.size == 0) broken(path, "it has no trailer: it is no replica");
   return held;
 }
 

@@ -15,17 +15,21 @@ namespace epsilog::ledger {
 
 /// What a replica holds by its own account.
 struct HeldByReplica {
-  ReplicaEnd end;             ///< after the last trailer before which everything is right
-  Hash root_in_common{};      ///< of as many first lines as both have
-  std::int64_t dropped = 0;   ///< lines after that
-  bool acknowledged = false;  ///< trailers follow what is wrong: somebody was told of those lines
+  ReplicaEnd end;            ///< after the last trailer before which everything is right
+  Hash root_in_common{};     ///< of as many first lines as both have
+  std::int64_t dropped = 0;  ///< lines after that
+  bool acknowledged =
+      false;  ///< what comes after that was changed: somebody may have been told of those lines
 };
 
-/// Reads all of it. `kept`: how many lines the ledger has. What is wrong with a trailer after it was told
-/// somebody, and is passed over only where that is accepted.
-/// Throws  LedgerCorrupt, saying what would be dropped; ReplicaUnavailable.
-[[nodiscard]] HeldByReplica read_held(const ReplicaFile& file, const std::string& path, std::int64_t kept,
-                                      bool accept_truncated);
+/// Reads all of it. `ledger`, if there is one, has the first `kept` lines.
+///
+/// What follows the last right trailer is left out, if it is torn (ReplicaTail) or lines that the ledger has.
+/// Other lines there were changed, and so was what is wrong and has a trailer after it: somebody may have
+/// been told of them. They are passed over only where that is accepted. Throws  LedgerCorrupt, saying what
+/// would be dropped; ReplicaUnavailable; StorageFailure.
+[[nodiscard]] HeldByReplica read_held(const ReplicaFile& file, const std::string& path, Connection* ledger,
+                                      std::int64_t kept, bool accept_truncated);
 /// The line of that number, without its line feed; "" if there is none. Reads the file up to it.
 /// Throws  ReplicaUnavailable.
 [[nodiscard]] std::string line_of_replica(const ReplicaFile& file, std::int64_t index);

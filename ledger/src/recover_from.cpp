@@ -54,7 +54,7 @@ void tell_what_is_dropped(ReplicaRecovery& recovery, const HeldByReplica& held, 
 
 ReplicaRecovery rebuild_lost(const std::string& path, ReplicaFile& file, const std::string& replica,
                              const ReplicaRecoverySteps& steps, const Options& options) {
-  const HeldByReplica held = read_held(file, replica, 0, steps.accept_truncated);
+  const HeldByReplica held = read_held(file, replica, nullptr, 0, steps.accept_truncated);
   ReplicaRecovery recovery{.restored = held.end.size};
   tell_what_is_dropped(recovery, held, file);
   make_ledger_file(
@@ -115,7 +115,7 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
       throw LedgerUnusable("ledger " + path + " was made from exported lines and is read-only: move it away");
     }
     recovery.kept = meta.log_size;
-    const HeldByReplica held = read_held(file, replica, meta.log_size, steps.accept_truncated);
+    const HeldByReplica held = read_held(file, replica, &db, meta.log_size, steps.accept_truncated);
     require_one_history(held, replica, db, meta.log_size);
     recovery.restored = std::max<std::int64_t>(0, held.end.size - meta.log_size);
     tell_what_is_dropped(recovery, held, file);

@@ -25,6 +25,25 @@ constexpr std::size_t kRootText = 44;
       "Nothing was written; `epsilog recover --from` puts back what a ledger lost (docs/recovery.md)");
 }
 
+[[noreturn]] void damaged(const std::string& path, off_t from, off_t size) {
+  throw LedgerCorrupt(
+      "replica " + path + ": it was written whole and changed afterwards: of its last " +
+      std::to_string(size - from) + " bytes not all are lines of this ledger; nothing was recorded. " +
+      "Bring back a better copy of it, or run `epsilog recover --from` with --accept-truncated, "
+      "which cuts them off and writes them again");
+}
+
+/// The pages of one write reach the disk in any order, and those that did not are NUL.
+bool has_nul(const ReplicaFile& file, off_t from, off_t to) {
+  while (from < to) {
+    const std::string piece = file.read(from, std::min(kChunk, static_cast<std::size_t>(to - from)));
+    if (piece.empty()) return false;
+    if (piece.find('\0') != std::string::npos) return true;
+    from += static_cast<off_t>(piece.size());
+  }
+  return false;
+}
+
 class ReplicaReader final {
  public:
   ReplicaReader(const ReplicaFile& file, const std::string& path, Connection& connection, std::int64_t size)
@@ -74,10 +93,12 @@ class ReplicaReader final {
     StoredLines stored(connection_, from.size);
     ReplicaEnd verified = from;
     std::int64_t index = from.size;
-    bool whole = true;  // no line so far that nobody wrote
+    bool whole = true;          // no line so far that nobody wrote
+    off_t trailers = from.end;  // the last one ends there
     for (LinesOfFile lines(file_, from.end); lines.next();) {
       if (const auto trailer = parse_trailer(lines.line())) {
         require_of_ledger(*trailer);
+        trailers = lines.end();
         if (whole && static_cast<std::int64_t>(trailer->size) == index) {
           verified = {.size = index, .end = lines.end()};
         } else {
@@ -92,6 +113,7 @@ class ReplicaReader final {
       require_not_elsewhere(lines.line());
       whole = false;
     }
+    if (!whole) require_torn(verified.end, trailers);
     return verified;
   }
 
@@ -121,6 +143,13 @@ class ReplicaReader final {
     }
   }
 
+  /// Requires  not all lines after `verified` are those of the ledger; `trailers` is where the last trailer
+  /// ends.
+  void require_torn(off_t verified, off_t trailers) const {
+    const bool changed = trailers > verified && !has_nul(file_, verified, trailers);
+    if (changed || tail_from(file_, trailers) == ReplicaTail::written) damaged(path_, verified, file_.size());
+  }
+
   /// What is whole and no line of the ledger was recorded elsewhere. A line that broke is no JSON.
   void require_not_elsewhere(const std::string& line) const {
     std::int64_t index = 0;
@@ -142,6 +171,13 @@ class ReplicaReader final {
 };
 
 }  // namespace
+
+ReplicaTail tail_from(const ReplicaFile& file, off_t from) {
+  const off_t size = file.size();
+  if (size <= from) return ReplicaTail::none;
+  return file.read(size - 1, 1) == "\n" && !has_nul(file, from, size) ? ReplicaTail::written
+                                                                      : ReplicaTail::torn;
+}
 
 bool LinesOfFile::next() {
   for (std::size_t searched = begin_;;) {

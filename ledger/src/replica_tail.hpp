@@ -37,6 +37,16 @@ class LinesOfFile final {
   std::string line_;
 };
 
+/// What follows the last trailer of a file.
+enum class ReplicaTail {
+  none,     ///< nothing
+  torn,     ///< no line feed at its end, or a NUL: being written when its writer died, and told to nobody
+  written,  ///< a line feed at its end and no NUL: written whole, so that what is wrong in it was changed
+};
+/// Says which of these the bytes from there on are.
+/// Throws  ReplicaUnavailable.
+[[nodiscard]] ReplicaTail tail_from(const ReplicaFile& file, off_t from);
+
 /// So many lines, and where the trailer after them ends.
 struct ReplicaEnd {
   std::int64_t size = 0;
@@ -53,13 +63,14 @@ struct FoundReplica {
 /// hold when somebody last looked, and where that ended, if that was kept: only what comes after it is read
 /// line by line.
 ///
-/// A replica that ends in the middle of a group, or in something that is no line, was being written when its
-/// writer died: nobody was told of that, and it is not counted.
+/// A replica that ends in the middle of a group was being written when its writer died: nobody was told of
+/// that, and it is not counted. Whole lines of the ledger, and torn bytes (ReplicaTail), may stand there.
+/// Anything else is damage.
 ///
 /// Requires  a transaction of the connection.
 /// Throws    ReplicaUnavailable if it is none, another ledger's, or cannot be read;
 ///           LedgerRolledBack if it has a line or a trailer that is not the ledger's;
-///           StorageFailure, LedgerCorrupt.
+///           LedgerCorrupt if it is damaged; StorageFailure.
 [[nodiscard]] FoundReplica read_replica(const ReplicaFile& file, const std::string& path,
                                         Connection& connection, std::int64_t size, const ReplicaEnd& known);
 

@@ -74,7 +74,7 @@ class Restoring final {
       accepted_ = accepted_of(remembered_, {.ledger = &db}, files_, steps_.accept_rollback);
       return;
     }
-    held_ = read_held(*replica_, done_.replica, meta.log_size, steps_.accept_truncated);
+    held_ = read_held(*replica_, done_.replica, &db, meta.log_size, steps_.accept_truncated);
     require_one_history(held_, done_.replica, db, meta.log_size);
     accepted_ = accepted_of(remembered_, {.ledger = &db, .replica = &*replica_, .held = &held_}, files_,
                             steps_.accept_rollback && !steps_.why.empty());

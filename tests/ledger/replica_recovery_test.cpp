@@ -1,4 +1,5 @@
 // A ledger from its replica: put back what is missing, or made again.
+#include <algorithm>
 #include <filesystem>
 
 #include "epsilog/ledger/digest.hpp"
@@ -137,16 +138,40 @@ TEST_CASE("recovery from a replica: what nobody was told of is cut off, and coun
   const LostTail fixture;
   const std::string whole = read_file(fixture.replica);
   const std::string last = fixture.all.back();
-  for (const std::string& tail : {last.substr(0, 40), last + "\n", last + "\n" + last.substr(0, 9)}) {
+  for (const std::string& tail :
+       {last.substr(0, 40), last + "\n" + last.substr(0, 9), last + "\n" + std::string(30, '\0') + "\n"}) {
     CAPTURE(tail);
     const bool there = fs::exists(fixture.path);
     if (there) remove_ledger(fixture.path);
     write_file(fixture.replica, whole + tail);
-    CHECK(recover(fixture).dropped == (tail.find('\n') == std::string::npos ? 0 : 1));
+    CHECK(recover(fixture).dropped == std::count(tail.begin(), tail.end(), '\n'));
     // And the line that says so stands where it was.
     CHECK(read_file(fixture.replica).starts_with(whole + R"({"blind":")"));
     CHECK(replica_fault(fixture.replica, fixture.look()) == "");
   }
+}
+
+TEST_CASE("recovery from a replica: lines without a trailer that were written whole are not cut off unasked",
+          "[ledger][replica]") {
+  const LostTail fixture;
+  const std::string whole = read_file(fixture.replica);
+  const std::string trailer = whole.substr(whole.rfind("\n= ") + 1);
+  const std::string without = whole.substr(0, whole.size() - trailer.size());
+  remove_ledger(fixture.path);
+  for (const std::string& tail : std::vector<std::string>{"", "= 12 garbage\n", "\n", trailer.substr(2)}) {
+    CAPTURE(tail);
+    const std::string damaged = without + tail;
+    write_file(fixture.replica, damaged);
+    CHECK_THROWS_WITH(recover(fixture), test::says("was written whole") && test::says("--accept-truncated"));
+    CHECK(read_file(fixture.replica) == damaged);
+    CHECK_FALSE(fs::exists(fixture.path));
+  }
+  write_file(fixture.replica, without);
+  const auto recovery = accept_truncated(fixture);
+  CHECK(recovery.truncated);
+  CHECK(recovery.restored + recovery.dropped == fixture.lines);
+  CHECK(recoveries(fixture) ==
+        "rebuilt " + std::to_string(recovery.restored) + " " + std::to_string(recovery.dropped));
 }
 
 TEST_CASE(
@@ -218,45 +243,74 @@ TEST_CASE("recovery from a replica: refuses what is not whole, and leaves everyt
 
 namespace {
 
-/// Flips bits, one of each byte or all, of one byte of `stride`, and recovers from that. Returns of how many
-/// a ledger was made all the same, without the last group.
-int taken_with_flips(const LostTail& fixture, std::size_t stride, bool every_bit) {
-  remove_ledger(fixture.path);
+/// Flips bits, one of each byte or all, of one byte of `stride` from `begin` on, and recovers from that. A
+/// ledger is made, without the last group, only where the last trailer looks torn: without its line feed, or
+/// with a NUL. Returns for how many.
+int torn_by_flips(const LostTail& fixture, std::size_t begin, std::size_t stride, bool every_bit) {
   const std::string whole = read_file(fixture.replica);
   const std::size_t last_trailer = whole.rfind("\n= ") + 1;
-  int taken = 0;
-  for (std::size_t at = 0; at < whole.size(); at += stride) {
+  int torn = 0;
+  for (std::size_t at = begin; at < whole.size(); at += stride) {
     for (std::size_t bit = every_bit ? 0 : at % 8; bit <= (every_bit ? 7 : at % 8); ++bit) {
       std::string other = whole;
       other[at] = static_cast<char>(other[at] ^ 1 << bit);
       write_file(fixture.replica, other);
       CAPTURE(at, bit);
+      const bool looks_torn = at + 1 == whole.size() || (at >= last_trailer && other[at] == '\0');
       try {
         const auto recovery = recover(fixture);
-        ++taken;
-        REQUIRE(at >= last_trailer - 1);
+        REQUIRE(looks_torn);
+        ++torn;
         REQUIRE(recovery.restored < fixture.lines);
-        REQUIRE(recovery.restored + recovery.dropped >= fixture.lines - 1);
+        REQUIRE(recovery.restored + recovery.dropped >= fixture.lines);
         remove_ledger(fixture.path);
       } catch (const LedgerCorrupt&) {
+        REQUIRE_FALSE(looks_torn);
         REQUIRE(read_file(fixture.replica) == other);
         REQUIRE(!fs::exists(fixture.path));
       }
     }
   }
-  return taken;
+  return torn;
 }
 
 }  // namespace
 
-TEST_CASE("recovery from a replica: a bit that changes is found, or takes the last group and is counted",
-          "[ledger][replica]") {
-  CHECK(taken_with_flips(LostTail(), 5, false) > 0);
+TEST_CASE(
+    "recovery from a replica: every bit of the last trailer that changes is damage or makes it look torn",
+    "[ledger][replica]") {
+  const LostTail fixture;
+  remove_ledger(fixture.path);
+  // Eight of the last line feed, and one of each of two blanks.
+  const std::string whole = read_file(fixture.replica);
+  CHECK(torn_by_flips(fixture, whole.rfind("\n= "), 1, true) >= 10);
 }
 
-TEST_CASE("recovery from a replica: every bit that changes is found, or takes the last group and is counted",
+TEST_CASE("recovery from a replica: a bit of any other line that changes is damage", "[ledger][replica]") {
+  const LostTail fixture;
+  remove_ledger(fixture.path);
+  CHECK(torn_by_flips(fixture, 0, 5, false) <= 3);
+}
+
+TEST_CASE("recovery from a replica: every bit that changes is damage or makes the last trailer look torn",
           "[.long][ledger][replica]") {
-  CHECK(taken_with_flips(LostTail(), 1, true) > 0);
+  const LostTail fixture;
+  remove_ledger(fixture.path);
+  CHECK(torn_by_flips(fixture, 0, 1, true) >= 10);
+}
+
+TEST_CASE(
+    "recovery from a replica: a last trailer that was changed is given up where the ledger has its lines",
+    "[ledger][replica]") {
+  const LostTail fixture;
+  std::string damaged = read_file(fixture.replica);
+  damaged[damaged.rfind("\n= ") + 5] ^= 1;
+  write_file(fixture.replica, damaged);
+  CHECK_THROWS_AS(recover(fixture), LedgerCorrupt);
+  CHECK(accept_truncated(fixture).truncated);
+  CHECK(recoveries(fixture) == "behind_replica 0 1");
+  CHECK(replica_fault(fixture.replica, fixture.look()) == "");
+  fixture.require_recovered();
 }
 
 TEST_CASE("recovery from a replica: what follows damage is given up where that is accepted, and told",

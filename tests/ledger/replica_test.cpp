@@ -30,6 +30,8 @@ std::string refusal(ledger::Ledger& ledger) {
     return std::string("unavailable: ") + error.what();
   } catch (const ledger::LedgerRolledBack& error) {
     return std::string("rolled back: ") + error.what();
+  } catch (const LedgerCorrupt& error) {
+    return std::string("damaged: ") + error.what();
   }
 }
 
@@ -200,25 +202,71 @@ TEST_CASE("replica: what is missing at its end is written before anything else, 
   CHECK(refusal(ledger).starts_with("unavailable: "));
 }
 
-TEST_CASE("replica: a bit of any byte of its last group that changes is found or mended",
-          "[ledger][replica]") {
+namespace {
+
+/// Flips bits of the last group of a replica, one of each byte or all, and opens the ledger. Where the group
+/// looks torn, without its line feed or with a NUL, it is written again; else nothing is written. Returns how
+/// often it was.
+int mended_after_flips(bool every_bit) {
   const ReplicatedLedger fixture;
   three_releases(fixture);
   const std::string bytes = read_file(fixture.replica);
   const std::size_t last = bytes.find('\n', bytes.rfind("\n= ", bytes.rfind("\n= ") - 1) + 1) + 1;
+  int mended = 0;
   for (std::size_t at = last; at < bytes.size(); ++at) {
-    std::string other = bytes;
-    other[at] = static_cast<char>(other[at] ^ (1 << (at % 8)));
-    CAPTURE(at);
-    write_file(fixture.replica, other);
-    fs::remove(fixture.path + ".lock");  // as after a reboot: what meta says is known is one group behind
-    auto ledger = fixture.open();
-    if (refusal(ledger).empty()) {
-      REQUIRE(fault_of(fixture) == "");
-    } else {
-      REQUIRE(read_file(fixture.replica) == other);
+    for (std::size_t bit = every_bit ? 0 : at % 8; bit <= (every_bit ? 7 : at % 8); ++bit) {
+      std::string other = bytes;
+      other[at] = static_cast<char>(other[at] ^ (1 << bit));
+      CAPTURE(at, bit);
+      write_file(fixture.replica, other);
+      fs::remove(fixture.path + ".lock");  // as after a reboot: what meta says is known is one group behind
+      auto ledger = fixture.open();
+      const std::string said = refusal(ledger);
+      CAPTURE(said);
+      if (said.empty()) {
+        ++mended;
+        REQUIRE((at + 1 == bytes.size() || other[at] == '\0'));
+        REQUIRE(fault_of(fixture) == "");
+      } else {
+        REQUIRE((said.starts_with("damaged: ") || said.starts_with("rolled back: ")));
+        REQUIRE((at + 1 < bytes.size() && other[at] != '\0'));
+        REQUIRE(read_file(fixture.replica) == other);
+      }
     }
   }
+  return mended;
+}
+
+}  // namespace
+
+TEST_CASE("replica: a bit of its last group that changes is found, and what looks torn is written again",
+          "[ledger][replica]") {
+  CHECK(mended_after_flips(false) >= 1);
+}
+
+TEST_CASE("replica: every bit of its last group that changes is found, and what looks torn is written again",
+          "[.long][ledger][replica]") {
+  CHECK(mended_after_flips(true) >= 10);
+}
+
+TEST_CASE("replica: damage is cut off by a recovery that accepts it, and the ledger goes on",
+          "[ledger][replica]") {
+  const ReplicatedLedger fixture;
+  three_releases(fixture);
+  std::string damaged = read_file(fixture.replica);
+  damaged[damaged.rfind("\n= ") + 2] = '<';
+  write_file(fixture.replica, damaged);
+  auto ledger = fixture.open();
+  const std::string said = refusal(ledger);
+  CAPTURE(said);
+  CHECK(said.starts_with("damaged: "));
+  CHECK(said.find("--accept-truncated") != std::string::npos);
+  CHECK(fixture.look().find_key("ada", "3")->durable);
+  static_cast<void>(ledger::Ledger::recover_from(
+      fixture.path, fixture.replica, {.by = "cleo", .why = "a bad block", .accept_truncated = true},
+      replicating(fixture.directory.path())));
+  CHECK(refusal(ledger).empty());
+  CHECK(fault_of(fixture) == "");
 }
 
 TEST_CASE("replica: a value that it does not hold leaves by no way, until it does", "[ledger][replica]") {
