@@ -14,6 +14,8 @@ using Operator = Comparison::Operator;
 using Kind = Condition::Kind;
 
 constexpr std::size_t kNumberMax = 400;  // as parse_rational
+/// What was typed with at most 400 characters and an exponent is recorded with less.
+constexpr std::size_t kRecordedNumberMax = 1'000;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -244,6 +246,7 @@ class Parser {
 
   /// One that is longer than may be typed, as it was recorded; any other is refused for its length.
   Rational long_number(std::string_view token) {
+    if (token.size() > kRecordedNumberMax) return accounting::parse_rational(token, "number");
     Rational value;
     try {
       value = accounting::parse_stored_rational(token, "number");

@@ -105,6 +105,7 @@ std::string JsonValue::bytes() const {
 }
 
 accounting::Rational JsonValue::quantity() const {
+  if (text().size() > kQuantityCharactersMax) throw LedgerCorrupt("quantity: is longer than any quantity");
   return accounting::parse_canonical_rational(text(), "quantity");
 }
 

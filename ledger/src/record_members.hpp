@@ -22,6 +22,7 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/cell_keys.hpp"
 #include "epsilog/ledger/json_writer.hpp"
 #include "grid_units.hpp"
@@ -348,7 +349,9 @@ class MemberReader final {
   void read_object_text(std::string& object);
   static std::int64_t amount_value(std::string_view text, int decimals);
   void read_number(accounting::Rational& number) {
-    number = accounting::parse_canonical_rational(string_value(), "quantity");
+    const std::string_view text = string_value();
+    require(text.size() <= kQuantityCharactersMax, "is longer than any quantity");
+    number = accounting::parse_canonical_rational(text, "quantity");
   }
   template <class Measure>
   void read_number(accounting::Quantity<Measure>& number) {

@@ -1,5 +1,6 @@
 // What is no line of a record: members off their range or form, and members that contradict each other.
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/canonical_json.hpp"
 #include "ledger/support/record_faults.hpp"
 #include "support/catch.hpp"
 
@@ -115,6 +116,18 @@ TEST_CASE("records: no kind has a time that is none", "[ledger][record][negative
       CHECK(names(fault(with(minimal_records(), sample.name + ".time", time)), "time"));
     }
   }
+}
+
+TEST_CASE("records: a quantity has at most 20,000 characters", "[ledger][record][negative]") {
+  const std::string zeros(epsilog::ledger::kQuantityCharactersMax - 3, '0');
+  for (const char* path : {"plan.release.requested", "plan.release.components.grid"}) {
+    INFO(path);
+    CHECK(fault(with(full_records(), path, "\"0." + zeros + "1\"")).empty());
+    CHECK(names(fault(with(full_records(), path, "\"0." + zeros + "01\"")),
+                std::string(path).substr(std::string(path).rfind('.') + 1)));
+  }
+  const std::string value = "[\"" + std::string(epsilog::ledger::kQuantityCharactersMax + 1, '9') + "\"]";
+  CHECK(names(fault(with(full_records(), "decision.values", value)), "values"));
 }
 
 TEST_CASE("records: a decision moves each account once, and none that is not numbered",

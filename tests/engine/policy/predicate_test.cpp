@@ -121,6 +121,15 @@ TEST_CASE("predicate: an error names the character and what was expected there",
   }
 }
 
+TEST_CASE("predicate: no number of a condition has more than 1,000 characters",
+          "[engine][predicate][negative]") {
+  CHECK(Predicate::parse("age > " + std::string(1'000, '1')).comparisons().size() == 1);
+  for (const std::string& number :
+       {std::string(1'001, '1'), std::string(30'000, '1'), "0." + std::string(30'000, '1')}) {
+    CHECK_THROWS_WITH(Predicate::parse("age > " + number), says("at most 400 characters"));
+  }
+}
+
 TEST_CASE("predicate: what is longer than may be typed is read, and says so", "[engine][predicate]") {
   CHECK(Predicate::parse("a = '" + std::string(70'000, 'x') + "'").door_fault() ==
         "where: longer than 65536 bytes");

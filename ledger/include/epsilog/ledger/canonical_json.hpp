@@ -28,6 +28,8 @@ namespace epsilog::ledger {
 /// More is not read: what a column of SQLite holds, and what no record comes near.
 inline constexpr std::size_t kLineBytesMax = 1'000'000'000;
 inline constexpr unsigned kLineDepthMax = 32;
+/// Characters of a quantity at most, with sign, point and bar.
+inline constexpr std::size_t kQuantityCharactersMax = 20'000;
 
 /// Every accessor throws LedgerCorrupt if the value is of another kind.
 class JsonValue final {
