@@ -5,11 +5,12 @@
     epsilog_verify.py L.lines --checkpoint C --vkey VKEY
 
 Written from docs/record_format.md and what that page cites (docs/ledger_format.md, sensitivity.md, filters.md,
-reservations.md, the proofs), not from the program: no code and no constant of it is here. It needs Python 3.11 and
-nothing else. All numbers are integers and fractions; there is no floating-point number in this file.
+reservations.md, the proofs), not from the program: no code and no constant of it is here. It needs Python 3.8 or later
+and nothing else. All numbers are integers and fractions; there is no floating-point number in this file.
 
-Exit codes: 0 nothing is wrong; 2 the command line; 3 a file cannot be read; 6 something is wrong, and printed is the
-first line that shows it, and why.
+Exit codes: 0 all was checked, and nothing is wrong; 2 the command line; 3 a file cannot be read; 4 nothing is wrong,
+but something was not checked (--accept-unchecked KIND accepts that); 5 the lines need a newer verifier; 6 something is
+wrong, and printed is the first line that shows it, and why.
 """
 
 import argparse
@@ -35,6 +36,9 @@ class Fault(Exception):
         super().__init__(why, member)
         self.why, self.member = why, member
 
+class NeedsFeature(Exception):
+    """A line announces a feature that this verifier does not know: it can judge nothing from there on."""
+
 def require(holds, why, member=""):
     if not holds:
         raise Fault(why, member)
@@ -42,9 +46,13 @@ def require(holds, why, member=""):
 # Canonical JSON (record_format.md, "A line"). What is parsed as None is written as "null", which did not stand there.
 
 LARGEST_COUNT = 2**53 - 1
-sys.set_int_max_str_digits(20000)  # losses at 4096 bits have 5000 digits
+QUANTITY_MAX = 20000  # characters; losses at 4096 bits have 5000 digits
+if hasattr(sys, "set_int_max_str_digits"):
+    sys.set_int_max_str_digits(QUANTITY_MAX)
+RULES = 1  # the rules that decisions of today are made under
 NAME = re.compile(r"[ !#-\[\]-~]*")
-DECODE = json.JSONDecoder(parse_float=lambda text: None, parse_constant=lambda text: None).decode
+DECODE = json.JSONDecoder(parse_int=lambda text: int(text) if len(text) <= 17 else None,
+                          parse_float=lambda text: None, parse_constant=lambda text: None).decode
 ENCODE = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 def parse_line(raw):
@@ -100,19 +108,38 @@ def remembered(table, key, value, most=50000):
     table[key] = value
     return value
 
+LONG = 1000  # characters of a quantity from which on it is computed anew each time, so that no table grows large
+
 def quantity(text):
-    """The number that a quantity is, or None."""
+    """The number that a quantity is, or None. Its form is checked before anything is computed."""
     known = QUANTITIES.get(text) if isinstance(text, str) else None
-    if known is not None or not isinstance(text, str):
+    if known is not None or not isinstance(text, str) or len(text) > QUANTITY_MAX:
         return known
-    found = DECIMAL.fullmatch(text)
-    if found:
+    found, number = DECIMAL.fullmatch(text), None
+    if found and text != "-0":
         number = Fraction(int(found[1] + found[2] + (found[3] or "")), 10 ** len(found[3] or ""))
-        return None if text == "-0" else remembered(QUANTITIES, text, number)
-    number = Fraction(text) if FRACTION.fullmatch(text) and text[-2:] != "/0" else None
-    if number is None or str(number) != text or digits_end(number):
-        return None
-    return remembered(QUANTITIES, text, number)
+    elif FRACTION.fullmatch(text):
+        number = Fraction(text)
+        number = None if str(number) != text or digits_end(number) else number
+    return number if number is None or len(text) > LONG else remembered(QUANTITIES, text, number)
+
+def number_in(text, member):
+    """The number that a quantity of a policy or a condition is."""
+    number = quantity(text)
+    require(number is not None, f"holds {ENCODE(text)[:60]}, which is no quantity", member)
+    return number
+
+EXACT_BELOW = 10**4000  # numerators and denominators of sums
+COARSE = 2**1024
+
+def sum_of_losses(numbers):
+    """What answers, rows or calls of a mechanism lose together (record_format.md, "Sums"): exact while it is short."""
+    total = Fraction(0)
+    for number in numbers:
+        total += number
+        if max(abs(total.numerator), total.denominator) >= EXACT_BELOW:
+            total = Fraction(-(-total.numerator * COARSE // total.denominator), COARSE)
+    return total
 
 def digits_end(number):
     return (10 ** number.denominator.bit_length()) % number.denominator == 0
@@ -154,6 +181,15 @@ def milliseconds(text):
         return None
     return (((day * 24 + int(found[2])) * 60 + int(found[3])) * 60 + int(found[4])) * 1000 + int(found[5])
 
+ID_DIGITS = {digit: value for value, digit in enumerate("0123456789ABCDEFGHJKMNPQRSTVWXYZ")}
+
+def milliseconds_of_id(text):
+    """The time that the first ten characters of an id are."""
+    at = 0
+    for digit in text[:10]:
+        at = at * 32 + ID_DIGITS[digit]
+    return at
+
 # Forms of members (record_format.md, "Records"): each says whether a value has it.
 
 def matching(pattern):
@@ -174,67 +210,105 @@ def is_bytes(value):
         return True
     return False  # what is UTF-8 is written as text
 
-def is_reasons(value):
-    if type(value) is str:  # the text of an older schema: canonical JSON is not kept as a text
-        try:
-            return value != "" and not (ENCODE(DECODE(value)) == value and is_value(DECODE(value)))
-        except (ValueError, RecursionError):
-            return True
-    return type(value) in (list, dict) and len(value) > 0 and is_value(value)
-
 def array_of(form, least=1):
     return lambda value: type(value) is list and len(value) >= least and all(map(form, value))
 
-is_keys = array_of(lambda value: value == "" or is_bytes(value))
+def in_order(form, key=lambda value: value, least=0):
+    """Arrays of one form, in ascending byte order of what `key` finds in each, none twice."""
+    def holds(value):
+        if not array_of(form, least)(value):
+            return False
+        keys = [hashable(key(element)) for element in value]
+        keys = [name.encode() if isinstance(name, str) else name for name in keys]
+        return all(one < next_one for one, next_one in zip(keys, keys[1:]))
+    return holds
+
+def one_or_more(form):
+    """One value of a form, or an array of several."""
+    return lambda value: form(value) or type(value) is list and len(value) > 1 and all(map(form, value))
+
+def hashable(name):
+    """Bytes of a line as a key: text where they are UTF-8, else bytes."""
+    return bytes.fromhex(name["hex"]) if isinstance(name, dict) else name
+
+def is_reasons(value):
+    """The reasons of a refusal: all of them, or the first of so many."""
+    if type(value) is dict:
+        return set(value) == {"count", "first"} and is_reasons(value["first"]) and is_number(value["count"]) and (
+            len(value["first"]) < value["count"])
+    return type(value) is list and 0 < len(value) <= 16 and all(type(reason) is dict for reason in value)
+
+is_text_or_bytes = lambda value: value == "" or is_bytes(value)
+is_keys = array_of(is_text_or_bytes)
 is_number = lambda value: type(value) is int and 0 < value <= LARGEST_COUNT
+is_count = lambda value: type(value) is int and 0 <= value <= LARGEST_COUNT
+is_object = lambda value: type(value) is dict and is_value(value)
+is_named = lambda value: is_object(value) and is_bytes(value.get("name", ""))
+is_quantity = lambda value: quantity(value) is not None
+is_positive = lambda value: is_quantity(value) and quantity(value) > 0
+is_share = lambda value: is_positive(value) and quantity(value) < 1
+is_size = lambda value: type(value) is int and 0 < value <= 10**12
+PERIODS = one_of("day", "week", "month", "quarter", "year")
 IS = {
     "bytes": is_bytes, "reasons": is_reasons, "number": is_number, "decimal": matching(DECIMAL.pattern),
-    "count": lambda value: type(value) is int and 0 <= value <= LARGEST_COUNT,
-    "text": lambda value: type(value) is str and value != "",
+    "count": is_count, "text": lambda value: type(value) is str and value != "", "word": matching("[a-z][a-z0-9_]*"),
+    "any_text": lambda value: type(value) is str, "any_bytes": is_text_or_bytes,
     "time": lambda value: milliseconds(value) is not None,
-    "quantity": lambda value: quantity(value) is not None,
-    "object": lambda value: type(value) is dict and value != {} and is_value(value),
-    "true": lambda value: value is True,
-    "format": lambda value: is_number(value) and value == 1,
-    "rules": lambda value: is_number(value) and value <= 3,
-    "schema": lambda value: is_number(value) and value >= 2,
+    "quantity": is_quantity, "positive": is_positive, "share": is_share,
+    "object": lambda value: value != {} and is_object(value), "any_object": is_object,
+    "true": lambda value: value is True, "bool": lambda value: type(value) is bool,
+    "one": lambda value: is_number(value) and value == 1,
+    "rules": lambda value: is_number(value) and value == RULES,
     "hex32": matching("[0-9a-f]{32}"), "hex64": matching("[0-9a-f]{64}"),
-    "id": matching("[0-7][0-9A-HJKMNP-TV-Z]{25}"), "via": matching("claimed|(?:unix|token|cert):.+"),
+    "id": matching("[0-7][0-9A-HJKMNP-TV-Z]{25}"), "via": matching("claimed|(?:unix|token):.+"),
     "measure": lambda value: grid_digits(value) is not None,
     "epsilon": lambda value: amount(value, "epsilon") is not None,
     "delta": lambda value: amount(value, "delta") is not None and amount(value, "delta") <= 10**18,
-    "objects": array_of(lambda value: type(value) is dict),
+    "objects": array_of(is_object), "any_objects": array_of(is_object, 0),
     "cells": lambda value: is_keys(value) or (type(value) is list and len(value) > 1 and all(map(is_keys, value))
                                               and prod(map(len, value)) <= 10000),
-    "quantities": array_of(lambda value: quantity(value) is not None),
-    "rows": array_of(array_of(lambda value: quantity(value) is not None, 0)),
-    "build": lambda value: (type(value) is dict and value != {} and set(value) <= {"commit", "version"}
-                            and all(map(is_bytes, value.values()))),
+    "quantities": array_of(is_quantity), "rows": array_of(array_of(is_quantity, 0)), "keys": is_keys,
+    "by": one_or_more(is_bytes), "set": in_order(is_bytes), "texts": in_order(is_text_or_bytes),
+    "named": in_order(is_named, lambda value: value["name"], 1),
+    "any_named": in_order(is_named, lambda value: value["name"]),
+    "size": is_size, "seconds": lambda value: is_number(value) and 60 <= value <= 31536000, "kind": PERIODS,
+    "precision": lambda value: is_number(value) and (value == 53 or 118 <= value <= 4096),
+    "ends": lambda value: array_of(is_bytes)(value) and len(value) == 2,
 }
 MEMBERS = """  # kind: members and their forms; one with ! is always there, words with | are all that it may be
-ledger: format! format, id! hex32
-policy: after count, by! bytes, event number, implies object, sha256! hex64, version! number, yaml bytes
+ledger: format! one, id! hex32
+policy: after! count, by! bytes, event! number, implies object, sha256! hex64, version! number, why bytes, yaml bytes
 location: base_dir bytes, policy! number
 relocation: after! count, by! bytes, event! number, seq! number, why bytes, dataset! bytes, path! bytes
 account: account! number, dataset! bytes, scope bytes, limit! text, measure! measure
 limit: account! number, policy! number, after! count, by! bytes, seq! number, why bytes, new! decimal, old! decimal
 removal: account! number, policy! number, after! count, by! bytes, seq! number, why bytes, removed! true
-plan: number! number, policy! number, question object, release object
-decision: seq! number, id! id, principal! bytes, via! via, parent id, dataset! bytes, policy! number, build build, \
-  outcome! granted|refused|reserved|pending|approved|rejected|token_issued|voided|forfeited, decided_under number, \
-  plan number, purpose bytes, holding plain|data_token, deadline time, key bytes, conflicting_key bytes, verb text, \
-  why bytes, legacy_request bytes, reasons reasons, component_values rows, values quantities, token_sha256 hex64, \
-  movements objects, rules! rules
-clock: after! count, event number, seq! number, wall_clock! time, what! backwards|forwards|confirmed, by bytes
-migration: after! count, event number, to! schema
+plan: number! number, policy! number, question! object, release object
+decision: seq! number, id! id, principal! bytes, via! via, parent id, dataset! bytes, policy! number, build! any_object, \
+  outcome! granted|refused|reserved|pending|approved|rejected|token_issued|voided|forfeited, decided_under! number, \
+  plan number, purpose bytes, holding plain|data_token, deadline time, key bytes, conflicting_key bytes, \
+  verb approve|reject|issue_token|read_source|cancel|expire, why bytes, reasons reasons, component_values rows, \
+  values quantities, token_sha256 hex64, movements objects, rules! rules
+clock: after! count, event! number, seq! number, wall_clock! time, what! backwards|forwards|confirmed, by bytes
 credential: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, value! text, \
   until time
 revocation: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, revoked! true
 key: by! bytes, seq! number, why bytes, key! text, retired true
 recovery: by! bytes, seq! number, why bytes, cause! poisoned|behind_replica|rebuilt|restored|rolled_back, \
-  restored number, dropped number
-a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, unit bytes, \
-  published quantity, cells cells, relation bytes, components objects, post_processing object, rows objects, \
+  restored number, dropped number, remembered number, found number
+sealed: by! bytes, seq! number, why! bytes
+unsealed: by! bytes, seq! number, why bytes
+feature: name! text
+a build: commit! bytes, version! bytes
+a reason: code! policy_changed|principal_not_allowed|purpose_not_allowed|forbidden|statistic_not_allowed|\
+column_not_allowed|key_conflict|measure_not_expressible|per_release_exceeded|dataset_budget_exceeded|\
+block_budget_exceeded|lifetime_exceeded|principal_limit_exceeded|role_limit_exceeded|purpose_limit_exceeded, \
+  message! any_text, asked any_text, fits any_text, limit any_text, measure any_text, over_by any_text, \
+  scope any_bytes, spent any_text, reserved any_text, row number
+a question: dataset! bytes, statistic bytes, by by, where bytes, totals quantity, consistent true, \
+  suppress_below positive, epsilon quantity, delta quantity, rho quantity, rows objects
+a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, unit! bytes, \
+  published quantity, cells cells, relation! bytes, components! objects, post_processing object, rows objects, \
   composed object
 a composed: by! sum|zcdp|pld, delta! delta
 a row: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, \
@@ -246,6 +320,34 @@ a post-processing: kind! mean_about|variance_about|rounded|proportion|ratio|tota
   lower quantity, upper quantity, centre quantity
 a movement: account! number, spent_change text, reserved_change text, limit! text, spent! text, reserved! text, \
   position number
+an implied policy: datasets! named, principals any_named, version! one
+an implied principal: name! bytes, roles set, purposes set, duties set
+an implied dataset: accounts! objects, allow! any_object, approvals object, blocks object, columns! any_named, \
+  forbid! any_objects, mean_split! share, name! bytes, neighbours! add-remove|replace-one, per_release! any_objects, \
+  purposes set, queries! any_named, release! any_named, renews kind, reservations! object, rows object, source object, \
+  unit! object
+an implied account: measure! measure, limit! text, scope any_bytes, each period|block|principal|role|purpose, \
+  stated object
+an implied allow: by set, columns set, statistics set, where set, principals set, roles set
+an implied rule: by set, columns set, principals set, purposes set, roles set, statistics set, where set
+an implied approvals: required! size, by! object, above any_objects, expires_seconds! seconds
+an implied approver: principals set, roles set
+an implied cap: limit! text, measure! measure, if_uncounted true
+an implied blocks: by! bytes, per kind, first text, last text
+an implied column: name! bytes, type! int|decimal|double|string|bool|date, column bytes, step positive, bounds ends, \
+  candidate_step positive, missing any_bytes, values keys, from bytes, bins quantities, per kind, first text, \
+  last text, map objects, other any_bytes
+an implied query: name! bytes, bounds! ends, sensitivity! positive, supplied_by set, undefined! quantity
+an implied way: name! bytes, mechanism! bytes, arithmetic mpfr|exact, precision precision, bound positive, \
+  binding_probability share, grid positive
+an implied reservations: expires_seconds! seconds
+an implied guarantee: epsilon! epsilon, delta! delta
+an implied csv: format! bytes, delimiter! bytes, decimal! bytes, thousands bytes, null! texts, encoding! bytes, \\
+  date_format! bytes, multiline! bool
+an implied table: format! bytes, table! bytes
+an implied label: label! any_bytes, value! any_bytes
+an implied rows: max size, exact size
+an implied unit: max_rows! size, id bytes, column bytes
 """
 
 def tables(text):
@@ -253,15 +355,17 @@ def tables(text):
     found = {}
     for line in text.replace("\\\n", "").splitlines()[1:]:
         kind, _, members = line.partition(": ")
-        members += "" if kind.startswith("a ") else ", blind! hex32, index! count, kind! text, time! time"
+        members += "" if kind.startswith(("a ", "an ")) else ", blind! hex32, index! count, kind! text, time! time"
         pairs = [member.split() for member in members.split(",")]
-        found[kind] = ({name.rstrip("!"): IS.get(form) or one_of(*form.split("|")) for name, form in pairs},
+        forms = [(name.rstrip("!"), one_of(*form.split("|")) if "|" in form else IS[form]) for name, form in pairs]
+        found[kind] = (dict(forms),
                        frozenset(name[:-1] for name, form in pairs if name.endswith("!")))
     return found
 
 TABLES = tables(MEMBERS)
-RELEASE, COMPOSED, ROW, COMPONENT, POST_PROCESSING, MOVEMENT = (
-    TABLES[name] for name in ("a release", "a composed", "a row", "a component", "a post-processing", "a movement"))
+RELEASE, COMPOSED, ROW, COMPONENT, POST_PROCESSING, MOVEMENT, BUILD, REASON, QUESTION = (
+    TABLES["a " + name] for name in ("release", "composed", "row", "component", "post-processing", "movement", "build",
+                                     "reason", "question"))
 BATCH = "batch"
 TOTALS = ("totals", "whole_totals", "consistent_totals")
 KINDS = frozenset(kind for kind in TABLES if " " not in kind) - {"relocation", "removal", "revocation"}
@@ -288,9 +392,18 @@ def check_record(record, measure_of):
         variant = with_it if member in record else without
     check_members(record, TABLES[variant])
     if variant == "decision":
+        check_members(record["build"], BUILD)
+        reasons = record.get("reasons", [])
+        for reason in reasons if isinstance(reasons, list) else reasons["first"]:
+            check_members(reason, REASON)
         return variant, check_movements(record.get("movements", ()), measure_of)
-    if variant == "plan" and "release" in record:
-        check_release(record["release"])
+    if variant == "policy":
+        if "implies" in record:
+            check_implied(record["implies"])
+    elif variant == "plan":
+        check_question(record["question"])
+        if "release" in record:
+            check_release(record["release"])
     elif variant == "account":
         require(amount(record["limit"], record["measure"]) is not None, "is no amount of its measure", "limit")
     elif variant == "limit":
@@ -304,6 +417,85 @@ def check_record(record, measure_of):
         right = matching("0|[1-9][0-9]{0,9}")(value) and int(value) < 2**32 if by_id else IS["hex64"](value)
         require(right, "is no such credential", "value")
     return variant, ()
+
+def check_question(question):
+    """Refuses what is no question: other members, those of a batch beside those of one, no statistic or no loss."""
+    check_members(question, QUESTION)
+    rows = question.get("rows", [])
+    for row in rows:
+        check_members({"dataset": question["dataset"], **row}, QUESTION)
+        require("dataset" not in row and "rows" not in row, "has a row that is no question", "question")
+    require(not rows or question.keys() <= {"dataset", "rows", "delta"}, "is no batch of rows", "question")
+    for one in rows or [question]:
+        losses = [name for name in ("epsilon", "rho") if quantity(one.get(name, "0")) > 0]
+        require("statistic" in one and len(losses) == 1 == len({"epsilon", "rho"} & one.keys()) and not (
+            losses == ["rho"] and "delta" in one), "asks for no statistic, or for no loss", "question")
+        require(all(quantity(one[name]) > 0 for name in ("delta", "suppress_below") if name in one),
+                "asks for a delta that is none", "question")
+
+def check_implied(implied):
+    """Refuses what no policy implies: other members, or other forms of them."""
+    def check(name, *values):
+        for value in values:
+            check_members(value, TABLES["an implied " + name])
+
+    def check_caps(caps):
+        check("cap", *caps)
+        for cap in caps:
+            require((amount(cap["limit"], cap["measure"]) or 0) > 0, "is no amount of its measure", "limit")
+
+    try:
+        check("policy", implied)
+        check("principal", *implied.get("principals", ()))
+        for said in implied["datasets"]:
+            check("dataset", said)
+            check("account", *said["accounts"])
+            for entry in said["accounts"]:
+                require(("scope" in entry) != ("each" in entry), "is of one scope or of each of a kind", "scope")
+                require((amount(entry["limit"], entry["measure"]) or 0) > 0, "is no amount of its measure", "limit")
+                if "stated" in entry:
+                    check("guarantee", entry["stated"])
+            check("allow", said["allow"])
+            check("rule", *said["forbid"])
+            check_caps(said["per_release"])
+            for name in ("approvals", "blocks", "reservations", "rows", "unit"):
+                if name in said:
+                    check(name, said[name])
+            if "per" in said.get("blocks", ()):
+                collections.deque(periods(*(said["blocks"][name] for name in ("per", "first", "last"))), 0)
+            if "approvals" in said:
+                check("approver", said["approvals"]["by"])
+                check_caps(said["approvals"].get("above", ()))
+            check("query", *said["queries"])
+            check("way", *said["release"])
+            if "source" in said:
+                check("csv" if said["source"].get("format") == "csv" else "table", said["source"])
+            check_implied_columns(said, check)
+    except Fault as fault:
+        raise Fault(f"implies `{fault.member}`, which {fault.why}", "implies") from fault
+
+def check_implied_columns(said, check):
+    """That columns have bounds of their type, and are derived from columns that are not derived."""
+    check("column", *said["columns"])
+    sources = {column["name"]: column for column in said["columns"] if "from" not in column}
+    for column in said["columns"]:
+        kind = column["type"]
+        check("label", *column.get("map", ()))
+        require("from" not in column or column["from"] in sources and kind == "string" and "values" in column and sum(
+            name in column for name in ("bins", "per", "map")) == 1, "is derived from no column, or by no rule", "from")
+        require("from" in column or not {"bins", "per", "map"} & column.keys(), "is derived from no column", "name")
+        require("per" not in column or column.get("values") == [
+            name for name, _, _ in periods(column["per"], column["first"], column["last"], 10000)],
+                "are not the names of its periods", "values")
+        edges = [quantity(edge) for edge in column.get("bins", ())]
+        require(not edges or len(edges) > 1 and all(one < other for one, other in zip(edges, edges[1:])),
+                "does not ascend", "bins")
+        read = {"date": day_number}.get(kind, lambda text: number_in(text, "bounds"))
+        low, high = [read(text) for text in column.get("bounds", ())] or (0, 1)
+        require(low < high, "is no range", "bounds")
+    for query in said["queries"]:
+        low, high = (number_in(text, "bounds") for text in query["bounds"])
+        require(low < high, "is no range", "bounds")
 
 def check_release(release):
     check_members(release, RELEASE)
@@ -422,33 +614,36 @@ def consistency_holds(old_size, old_root, new_size, new_root, proof):
 
 # What a policy implies (record_format.md, "The object a policy implies").
 
-def hashable(name):
-    """Bytes of a line as a key: text where they are UTF-8, else bytes."""
-    return bytes.fromhex(name["hex"]) if isinstance(name, dict) else name
-
 def period_of(kind, day):
     """The name and the first day of the period of a kind that a day lies in."""
     year, quarter = day.year, (day.month + 2) // 3
     if kind == "week":
-        iso = day.isocalendar()
-        return f"{iso.year:04}-W{iso.week:02}", day - datetime.timedelta(iso.weekday - 1)
+        year, week, weekday = day.isocalendar()
+        return f"{year:04}-W{week:02}", day - datetime.timedelta(weekday - 1)
     return {"day": (day.isoformat(), day), "month": (f"{year:04}-{day.month:02}", day.replace(day=1)),
             "quarter": (f"{year:04}-Q{quarter}", datetime.date(year, 3 * quarter - 2, 1)),
             "year": (f"{year:04}", datetime.date(year, 1, 1))}[kind]
 
-def periods(kind, first, last):
-    """(name, first day, last day) of each period from the first named to the last; days as ordinals."""
-    day = datetime.date(int(first[:4]), 1, 1)
-    while period_of(kind, day)[0] != first:
-        day += datetime.timedelta(1)
+def periods(kind, first, last, most=4096):
+    """(name, first day, last day) of each period from the first named to the last; days as ordinals.
+
+    A policy may have 4,096 blocks.
+    """
+    year = re.match("[0-9]{4}", first)
+    starts = datetime.date(int(year[0]), 1, 1).toordinal() if year and year[0] != "0000" else 0
+    days = range(max(1, starts - 7), min(starts + 372, datetime.date.max.toordinal())) if starts else ()
+    day = next((day for day in map(datetime.date.fromordinal, days) if period_of(kind, day)[0] == first), None)
+    require(day is not None, f"has {ENCODE(first)[:40]}, which is no {kind}", "implies")
     longest = datetime.timedelta({"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}[kind])
-    for _ in range(4096):  # as many blocks as a policy may have
+    for _ in range(most):
         name, start = period_of(kind, day)
-        day = period_of(kind, start + longest)[1]
+        next_day = min(start.toordinal() + longest.days, datetime.date.max.toordinal())
+        day = period_of(kind, datetime.date.fromordinal(next_day))[1]
+        require(day > start, "has periods after the year 9999", "implies")
         yield name, start.toordinal(), day.toordinal() - 1
         if name == last:
             return
-    raise Fault("has more blocks than a policy may have", "implies")
+    raise Fault("has more periods than a policy may have", "implies")
 
 WORD = re.compile(r"""\s*('(?:[^']|'')*'|"(?:[^"]|"")*"|!=|<=|>=|[<>=(),]|[^\s<>=!(),'"]+)""")
 COMPARE = {"=": lambda a, b: a == b[0], "!=": lambda a, b: a != b[0], "<": lambda a, b: a < b[0],
@@ -520,36 +715,50 @@ class Condition:
         self.comparisons.append((column, operator, constants))
         return self.comparisons[-1]
 
+CONSTANT_MAX = 1000  # characters of a number
+
+def unquoted(text):
+    return text[1:-1].replace("''", "'") if text.startswith("'") else text
+
+def comparable(kind, text):
+    """What values of a type compare by: numbers as numbers, texts and dates as bytes."""
+    return number_in(text, "question") if kind in ("int", "decimal", "double") else text.encode()
+
 def constant(kind, text):
-    """What values of a type compare by, as a condition writes them: numbers as numbers, texts and dates as bytes."""
-    text = text[1:-1].replace("''", "'") if text.startswith("'") else text
-    return Fraction(text) if kind in ("int", "decimal", "double") else text.encode()
+    """What a constant of a condition compares by; only texts are quoted."""
+    right = (len(text) <= CONSTANT_MAX if kind in ("int", "decimal", "double") else
+             text in ("false", "true") if kind == "bool" else DAY.fullmatch(text) if kind == "date" else True)
+    require(right and text.startswith("'") == (kind == "string"), f"compares a {kind} with what is none", "question")
+    return comparable(kind, unquoted(text))
 
 # Cells of a column that others are derived from (record_format.md, "Derived columns"). But for texts all are numbers:
 # days counted, false 0 and true 1.
 
 LARGEST_DOUBLE = (2**53 - 1) * 2**971
 
+DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
 def day_number(text):
     """0001-01-01 is 1; there is a year 0000 before it."""
+    require(DAY.fullmatch(text), f"is {ENCODE(text)[:40]}, which is no day", "implies")
     year, month, day = (int(part) for part in text.split("-"))
     return datetime.date(year or 400, month, day).toordinal() - (0 if year else 146097)
 
 def cell_value(kind, text):
     """What a cell is that a policy or a condition writes so, without quotes."""
     return (text.encode() if kind == "string" else day_number(text) if kind == "date" else
-            int(text == "true") if kind == "bool" else Fraction(text))
+            int(text == "true") if kind == "bool" else number_in(text, "implies"))
 
 def ends_of_cells(column):
     """The least cell of a column and the greatest."""
     kind = column["type"]
     last = (1 if kind == "bool" else datetime.date.max.toordinal() if kind == "date" else
-            LARGEST_DOUBLE if kind == "double" else 10**36 * Fraction(column["step"]))
+            LARGEST_DOUBLE if kind == "double" else 10**36 * quantity(column["step"]))
     return {"bool": 0, "date": day_number("0000-01-01")}.get(kind, -last), last
 
 def first_cell(column, bound, above):
     """The least number at or above a bound, or above it, that a cell of the column could be, however large."""
-    step = Fraction(column.get("step", 1))
+    step = quantity(column.get("step", "1"))
     if column["type"] == "double":
         size = abs(Fraction(bound))
         power = size.numerator.bit_length() - size.denominator.bit_length() if size else -1074
@@ -566,7 +775,7 @@ class Labels:
     def __init__(self, column, source, null):
         kind = self.kind = source["type"]
         self.source, self.null = source, {b"", *(hashable(text).encode() for text in null if isinstance(text, str))}
-        self.bins = [Fraction(edge) for edge in column.get("bins", [])]
+        self.bins = [quantity(edge) for edge in column.get("bins", [])]
         self.values = [hashable(label) for label in column["values"]]
         if "per" in column:
             found = list(periods(column["per"], column["first"], column["last"]))
@@ -591,7 +800,7 @@ class Labels:
             found = {least, *(first_cell(self.source, point, above) for point in points for above in (False, True))}
             found = {value for value in found if least <= value <= last}
         if "missing" in self.source:  # which is compared as it is written, a cell or not
-            found.add(Fraction(self.source["missing"]))
+            found.add(cell_value(self.kind, hashable(self.source["missing"])))
         return [(value, label) for value in found for label in [self.of(value)] if label is not None]
 
 class Dataset:
@@ -644,8 +853,8 @@ class Dataset:
             return part[0] != blocks["by"] or COMPARE[part[1]](value, about[id(part)])
 
         if "per" not in blocks:
-            return [value for value in self.values(blocks["by"]) if holds(constant(kind, value))]
-        named = [datetime.date.fromisoformat(day.decode()).toordinal() for days in about.values() for day in days]
+            return [value for value in self.values(blocks["by"]) if holds(comparable(kind, value))]
+        named = [day_number(day.decode()) for days in about.values() for day in days]
         covered = []
         for name, first, last in periods(blocks["per"], blocks["first"], blocks["last"]):
             # between two days that the condition names, all days are alike to it
@@ -663,10 +872,9 @@ class Dataset:
         about = {}  # of a comparison what it compares, the value or the label, and with which constants
         for part in condition.comparisons:
             if part[0] == column["name"]:
-                about[id(part)] = 1, [constant("string", text).decode() for text in part[2]]
+                about[id(part)] = 1, [unquoted(text) for text in part[2]]
             elif part[0] == column["from"]:
-                about[id(part)] = 0, [cell_value(source["type"], constant("string", text).decode())
-                                      for text in part[2]]
+                about[id(part)] = 0, [cell_value(source["type"], unquoted(text)) for text in part[2]]
         named = [value for which, values in about.values() if which == 0 for value in values]
 
         def holds(cell, part=condition.whole):
@@ -732,6 +940,34 @@ class Dataset:
         return next((query.get("supplied_by") for query in self.said["queries"]
                      if kind == "value" and query["name"] == name), None)
 
+    def check_asked(self, question):
+        """Refuses a question that cannot be asked here: of an unknown statistic, column, query, key or constant."""
+        for row in rows_of(question):
+            statistic, name, rest = statistic_of(row["statistic"])
+            known = statistic == "value" and any(hashable(query["name"]) == name for query in self.said["queries"])
+            require(known or statistic in STATISTICS, "asks a statistic that is not known", "question")
+            if statistic != "value":
+                formed = bool(name) == (statistic not in ("count", "units")) and (
+                    not rest or statistic in ("quantile", "proportion"))
+                require(formed, "asks a statistic that is not known", "question")
+                require(set(columns_of(row["statistic"])) <= self.columns.keys(),
+                        "asks about a column that the policy does not declare", "question")
+            quantiles_asked(row["statistic"])
+            require(statistic != "proportion" or rest in (self.values(name) or ()),
+                    "asks for a value that the policy does not declare", "question")
+            require(all(column in self.columns and self.values(column) for column in grouped_by(row)),
+                    "groups by a column that has no declared values", "question")
+            require(statistic != "value" or not {"by", "where"} & row.keys(), "asks a value about a part", "question")
+            for column, _, constants in Condition(row.get("where", "")).comparisons:
+                require(column in self.columns, "compares a column that the policy does not declare", "question")
+                for text in constants:
+                    kind = self.columns[column]["type"]
+                    value = constant(kind, text)
+                    if kind == "date":
+                        day_number(value.decode())
+            check_suppression(row)
+            check_totals(row)
+
     def permitted_as(self, question):
         """What allow has to name: a variance over a number of rows that is not said has a word of its own."""
         statistic = statistic_of(question["statistic"])[0]
@@ -773,14 +1009,73 @@ class Dataset:
         return None
 
 class Policy:
+    """A policy version: what it implies. One that implies nothing declares no dataset, and so allows nothing."""
+
     def __init__(self, record):
-        implied = record.get("implies")
-        self.version, self.time, self.placed = record["version"], record["time"], "event" in record
-        self.known = implied is not None
-        principals = None
-        if self.known and "principals" in implied:
-            principals = {entry["name"]: entry for entry in implied["principals"]}
-        self.datasets = {said["name"]: Dataset(said, principals) for said in implied["datasets"]} if self.known else {}
+        implied = record.get("implies", {})
+        self.version, self.time, self.sha256 = record["version"], record["time"], record["sha256"]
+        self.by, self.why = record["by"], record.get("why")
+        self.implied = ENCODE(implied)
+        principals = implied.get("principals")
+        principals = None if principals is None else {hashable(entry["name"]): entry for entry in principals}
+        self.datasets = {hashable(said["name"]): Dataset(said, principals) for said in implied.get("datasets", ())}
+
+# Policies in words, and what a version loosened.
+
+def said_scope(entry):
+    return f"each {entry['each']}" if "each" in entry else str(hashable(entry["scope"])) or "the dataset"
+
+def said_unit(said):
+    unit = f"{said['unit']['id']}, at most {said['unit']['max_rows']} rows" if "id" in said["unit"] else "a row"
+    return f"{unit}, {said['neighbours']}"
+
+def said_approvers(said):
+    approvals = said.get("approvals")
+    if approvals is None:
+        return "nobody"
+    among = [*approvals["by"].get("principals", ()),
+             *(f"whoever is {role}" for role in map(str, approvals["by"].get("roles", ())))]
+    above = [f"{cap['measure']} above {cap['limit']}" for cap in approvals.get("above", ())]
+    return f"{approvals['required']} of {', '.join(map(str, among)) or 'nobody'}, for " + (
+        " or ".join(above) or "every request")
+
+def in_words(said):
+    """A dataset of a policy version: its limits, its approvers and its unit."""
+    limits = [f"{entry['measure']} {entry['limit']} of {said_scope(entry)}" for entry in said["accounts"]]
+    return {"name": str(hashable(said["name"])), "limits": limits, "approvers": said_approvers(said),
+            "unit": said_unit(said)}
+
+def asks_less(old, new):
+    """Whether approvals are needed of fewer, from more people, or of fewer requests."""
+    if old is None or new is None:
+        return old is not None
+    def amounts(caps):
+        return {cap["measure"]: amount(cap["limit"], cap["measure"]) for cap in caps}
+    more = any(set(map(str, new["by"].get(name, ()))) - set(map(str, old["by"].get(name, ())))
+               for name in ("principals", "roles"))
+    above, now = amounts(old.get("above", ())), amounts(new.get("above", ()))
+    fewer = bool(now) and (not above or any(now.get(measure, limit + 1) > limit for measure, limit in above.items()))
+    return new["required"] < old["required"] or more or fewer
+
+def loosened(before, after):
+    """What a policy version lets go of, dataset by dataset; both are datasets by name."""
+    found = []
+    for name, new in after.items():
+        old = before.get(name)
+        if old is None:
+            found.append(f"{name}: a new dataset")
+            continue
+        limits = [{(said_scope(entry), entry["measure"]): entry["limit"] for entry in one.said["accounts"]}
+                  for one in (old, new)]
+        for (scope, measure), limit in limits[0].items():
+            now = limits[1].get((scope, measure))
+            if now is None or amount(now, measure) > amount(limit, measure):
+                found.append(f"{name}: {measure} of {scope} was {limit}, is {now or 'not limited'}")
+        if asks_less(old.said.get("approvals"), new.said.get("approvals")):
+            found.append(f"{name}: approvers were {said_approvers(old.said)}; are {said_approvers(new.said)}")
+        if said_unit(old.said) != said_unit(new.said):
+            found.append(f"{name}: the unit was {said_unit(old.said)}; is {said_unit(new.said)}")
+    return found
 
 # Real numbers between two integers, in units of 2^-bits, rounded outward.
 
@@ -824,6 +1119,8 @@ class Real:
 
 def exp(number, bits):
     """e^number of a fraction: the series of a small part of it, squared again and again."""
+    if number <= -bits:
+        return Real(0, 1, bits)
     halvings = (abs(number) * 256).__ceil__().bit_length()
     work = bits + 2 * halvings + 16 + max(0, (number * 3 / 2).__ceil__())
     part = Real.of(number / 2**halvings, work)
@@ -924,7 +1221,9 @@ def remainder(a, scale, order, bits):
     |He_n(t)| <= 1.09 sqrt(n!) e^(t^2/4): in units of f(a) at most 4 s sqrt(n!) (2 pi s)^-n e^(a^2/4s^2).
     """
     growth = exp(Fraction(a * a) / (4 * scale * scale), 32)
-    error = 4 * scale * (isqrt(factorial(order)) + 1) / (Fraction(628, 100) * scale) ** order * growth.high / 2**32
+    s = min(scale * 1024 // 1, 2**64)  # the bound falls with s: a smaller one, in 1/1024, holds
+    error = 4 * Fraction(s, 1024) * (isqrt(factorial(order)) + 1) / Fraction(628 * s, 102400) ** order
+    error *= Fraction(growth.high, 2**32)
     units = (error * 2**bits).__ceil__()
     return units if units < 2**24 else None
 
@@ -974,7 +1273,9 @@ def zcdp_ln_delta(rho, epsilon, bits):
     """gaussian_calibration.md, (6), at the order where it is least, nearly: any order is a bound."""
     low, high = Fraction(1, 2**40), Fraction(1)
     falls = lambda beta: ((1 + 2 * beta) * rho - epsilon) * 2**96 < ln(1 + 1 / beta, 96).low
-    while falls(high):
+    for _ in range(256):
+        if not falls(high):
+            break
         low, high = high, 2 * high
     for _ in range(56):
         middle = (low + high) / 2
@@ -990,6 +1291,7 @@ def response_divergence(epsilon, order, bits):
     difference = ln_of_1_and(exp(-(2 * order - 1) * epsilon, bits)) - ln_of_1_and(exp(-epsilon, bits))
     return Real.of(epsilon, bits) + difference / Real.of(order - 1, bits)
 
+FINEST = 2**2048  # how fine a grid may be beside the noise, for a delta to be computed
 SELECTIONS = ("permute_and_flip", "exponential")
 
 class Loss:
@@ -1010,6 +1312,12 @@ class Loss:
                 f"than the {component['adjusted']} that is said or the {charged} that is charged", "release")
         self.rho = component["inflated"] / (2 * scale**2) if self.gaussian else self.epsilon**2 / 2
         self.bounded = mechanism == "exponential"
+        # what it loses at least, for some neighbours of those that its sensitivity allows: None of Gaussian noise
+        self.least = (None if self.gaussian else self.epsilon / levels if self.bounded else
+                      component["sensitivity"] / scale if mechanism == "snapping" else self.epsilon)
+        if self.gaussian:
+            steps = isqrt((component["inflated"] / component["grid"] ** 2).__floor__())
+            self.in_steps = scale / component["grid"], steps
         if self.bounded:
             self.rho /= 4 * levels
             require(component["rho"] >= self.rho, "says less rho than its scale means", "release")
@@ -1023,6 +1331,8 @@ class Loss:
         if component["coordinates"] > 1:
             return at_most(lambda bits: zcdp_ln_delta(self.rho, self.epsilon, bits) - ln(self.delta, bits), Fraction(0))
         scale, steps = component["lambda"] / component["grid"], root_up(component["inflated"] / component["grid"] ** 2)
+        if max(scale, steps, 1 / scale) > FINEST:
+            return False
         return at_most(lambda bits: discrete_gaussian_delta(scale, self.epsilon, steps, bits), self.delta)
 
     def divergence(self, order, bits):
@@ -1038,22 +1348,45 @@ def losses_at_most(losses, measure, limit):
     """Whether losses together are at most an amount, in units of its grid, of a measure."""
     limit = Fraction(limit, 10 ** grid_digits(measure))
     if measure in GRID_DIGITS:
-        return sum(getattr(loss, measure) for loss in losses) <= limit
+        return sum_of_losses(getattr(loss, measure) for loss in losses) <= limit
     order = quantity(RENYI.fullmatch(measure)[1])
     exact = [loss.exact_divergence(order) for loss in losses]
-    limit -= sum(number for number in exact if number is not None)
+    limit -= sum_of_losses(number for number in exact if number is not None)
     others = [loss for loss, number in zip(losses, exact) if number is None]
     if not others:
         return limit >= 0
     return at_most(lambda bits: sum((loss.divergence(order, bits) for loss in others), Real(0, 0, bits)), limit)
 
+def loses_more(losses, epsilon, delta):
+    """Whether calls certainly lose more than an epsilon at a delta, both in units of their grids.
+
+    Let calls of Laplace noise, snapped or discrete, or of randomised response have losses that add up to e, and take of
+    each the event whose probability is at least 1/2 and e^loss times that of the neighbour's: all n of them together
+    have delta(c) >= (1 - e^(c - e))/2^n. One selection of the exponential mechanism that loses e, whose losses spread
+    over e at the most, has delta(c) >= (1 - e^((c - e)/2))^2 at worst; a delta of Gaussian noise is computed.
+    """
+    epsilon, delta, bits = Fraction(epsilon, 10**12), Fraction(delta, 10**18), 192
+    first, several = losses[0], len(losses) > 1
+    if not several and first.gaussian:
+        scale, steps = first.in_steps
+        held = epsilon >= first.epsilon and delta >= first.delta or steps == 0
+        return not held and (discrete_gaussian_delta(scale, epsilon, steps, bits) - Real.of(delta, bits)).low > 0
+    if any(loss.gaussian or loss.bounded and several for loss in losses):
+        return False
+    loss, n = sum_of_losses(loss.least for loss in losses), len(losses)
+    part = (1 - 2**n * delta if not first.bounded else
+            1 - Fraction(isqrt((delta * 4**bits).__ceil__()) + 1, 2**bits))  # at most 1 - sqrt(delta)
+    return loss > epsilon and part > 0 and (
+        Real.of(loss - epsilon, bits) + ln(part ** (2 if first.bounded else 1), bits)).low > 0
+
 def composed_by_zcdp(losses, epsilon, delta):
     """composition.md, (7): whether losses fixed in advance keep an epsilon at a delta, both in units of their grids."""
-    rho, epsilon = sum(loss.rho for loss in losses), Fraction(epsilon, 10**12)
+    rho, epsilon = sum_of_losses(loss.rho for loss in losses), Fraction(epsilon, 10**12)
     return at_most(lambda bits: zcdp_ln_delta(rho, epsilon, bits) - ln(Fraction(delta, 10**18), bits), Fraction(0))
 
 # Sensitivities (sensitivity.md, "The table", "Blocks" and "What answers are multiples of").
 
+STATISTICS = ("count", "units", "sum", "mean", "variance", "quantile", "count_of", "proportion", "distinct", "ratio")
 LATER = ("quantile", "count_of", "proportion", "distinct", "private_variance", "ratio")
 
 def rows_of(question):
@@ -1190,14 +1523,9 @@ def expected_of_cells(dataset, question, cells):
         return [(called, d, d * d, 1, step, ends)], None
 
     one = Fraction(1)
-    require(not rest or statistic in ("quantile", "proportion"), "asks a statistic that is not known", "question")
-    if statistic in LATER:
-        require(set(columns_of(question["statistic"])) <= set(dataset.columns),
-                "asks about a column that the policy does not declare", "question")
     if statistic in ("count", "count_of"):
         return [total("count", one, one, one)], None
     if statistic == "proportion":
-        require(rest in (dataset.values(name) or ()), "asks for a value that the policy does not declare", "question")
         d, d2 = (2 * k, 2 * k * k) if replace else (k, k * k)
         m = min(2 * k if replace else k, 2 * cells)
         return [("rows_of_value", d, d2, m, one, (Fraction(0), Fraction(n)))], (None, 0, 1)
@@ -1303,28 +1631,36 @@ class Plan:
 
     def __init__(self, record, dataset):
         self.number, self.policy, self.dataset = record["number"], record["policy"], dataset
-        self.question, self.release = record.get("question"), record.get("release")
-        self.together, self.admitted, self.candidates = Together([]), {}, None
+        self.question, self.release = record["question"], record.get("release")
+        self.together, self.admitted, self.candidates = Together([]), set(), None
         self.rows, self.covering, self.delta, self.epsilon, self.proved = [], {}, None, None, True
-        if self.question and "rows" in self.question or self.release and "rows" in self.release:
-            self.check_question()
+        dataset.check_asked(self.question)
+        if "rows" in self.question:
+            self.check_batch()
             if self.release:
                 self.read_rows(record, self.release)
         elif self.release:
+            require("rows" not in self.release, "is that of a batch", "release")
             self.read(self.release)
             self.check_losses(self.release)
 
-    def check_question(self):
-        rows = self.question.get("rows") if self.question else None
-        require(type(rows) is list and rows and all(type(row) is dict for row in rows)
-                and self.question.keys() - {"delta"} == {"dataset", "rows"}, "is no batch of rows", "question")
-        require(all("rows" not in row and "dataset" not in row and not row["statistic"].startswith("value:")
-                    for row in rows), "has rows that are no questions to the source", "question")
+    def require_admitted(self, dataset, asker, purpose):
+        """Requires that a dataset of a policy version lets somebody ask this."""
+        if (id(dataset), asker, purpose) in self.admitted:
+            return
+        why = dataset.why_not_allowed(self.question, asker, purpose)
+        require(why is None, f"asks what the policy does not allow: {why}", "plan")
+        self.admitted.add((id(dataset), asker, purpose))
+
+    def check_batch(self):
+        rows = self.question["rows"]
+        require(not any(row["statistic"].startswith("value:") for row in rows),
+                "has rows that are no questions to the source", "question")
         if "delta" in self.question:
             self.delta = on_grid_down(self.question["delta"], "delta")
             lost = sum(on_grid_down(row.get("delta", "0"), "delta") for row in rows)
             require(0 < self.delta < 10**18 and lost <= self.delta, "has a delta below what its rows lose", "question")
-            require(not self.dataset or self.dataset.counts_delta, "has a delta that no budget counts", "question")
+            require(self.dataset.counts_delta, "has a delta that no budget counts", "question")
 
     def read_rows(self, record, release):
         """Each row as a plan of its own; what they lose adds."""
@@ -1348,14 +1684,12 @@ class Plan:
             if composed and name == "charged":
                 continue
             every = [row.get(name) for row in said]
-            together = sum(map(quantity, every)) if None not in every else None
+            together = sum_of_losses(map(quantity, every)) if None not in every else None
             of_all = quantity(release[name]) if name in release else None
             require(of_all == together, f"says {name} what its rows do not add up to", "release")
 
     def computed(self):
         """Whether its statistic is computed by the program, from a source."""
-        if not self.question:
-            return None
         return "rows" in self.question or not self.question["statistic"].startswith("value:")
 
     def covers(self, question, scope):
@@ -1374,7 +1708,7 @@ class Plan:
     def lost_in(self, scope):
         """What is lost together in an account of that scope: of a batch and a block, by the rows that cover it."""
         kind, _, block = scope.partition(":") if isinstance(scope, str) else ("", "", "")
-        if not self.rows or kind != "block" or not self.dataset:
+        if not self.rows or kind != "block":
             return self.together
         if block not in self.covering:
             self.covering[block] = Together([loss for row in self.rows if self.covers(row.question, scope)
@@ -1389,10 +1723,20 @@ class Plan:
         require(0 < charge <= min(sum_of_rows, self.epsilon), "is charged as one, for more than the sum", "release")
         require(len(rows) < len(self.rows) or charge == self.epsilon, "is charged otherwise than all its rows", "release")
         require(by != "sum" or charge == sum_of_rows, "is not charged the sum, as it says", "release")
+        dearest = max(amount(row.release["charged"], "epsilon") for row in rows)
+        require(by != "pld" or charge >= dearest, "is charged less than its dearest row", "release")
         losses = [loss for row in rows for loss in row.together.losses]
         proved = charge == sum_of_rows or composed_by_zcdp(losses, charge, self.delta)
         require(by != "zcdp" or proved, "is charged less than follows from its rho, as it says", "release")
+        parts = {tuple(map(id, part)): part for row in rows for part in row.parts()}.values()
+        require(proved or not any(loses_more(part, charge, self.delta) for part in parts),
+                "is charged less than one of its rows loses by itself", "release")
         return proved or by is None and charge == self.epsilon and self.proved
+
+    def parts(self):
+        """The losses of each call by itself, and of all of the row together where they are several."""
+        losses = self.together.losses
+        return [[loss] for loss in losses] + [losses] * (len(losses) > 1)
 
     def as_asked(self, scope, measure, beside_delta):
         """What is charged in a measure that was asked for, in units of its grid; None of another, and of an epsilon
@@ -1431,45 +1775,43 @@ class Plan:
 
     def check_losses(self, release):
         """That each component is calibrated to what one unit can change, and loses at most what it says."""
-        expected = [(None, 0, 0, 0, None, None)] * len(self.components)
         mechanism, arithmetic = release["mechanism"], release.get("arithmetic")
         for name, of_each in (("charged", "epsilon"), ("adjusted", "adjusted")):
-            together = sum(component[of_each] for component in self.components)
+            together = sum_of_losses(component[of_each] for component in self.components)
             require(quantity(release[name]) == together, f"says {name} what its components do not add up to", "release")
-        asked = (self.question or {}).get("epsilon", release["requested"])
+        delta = sum_of_losses(component.get("delta", 0) for component in self.components)
+        asked = Fraction(on_grid_down(self.question.get("delta", "0"), "delta"), 10**18)
+        require("rho" in self.question or delta == asked, "charges another delta than was asked for", "release")
+        asked = self.question.get("epsilon", release["requested"])
         charged = amount(release["charged"], "epsilon")
         as_asked = asked == release["requested"] and on_grid_down(asked, "epsilon") == charged
         require(as_asked, "charges another epsilon than was asked for", "release")
-        if self.dataset:
-            said = self.dataset.said
-            unit = f"{said['unit']['id']} max_rows={said['unit']['max_rows']}" if "id" in said["unit"] else "row"
-            for name, declared in (("unit", unit), ("relation", said["neighbours"])):
-                require(release.get(name, declared) == declared, f"has not the {name} of the policy", "release")
-            check_suppression(self.question)
-            check_totals(self.question)
-            expected, post = expected_components(self.dataset, self.question)
-            require(len(expected) == len(self.components), "has not the components of its statistic", "release")
-            require(not post or [self.post.get(name) for name in ("centre", "lower", "upper")] == list(post),
-                    "follows otherwise from its components than its statistic", "release")
-            statistic, name, rest = statistic_of(self.question["statistic"])
-            wanted = quantiles_asked(self.question["statistic"])
-            require(all((statistic == kind) == (self.post.get("kind") == kind) for kind in ("proportion", "ratio")),
-                    "follows otherwise from its components than its statistic", "release")
-            self.check_margins(release)
-            way = next(way for way in self.dataset.said["release"]
-                       if way["name"] == (name if statistic == "value" else statistic))
-            require(way["mechanism"] == mechanism and way.get("arithmetic", arithmetic) == arithmetic,
-                    "is by another mechanism than the policy's", "release")
-            if wanted:
-                self.candidates = candidates_of(self.dataset.columns[name])
-            cells = recorded_keys(self.dataset.keys(self.question) + [rest.split(",")] * (len(wanted) > 1))
-            require(cells == release.get("cells", []), "has not the cells that the policy declares", "release")
-        levels = len(quantiles_asked((self.question or {}).get("statistic", ""))).bit_length()
+        said = self.dataset.said
+        unit = f"{said['unit']['id']} max_rows={said['unit']['max_rows']}" if "id" in said["unit"] else "row"
+        for name, declared in (("unit", unit), ("relation", said["neighbours"])):
+            require(release.get(name) == declared, f"has not the {name} of the policy", "release")
+        expected, post = expected_components(self.dataset, self.question)
+        require(len(expected) == len(self.components), "has not the components of its statistic", "release")
+        require(not post or [self.post.get(name) for name in ("centre", "lower", "upper")] == list(post),
+                "follows otherwise from its components than its statistic", "release")
+        statistic, name, rest = statistic_of(self.question["statistic"])
+        wanted = quantiles_asked(self.question["statistic"])
+        require(all((statistic == kind) == (self.post.get("kind") == kind) for kind in ("proportion", "ratio")),
+                "follows otherwise from its components than its statistic", "release")
+        self.check_margins(release)
+        way = next(way for way in said["release"] if way["name"] == (name if statistic == "value" else statistic))
+        require(way["mechanism"] == mechanism and way.get("arithmetic", "exact") == arithmetic and all(
+            component["precision"] == way["precision"] for component in self.components if "precision" in way),
+                "is by another mechanism than the policy's", "release")
+        if wanted:
+            self.candidates = candidates_of(self.dataset.columns[name])
+        self.several = len(wanted)
+        cells = recorded_keys(self.dataset.keys(self.question) + [rest.split(",")] * (len(wanted) > 1))
+        require(cells == release.get("cells", []), "has not the cells that the policy declares", "release")
+        levels = len(wanted).bit_length()
         for said, component, (statistic, d, d2, m, step, ends) in zip(release["components"], self.components, expected):
-            on_grid = not self.dataset or step is not None and all(
-                (n / component["grid"]).denominator == 1 for n in (step, *ends))
-            require(said.get("statistic") == statistic or not self.dataset, f"has not {statistic} where that is needed",
-                    "release")
+            on_grid = step is not None and all((n / component["grid"]).denominator == 1 for n in (step, *ends))
+            require(said.get("statistic") == statistic, f"has not {statistic} where that is needed", "release")
             least = component["sensitivity"] >= d and component["coordinates"] >= m and (
                 "gauss" not in mechanism or component["sensitivity_l2_squared"] >= d2)
             require(least, f"has a sensitivity below what one unit can change: {d} in {m} coordinates", "release")
@@ -1513,6 +1855,9 @@ class Plan:
                     require(abs(offset) == bound, f"holds {number}, which is out of the range", "component_values")
                 elif offset.numerator * grid.denominator % (offset.denominator * grid.numerator):
                     raise Fault(f"holds {number}, which is not on the grid", "component_values")
+        for at in range(0, len(drawn[0]) if self.several > 1 else 0, max(self.several, 1)):
+            quantiles = drawn[0][at : at + self.several]
+            require(quantiles == sorted(quantiles), "holds quantiles of one cell that descend", "component_values")
         require(len(values) == self.recorded, "are of another number of cells than the plan's", "values")
         for text, answer in zip(values, self.answers(drawn) if values else ()):
             if quantity(text) != answer:
@@ -1574,13 +1919,13 @@ class Account:
 class Waiting:
     """A request that is reserved or pending, and not resolved."""
 
-    def __init__(self, record, plan, charges):
-        self.outcome, self.asker = record["outcome"], hashable(record["principal"])
+    def __init__(self, record, plan, charges, parent):
+        self.outcome, self.asker, self.via = record["outcome"], hashable(record["principal"]), record["via"]
         self.purpose = record.get("purpose") and hashable(record["purpose"])
         self.dataset, self.policy = hashable(record["dataset"]), record["policy"]
         self.holding, self.deadline = record.get("holding"), milliseconds(record["deadline"])
         self.plan, self.charges = plan, charges
-        self.approvals, self.approved, self.token = [], "parent" in record, None
+        self.approvals, self.approved, self.token = [], parent is not None, None
 
 ACTS = {"approved": ("approve",), "rejected": ("reject",), "token_issued": ("issue_token", "read_source"),
         "voided": ("cancel", "expire"), "forfeited": ("cancel", "expire")}
@@ -1590,22 +1935,33 @@ FOLLOWS = {"granted": ("reserved",), "refused": ("pending",), "reserved": ("pend
 GO_WITH = {"component_values": ("granted",), "reasons": ("refused",), "verb": tuple(ACTS),
            "plan": ("granted", "refused", "reserved", "pending"), "deadline": ("reserved", "pending")}
 COUNTERS = {"policy": "version", "account": "account", "plan": "number", "decision": "seq", "relocation": "seq",
-            "limit": "seq", "removal": "seq", "clock": "seq", "credential": "seq", "key": "seq", "recovery": "seq"}
+            "limit": "seq", "removal": "seq", "clock": "seq", "credential": "seq", "key": "seq", "recovery": "seq",
+            "sealed": "seq"}
+COUNTED_AS = {"revocation": "credential", "unsealed": "sealed"}  # kinds that share the numbers of another
+KINDS_NOT_CHECKED = ("implies", "pld", "vouching", "clock")
+
+class Expected:
+    """What an auditor holds against a history from elsewhere: {hash: text} of implied objects, hashes of policies."""
+
+    def __init__(self, implied=None, published=(), max_skew=300):
+        self.implied, self.published, self.max_skew = implied or {}, frozenset(published), max_skew
 
 class History:
     """Folds records in the order of their lines; refuses what cannot follow."""
 
-    def __init__(self, shown=None):
-        self.shown, self.values = shown, None
-        self.ledger = self.active = self.fresh_plan = self.unconfirmed = None
-        self.lines = self.time = self.rules = self.schema = 0
+    def __init__(self, shown=None, expected=None):
+        self.shown, self.values, self.held = shown, None, expected or Expected()
+        self.ledger = self.active = self.fresh_plan = self.unconfirmed = self.sealed = None
+        self.lines = self.time = 0
         self.settled = self.located = True
         self.last_id = ""
-        self.counts, self.kinds, self.outcomes, self.unchecked = (collections.Counter() for _ in range(4))
-        self.policies, self.by_name, self.open, self.expected, self.credentials, self.owed = {}, {}, {}, {}, {}, {}
-        self.accounts, self.plans, self.plans_in_use = [None], [None], {}
+        self.counts, self.kinds, self.outcomes = (collections.Counter() for _ in range(3))
+        self.unchecked = collections.defaultdict(collections.Counter)  # of each kind what was not checked
+        self.policies, self.by_name, self.open, self.expected = {}, {}, {}, {}
+        self.credentials, self.principals_of = {}, collections.defaultdict(set)
+        self.accounts, self.plans, self.plans_in_use, self.asked = [None], [None], {}, set()
         self.keys, self.signers = {}, set()
-        self.claimed, self.recoveries = [], []
+        self.claimed, self.events, self.versions = [], [], []
 
     def measure_of(self, account):
         return self.accounts[account].measure if account < len(self.accounts) else None
@@ -1614,8 +1970,10 @@ class History:
         kind, movements = check_record(record, self.measure_of)
         require(record["index"] == self.lines, f"is not {self.lines}, as the place of the line says", "index")
         now = milliseconds(record["time"])
-        require(now >= self.time or self.is_old_version(kind, record), "goes back", "time")
+        require(now >= self.time, "goes back", "time")
         require((kind == "ledger") == (self.lines == 0), "is that of the first line, and of no other", "kind")
+        require(self.sealed is None or kind == "unsealed", "follows a seal, after which only unsealed is right", "kind")
+        require(self.sealed is not None or kind != "unsealed", "follows no seal", "kind")
         if self.fresh_plan is not None:
             require(record.get("plan") == self.fresh_plan, "does not decide what the line before plans", "plan")
         if not self.located:
@@ -1624,7 +1982,7 @@ class History:
         self.count(kind, record)
         if not self.settled and kind not in ("location", "account", "limit", "removal"):
             self.settle()
-        self.time = max(now, self.time)
+        self.time = now
         if kind == "decision":
             self.decision(record, movements, now)
         else:
@@ -1632,43 +1990,61 @@ class History:
         self.kinds[record["kind"]] += 1
         self.lines += 1
 
-    def is_old_version(self, kind, record):
-        """Whether a line is of a policy version whose place older schemas did not record: it may be dated back."""
-        if kind == "policy":
-            return "event" not in record
-        dated_back = self.active and not self.active.placed and record["time"] == self.active.time
-        return dated_back and kind in ("location", "account", "limit")
-
     def count(self, kind, record):
         """Numbers of each kind are 1, 2, …, and places among decisions and events are where the line stands."""
-        counted = "credential" if kind == "revocation" else kind
+        counted = COUNTED_AS.get(kind, kind)
         self.counts[counted] += 1
         if counted in COUNTERS and record[COUNTERS[counted]] != self.counts[counted]:
             raise Fault(f"is not {self.counts[counted]}, the next of its kind", COUNTERS[counted])
-        if "after" in record:
+        if "after" in TABLES[kind][0]:
             require(record["after"] == self.counts["decision"], "is not the last decision before", "after")
-        if kind not in ("policy", "clock", "migration", "relocation"):
-            return
-        if "event" in record:
+        if "event" in TABLES[kind][0]:
             self.counts["event"] += 1
             require(record["event"] == self.counts["event"], "is not the next event's number", "event")
-        else:
-            require((self.counts["event"] == 0 or kind == "policy") and self.schema < 4,
-                    "is missing, and was recorded by then", "event")
-            self.owed[4] = "an event without its place"
-        require("after" in record or kind == "policy" and "event" not in record, "is missing", "after")
+
+    def tell(self, record, what):
+        """Something that the report tells, with who did it and why."""
+        why = hashable(record.get("why", ""))
+        self.events.append({"line": self.lines + 1, "time": record["time"], "what": what,
+                            **({"by": str(hashable(record["by"]))} if "by" in record else {}),
+                            **({"why": str(why)} if why else {})})
+
+    def on_feature(self, record):
+        raise NeedsFeature(record["name"])
 
     def on_ledger(self, record):
-        self.ledger = record["id"]
+        self.ledger, self.created = record["id"], milliseconds(record["time"])
+
+    def on_sealed(self, record):
+        self.sealed = self.lines
+        self.tell(record, "sealed")
+
+    def on_unsealed(self, record):
+        self.sealed = None
+        self.tell(record, "unsealed")
 
     def on_policy(self, record):
         yaml = hashable(record.get("yaml", ""))
         text = yaml.encode() if isinstance(yaml, str) else yaml
         require(hashlib.sha256(text).hexdigest() == record["sha256"], "is not the SHA-256 of the text", "sha256")
-        self.active = self.policies[record["version"]] = Policy(record)
-        self.located, self.settled = False, not (self.active.known and self.active.placed)
+        first = self.lines == 1 and milliseconds(record["time"]) == self.created
+        require(first == (record["version"] == 1), "of the first version is that of the ledger, in the line after it", "time")
+        published = self.held.published
+        require(not published or record["sha256"] in published, "is of no policy that was published", "sha256")
+        before = {} if self.active is None else self.active.datasets
+        self.active = self.policies[record["version"]] = policy = Policy(record)
+        given = self.held.implied.get(policy.sha256)
+        require(given in (None, policy.implied), "is not what was handed over for this text", "implies")
+        self.unchecked["implies"][f"implies of version {policy.version}"] += given is None
+        self.located = self.settled = False
         self.expected.clear()
-        self.unchecked["policy versions without the object that they imply"] += not self.active.known
+        why = hashable(record.get("why", ""))
+        self.versions.append({
+            "version": policy.version, "line": self.lines + 1, "sha256": policy.sha256, "time": policy.time,
+            "by": str(hashable(record["by"])), **({"why": str(why)} if why else {}),
+            "implies": "as handed over" if given is not None else "not checked",
+            "datasets": [in_words(dataset.said) for dataset in policy.datasets.values()],
+            "loosened": loosened(before, policy.datasets) if policy.version > 1 else []})
 
     def on_location(self, record):
         after_it = not self.located and record["policy"] == self.active.version
@@ -1676,21 +2052,28 @@ class History:
         self.located = True
 
     def on_relocation(self, record):
-        known = not self.active.known or record["dataset"] in self.active.datasets
+        known = self.active and hashable(record["dataset"]) in self.active.datasets
         require(known, "is no dataset of the policy", "dataset")
+        self.tell(record, f"source of {hashable(record['dataset'])} moved to {hashable(record['path'])}")
 
     def on_account(self, record):
         name = (hashable(record["dataset"]), hashable(record.get("scope", "")), record["measure"])
         require(name not in self.by_name, "is an account that has a line already", "account")
+        limit, dataset = amount(record["limit"], record["measure"]), self.active and self.active.datasets.get(name[0])
+        require(dataset, "is no dataset of the active policy", "dataset")
+        declared = dataset.limit_of(name[1], name[2])
+        require(declared is not None, "is no account of the active policy", "scope")
+        require(declared == limit, "is not the limit of the active policy", "limit")
         self.by_name[name] = record["account"]
-        self.accounts.append(Account(*name, amount(record["limit"], record["measure"])))
+        self.accounts.append(Account(*name, limit))
         self.expected.clear()
 
     def limited(self, record):
         """The account that a line of a policy version is about, and the limit that the version declares for it."""
         require(self.active and record["policy"] == self.active.version, "is not the last policy version", "policy")
         require(record["account"] < len(self.accounts), "is an account that has no line", "account")
-        require(record["time"] == self.active.time, "is not that of the policy version", "time")
+        for name, of_version in (("time", self.active.time), ("by", self.active.by), ("why", self.active.why)):
+            require(record.get(name) == of_version, "is not that of the policy version", name)
         self.expected.clear()
         account = self.accounts[record["account"]]
         dataset = self.active.datasets.get(account.dataset)
@@ -1701,16 +2084,13 @@ class History:
         new, old = amount(record["new"], account.measure), amount(record["old"], account.measure)
         require(old == account.limit, "is not the limit that the account had", "old")
         require(new >= account.spent + account.reserved, "is below what was spent and reserved", "new")
-        # before there were removals, what is declared no more was lowered to what it had counted
-        lowered = not self.active.placed and new == account.spent + account.reserved
-        require(new == declared or not self.active.known or declared is None and lowered,
-                "is not what the policy declares", "new")
+        require(new == declared, "is not what the policy declares", "new")
         account.limit, account.active = new, True
 
     def on_removal(self, record):
         account, declared = self.limited(record)
         require(account.active, "is a limit that ended before", "account")
-        require(declared is None or not self.active.known, "is a limit that the policy declares", "account")
+        require(declared is None, "is a limit that the policy declares", "account")
         account.active = False
 
     def settle(self):
@@ -1731,6 +2111,9 @@ class History:
 
     def on_plan(self, record):
         require(record["policy"] in self.policies, "is a policy version that has no line", "policy")
+        same = hashlib.sha256(ENCODE([record["policy"], record["question"], record.get("release")]).encode()).digest()
+        require(same not in self.asked, "is that of an earlier plan", "question")
+        self.asked.add(same)
         self.plans.append(zlib.compress(ENCODE(record).encode(), 1))
         self.fresh_plan = self.plan(record["number"]).number
 
@@ -1738,35 +2121,43 @@ class History:
         """A plan, which is checked when it is made; of those that are not asked for, the lines are kept."""
         if number not in self.plans_in_use:
             record = DECODE(zlib.decompress(self.plans[number]).decode())
-            question, datasets = record.get("question"), self.policies[record["policy"]].datasets
-            plan = Plan(record, datasets.get(question["dataset"]) if question else None)
-            remembered(self.plans_in_use, number, plan, 2000)
+            dataset = self.policies[record["policy"]].datasets.get(hashable(record["question"]["dataset"]))
+            require(dataset, "is about a dataset that its policy version does not declare", "question")
+            remembered(self.plans_in_use, number, Plan(record, dataset), 2000)
         return self.plans_in_use[number]
 
     def on_clock(self, record):
         if record["what"] == "forwards":
             self.unconfirmed = self.unconfirmed or milliseconds(record["time"])
         elif record["what"] == "confirmed":
+            require(self.unconfirmed is not None, "confirms no clock that was set forwards", "what")
             self.unconfirmed = None
-
-    def on_migration(self, record):
-        require(record["to"] > self.schema, "is not above the schema before", "to")
-        self.schema = record["to"]
-        self.owed = {schema: what for schema, what in self.owed.items() if schema > self.schema}
-        self.rules = max(self.rules, 2 if self.schema >= 3 else 1)
+        self.tell(record, f"the clock went {record['what']}" if "by" not in record else "the clock was confirmed")
 
     def on_credential(self, record):
         require(record["credential"] not in self.credentials, "is an id that is taken", "credential")
+        require("until" not in record or milliseconds(record["until"]) > milliseconds(record["time"]),
+                "is over before it begins", "until")
         self.credentials[record["credential"]] = [record["principal"], record["type"]]
+        via = f"unix:{record['value']}" if record["type"] == "uid" else f"token:{record['credential']}"
+        self.principals_of[via].add(hashable(record["principal"]))
+        self.tell(record, f"credential {via} of {hashable(record['principal'])} added")
 
     def on_revocation(self, record):
         valid = self.credentials.get(record["credential"]) == [record["principal"], record["type"]]
         require(valid, "is none that is valid", "credential")
         self.credentials[record["credential"]] = None
+        self.tell(record, f"credential {record['credential']} of {hashable(record['principal'])} revoked")
 
     def on_key(self, record):
+        try:
+            key = VerifierKey(record["key"], LOG_KEY)
+        except Fault as fault:
+            raise Fault(fault.why, "key") from fault
+        require(key.name == "epsilog/" + self.ledger, "is a key of another ledger", "key")
         require((record["key"] in self.signers) == ("retired" in record), "was added before, or never", "key")
         self.signers ^= {record["key"]}
+        self.tell(record, f"key {key.id.hex()} " + ("retired" if "retired" in record else "added"))
 
     def on_recovery(self, record):
         restored, alone = record.get("restored", 0), record["cause"] in ("poisoned", "rolled_back")
@@ -1774,7 +2165,12 @@ class History:
                 "is not how many lines can stand before it", "restored")
         require(not alone or ("why" in record and not restored and "dropped" not in record),
                 "has a reason, and no lines of a replica", "cause")
-        self.recoveries.append(f"line {self.lines + 1}: {record['cause']}, {record.get('dropped', 0)} lines dropped")
+        require(("remembered" in record) == ("found" in record), "stands beside the other number", "remembered")
+        require("found" not in record or record["cause"] == "rolled_back", "goes with an accepted rollback", "found")
+        require(record.get("found", 0) <= self.lines, "is more lines than stand before it", "found")
+        numbers = [f"{record[name]} lines {name}" for name in ("restored", "dropped", "remembered", "found")
+                   if name in record]
+        self.tell(record, ", ".join(["recovery: " + record["cause"], *numbers]))
 
     def commit_ends(self):
         require(self.fresh_plan is None, "a plan is followed by no decision")
@@ -1785,8 +2181,6 @@ class History:
     def finish(self):
         require(self.lines > 0, "there is no line")
         self.commit_ends()
-        for schema, what in self.owed.items():
-            raise Fault(f"{what} is followed by no migration to schema {schema}")
 
     # Decisions.
 
@@ -1794,10 +2188,11 @@ class History:
         outcome, parent = record["outcome"], None
         self.outcomes[outcome] += 1
         require(record["id"] > self.last_id, "is not above the id before", "id")
+        require(milliseconds_of_id(record["id"]) == now, "is not of the time of its decision", "id")
         self.last_id = record["id"]
         self.check_form(outcome, record)
-        require(record.get("decided_under", self.active.version) == self.active.version, "is not the active version",
-                "decided_under")
+        require(self.active, "is decided before there is a policy", "decided_under")
+        require(record["decided_under"] == self.active.version, "is not the active version", "decided_under")
         if "parent" in record:
             parent = self.open.get(record["parent"])
             require(parent is not None, "is no request that is open", "parent")
@@ -1809,36 +2204,43 @@ class History:
             require(outcome not in ACTS, "is missing", "parent")
             require(record["policy"] == self.active.version, "is not the active version", "policy")
         plan = self.plan_of(record, parent)
+        vouched = self.check_via(record, parent)
         self.bind_key(record)
         charges = self.fold(record, movements)
         (self.first if parent is None else self.later)(record, plan, charges, parent, now)
+        if outcome == "approved":
+            parent.approvals.append((hashable(record["principal"]), vouched))
+            if "why" in record:
+                self.tell(record, f"approved by {hashable(record['principal'])}: {record['parent']}")
+        if outcome == "rejected":
+            self.tell(record, f"rejected by {hashable(record['principal'])}: {record['parent']}")
         if outcome in ("reserved", "pending"):
-            self.open[record["id"]] = Waiting(record, plan, charges)
+            self.open[record["id"]] = Waiting(record, plan, charges, parent)
         if outcome == "granted":
             self.released(record, plan, charges, parent)
 
     def check_form(self, outcome, record):
-        """Which members go with which outcome, and which rules with this place."""
-        require(record["rules"] >= self.rules, "falls", "rules")
-        self.rules = record["rules"]
-        if self.rules == 1:
-            self.owed[3] = "a decision under rules 1"
-            self.unchecked["decisions under rules 1: that they were decided under the active policy"] += 1
-        for name in ("decided_under", "build"):
-            require((name in record) == (self.rules > 1), "is there since rules 2, and always then", name)
+        """Which members go with which outcome."""
         for name, outcomes in GO_WITH.items():
             if (name in record) != (outcome in outcomes):
                 raise Fault(f"is missing, or does not go with {outcome}", name)
         # Where all of them follow from what was drawn there are none.
         require("values" not in record or outcome == "granted", f"does not go with {outcome}", "values")
+        require("why" not in record or outcome in ACTS, f"does not go with {outcome}", "why")
         if outcome in ACTS:
             require(record["verb"] in ACTS[outcome], "does not go with the outcome", "verb")
-            for name in ("key", "conflicting_key", "purpose", "holding", "legacy_request"):
+            for name in ("key", "conflicting_key", "purpose", "holding"):
                 require(name not in record, "does not go with an act", name)
-        issued = "token_sha256" not in record or record.get("verb") == "issue_token"
+        issued = ("token_sha256" in record) == (record.get("verb") == "issue_token")
         require(issued, "goes with a data token that is issued", "token_sha256")
-        require("conflicting_key" not in record or outcome == "refused" and "key" not in record,
-                "goes with a refusal without a key", "conflicting_key")
+        reasons = record.get("reasons", [])
+        whole = isinstance(reasons, list)
+        taken = any(reason["code"] == "key_conflict" for reason in (reasons if whole else reasons["first"]))
+        said = "conflicting_key" in record
+        require((said == taken or said and not whole and outcome == "refused") and not (said and "key" in record),
+                "goes with a refusal for a key that was taken", "conflicting_key")
+        shown = sorted(movement["position"] for movement in record.get("movements", ()) if "position" in movement)
+        require(shown == list(range(1, len(shown) + 1)), "are not 1, 2, … among what the decision shows", "position")
 
     def plan_of(self, record, parent):
         if "plan" not in record:
@@ -1846,14 +2248,25 @@ class History:
         require(record["plan"] < len(self.plans), "is a plan that has no line", "plan")
         plan = self.plan(record["plan"])
         require(plan.policy == record["policy"], "is a plan of another policy version", "plan")
-        require((plan.question is None) == ("legacy_request" in record), "has a question, or else the decision", "plan")
-        about = plan.question["dataset"] if plan.question else record["dataset"]
-        require(about == record["dataset"], "is about another dataset", "plan")
-        self.unchecked["requests kept as texts: that accounts and losses follow from them"] += plan.question is None
+        require(plan.question["dataset"] == record["dataset"], "is about another dataset", "plan")
         require(record["outcome"] != "granted" or plan.release is not None, "does not say how it is answered", "plan")
         same = parent is None or plan.question == parent.plan.question
         require(same, "asks something else than the request waiting", "plan")
         return plan
+
+    def check_via(self, record, parent):
+        """Whether a credential of the ledger vouches for who this is; one that cannot is a fault once there is any.
+
+        What nobody does by themselves, an end by a deadline and what a last approval decides, says what its request
+        says.
+        """
+        via = record["via"]
+        vouched = hashable(record["principal"]) in self.principals_of.get(via, ())
+        by_itself = parent is not None and via == parent.via and (
+            record.get("verb") == "expire" or record["outcome"] in ("reserved", "refused"))
+        require(vouched or by_itself or via == "claimed" or not self.credentials,
+                "is that of no credential of this principal (via_unfounded)", "via")
+        return vouched
 
     def bind_key(self, record):
         bound = self.keys.setdefault(hashable(record["principal"]), set())
@@ -1891,26 +2304,24 @@ class History:
         asker, purpose = hashable(record["principal"]), record.get("purpose") and hashable(record["purpose"])
         right = outcome in ("refused", "pending") or (holding is not None) == (outcome == "reserved")
         require(right, "goes with what waits, and with every reservation", "holding")
-        if outcome != "refused" and plan.dataset:
-            if (asker, purpose) not in plan.admitted:
-                why = plan.dataset.why_not_allowed(plan.question, asker, purpose)
-                require(why is None, f"asks what the policy does not allow: {why}", "plan")
-                remembered(plan.admitted, (asker, purpose), True)
+        if outcome != "refused":
+            plan.require_admitted(plan.dataset, asker, purpose)
             if outcome != "granted":
-                said = plan.dataset.said["approvals" if outcome == "pending" else "reservations"]
-                in_time = now < milliseconds(record["deadline"]) <= now + 1000 * said["expires_seconds"]
-                require(in_time, "is later than the policy says", "deadline")
+                said = plan.dataset.said.get("approvals" if outcome == "pending" else "reservations")
+                require(said, "waits for approvals that the policy does not ask for", "outcome")
+                self.check_deadline(record, said, charges, now)
         if outcome in ("granted", "reserved"):
             self.debited(record, plan, charges, plan.dataset, (asker, purpose), now)
+
+    def calendar_day(self, now):
+        """The day that budgets renew by: it stands still from a clock set forwards until that is confirmed."""
+        at = now if self.unconfirmed is None else min(now, self.unconfirmed)
+        return datetime.date.fromordinal(at // 86400000 + 719163)
 
     def debited(self, record, plan, charges, dataset, who, now):
         """That exactly the accounts are debited that the policy says."""
         require(any(charges.values()), "charge nothing", "movements")
-        if dataset is None or plan.question is None:
-            self.unchecked["charges of which the accounts are not known"] += 1
-            return
-        at = now if self.unconfirmed is None else min(now, self.unconfirmed)
-        day = datetime.date.fromordinal(at // 86400000 + 719163)
+        day = self.calendar_day(now)
         key = (plan.number, who, day)
         debits = self.expected.get(key)
         if debits is None:
@@ -1920,8 +2331,7 @@ class History:
             for scope, measure, limit in touched:
                 number = self.by_name.get((hashable(record["dataset"]), scope, measure))
                 require(number, f"do not touch the account {scope or 'of the dataset'} of {measure}", "movements")
-                # under rules 1 an account could be opened with the limit of an earlier version
-                require(self.accounts[number].limit == limit or record["rules"] == 1 and "parent" in record,
+                require(self.accounts[number].limit == limit,
                         f"are under a limit of account {number} that is not the policy's", "movements")
                 debits[number] = plan.as_asked(scope, measure, scope in with_delta)
             remembered(self.expected, key, debits)
@@ -1931,58 +2341,85 @@ class History:
             if asked is not None and asked != charges[number]:
                 raise Fault(f"charge account {number} another amount than was asked for", "movements")
 
+    def check_deadline(self, record, said, charges, now):
+        """That a request waits as long as the policy says, or less if its period ends before."""
+        latest, deadline = now + 1000 * said["expires_seconds"], milliseconds(record["deadline"])
+        renews = record["outcome"] == "reserved" and any(
+            str(self.accounts[number].scope).startswith("period:") for number in charges)
+        require(now < deadline <= latest if renews else deadline == latest, "is not when the policy says", "deadline")
+
+    def outlived_period(self, waiting, now):
+        """Whether what a request reserved is of a period of its budget that is over."""
+        for number in waiting.charges if waiting.outcome == "reserved" else ():
+            scope = self.accounts[number].scope
+            if isinstance(scope, str) and scope.startswith("period:"):
+                day, name = self.calendar_day(now), scope[len("period:"):]
+                return all(period_of(kind, day)[0] != name for kind in ("day", "week", "month", "quarter", "year"))
+        return False
+
     def later(self, record, plan, charges, parent, now):
-        """What becomes of a request that waits."""
-        outcome, principal = record["outcome"], hashable(record["principal"])
-        under = self.policies[record["policy"]] if record["rules"] == 1 else self.active
-        dataset = under.datasets.get(parent.dataset)
+        """What becomes of a request that waits, under the policy that is active now."""
+        outcome, principal, verb = record["outcome"], hashable(record["principal"]), record.get("verb")
+        dataset = self.active.datasets.get(parent.dataset)
+        begun = outcome == "granted" and parent.token == "read_source"  # in time; it has to end in its period alone
+        overdue = self.outlived_period(parent, now) or now >= parent.deadline and not begun
+        known = dataset or outcome in ("refused", "voided", "forfeited")
+        require(known, "is of no dataset of the active policy", "dataset")
         asked = principal == parent.asker or not dataset or dataset.principals is None
         supplied_by = dataset.supplied_by(plan.question) if dataset else None
         posts = asked if supplied_by is None else principal in supplied_by
-        ends = outcome in ("voided", "forfeited")
-        require(ends or now < parent.deadline or outcome == "granted" and parent.token, "is not before the deadline",
-                "time")
+        require(overdue == (verb == "expire"), "is not before the deadline, or the end of the period" if overdue else
+                "is before the deadline, and the end of the period", "time")
         if outcome in ("approved", "rejected"):
             require(principal != parent.asker, "is who asked", "principal")
             require(principal not in [name for name, _ in parent.approvals], "approved before", "principal")
-            require(not under.known or dataset and dataset.may_approve(principal), "may not approve", "principal")
-            if outcome == "approved":
-                parent.approvals.append((principal, record["via"]))
+            require(dataset.may_approve(principal), "may not approve", "principal")
         elif outcome == "reserved":
             require(record.get("holding") == parent.holding, "is not how the request was to be kept", "holding")
+            self.check_deadline(record, dataset.said["reservations"], charges, now)
+            plan.require_admitted(dataset, parent.asker, parent.purpose)
             self.approved_by_enough(record, parent, dataset)
             self.debited(record, plan, charges, dataset, (parent.asker, parent.purpose), now)
         elif outcome == "token_issued":
             require(parent.token is None, "is not the first token of its reservation", "outcome")
-            parent.token = record["verb"]
+            wanted = "read_source" if plan.computed() else "issue_token"
+            require(verb == wanted and (plan.computed() or parent.holding == "data_token"),
+                    "issues another token than the reservation has", "verb")
+            plan.require_admitted(dataset, parent.asker, parent.purpose)
+            parent.token = verb
         elif outcome != "refused":
             kept = [{number: charge for number, charge in held.items() if charge} for held in (charges, parent.charges)]
             require(kept[0] == kept[1], "settle what was not reserved so", "movements")
         if outcome in ("granted", "token_issued"):
             require(posts, "may not commit this" if supplied_by else "is not who asked", "principal")
-        if outcome == "reserved":
-            require(asked, "is not who asked", "principal")
+        if outcome in ("reserved", "refused"):
+            require(principal == parent.asker, "is not who asked", "principal")
+        if "plan" in record:
+            purpose = record.get("purpose") and hashable(record["purpose"])
+            require(purpose == parent.purpose, "is not what was asked for", "purpose")
         if outcome == "granted":
+            if not begun:
+                plan.require_admitted(dataset, parent.asker, parent.purpose)
             require(record.get("holding") == parent.holding, "is not how the request was kept", "holding")
             covered = parent.token or not plan.computed() and parent.holding != "data_token"
             require(covered, "has no token before it", "parent")
-        if ends:
+        if verb in ("cancel", "expire"):
             may = asked or dataset.may_approve(principal) or posts and record.get("why") == "policy_changed"
-            in_time = now >= parent.deadline if record["verb"] == "expire" else may
-            require(in_time, "may not end this, or not yet", "verb")
+            require(may if verb == "cancel" else principal == parent.asker, "may not end this", "principal")
             unseen = parent.token is None and (plan.computed() or parent.holding == "data_token")
-            require(parent.outcome == "pending" or not plan.question or unseen == (outcome == "voided"),
+            require(parent.outcome == "pending" or unseen == (outcome == "voided"),
                     "gives back what may have been seen, or keeps what was not", "outcome")
         if outcome not in ("approved", "token_issued"):
             del self.open[record["parent"]]
 
     def approved_by_enough(self, record, parent, dataset):
-        needed = dataset.said["approvals"]["required"] if dataset and "approvals" in dataset.said else 0
-        voters = [(name, via) for name, via in parent.approvals if not needed or dataset.may_approve(name)]
+        needed = dataset.said.get("approvals", {}).get("required", 0)
+        voters = [(name, vouched) for name, vouched in parent.approvals if not needed or dataset.may_approve(name)]
         require(len(voters) >= needed, f"has {len(voters)} approvals of {needed}", "parent")
-        names = [str(name) for name, via in voters if via == "claimed"]
+        names = [str(name) for name, vouched in voters if not vouched]
         if names:
             self.claimed.append({"line": self.lines + 1, "decision": record["id"], "approved_by": names})
+            self.unchecked["vouching"]["approvals that no credential vouches for"] += len(names)
 
     def released(self, record, plan, charges, parent):
         """That an answer costs what it loses, no more than one release may, and is what was drawn."""
@@ -1993,28 +2430,25 @@ class History:
             if plan.epsilon is not None and scope in with_delta:
                 if measure == "delta":
                     require(charge == plan.delta, f"charge account {number} another delta than was asked", "movements")
-                elif plan.dataset or not (isinstance(scope, str) and scope.startswith("block:")):
-                    proved = plan.check_composed(scope, charge) and proved
                 else:
-                    proved = False
+                    proved = plan.check_composed(scope, charge) and proved
             elif not plan.lost_in(scope).fits(measure, charge):
                 raise Fault(f"charge account {number} less {measure} than is proved to be lost", "movements")
-        self.unchecked["answers that are charged by a distribution of losses (pld): that it is enough"] += not proved
-        if plan.dataset:
-            supplied_by = None if parent else plan.dataset.supplied_by(plan.question)
+        self.unchecked["pld"]["answers charged by a distribution of losses (pld): that it is enough"] += not proved
+        if parent is None:
+            supplied_by = plan.dataset.supplied_by(plan.question)
             may = supplied_by is None or hashable(record["principal"]) in supplied_by
             require(may, "is an answer to a value that who asked may not hand in", "principal")
-            counted = {self.accounts[number].measure for number in charges}
-            asked = {} if parent and parent.approved else plan.dataset.said.get("approvals", {})
-            require(not asked or "above" in asked, "is an answer for which nobody was asked", "outcome")
-            for limits, what in ((plan.dataset.said["per_release"], "one release may lose"),
-                                 (asked.get("above", ()), "may be lost without approval")):
-                for limit in limits:
-                    measure = limit["measure"]
-                    seen = (measure == "epsilon" or record["rules"] > 1) and not (
-                        "if_uncounted" in limit and "delta" in counted)
-                    if seen and not plan.capped(measure, amount(limit["limit"], measure)):
-                        raise Fault(f"loses more {measure} than {what}", "plan")
+        counted = {self.accounts[number].measure for number in charges}
+        asked = {} if parent and parent.approved else plan.dataset.said.get("approvals", {})
+        require(not asked or "above" in asked, "is an answer for which nobody was asked", "outcome")
+        for limits, what in ((plan.dataset.said["per_release"], "one release may lose"),
+                             (asked.get("above", ()), "may be lost without approval")):
+            for limit in limits:
+                measure = limit["measure"]
+                seen = not ("if_uncounted" in limit and "delta" in counted)
+                if seen and not plan.capped(measure, amount(limit["limit"], measure)):
+                    raise Fault(f"loses more {measure} than {what}", "plan")
         plan.check_values(record["component_values"], record.get("values", []))
         if record["id"] == self.shown:
             drawn = [[quantity(text) for text in component] for component in record["component_values"]]
@@ -2073,8 +2507,10 @@ def signature_holds(key, message, signature):
 # Checkpoints: C2SP signed-note, tlog-checkpoint and tlog-cosignature.
 
 LOG_KEY, WITNESS_KEY = 1, 4  # the first byte of their keys
-VERIFIER_KEY = re.compile(r"([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)")
-SIGNATURE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+=*)")
+SIGNATURES_MAX = 100  # of a note
+KEY_NAME = r"[^\s+\x00-\x1f\x7f-\x9f]+"
+VERIFIER_KEY = re.compile(rf"({KEY_NAME})\+([0-9a-f]{{8}})\+([A-Za-z0-9+/]+=*)")
+SIGNATURE = re.compile(rf"— ({KEY_NAME}) ([A-Za-z0-9+/]+=*)")
 SIZE = re.compile(r"0|[1-9][0-9]{0,15}", re.ASCII)
 
 def base64_bytes(text):
@@ -2097,18 +2533,25 @@ class VerifierKey:
     def holds(self, text, signature):
         if self.kind == LOG_KEY:
             return signature_holds(self.key, text, signature)
-        at = int.from_bytes(signature[:8], "big")
+        at = self.time_of(signature)
         return at < 2**63 and signature_holds(self.key, b"cosignature/v1\ntime %d\n" % at + text, signature[8:])
+
+    @staticmethod
+    def time_of(signature):
+        """The second at which a witness signed."""
+        return int.from_bytes(signature[:8], "big")
 
 class Checkpoint:
     """A note: its text, three lines and any more, and signatures [(name, key id, signature)]."""
 
     def __init__(self, body, signatures, place):
         root = base64_bytes(body[2]) if len(body) >= 3 and all(body) else None
-        require(root and len(root) == 32 and SIZE.fullmatch(body[1]), f"{place}: is no checkpoint")
+        require(root and len(root) == 32 and SIZE.fullmatch(body[1]) and int(body[1]) <= LARGEST_COUNT,
+                f"{place}: is no checkpoint")
+        require(len(signatures) <= SIGNATURES_MAX, f"{place}: has more than {SIGNATURES_MAX} signatures")
         self.place, self.text = place, "".join(line + "\n" for line in body).encode()
         self.origin, self.size, self.root = body[0], int(body[1]), root
-        self.signatures, self.signed, self.witnesses = [], False, 0
+        self.signatures, self.signed, self.witnesses, self.cosigned_at = [], False, 0, None
         for line in signatures:
             found = SIGNATURE.fullmatch(line)
             data = found and base64_bytes(found[2])
@@ -2120,6 +2563,9 @@ class Checkpoint:
         found = [signature for name, key_id, signature in self.signatures if (name, key_id) == (key.name, key.id)]
         holds = all(key.holds(self.text, signature) for signature in found)
         require(holds, f"{self.place}: the signature of {key.name} does not hold")
+        if key.kind == WITNESS_KEY and found:
+            at = min(map(key.time_of, found))
+            self.cosigned_at = at if self.cosigned_at is None else min(at, self.cosigned_at)
         return bool(found)
 
     def check(self, keys, witnesses, needed):
@@ -2136,16 +2582,26 @@ def read_checkpoints(path):
     except UnicodeDecodeError as error:
         raise Fault(f"{path}: is not UTF-8") from error
     blocks = [block.split("\n") for block in text[:-1].split("\n\n")]
-    require(text.endswith("\n") and len(blocks) % 2 == 0 and not any(c < " " and c != "\n" for c in text),
-            f"{path}: is no series of signed notes")
+    clean = not text.startswith("\ufeff") and not text.endswith("\n\n") and not any(c < " " and c != "\n" for c in text)
+    require(text.endswith("\n") and len(blocks) % 2 == 0 and clean,
+            f"{path}: is no series of signed notes" + (
+                ": its lines end with CR LF, as mail and Windows write them" if "\r" in text else
+                ": it begins with a byte order mark" if text.startswith("\ufeff") else
+                ": it ends with a blank line, or blank lines" if text.endswith("\n\n") else ""))
     return [Checkpoint(blocks[i], blocks[i + 1], f"{path}, note {i // 2 + 1}") for i in range(0, len(blocks), 2)]
 
 # Exports and replicas.
 
 TRAILER = re.compile(rb"= (0|[1-9][0-9]{0,15}) ([A-Za-z0-9+/]{43}=)")
+
+def is_trailer(raw):
+    """Whether a line is a trailer by its form, whatever it says."""
+    found = TRAILER.fullmatch(raw[:-1]) if raw.endswith(b"\n") else None
+    return found is not None and int(found[1]) <= LARGEST_COUNT and base64_bytes(found[2].decode()) is not None
+
 CHUNK = 1000
 UNCHECKED = (
-    "that the object a policy implies follows from its YAML (`epsilog audit verify` does that)",
+    "that what was handed over as implied follows from the published YAML (`epsilog policy implies` derives it)",
     "that what was refused had to be, and what refusals say",
     "that noise was drawn by the law that is stated, and once, and that answers come from the data",
     "that who asked, approved and applied is who the line says, beyond what `via` says of it",
@@ -2192,15 +2648,15 @@ def told(step, *given):
 class Reader:
     """Takes lines one by one: records into tree and history, trailers and checkpoints against the tree."""
 
-    def __init__(self, checkpoints=(), shown=None):
-        self.tree, self.history = Tree(), History(shown)
+    def __init__(self, checkpoints=(), shown=None, expected=None):
+        self.tree, self.history = Tree(), History(shown, expected)
         self.checkpoints = sorted(checkpoints, key=lambda checkpoint: checkpoint.size)
         self.ahead = collections.deque(self.checkpoints)
         self.acknowledged, self.trailers, self.unacknowledged = None, 0, 0
 
     def take(self, raw, leaf, record):
         if leaf is None:
-            self.trailer(raw[:-1])
+            self.trailer(raw)
             return
         told(self.history.add, DECODE(raw.decode()) if record is None else record)
         for checkpoint in self.checkpoints if self.tree.size == 0 else ():
@@ -2211,10 +2667,21 @@ class Reader:
             checkpoint = self.ahead.popleft()
             require(checkpoint.root == (self.tree.root() if checkpoint.size else EMPTY_ROOT),
                     f"ends {self.tree.size} lines that are not those of {checkpoint.place}")
+            self.compare_clocks(checkpoint)
+
+    def compare_clocks(self, checkpoint):
+        """Tells that the last line of a checkpoint is later than a witness who cosigned it could have seen."""
+        if checkpoint.cosigned_at is None or not checkpoint.size:
+            return
+        ahead = self.history.time - 1000 * checkpoint.cosigned_at
+        if ahead > 1000 * self.history.held.max_skew:
+            span = datetime.timedelta(seconds=ahead // 1000)
+            self.history.unchecked["clock"][
+                f"times up to line {checkpoint.size}: the clock was ahead of the witness by {span}"] += 1
 
     def trailer(self, raw):
-        found = TRAILER.fullmatch(raw)
-        require(found, "is no trailer")
+        require(is_trailer(raw), "is no trailer")
+        found = TRAILER.fullmatch(raw[:-1])
         require(int(found[1]) == self.tree.size, f"says {int(found[1])} lines, and {self.tree.size} stand before it")
         require(base64_bytes(found[2].decode()) == self.tree.root(), "says another root than the lines before it have")
         told(self.history.commit_ends)
@@ -2244,60 +2711,111 @@ class Reader:
                 if progress:
                     print(f"\r{number} lines", end="", file=sys.stderr, flush=True)
         except Fault as fault:
-            trailing = itertools.chain(lines[(number - 1) % CHUNK:], (raw for more, _ in chunks for raw in more))
-            left = 0
-            for raw in trailing if self.acknowledged is not None else ():
-                if raw.startswith(b"= ") and raw.endswith(b"\n") and (left == 0 or TRAILER.fullmatch(raw[:-1])):
-                    return fault, number  # what is wrong was acknowledged
-                left += 1
+            rest = itertools.chain(lines[(number - 1) % CHUNK:], (raw for more, _ in chunks for raw in more))
+            left = 0 if self.acknowledged is None else lines_of_torn_tail(rest)
             if not left:
                 return fault, number
-            number = left
         else:
-            number = 0
+            left = 0
         try:
-            self.finish(number)
+            self.finish(left)
+            require(left or self.acknowledged in (None, self.tree.size),
+                    "what follows the last trailer was written whole, and ends with none")
         except Fault as fault:
             return fault, None
         return None, None
 
-def report_of(reader, fault, line):
+def lines_of_torn_tail(rest):
+    """How many lines are left where a replica was being written when something broke; 0 if what is left is damaged.
+
+    What is torn holds a NUL or lacks its last line feed, and no trailer follows in it.
+    """
+    left, holds_nul, raw = 0, False, b""
+    for raw in rest:
+        if is_trailer(raw):
+            return 0
+        left, holds_nul = left + 1, holds_nul or b"\0" in raw
+    return left if holds_nul or not raw.endswith(b"\n") else 0
+
+def report_of(reader, fault, line, feature, accepted):
     """What was found, as an object."""
     history, size = reader.history, reader.tree.size
-    return {"ok": fault is None, "ledger_id": history.ledger, "lines": size, "root": reader.tree.root().hex(),
-            "kinds": dict(history.kinds), "outcomes": dict(history.outcomes),
-            "policy_version": history.active and history.active.version,
+    unchecked = [{"kind": kind, "what": what, "count": n, "accepted": kind in accepted}
+                 for kind in KINDS_NOT_CHECKED for what, n in sorted(history.unchecked[kind].items()) if n]
+    verdict = 6 if fault else 5 if feature else 0 if all(entry["accepted"] for entry in unchecked) else 4
+    return {"ok": verdict == 0, "exit_code": verdict, "ledger_id": history.ledger, "lines": size,
+            "root": reader.tree.root().hex(), "kinds": dict(history.kinds), "outcomes": dict(history.outcomes),
+            "policy_version": history.active and history.active.version, "policies": history.versions,
             "checkpoints": [{"origin": c.origin, "size": c.size, "signed": c.signed, "witnesses": c.witnesses}
                             for c in reader.checkpoints],
             "replica": None if reader.acknowledged is None else {
                 "trailers": reader.trailers, "acknowledged": reader.acknowledged,
                 "unacknowledged": reader.unacknowledged},
-            "approved_by_claim": history.claimed, "recoveries": history.recoveries,
-            "unchecked": [{"what": what, "count": n} for what, n in sorted(history.unchecked.items()) if n],
-            **({"values": history.values} if history.shown else {}),
-            "never_checked": UNCHECKED, "fault": fault and {
+            "approved_by_claim": history.claimed, "events": history.events, "sealed": history.sealed is not None,
+            "unchecked": unchecked, **({"values": history.values} if history.shown else {}),
+            "needs_feature": feature, "never_checked": UNCHECKED, "fault": fault and {
                 "line": line, "index": line and size, "member": fault.member, "why": fault.why}}
+
+def rows_about_policies(policies):
+    for policy in policies:
+        why = f": {policy['why']}" if "why" in policy else ""
+        yield "policy", f"version {policy['version']} by {policy['by']}, {policy['time']}{why}"
+        yield "", f"SHA-256 {policy['sha256']}; what it implies: {policy['implies']}"
+        for said in policy["datasets"]:
+            yield "", f"{said['name']}: limits {', '.join(said['limits'])}"
+            yield "", f"{said['name']}: approvers {said['approvers']}; unit {said['unit']}"
+        for what in policy["loosened"]:
+            yield "loosened", what
 
 def print_report(said):
     fault = said["fault"]
     if fault:
         at = "" if fault["line"] is None else f"line {fault['line']} (index {fault['index']}): "
-        print("WRONG: " + at + (f"`{fault['member']}` " if fault["member"] else "") + fault["why"])
+        print("WRONG: " + printable(at + (f"`{fault['member']}` " if fault["member"] else "") + fault["why"]))
         return
     counted = lambda counts: ", ".join(f"{n} {what}" for what, n in sorted(counts.items())) or "none"
     rows = [("ledger", said["ledger_id"]), ("lines", f"{said['lines']}, root {said['root']}"),
             ("records", counted(said["kinds"])), ("decisions", counted(said["outcomes"]))]
+    rows += rows_about_policies(said["policies"])
     rows += [("checkpoint", f"size {found['size']}, {found['witnesses']} witnesses, "
               + ("signed" if found["signed"] else "unsigned: no --vkey was given")) for found in said["checkpoints"]]
     if not said["checkpoints"]:
         rows.append(("checkpoint", "none: that this is the history which others were shown is not known"))
     rows += [("replica", counted(said["replica"]))] if said["replica"] else []
     rows += [("by claim", f"{a['decision']}: " + ", ".join(a["approved_by"])) for a in said["approved_by_claim"]]
-    rows += [("recovery", recovery) for recovery in said["recoveries"]]
+    rows += [("event", f"line {event['line']}, {event['time']}: {event['what']}"
+              + (f", by {event['by']}" if "by" in event else "") + (f": {event['why']}" if "why" in event else ""))
+             for event in said["events"]]
+    rows += [("sealed", "the ledger goes on elsewhere, or nowhere")] if said["sealed"] else []
     rows += [("values", ", ".join(said["values"] or ["none"]))] if "values" in said else []
-    rows += [("not checked", f"{entry['what']} ({entry['count']})") for entry in said["unchecked"]]
+    rows += [("not checked", f"{entry['what']} ({entry['count']})" + (", accepted" if entry["accepted"] else ""))
+             for entry in said["unchecked"]]
     rows += [("never", what) for what in said["never_checked"]]
-    print("".join(f"{name:12} {text}\n" for name, text in rows) + "Nothing is wrong.")
+    print("".join(f"{name:12} {printable(str(text))}\n" for name, text in rows), end="")
+    kinds = dict.fromkeys(entry["kind"] for entry in said["unchecked"] if not entry["accepted"])
+    if said["needs_feature"]:
+        print(f"NEEDS FEATURE {printable(said['needs_feature'])}: use a newer verifier. Nothing from line "
+              f"{said['lines'] + 1} on was looked at.")
+    elif kinds:
+        print(f"Nothing is wrong, but not checked: {', '.join(kinds)}.")
+    else:
+        print("Nothing is wrong.")
+
+def printable(text):
+    """A text on one line: characters that a terminal would act on are shown as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+def read_implied(path):
+    """(hash of the policy's text, canonical text of what it implies) of a file of `epsilog policy implies`."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    try:
+        said = parse_line(raw[:-1] if raw.endswith(b"\n") else raw)
+        require(said.keys() == {"implies", "sha256"} and IS["hex64"](said["sha256"]) and is_object(said["implies"]),
+                'is no line {"implies": …, "sha256": …}')
+    except Fault as fault:
+        raise Fault(f"{path}: {fault.why}") from fault
+    return said["sha256"], ENCODE(said["implies"])
 
 def arguments(given):
     parser = argparse.ArgumentParser(prog="epsilog_verify.py", description=__doc__, allow_abbrev=False,
@@ -2309,6 +2827,13 @@ def arguments(given):
     add("--witness", action="append", default=[], metavar="VKEY", help="the key of a witness")
     add("--require", type=int, metavar="N", help="how many of the witnesses signed each checkpoint; without it all")
     add("--jobs", type=int, default=1, metavar="N", help="how many processes share the work")
+    add("--implies", action="append", default=[], metavar="FILE",
+        help="what a published policy implies, as `epsilog policy implies` prints it; one for each version")
+    add("--policy-sha256", action="append", default=[], metavar="H",
+        help="the hash of a published policy; every version is one of them")
+    add("--max-skew", type=int, default=300, metavar="SECONDS", help="how far clocks of witnesses may be apart; 300")
+    add("--accept-unchecked", action="append", default=[], choices=KINDS_NOT_CHECKED, metavar="KIND",
+        help="exit with 0 where this was not checked: " + ", ".join(KINDS_NOT_CHECKED))
     add("--values", metavar="ID", help="also what that decision released, as it follows from what was drawn")
     add("--json", action="store_true", help="print one JSON object")
     add("--quiet", action="store_true", help="print only what is wrong")
@@ -2322,18 +2847,21 @@ def arguments(given):
     options.require = different if options.require is None else options.require
     if not 0 <= options.require <= different or options.jobs < 1:
         parser.error("--require needs as many different --witness keys, and --jobs is 1 or more")
+    if not all(map(IS["hex64"], options.policy_sha256)) or options.max_skew < 0:
+        parser.error("--policy-sha256 is 64 digits, and --max-skew is 0 or more seconds")
     if (options.vkey or options.witness) and not options.checkpoint:
         parser.error("--vkey and --witness go with --checkpoint")
     return options
 
 def main(given=None):
     options = arguments(given)
-    reader, line = Reader(), None
+    reader, line, fault, feature = Reader(), None, None, None
     try:
+        expected = Expected(dict(map(read_implied, options.implies)), options.policy_sha256, options.max_skew)
         checkpoints = [note for path in options.checkpoint for note in read_checkpoints(path)]
         for checkpoint in checkpoints:
             checkpoint.check(options.keys, options.witnesses, options.require)
-        reader = Reader(checkpoints, options.values)
+        reader = Reader(checkpoints, options.values, expected)
         progress = sys.stderr.isatty() and not options.json and not options.quiet
         with open(0 if options.lines == "-" else options.lines, "rb", closefd=options.lines != "-") as file:
             fault, line = reader.read(file, options.jobs, progress)
@@ -2341,17 +2869,19 @@ def main(given=None):
             print(end="\r", file=sys.stderr)
     except Fault as wrong:
         fault = wrong
+    except NeedsFeature as needed:
+        feature = str(needed)
     except OSError as error:
         if options.json:
             print(json.dumps({"error": {"code": "source_io", "message": str(error)}}))
         print(f"epsilog_verify.py: {error}", file=sys.stderr)
         return 3
-    said = report_of(reader, fault, line)
+    said = report_of(reader, fault, line, feature, options.accept_unchecked)
     if options.json:
         print(json.dumps(said, ensure_ascii=False, sort_keys=True))
-    elif not options.quiet or fault:
+    elif not options.quiet or said["exit_code"]:
         print_report(said)
-    return 6 if fault else 0
+    return said["exit_code"]
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,6 +13,7 @@ was changed.
   history    lines that follow on each other, and the root at every size from 0
 """
 
+import base64
 import copy
 import datetime
 import fractions
@@ -63,82 +64,154 @@ def blind(index):
 
 
 LEDGER = "0123456789abcdef0123456789abcdef"
-YAML = ["version: 1\ndatasets: [visits]\n", "version: 1\ndatasets: [visits] # with a later limit\n"]
+RULES = 1
+YAML = """version: 1
+principals:
+  ann: {roles: [research]}
+  cleo: {roles: [custodian]}
+datasets:
+  visits:
+    source: {csv: visits.csv}
+    unit: {id: patient_id, max_rows: 3}
+    rows: {max: 1000}
+    neighbours: add-remove
+    budget: {epsilon: %s}
+%s    approvals: {required: 1, by: {roles: [custodian]}, above: {epsilon: 0.6}, expires: 24h}
+    release: {default: {mechanism: discrete_laplace}}
+    columns:
+      cost: {type: int, bounds: [0, 100]}
+    queries:
+      score: {bounds: [0, 1], sensitivity: 1/300}
+"""
+YAML = [YAML % ("2", "    limits: [{principal: ann, epsilon: 2}]\n"), YAML % ("3", "")]
 BUILD = {"commit": "0123456789ab", "version": "0.2.0"}
-COUNT = {"adjusted": "0.5", "coordinates": 1, "epsilon": "0.5", "grid": "1", "inflated": "1", "lambda": "2",
-         "published": "0.5", "sensitivity": "1", "statistic": "count"}
-MEAN = {"adjusted": "0.25", "coordinates": 1, "epsilon": "0.25", "grid": "0.125", "inflated": "10", "lambda": "40",
-        "published": "0.25", "sensitivity": "10", "statistic": "sum"}
+COUNT = {"adjusted": "0.5", "coordinates": 1, "epsilon": "0.5", "grid": "1", "inflated": "3", "lambda": "6",
+         "sensitivity": "3", "statistic": "count"}
+SUM = {**COUNT, "inflated": "150", "lambda": "300", "sensitivity": "150", "statistic": "sum_about_centre"}
+SCORE = {**COUNT, "adjusted": "0.25", "epsilon": "0.25", "grid": "0.0009765625", "inflated": "0.00390625",
+         "lambda": "0.015625", "sensitivity": "1/300", "statistic": "value"}
+MEAN_OF_COSTS = str(50 + fractions.Fraction(-1203, 418))  # no decimal
 
-MEAN_OF_COSTS = str(50 + fractions.Fraction("-1203.375") / 418)  # no decimal
+
+def implied(*accounts):
+    """The object that each of the policies implies (docs/record_format.md)."""
+    ways = [{"mechanism": "discrete_laplace", "name": name}
+            for name in ("count", "mean", "score", "sum", "units", "variance")]
+    dataset = {
+        "accounts": [{"limit": limit, "measure": "epsilon", "scope": scope} for scope, limit in accounts], "allow": {},
+        "approvals": {"above": [{"limit": "0.6", "measure": "epsilon"}], "by": {"principals": [], "roles": ["custodian"]},
+                      "expires_seconds": 86400, "required": 1},
+        "columns": [{"bounds": ["0", "100"], "column": "cost", "name": "cost", "step": "1", "type": "int"}],
+        "forbid": [], "mean_split": "0.5", "name": "visits", "neighbours": "add-remove",
+        "per_release": [{"if_uncounted": True, "limit": "0.000001", "measure": "delta"}],
+        "queries": [{"bounds": ["0", "1"], "name": "score", "sensitivity": "1/300", "undefined": "0.5"}],
+        "release": ways, "reservations": {"expires_seconds": 86400}, "rows": {"max": 1000},
+        "source": {"date_format": "YYYY-MM-DD", "decimal": ".", "delimiter": ",", "encoding": "utf-8", "format": "csv",
+                   "multiline": False, "null": [""]},
+        "unit": {"column": "patient_id", "id": "patient_id", "max_rows": 3}}
+    return {"datasets": [dataset], "version": 1,
+            "principals": [{"name": "ann", "roles": ["research"]}, {"name": "cleo", "roles": ["custodian"]}]}
+
+
+def verifier_key(name):
+    """A verifier key of C2SP signed-note; its public key is a point of the curve that nobody has the secret of."""
+    material = b"\x01" + (4 * pow(5, -1, 2**255 - 19) % (2**255 - 19)).to_bytes(32, "little")
+    return f"{name}+{sha256(name.encode() + bytes([10]) + material)[:4].hex()}+{base64.b64encode(material).decode()}"
 
 
 def release(components, charged, **more):
     return {"adjusted": charged, "arithmetic": "exact", "charged": charged, "components": components,
-            "mechanism": "discrete_laplace", "published": charged, "relation": "add-remove", "requested": charged,
+            "mechanism": "discrete_laplace", "relation": "add-remove", "requested": charged,
             "unit": "patient_id max_rows=3", **more}
 
 
 def history():
-    """Two budgets, five questions, what became of them, and all else that happens to a ledger."""
+    """Two policy versions, five questions, what became of them, and all else that happens to a ledger.
+
+    It keeps every rule of the page, as epsilog_verify.py finds.
+    """
     events = []
 
     def add(minute, kind, **members):
         events.append({"blind": blind(len(events)), "index": len(events), "kind": kind, "time": time(minute),
                        **members})
 
-    def decide(minute, seq, name, outcome, **members):
-        add(minute, "decision", build=BUILD, dataset="visits", decided_under=1 if seq < 7 else 2,
-            id=decision_id(minute, name), outcome=outcome, rules=1, seq=seq, via="unix:1000",
-            **{"policy": 1, "principal": "ann", **members})
+    def decide(minute, name, outcome, **members):
+        seq = 1 + sum(event["kind"] == "decision" for event in events)
+        add(minute, "decision", build=BUILD, dataset="visits", decided_under=sum(e["kind"] == "policy" for e in events),
+            id=decision_id(minute, name), outcome=outcome, rules=RULES, seq=seq,
+            **{"policy": 1, "principal": "ann", "via": "unix:1000", **members})
 
-    def moved(account, limit, spent, reserved="0", **changes):
-        return {"account": account, "limit": limit, "position": account, "reserved": reserved, "spent": spent,
-                **changes}
+    def moved(spent, reserved="0", limit="2", accounts=(1, 2), **changes):
+        return [{"account": account, "limit": limit, "position": account, "reserved": reserved, "spent": spent, **changes}
+                for account in accounts]
 
+    def reason(code, scope, whose):
+        return {"asked": "50", "code": code, "fits": "1.5", "limit": "2", "measure": "epsilon",
+                "message": f"epsilon budget of {whose}: limit 2, spent 0.5, asked 50, over by 48.5; at most 1.5 fits",
+                "over_by": "48.5", "scope": scope, "spent": "0.5"}
+
+    def policy(minute, version, event, after, *accounts, **more):
+        text = YAML[version - 1]
+        add(minute, "policy", after=after, by="cleo", event=event, implies=implied(*accounts),
+            sha256=sha256(text.encode()).hex(), version=version, yaml=text, **more)
+        add(minute, "location", base_dir="/srv/epsilog", policy=version)
+
+    key = verifier_key("epsilog/" + LEDGER)
     add(0, "ledger", format=1, id=LEDGER)
-    add(0, "policy", after=0, by="cleo", event=1, sha256=sha256(YAML[0].encode()).hex(), version=1, yaml=YAML[0])
-    add(0, "location", base_dir="/srv/epsilog", policy=1)
+    policy(0, 1, 1, 0, ("", "2"), ("principal:ann", "2"))
     add(0, "account", account=1, dataset="visits", limit="2", measure="epsilon")
-    add(0, "account", account=2, dataset="visits", limit="0.000001", measure="delta")
+    add(0, "account", account=2, dataset="visits", limit="2", measure="epsilon", scope="principal:ann")
     add(1, "credential", by="cleo", credential="c1", principal="ann", seq=1, type="uid", value="1000", why="joined")
-    add(1, "key", by="cleo", key="epsilog/" + LEDGER + "+00000000+AQ==", seq=1)
-    add(2, "plan", number=1, policy=1,
-        question={"dataset": "visits", "delta": "0", "epsilon": "0.5", "statistic": "count"},
+    add(1, "credential", by="cleo", credential="c2", principal="cleo", seq=2, type="token",
+        value=sha256(b"credential").hex(), why="joined")
+    add(1, "key", by="cleo", key=key, seq=1)
+    add(2, "plan", number=1, policy=1, question={"dataset": "visits", "epsilon": "0.5", "statistic": "count"},
         release=release([COUNT], "0.5"))
-    decide(2, 1, "granted", "granted", component_values=[["421"]], key="monday",
-           movements=[moved(1, "2", "0.5", spent_change="0.5"), moved(2, "0.000001", "0")], plan=1,
-           purpose="quarterly report", values=["421"])
-    add(3, "plan", number=2, policy=1,
-        question={"dataset": "visits", "delta": "0", "epsilon": "50", "statistic": "count"})
-    decide(3, 2, "refused", "refused", movements=[moved(1, "2", "0.5"), moved(2, "0.000001", "0")], plan=2,
-           reasons=[{"asked": "50", "code": "dataset_budget_exceeded", "fits": "1.5", "measure": "epsilon"}])
-    add(4, "plan", number=3, policy=1,
-        question={"column": "cost", "dataset": "visits", "delta": "0", "epsilon": "0.5", "statistic": "mean"},
-        release=release([MEAN, {**COUNT, "adjusted": "0.25", "epsilon": "0.25", "lambda": "4", "published": "0.25"}],
-                        "0.5", post_processing={"centre": "50", "kind": "mean_about", "lower": "0", "upper": "100"}))
-    decide(4, 3, "pending", "pending", deadline=time(60), holding="data_token", plan=3)
-    decide(5, 4, "approved", "approved", parent=decision_id(4, "pending"), principal="cleo", verb="approve",
+    decide(2, "granted", "granted", component_values=[["421"]], key="monday", movements=moved("0.5", spent_change="0.5"),
+           plan=1, values=["421"])
+    add(3, "plan", number=2, policy=1, question={"dataset": "visits", "epsilon": "50", "statistic": "count"})
+    decide(3, "refused", "refused", movements=moved("0.5"), plan=2,
+           reasons=[reason("dataset_budget_exceeded", "", "dataset 'visits'"),
+                    reason("principal_limit_exceeded", "principal:ann", "dataset 'visits', principal:ann")])
+    mean = {"dataset": "visits", "epsilon": "1", "statistic": "mean:cost"}
+    add(4, "plan", number=3, policy=1, question=mean)
+    decide(4, "pending", "pending", deadline=time(4 + 1440), movements=moved("0.5"), plan=3)
+    decide(5, "approved", "approved", parent=decision_id(4, "pending"), principal="cleo", verb="approve", via="token:c2",
            why="needed for the report")
-    decide(5, 5, "reserved", "reserved", deadline=time(120), holding="data_token",
-           movements=[moved(1, "2", "0.5", "0.5", reserved_change="0.5")], parent=decision_id(4, "pending"), plan=3,
-           principal="cleo")
-    decide(6, 6, "token", "token_issued", movements=[moved(1, "2", "0.5", "0.5")], parent=decision_id(5, "reserved"),
-           token_sha256=sha256(b"32 random bytes of a data token.").hex(), verb="token")
+    decide(5, "the last approval reserves", "reserved", deadline=time(5 + 1440),
+           movements=moved("0.5", "1", reserved_change="1"), parent=decision_id(4, "pending"), plan=3)
+    decide(6, "begun", "token_issued", parent=decision_id(5, "the last approval reserves"), verb="read_source")
     add(7, "clock", after=6, event=2, seq=1, wall_clock=time(-600), what="backwards")
-    add(8, "clock", after=6, by="cleo", event=3, seq=2, wall_clock=time(8), what="confirmed")
-    add(9, "policy", after=6, by="cleo", event=4, sha256=sha256(YAML[1].encode()).hex(), version=2,
-        why="the board agreed", yaml=YAML[1])
-    add(9, "location", base_dir="/srv/epsilog", policy=2)
-    add(9, "limit", account=1, after=6, by="cleo", new="3", old="2", policy=2, seq=1, why="the board agreed")
-    add(9, "limit", account=2, after=6, by="cleo", policy=2, removed=True, seq=1, why="the board agreed")
-    add(10, "location", after=6, by="cleo", dataset="visits", event=5, path="/mnt/new/visits.csv", seq=1,
+    add(8, "clock", after=6, event=3, seq=2, wall_clock=time(6000), what="forwards")
+    add(9, "clock", after=6, by="cleo", event=4, seq=3, wall_clock=time(9), what="confirmed")
+    add(9, "plan", number=4, policy=1, question=mean, release=release(
+        [SUM, COUNT], "1", post_processing={"centre": "50", "kind": "mean_about", "lower": "0", "upper": "100"}))
+    decide(9, "committed", "granted", component_values=[["-1203"], ["418"]],
+           movements=moved("1.5", reserved_change="-1", spent_change="1"),
+           parent=decision_id(5, "the last approval reserves"), plan=4, values=[MEAN_OF_COSTS])
+    score = {"dataset": "visits", "epsilon": "0.25", "statistic": "value:score"}
+    add(10, "plan", number=5, policy=1, question=score)
+    decide(10, "reserved", "reserved", deadline=time(10 + 1440), holding="data_token",
+           movements=moved("1.5", "0.25", reserved_change="0.25"), plan=5)
+    decide(11, "token", "token_issued", parent=decision_id(10, "reserved"),
+           token_sha256=sha256(b"32 random bytes of a data token.").hex(), verb="issue_token")
+    policy(12, 2, 5, 9, ("", "3"), why="the board agreed")
+    add(12, "limit", account=1, after=9, by="cleo", new="3", old="2", policy=2, seq=1, why="the board agreed")
+    add(12, "limit", account=2, after=9, by="cleo", policy=2, removed=True, seq=1, why="the board agreed")
+    add(13, "location", after=9, by="cleo", dataset="visits", event=6, path="/mnt/new/visits.csv", seq=1,
         why="a new disk")
-    decide(11, 7, "posted", "granted", component_values=[["-1203.375"], ["418"]],
-           movements=[moved(1, "3", "1", reserved_change="-0.5", spent_change="0.5")],
-           parent=decision_id(5, "reserved"), plan=3, values=[MEAN_OF_COSTS])
-    add(13, "credential", by="cleo", credential="c1", principal="ann", revoked=True, seq=2, type="uid", why="left")
-    add(14, "recovery", by="cleo", cause="behind_replica", dropped=1, restored=2, seq=1)
+    add(14, "plan", number=6, policy=1, question=score, release=release([SCORE], "0.25"))
+    decide(14, "posted", "granted", component_values=[["0.515625"]], holding="data_token", movements=[
+        *moved("1.75", limit="3", accounts=(1,), reserved_change="-0.25", spent_change="0.25"),
+        *moved("1.75", accounts=(2,), reserved_change="-0.25", spent_change="0.25")],
+           parent=decision_id(10, "reserved"), plan=6, values=["0.515625"])
+    add(15, "credential", by="cleo", credential="c1", principal="ann", revoked=True, seq=3, type="uid", why="left")
+    add(16, "recovery", by="cleo", cause="behind_replica", dropped=1, restored=2, seq=1)
+    add(17, "recovery", by="cleo", cause="rolled_back", found=24, remembered=40, seq=2, why="the disk is gone")
+    add(18, "sealed", by="cleo", seq=1, why="moves to another machine")
+    add(19, "unsealed", by="cleo", seq=2)
+    add(20, "key", by="cleo", key=key, retired=True, seq=2, why="a new one")
     return events
 
 
@@ -149,9 +222,10 @@ def accepted():
     strange = "ü \" \\ / \b\t\n\f\r \u0001\u001f \u007f \U0001d11e"
     component = {**COUNT, "adjusted_delta": "1/3000000", "bound": "64", "centre": "-2.5", "delta": "0.000001",
                  "precision": 53, "published_note": "not a bound", "rho": "1/7", "sensitivity_l2_squared": "100"}
-    decision = {**head, "build": BUILD, "dataset": "visits", "decided_under": 1, "id": decision_id(0, "a"),
-                "kind": "decision", "outcome": "voided", "policy": 1, "principal": "ann", "rules": 1, "seq": 1, "via": "claimed"}
-    whole = {**decision, **full, "component_values": [["-2.5", "0"], ["1/3", "7"], []],
+    decision = {**head, "dataset": "visits", "id": decision_id(0, "a"), "kind": "decision", "outcome": "voided",
+                "build": BUILD, "decided_under": 1, "policy": 1, "principal": "ann", "rules": RULES, "seq": 1,
+                "via": "claimed"}
+    whole = {**decision, **full, "build": BUILD, "component_values": [["-2.5", "0"], ["1/3", "7"], []],
              "conflicting_key": "monday", "deadline": time(1), "decided_under": 2, "holding": "plain",
              "key": strange,
              "movements": [
@@ -160,16 +234,18 @@ def accepted():
                  {"account": 2, "limit": "0.000000000000000001", "reserved": "0", "spent": "0"},
                  {"account": 3, "limit": "0.000000000000001", "reserved": "0", "spent": "0"},
                  {"account": 4, "limit": "10", "reserved": "0", "spent": "0.5", "spent_change": "-0.25"}],
-             "parent": decision_id(-1, "b"), "plan": 12, "purpose": "audit", "reasons": [{"code": "rule"}],
+             "parent": decision_id(-1, "b"), "plan": 12, "purpose": "audit",
+             "reasons": [{"code": "forbidden", "message": "rule 1"}],
              "token_sha256": sha256(b"token").hex(), "values": ["22/7", "-1"], "verb": "cancel", "via": "token:t1",
              "why": {"hex": "ff0a"}}
-    plan = {**head, "kind": "plan", "number": 1, "policy": 1, "question": {"statistic": "count"}}
+    question = {"dataset": "visits", "epsilon": "0.5", "statistic": "count"}
+    plan = {**head, "kind": "plan", "number": 1, "policy": 1, "question": question}
     lines = [
         ("ledger", {**head, "format": 1, "id": LEDGER, "kind": "ledger"}),
-        ("policy, little", {**head, "after": 0, "by": "cleo", "event": 1, "kind": "policy",
-                            "sha256": sha256(b"").hex(), "version": 1}),
-        ("policy, much", {**full, "after": 0, "by": "cleo", "event": 3, "implies": {"datasets": [{"name": "visits"}]},
-                          "kind": "policy", "sha256": sha256(b"\xff\n").hex(), "version": 2, "why": "agreed",
+        ("policy, little", {**head, "after": 0, "by": "cleo", "event": 1, "kind": "policy", "sha256": sha256(b"").hex(),
+                            "version": 1}),
+        ("policy, much", {**full, "after": 9, "by": "cleo", "event": 3, "implies": implied(("", "2")),
+                          "kind": "policy", "sha256": sha256(b"\xff\n").hex(), "version": 2, "why": "a typing error",
                           "yaml": {"hex": "ff0a"}}),
         ("place of a policy, little", {**head, "kind": "location", "policy": 1}),
         ("place of a policy, much", {**full, "base_dir": "/srv/Ä", "kind": "location", "policy": 2}),
@@ -186,27 +262,28 @@ def accepted():
         ("limit that goes", {**full, "account": 1, "after": 0, "by": "cleo", "kind": "limit", "policy": 2,
                              "removed": True, "seq": 1, "why": "no longer needed"}),
         ("plan, little", plan),
-        ("plan, much", {**plan, **full, "question": {"epsilon": "0.5"},
+        ("plan, much", {**plan, **full, "question": {**question, "by": "site", "delta": "0.000001", "where": "a = 1"},
                         "release": release([component, COUNT], "0.5", cells=["north", "", {"hex": "ff"}],
                                            post_processing={"kind": "rounded", "lower": "-1/3", "upper": "10.5"})}),
         ("plan, a ratio", {**plan, "question": {"dataset": "visits", "epsilon": "1", "statistic": "ratio:cost,days"},
                            "release": release([{**COUNT, "statistic": "numerator"},
                                                {**COUNT, "statistic": "denominator"}], "1",
                                               post_processing={"kind": "ratio", "lower": "-2", "upper": "22/7"})}),
-        ("plan, by two columns", {**plan, "question": {"by": ["site", "year"]},
+        ("plan, by two columns", {**plan, "question": {**question, "by": ["site", "year"]},
                                   "release": release([COUNT], "0.5", cells=[["north", ""], ["2024", {"hex": "ff"}]])}),
-        ("plan, with totals", {**plan, "question": {"by": ["site", "year"], "totals": "0.2"},
+        ("plan, with totals", {**plan, "question": {**question, "by": ["site", "year"], "totals": "0.2"},
                                "release": release([COUNT] * 4, "2", cells=[["north", ""], ["2024"]],
                                                   post_processing={"kind": "totals"})}),
-        ("plan, consistent", {**plan, "question": {"by": "site", "consistent": True, "totals": "1/3"},
+        ("plan, consistent", {**plan, "question": {**question, "by": "site", "consistent": True, "totals": "1/3"},
                               "release": release([COUNT] * 2, "1", cells=["north", "south"],
                                                  post_processing={"kind": "consistent_totals"})}),
         ("decision, little", decision),
         ("decision, much", whole),
-        ("decision with reasons that are an object", {**decision, "reasons": {"count": 17, "first": []}}),
         ("decision, an approval with a reason", {**decision, "outcome": "approved", "parent": decision_id(-1, "b"),
                                                  "verb": "approve", "why": "agreed with the board"}),
-        ("clock", {**head, "after": 0, "event": 1, "kind": "clock", "seq": 1, "wall_clock": "9999-12-31T23:59:59.999Z",
+        ("decision with the first of its reasons", {**decision, "reasons": {
+            "count": 17, "first": [{"code": "forbidden", "message": ""}] * 16}}),
+        ("clock", {**head, "after": 0, "event": 2, "kind": "clock", "seq": 1, "wall_clock": "9999-12-31T23:59:59.999Z",
                    "what": "forwards"}),
         ("clock, confirmed", {**full, "after": 1, "by": "cleo", "event": 2, "kind": "clock", "seq": 2,
                               "wall_clock": "1970-01-01T00:00:00.000Z", "what": "confirmed"}),
@@ -223,6 +300,12 @@ def accepted():
         ("recovery, little", {**head, "by": "cleo", "cause": "rebuilt", "kind": "recovery", "seq": 1}),
         ("recovery, much", {**full, "by": "cleo", "cause": "poisoned", "dropped": 1, "kind": "recovery",
                             "restored": 2**53 - 1, "seq": 2, "why": "the disk came back"}),
+        ("recovery, an accepted rollback", {**full, "by": "cleo", "cause": "rolled_back", "found": 2**53 - 2,
+                                            "kind": "recovery", "remembered": 2**53 - 1, "seq": 3, "why": "no disk"}),
+        ("seal", {**head, "by": "cleo", "kind": "sealed", "seq": 1, "why": {"hex": "ff"}}),
+        ("seal that ends, little", {**head, "by": "cleo", "kind": "unsealed", "seq": 2}),
+        ("seal that ends, much", {**full, "by": {"hex": "ff"}, "kind": "unsealed", "seq": 4, "why": "it is there"}),
+        ("feature", {**head, "kind": "feature", "name": "any text"}),
     ]
     return dict(lines)
 
@@ -247,8 +330,9 @@ def refused(good):
         change(f"{of}: {member} is missing", of, member, lambda record: record.pop(member))
 
     for of in ["ledger", "policy, little", "relocation", "account of a dataset", "limit that changes", "plan, little",
-               "decision, little", "clock", "credential of a user id", "key", "recovery, little"]:
-        for member in sorted(good[of].keys() - {"why"}):
+               "decision, little", "clock", "credential of a user id", "key", "recovery, little", "seal",
+               "seal that ends, little", "feature"]:
+        for member in sorted(good[of].keys() - ({"why"} if of != "seal" else set())):
             drop(of, member)
     put("ledger", ["more"], "x")
     put("ledger", ["format"], 2)
@@ -257,7 +341,9 @@ def refused(good):
     put("ledger", ["id"], LEDGER[1:])
     put("ledger", ["index"], 2**53)
     put("ledger", ["index"], "0")
-    put("ledger", ["kind"], "checkpoint")
+    for kind in ["checkpoint", "migration", "attached", "measured", "measured_result", "issuer_revoked_before", "shared",
+                 "active", "joined", "shared_key", "charged_past_limit"]:
+        put("ledger", ["kind"], kind)
     put("ledger", ["time"], "2026-02-30T00:00:00.000Z")
     put("ledger", ["time"], "2026-01-05T09:00:00Z")
     put("policy, little", ["event"], 0)
@@ -269,6 +355,9 @@ def refused(good):
     put("policy, much", ["yaml"], {"hex": "FF"})
     put("relocation", ["why"], "")
     put("relocation", ["event"], 0)
+    put("policy, little", ["why"], "")
+    put("policy, little", ["implies"], {})
+    put("clock", ["event"], 0)
     for limit in ["-1", "0.0000000000001", "2305843.009213693953", "0.50", "-0", "1/3", "01", ".5", 1]:
         put("account of a dataset", ["limit"], limit)
     put("account of a dataset", ["measure"], "gamma")
@@ -276,10 +365,10 @@ def refused(good):
     put("limit that changes", ["new"], "0.0000000000000000001")
     put("limit that goes", ["removed"], False)
     put("plan, much", ["question"], "{}")
-    drop("plan, much", "question")
-    change("plan, much: release.unit is missing", "plan, much", "unit", lambda record: record["release"].pop("unit"))
-    change("plan, much: release.relation is missing", "plan, much", "relation",
-           lambda record: record["release"].pop("relation"))
+    put("plan, much", ["question"], {})
+    for member in ["unit", "relation"]:
+        change(f"plan, much: release.{member} is missing", "plan, much", member,
+               lambda record, member=member: record["release"].pop(member))
     put("plan, much", ["release", "adjusted"], "2/4")
     put("plan, much", ["release", "charged"], "1/3")
     put("plan, much", ["release", "cells"], [])
@@ -303,20 +392,21 @@ def refused(good):
     put("plan, with totals", ["release", "cells"], [["a"], ["b"], ["c"]], "post_processing")
     put("plan, consistent", ["release", "cells"], [["a"], ["b"]], "post_processing")
     put("decision, little", ["outcome"], "denied")
-    for rules in [0, 2, 3]:
-        put("decision, little", ["rules"], rules)
+    put("decision, little", ["rules"], 0)
+    put("decision, little", ["rules"], RULES + 1)
     put("decision, little", ["decided_under"], 0)
-    put("decision, little", ["via"], "cert:ann")
     put("decision, little", ["legacy_request"], "{}")
-    put("decision, little", ["reasons"], "[ 1 ]")
+    put("decision, little", ["attached"], "c1")
     put("decision, little", ["id"], "81" + "0" * 24)
-    put("decision, little", ["via"], "ann")
+    for via in ["ann", "cert:c1", "oidc:c1", "unix:", "token:", "CLAIMED"]:
+        put("decision, little", ["via"], via)
     put("decision, little", ["build"], {}, "commit")
     put("decision, little", ["build"], {"commit": "0123456789ab"}, "version")
     put("decision, little", ["movements"], [])
     put("decision, little", ["reasons"], [])
     put("decision, little", ["reasons"], "[]")
-    put("decision, little", ["reasons"], "[{\"code\":\"rule\"}]")
+    put("decision, little", ["reasons"], "[{\"code\":\"forbidden\"}]")
+    put("decision, little", ["reasons"], "[ 1 ]")
     put("decision, little", ["holding"], "none")
     put("decision, much", ["movements", 1, "account"], 1, "movements")
     put("decision, much", ["movements", 1, "spent_change"], "0")
@@ -326,9 +416,6 @@ def refused(good):
     put("decision, much", ["token_sha256"], "00")
     put("clock", ["by"], "cleo")
     put("clock", ["what"], "sideways")
-    found.append(("a kind that there is not", "kind",
-                  line_of({"after": 0, "blind": blind(0), "event": 1, "index": 0, "kind": "migration", "time": time(0),
-                           "to": 2})))
     put("credential of a user id", ["value"], "4294967296")
     put("credential of a user id", ["value"], "01")
     put("credential of a token", ["value"], "1000")
@@ -337,6 +424,14 @@ def refused(good):
     put("key", ["retired"], False)
     put("recovery, little", ["cause"], "boredom")
     put("recovery, little", ["restored"], 0)
+    put("recovery, an accepted rollback", ["found"], 0)
+    put("recovery, an accepted rollback", ["remembered"], 0)
+    put("seal", ["why"], "")
+    put("seal", ["seq"], 0)
+    put("seal that ends, little", ["why"], "")
+    put("seal that ends, little", ["retired"], True)
+    put("feature", ["name"], "")
+    put("feature", ["name"], {"hex": "ff"})
     line = line_of(good["ledger"])
     found += [
         ("members out of order", "kind", line.replace('"index":0,"kind":"ledger"', '"kind":"ledger","index":0')),

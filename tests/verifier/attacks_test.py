@@ -55,6 +55,9 @@ class World:
         self.key = self.run("key", "generate", "log.key").strip()
         self.witness = self.run("key", "generate", str(self.elsewhere / "w.key"), "--name", "w.example/board",
                                 ledger=False).strip()
+        policy = self.records()[1]
+        self.implied = self.elsewhere / "implied"
+        self.implied.write_text(verifier.ENCODE({name: policy[name] for name in ("implies", "sha256")}), encoding="utf-8")
         self.ask("first")
         self.run("release", "clinic", "count", "--epsilon", "0.75", "--as", "ann", expect=(5,))
         pending = self.run("pending", "--quiet").split()[-1]
@@ -147,14 +150,15 @@ def exported(world):
 
 
 def by_verifier(world, *held):
+    """By the verifier, to which the object that the published policy implies is handed over."""
     lines = exported(world)
     if lines is None:
         return True
     with tempfile.NamedTemporaryFile("wb") as file, redirect_stdout(io.StringIO()):
         file.write(lines)
         file.flush()
-        code = verifier.main([file.name, "--quiet", *held])
-    assert code in (0, 6)
+        code = verifier.main([file.name, "--quiet", "--implies", str(world.implied), *held])
+    assert code in (0, 4, 6)
     return code == 6
 
 
@@ -268,6 +272,21 @@ def raise_limits(changed):
                 said["limit"] = "90"
 
 
+def forged_object(edit_object):
+    """Another object beside the same text, and limits that follow from it."""
+    def forge(world, _):
+        changed = world.records()
+        raise_limits(changed)
+        edit_object(changed[find(changed, kind="policy")])
+        world.replace_by(rewritten(changed))
+    return forge
+
+
+def raised_in_object(policy):
+    for account in policy["implies"]["datasets"][0]["accounts"]:
+        account["limit"] = "90"
+
+
 def forged_policy(world, _):
     changed = world.records()
     raise_limits(changed)
@@ -312,6 +331,8 @@ ATTACKS = {
     "the whole machine is": restored_machine,
     "a fork is shown to somebody else": fork,
     "a limit is forged": raised_limit,
+    "what a policy implies is forged": forged_object(raised_in_object),
+    "what a policy implies is left out": forged_object(lambda policy: policy.pop("implies")),
     "a policy is forged, and what follows from it": forged_policy,
     "an approval is forged, of somebody who may not": approval_by("ann"),
     "an approval is forged, of somebody who may": approval_by("bob"),

@@ -1,5 +1,6 @@
 """What an attacker has who can rewrite every line of a history and the tree: records changed so that they add up."""
 
+import datetime
 import pathlib
 import sys
 
@@ -54,7 +55,36 @@ def renumber(changed):
             record["after"] = seq
 
 
+DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def moved_to(record, when):
+    """A record of another time, of which its id is too."""
+    record["time"] = when
+    if record["kind"] == "decision":
+        at = verifier.milliseconds(when)
+        record["id"] = "".join(DIGITS[at >> 5 * place & 31] for place in range(9, -1, -1)) + record["id"][10:]
+
+
+def put_off(changed, place, ms):
+    """Moves all records from a place on to a later time."""
+    def later(when):
+        moment = datetime.datetime.fromisoformat(when[:-1]) + datetime.timedelta(milliseconds=ms)
+        return moment.isoformat(timespec="milliseconds") + "Z"
+
+    ids = {}
+    for record in changed[place:]:
+        before = record.get("id", "")
+        moved_to(record, later(record["time"]))
+        ids[before] = record.get("id", "")
+        if "deadline" in record:
+            record["deadline"] = later(record["deadline"])
+        if "parent" in record:
+            record["parent"] = ids.get(record["parent"], record["parent"])
+    return place
+
+
 def next_id(text):
-    digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+    digits = DIGITS
     number = 1 + sum(digits.index(digit) << 5 * place for place, digit in enumerate(reversed(text)))
     return "".join(digits[number >> 5 * place & 31] for place in reversed(range(len(text))))
