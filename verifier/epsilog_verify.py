@@ -1339,10 +1339,12 @@ class Loss:
         return response_divergence(self.epsilon, order, bits)
 
     def exact_divergence(self, order):
-        """Where it is a fraction: of Gaussian noise, and of the exponential mechanism."""
-        if self.gaussian:
-            return order * self.rho
-        return min(self.epsilon, order * self.rho) if self.bounded else None
+        """Where it is a fraction: order times rho of Gaussian noise, and of the exponential mechanism where that is
+        the smaller of the two divergences that are proved (quantiles.md, (4))."""
+        curve = order * self.rho
+        if self.bounded and response_divergence(self.epsilon, order, 192).low < curve * 2**192:
+            return None
+        return curve if self.gaussian or self.bounded else None
 
 def losses_at_most(losses, measure, limit):
     """Whether losses together are at most an amount, in units of its grid, of a measure."""

@@ -68,20 +68,32 @@ ComposedLaw counted(const KnownLoss& loss) {
   return law;
 }
 
+/// What is known of a loss at an order by its rho and by the law of a pure mechanism: the smaller holds.
+struct BoundedLoss {
+  Rational rho;     ///< of all of that count
+  ComposedLaw law;  ///< with the count
+};
+
 /// The divergence of all losses together.
 RenyiDivergence total_divergence(std::span<const KnownLoss> losses) {
   std::vector<ComposedLaw> laws;
+  std::vector<BoundedLoss> bounded;
   Rational rho;
   for (const KnownLoss& loss : losses) {
-    if (loss.rho) {
-      rho += count_of(loss) * *loss.rho;
-    } else {
+    if (!loss.rho) {
       laws.push_back(counted(loss));
+    } else if (loss.law && loss.law->kind == Kind::pure) {
+      bounded.push_back({count_of(loss) * *loss.rho, counted(loss)});
+    } else {
+      rho += count_of(loss) * *loss.rho;
     }
   }
-  return [laws, rho](const Rational& order) {
+  return [laws, bounded, rho](const Rational& order) {
     Rational sum = order * rho;
     for (const ComposedLaw& law : laws) sum += renyi_of_law_up(law, order);
+    for (const BoundedLoss& loss : bounded) {
+      sum += std::min(Rational(order * loss.rho), renyi_of_law_up(loss.law, order));
+    }
     return MpfrNumber::rounded(sum, kResultBits, MPFR_RNDU).rational();
   };
 }

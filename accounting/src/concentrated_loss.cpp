@@ -25,8 +25,7 @@ Rational renyi_of_release_up(const LossFacts& loss, const Rational& order) {
   if (order <= 1) throw InvalidParameter("order: " + text(order) + " is not above 1");
   const Rational divergence = order * checked_rho(loss);
   if (loss.kind != LossFacts::Kind::bounded) return divergence;
-  if (loss.epsilon < 0) throw InvalidParameter("epsilon: " + text(loss.epsilon) + " is negative");
-  return std::min(divergence, loss.epsilon);
+  return std::min(divergence, renyi_of_pure_up(loss.epsilon, order));
 }
 
 }  // namespace epsilog::accounting

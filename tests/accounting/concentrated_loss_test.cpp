@@ -1,4 +1,6 @@
 // Limits and charges of the accounts that add rho or Renyi divergences.
+#include <algorithm>
+
 #include <string>
 
 #include "composition_reference.hpp"
@@ -97,13 +99,24 @@ TEST_CASE("concentrated loss: a Gaussian release costs its rho, at an order so m
   CHECK(renyi_of_release_up(gaussian, 8) == renyi_of_gaussian(10, 2, 8));
 }
 
-TEST_CASE("concentrated loss: a bounded release costs its rho, and at no order more than its epsilon",
+TEST_CASE("concentrated loss: a bounded release costs its rho, and at no order more than any pure release",
           "[accounting][concentrated]") {
-  const LossFacts bounded{LossFacts::Kind::bounded, number("0.4"), number("0.02")};
-  CHECK(rho_of_release_up(bounded) == number("0.02"));
-  CHECK(renyi_of_release_up(bounded, number("5/2")) == number("0.05"));
-  CHECK(renyi_of_release_up(bounded, 20) == number("0.4"));
-  CHECK(renyi_of_release_up(bounded, 1000) == number("0.4"));
+  // A selection by the exponential mechanism, and one in three levels of a third each.
+  for (const char* rho : {"0.02", "1/150"}) {
+    const LossFacts bounded{LossFacts::Kind::bounded, number("0.4"), number(rho)};
+    CHECK(rho_of_release_up(bounded) == number(rho));
+    for (const char* order : {"1.0625", "5/2", "8", "19", "20", "64", "1000", "15361"}) {
+      CAPTURE(rho, order);
+      const Rational cost = renyi_of_release_up(bounded, number(order));
+      const Rational of_pure = renyi_of_pure_up(number("0.4"), number(order));
+      CHECK(cost == std::min(Rational(number(order) * number(rho)), of_pure));
+      CHECK(cost <= of_pure);
+    }
+    CHECK(renyi_of_release_up(bounded, number("5/2")) == number("5/2") * number(rho));
+  }
+  // Just below the order at which order rho reaches epsilon, randomised response loses less than either.
+  const LossFacts one{LossFacts::Kind::bounded, number("0.4"), number("0.02")};
+  CHECK(renyi_of_release_up(one, 19) < number("0.37"));
 }
 
 TEST_CASE("concentrated loss: bad input is refused by name", "[accounting][concentrated][negative]") {

@@ -41,8 +41,8 @@ struct KnownLoss {
     Rational delta;
   };
   std::optional<Guarantee> guarantee = {};
-  /// The divergence of one release at every order a > 1 is at most a rho, rho >= 0: what zcdp and rdp go by.
-  /// nullopt: rho is epsilon^2/2 of the guarantee, and its delta is added to what they answer.
+  /// The divergence of one release at every order a > 1 is at most a rho, rho >= 0: what zcdp and rdp go by,
+  /// rdp also by the law of a pure release. nullopt: epsilon^2/2 of the guarantee, whose delta they add.
   std::optional<Rational> rho = {};
 };
 

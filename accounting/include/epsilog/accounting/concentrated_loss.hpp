@@ -17,7 +17,7 @@ struct LossFacts {
   /// pure      epsilon-DP, whatever the mechanism
   /// gaussian  at every order alpha > 1 the Renyi divergence is at most alpha rho, in both directions:
   ///           Gaussian and discrete Gaussian noise, and whatever else is rho-zCDP
-  /// bounded   both: epsilon-DP and rho-zCDP, so at most the smaller of epsilon and alpha rho; selections
+  /// bounded   both epsilon-DP and rho-zCDP, so at each order the smaller of what either says; selections
   ///           by the exponential mechanism, whose loss has a range of epsilon: rho = epsilon^2/8 of one
   enum class Kind { pure, gaussian, bounded };
   Kind kind = Kind::pure;
@@ -30,7 +30,7 @@ struct LossFacts {
 /// Source  Bun and Steinke, "Concentrated differential privacy", arXiv 1605.02065, proposition 1.4.
 [[nodiscard]] Rational rho_of_release_up(const LossFacts& loss);
 
-/// renyi_of_pure_up of a pure release, order rho of a Gaussian one, min(epsilon, order rho) of a bounded one.
+/// renyi_of_pure_up of a pure release, order rho of a Gaussian one, the smaller of the two of a bounded one.
 /// Ensures  0 of a release that loses nothing; at most order rho_of_release_up(loss), but for rounding.
 /// Throws   InvalidParameter naming the field that is negative, or an order that is not above 1.
 [[nodiscard]] Rational renyi_of_release_up(const LossFacts& loss, const Rational& order);
