@@ -1,5 +1,7 @@
 #include "recorded_loss.hpp"
 
+#include <algorithm>
+
 #include "epsilog/accounting/certified_crossing.hpp"
 #include "epsilog/accounting/checked_probability.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -128,6 +130,15 @@ KnownLoss of_selection(const ComponentRecord& component, bool exponential) {
   return loss;
 }
 
+KnownLoss proved_loss(const std::string& mechanism, const ComponentRecord& component) {
+  if (mechanism == "snapping") return of_snapping(component);
+  if (mechanism == "discrete_laplace") return of_discrete_laplace(component);
+  if (mechanism == "discrete_gaussian" || mechanism == "gaussian") return of_discrete_gaussian(component);
+  if (mechanism == "permute_and_flip") return of_selection(component, false);
+  if (mechanism == "exponential") return of_selection(component, true);
+  throw LedgerCorrupt("a release: '" + mechanism + "' is no mechanism of this program");
+}
+
 }  // namespace
 
 std::string loss_key(const std::string& mechanism, const ComponentRecord& component) {
@@ -138,6 +149,8 @@ std::string loss_key(const std::string& mechanism, const ComponentRecord& compon
     if (number) return add(*number);
     key += " -";
   };
+  add(component.epsilon.rational());
+  add_if_any(component.delta ? std::optional(component.delta->rational()) : std::nullopt);
   add(component.sensitivity);
   add_if_any(component.inflated);
   add(component.lambda);
@@ -149,12 +162,16 @@ std::string loss_key(const std::string& mechanism, const ComponentRecord& compon
 }
 
 KnownLoss recorded_loss(const std::string& mechanism, const ComponentRecord& component) {
-  if (mechanism == "snapping") return of_snapping(component);
-  if (mechanism == "discrete_laplace") return of_discrete_laplace(component);
-  if (mechanism == "discrete_gaussian" || mechanism == "gaussian") return of_discrete_gaussian(component);
-  if (mechanism == "permute_and_flip") return of_selection(component, false);
-  if (mechanism == "exponential") return of_selection(component, true);
-  throw LedgerCorrupt("a release: '" + mechanism + "' is no mechanism of this program");
+  KnownLoss loss = proved_loss(mechanism, component);
+  // A long number that is proved just below what is charged may be above it once it is shortened.
+  if (!loss.guarantee) return loss;
+  const Rational charged = component.epsilon.rational();
+  if (component.adjusted <= charged) loss.guarantee->epsilon = std::min(loss.guarantee->epsilon, charged);
+  if (!component.delta || !component.adjusted_delta) return loss;
+  const Rational charged_delta = component.delta->rational();
+  if (*component.adjusted_delta <= charged_delta)
+    loss.guarantee->delta = std::min(loss.guarantee->delta, charged_delta);
+  return loss;
 }
 
 std::optional<KnownLoss> charged_loss(const std::map<std::string, std::int64_t>& amounts) {

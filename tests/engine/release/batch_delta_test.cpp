@@ -83,6 +83,20 @@ std::string charged_for(const Engine& engine, const engine::Request& asked) {
 
 }  // namespace
 
+TEST_CASE("batch: one with a delta is charged under every declared precision", "[engine][batch][fixed]") {
+  // Proved losses have more digits then than are composed, and lie just below what is charged.
+  for (const char* settings : {"precision: 256", "precision: 512", "precision: 4096", "arithmetic: exact"}) {
+    CAPTURE(settings);
+    const Clinic clinic(kBudget, std::string("    release: {default: {") + settings + "}}\n");
+    Engine engine = clinic.open();
+    std::vector<engine::Request> rows(3, request("count", "1/30", "", "ward"));
+    const Answer answer = release(engine, as_one(rows, "1e-6"));
+    CHECK(answer.recorded.granted);
+    CHECK(answer.planned.record.composed);
+    CHECK(faults_of(clinic).empty());
+  }
+}
+
 TEST_CASE("batch: charged as one it costs an epsilon that is certified, and hardly more than the least",
           "[engine][batch][fixed][privacy]") {
   const Clinic clinic(kBudget, kOnGrid);
