@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "csv_first_line.hpp"
 #include "csv_glance.hpp"
 #include "draft_text.hpp"
 #include "policy_decoder.hpp"
@@ -103,8 +104,9 @@ struct Guess {
 
 class Draft final {
  public:
-  Draft(const CsvGlance& glance, std::string dataset)
+  Draft(const CsvGlance& glance, std::string dataset, FirstLine first_line)
       : glance_(glance),
+        names_are_told_(first_line == FirstLine::names || tells_names_from_cells(glance)),
         numbers_(number_format_of(glance)),
         dates_(dates_of(glance)),
         dataset_(std::move(dataset)) {
@@ -166,6 +168,13 @@ class Draft final {
   }
 
   void write_source(const std::string& source) {
+    if (!names_are_told_) {
+      out_.todo(
+          2,
+          "source: make sure that the first line of the file names its columns. Nothing below it tells: "
+          "no column reads as numbers, dates, or true and false. If it is a record, delete this draft, "
+          "which has that record in the names of its columns, and give the file a first line of names");
+    }
     if (glance_.broken_line > 0) {
       out_.todo(
           2, "source: line " + std::to_string(glance_.broken_line) +
@@ -300,6 +309,15 @@ class Draft final {
     out_.line(3, name + ": " + value_text(column));
   }
 
+  /// The places of a name that stands more than once, from 1.
+  std::vector<std::string> places_of(const std::string& header) const {
+    std::vector<std::string> places;
+    for (std::size_t i = 0; i < glance_.header.size(); ++i) {
+      if (glance_.header[i] == header) places.push_back(std::to_string(i + 1));
+    }
+    return places;
+  }
+
   void write_columns() {
     out_.line(2, "columns:");
     std::set<std::string_view> told;
@@ -318,17 +336,15 @@ class Draft final {
                    " of the header has control characters or more than 1024 bytes: rename it in the file to "
                    "use it");
       } else if (told.insert(header).second) {
-        out_.todo(
-            3,
-            "columns: " + shown(header) +
-                " stands more than once in the header, so that none of them can be read: rename all but one "
-                "in the file");
+        out_.todo(3, "columns: the columns in places " + joined(places_of(header)) +
+                         " have one name, so that none of them can be read: rename all but one in the file");
       }
     }
     if (declared == 0) out_.line(3, "{}");
   }
 
   const CsvGlance& glance_;
+  bool names_are_told_;  ///< by somebody, or by a column of which the cells have a type and the name has not
   std::size_t numbers_;
   Dates dates_;
   std::string dataset_;
@@ -338,9 +354,18 @@ class Draft final {
 
 }  // namespace
 
-PolicyDraft draft_from_csv(const std::string& path, const std::string& source, const std::string& dataset) {
+PolicyDraft draft_from_csv(const std::string& path, const std::string& source, const std::string& dataset,
+                           FirstLine first_line) {
   const CsvGlance glance = look_at_csv(path, kRowsGuessedFrom);
-  return Draft(glance, dataset).written(std::filesystem::path(path).filename().string(), source);
+  if (first_line == FirstLine::guessed) {
+    if (const auto why = why_no_names(glance)) {
+      throw SourceError(
+          "csv '" + path + "': " + *why +
+          ". Names of columns become part of the policy, which is published, so no draft was "
+          "begun. Give the file a first line that names its columns; if it has one, add --header");
+    }
+  }
+  return Draft(glance, dataset, first_line).written(std::filesystem::path(path).filename().string(), source);
 }
 
 }  // namespace epsilog::engine

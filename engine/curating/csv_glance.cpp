@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -24,10 +25,6 @@ constexpr std::string_view kMissing[] = {"NA",   "N/A", "n/a",     "#N/A",    "<
 
 constexpr std::string_view kYesOrNo[] = {"yes", "no",   "Yes", "No",   "YES", "NO", "y",   "n",   "Y", "N",
                                          "ja",  "nein", "Ja",  "Nein", "J",   "j",  "oui", "non", "t", "f"};
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// A leading zero belongs to a code: 007 is not 7.
 bool is_a_code(std::string_view cell) {
@@ -97,13 +94,30 @@ std::string beginning(const std::string& path) {
   return bytes;
 }
 
-/// UTF-8 where most lines that are not ASCII are UTF-8; else what Windows writes, which has all letters of
-/// latin-1 at the same bytes, unless there are bytes that it lacks.
-Encoding encoding_of(const std::string& path, std::uint64_t& broken_line) {
-  const std::string bytes = beginning(path);
+/// Refuses what is not lines of text. Read as if it were, a first line of it could hold every cell of the
+/// file.
+void require_lines_of_text(const std::string& path, const std::string& bytes) {
   if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
     fail(path, "is UTF-16: convert it first, for instance with iconv -f UTF-16 -t UTF-8");
   }
+  if (bytes.starts_with("PK\x03\x04")) {
+    fail(path, "is a workbook (xlsx, ods) or another zip archive: save its table as CSV");
+  }
+  if (bytes.starts_with("\x1F\x8B"))
+    fail(path, "is compressed: decompress it first, for instance with gunzip");
+  if (bytes.find('\0') != std::string::npos)
+    fail(path, "has NUL bytes, so it is no text: save its table as CSV");
+  const auto returns = std::count(bytes.begin(), bytes.end(), '\r');
+  if (returns > 0 && bytes.find('\n') == std::string::npos && bytes.find('\r') + 1 < bytes.size()) {
+    fail(path,
+         "has " + std::to_string(returns) +
+             " carriage returns and no line feed: convert its line ends, for instance with tr '\\r' '\\n'");
+  }
+}
+
+/// UTF-8 where most lines that are not ASCII are UTF-8; else what Windows writes, which has all letters of
+/// latin-1 at the same bytes, unless there are bytes that it lacks.
+Encoding encoding_of(const std::string& bytes, std::uint64_t& broken_line) {
   std::uint64_t line = 0, in_utf8 = 0, in_another = 0;
   bool in_windows = true;
   std::string ignored;
@@ -155,29 +169,47 @@ bool fits(const CsvRecords& records, const std::vector<std::string>& header) {
   return !records.malformed() && records.fields().size() == header.size();
 }
 
-/// The one that cuts header and most of the first rows into the same, largest number of fields; a comma
-/// before the others.
-char delimiter_of(const std::string& path, Encoding encoding) {
+CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect) {
   constexpr std::size_t kRows = 100;
-  char best = ',';
+  Records records(path, dialect);
+  CsvCut cut;
+  cut.header = records.header().size();
+  const std::size_t parts = cut.header == 1 ? parts_of(records.header().front()) : 0;
+  std::map<std::size_t, std::size_t> rows_of;
+  for (const CsvRecords* record = records.next(); record != nullptr && cut.rows < kRows;
+       record = records.next()) {
+    ++cut.rows;
+    if (record->malformed()) continue;
+    cut.fitting += fits(*record, records.header()) ? 1 : 0;
+    cut.in_parts += parts > 0 && parts_of(record->fields().front()) == parts ? 1 : 0;
+    const std::size_t rows = ++rows_of[record->fields().size()];
+    if (rows > cut.of_usual) {
+      cut.of_usual = rows;
+      cut.usual = record->fields().size();
+    }
+  }
+  return cut;
+}
+
+/// Chooses the delimiter that cuts the first line and most of the first rows into the same, largest number of
+/// fields; a comma before the others. Where each leaves the lines whole, says whether one would cut those
+/// below.
+void choose_delimiter(const std::string& path, CsvGlance& glance) {
   std::pair<bool, std::size_t> most{false, 0};
   for (const char delimiter : {',', ';', '\t', '|'}) {
     try {
-      Records records(path, {delimiter, false, encoding});
-      std::size_t rows = 0, fitting = 0;
-      for (const CsvRecords* record = records.next(); record != nullptr && rows < kRows;
-           record = records.next()) {
-        ++rows;
-        fitting += fits(*record, records.header()) ? 1 : 0;
-      }
-      const std::pair found{2 * fitting >= rows, records.header().size()};
-      if (found > most) best = delimiter;
-      most = std::max(most, found);
+      const CsvCut cut = cut_by(path, {delimiter, false, glance.dialect.encoding});
+      if (cut.differs() && cut.usual > std::max<std::size_t>(1, glance.finer.usual)) glance.finer = cut;
+      const std::pair found{cut.fits(), cut.header};
+      if (found <= most) continue;
+      most = found;
+      glance.dialect.delimiter = delimiter;
+      glance.cut = cut;
     } catch (const SourceError&) {
       continue;  // a header that is correctly quoted for one may not be for another: the last look says so
     }
   }
-  return best;
+  if (glance.cut.header > 1) glance.finer = {};
 }
 
 const std::vector<CellDialect>& formats() {
@@ -206,7 +238,28 @@ const CellDialect& number_format(std::size_t format) {
   return formats()[format];
 }
 
-ColumnGlance::ColumnGlance() : truth_(ColumnType::boolean, {}) {
+std::string shape_of(std::string_view text) {
+  std::string shape;
+  for (const char c : text) {
+    const char kind = is_digit(c) ? '9' : is_letter(c) ? 'a' : c;
+    if (shape.empty() || shape.back() != kind || (kind != '9' && kind != 'a')) shape += kind;
+  }
+  return shape;
+}
+
+std::size_t parts_of(std::string_view text) {
+  std::size_t parts = 0;
+  bool within = false;
+  for (const char c : text) {
+    const bool part = is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '+' || c == '_';
+    parts += part && !within ? 1 : 0;
+    within = part;
+  }
+  return parts;
+}
+
+ColumnGlance::ColumnGlance(std::string_view name) : name_(name), truth_(ColumnType::boolean, {}) {
+  if (std::any_of(name.begin(), name.end(), is_digit)) shape_ = shape_of(name);
   for (const CellDialect& format : formats()) {
     whole_.emplace_back(ColumnType::integer, format);
     real_.emplace_back(ColumnType::real, format);
@@ -221,6 +274,8 @@ void ColumnGlance::see(std::string_view cell, std::uint64_t line) {
     return;
   }
   ++seen_;
+  like_name_ += cell == name_ ? 1 : 0;
+  shaped_like_name_ += !shape_.empty() && shape_of(cell) == shape_ ? 1 : 0;
   repeats_ = !hashes_.insert(std::hash<std::string_view>{}(cell)).second || repeats_;
   const bool code = is_a_code(cell);
   for (std::vector<Reading>* numbers : {&whole_, &real_}) {
@@ -230,17 +285,39 @@ void ColumnGlance::see(std::string_view cell, std::uint64_t line) {
   try_to_read(truth_, cell, line);
 }
 
+template <class Visit>
+bool ColumnGlance::any_reading(const Visit& visit) const {
+  return std::any_of(real_.begin(), real_.end(), visit) || std::any_of(dates_.begin(), dates_.end(), visit) ||
+         visit(truth_);
+}
+
+bool ColumnGlance::has_a_type() const {
+  return any_reading([this](const Reading& reading) { return 2 * (reading.reads + reading.codes) > seen_; });
+}
+
+bool ColumnGlance::reads_like_its_cells(std::string_view name) const {
+  return any_reading([&](const Reading& reading) {
+    return 2 * (reading.reads + reading.codes) > seen_ && reads(reading.reader, name);
+  });
+}
+
+bool ColumnGlance::repeats_its_name() const {
+  return like_name_ > 0 || 2 * shaped_like_name_ > seen_;
+}
+
 const Reading& ColumnGlance::number(NumberKind kind, std::size_t format) const {
   return (kind == NumberKind::whole ? whole_ : real_)[format];
 }
 
 CsvGlance look_at_csv(const std::string& path, std::size_t rows) {
   CsvGlance glance;
-  glance.dialect.encoding = encoding_of(path, glance.broken_line);
-  glance.dialect.delimiter = delimiter_of(path, glance.dialect.encoding);
+  const std::string bytes = beginning(path);
+  require_lines_of_text(path, bytes);
+  glance.dialect.encoding = encoding_of(bytes, glance.broken_line);
+  choose_delimiter(path, glance);
   Records records(path, glance.dialect);
   glance.header = records.header();
-  glance.columns.resize(glance.header.size());
+  for (const std::string& name : glance.header) glance.columns.emplace_back(name);
   std::set<std::string_view> missing;
   for (std::size_t row = 0; row < rows; ++row) {
     const CsvRecords* record = records.next();

@@ -18,6 +18,19 @@ namespace epsilog::engine {
 /// Whether a cell is one of the texts that usually mean "missing".
 [[nodiscard]] bool means_missing(std::string_view cell);
 
+[[nodiscard]] constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+/// A letter of ASCII, or a byte of another character.
+[[nodiscard]] constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+/// A text with each run of letters written as one letter and each run of digits as one digit: P0017 and Q9
+/// have one shape.
+[[nodiscard]] std::string shape_of(std::string_view text);
+/// How many words or numbers a text consists of, whatever stands between them.
+[[nodiscard]] std::size_t parts_of(std::string_view text);
+
 /// Kinds of cells that a draft has more to say of.
 inline constexpr std::string_view kCode = "a number that begins with 0, as codes do";
 inline constexpr std::string_view kNumber = "a number";
@@ -45,7 +58,8 @@ enum class NumberKind { whole, real };
 
 class ColumnGlance final {
  public:
-  ColumnGlance();
+  /// `name`: what the first line says in this place.
+  explicit ColumnGlance(std::string_view name);
   void see(std::string_view cell, std::uint64_t line);
 
   [[nodiscard]] std::uint64_t seen() const { return seen_; }  ///< cells that do not mean missing
@@ -54,8 +68,21 @@ class ColumnGlance final {
   [[nodiscard]] const Reading& number(NumberKind kind, std::size_t format) const;
   [[nodiscard]] const Reading& date(std::size_t format) const { return dates_[format]; }
   [[nodiscard]] const Reading& truth() const { return truth_; }
+  /// Whether most of its cells read as numbers, dates, or true and false.
+  [[nodiscard]] bool has_a_type() const;
+  /// Whether the name would read as most of its cells do.
+  [[nodiscard]] bool reads_like_its_cells(std::string_view name) const;
+  /// Whether the name stands below itself as a cell, or has digits and the shape of most cells.
+  [[nodiscard]] bool repeats_its_name() const;
 
  private:
+  template <class Visit>
+  [[nodiscard]] bool any_reading(const Visit& visit) const;
+
+  std::string name_;
+  std::string shape_;  ///< of a name with digits; "" of others
+  std::uint64_t like_name_ = 0;
+  std::uint64_t shaped_like_name_ = 0;
   std::uint64_t seen_ = 0;
   bool some_missing_ = false;
   bool repeats_ = false;
@@ -66,8 +93,25 @@ class ColumnGlance final {
   Reading truth_;
 };
 
+/// Into how many fields a delimiter cuts the lines of a file.
+struct CsvCut {
+  std::size_t header = 0;    ///< fields of the first line
+  std::size_t rows = 0;      ///< lines below it that were looked at
+  std::size_t fitting = 0;   ///< of them with as many fields
+  std::size_t usual = 0;     ///< fields that more of them have than have any other number
+  std::size_t of_usual = 0;  ///< so many of them have it
+  std::size_t in_parts = 0;  ///< so many of them have as many parts_of() as the first line
+
+  /// Whether the first line has as many fields as at least half of the others.
+  [[nodiscard]] bool fits() const { return 2 * fitting >= rows; }
+  /// Whether at least half of the lines below have one number of fields, and the first line another.
+  [[nodiscard]] bool differs() const { return rows > 0 && usual != header && 2 * of_usual >= rows; }
+};
+
 struct CsvGlance {
   CsvRecords::Dialect dialect;
+  CsvCut cut;    ///< by that delimiter
+  CsvCut finer;  ///< by another that cuts the lines below into more fields, where that one leaves them whole
   std::uint64_t broken_line = 0;  ///< the first that is not UTF-8, of a file that is; 0: none
   std::vector<std::string> header;
   std::vector<ColumnGlance> columns;
@@ -75,7 +119,7 @@ struct CsvGlance {
 };
 
 /// Looks at a file: its delimiter, its encoding, and at most `rows` rows.
-/// Throws  SourceError when it cannot be read or has no readable header.
+/// Throws  SourceError when it cannot be read, is no text, or has no readable first line.
 [[nodiscard]] CsvGlance look_at_csv(const std::string& path, std::size_t rows);
 
 }  // namespace epsilog::engine

@@ -59,6 +59,7 @@ constexpr OptionSpec kOptions[] = {
     {"--source", "PATH", "where the data stand now"},
     {"--from", "FROM", "smartnoise or lomas, the format of the metadata (default: recognised)"},
     {"--from-csv", "FILE", "the CSV file to begin from"},
+    {"--header", "", "the first line names the columns, even where it looks like a record"},
     {"--dataset", "NAME", "the name of the dataset (default: from the table or file)"},
     {"--output", "FILE", "a new file for the policy; nothing is overwritten (default: standard output)"},
     {"--config", "FILE", "the configuration of the daemon"},

@@ -25,6 +25,7 @@ struct DraftArguments {
   std::optional<std::string> epsilon;
   std::optional<std::string> delta;
   std::optional<std::string> output;
+  bool header = false;
 };
 
 using engine::PolicyDraft;
@@ -144,8 +145,10 @@ ExitCode policy_draft(const DraftArguments& arguments, Console& console) {
     dataset = engine::dataset_name_from(std::filesystem::path(csv).stem().string(), "dataset");
   }
   if (!is_printable(csv)) throw UsageError("--from-csv: must be UTF-8 without control characters");
-  return deliver(engine::draft_from_csv(csv, source_beside(csv, arguments.output), dataset), arguments,
-                 console);
+  const engine::FirstLine first_line =
+      arguments.header ? engine::FirstLine::names : engine::FirstLine::guessed;
+  return deliver(engine::draft_from_csv(csv, source_beside(csv, arguments.output), dataset, first_line),
+                 arguments, console);
 }
 
 VerbSpec policy_import_verb() {
@@ -182,8 +185,11 @@ VerbSpec policy_init_verb() {
           "How the file is written, and the types of its columns, are guessed from the first 1000 rows\n"
           "at most and must be confirmed. Bounds and values are never taken from the data, since that\n"
           "would publish them: they are left as `# TODO:`, like the unit, the rows and the budget, and\n"
-          "`epsilog policy check` refuses the policy until these three are decided.",
+          "`epsilog policy check` refuses the policy until these three are decided.\n"
+          "Names of columns are published with the policy. Exit code 3, and no draft, where the first\n"
+          "line looks like a record: add --header if it names the columns all the same.",
       .options = {{"--from-csv", &DraftArguments::from_csv, true},
+                  {"--header", &DraftArguments::header},
                   {"--dataset", &DraftArguments::dataset_name},
                   {"--output", &DraftArguments::output}},
       .run = &policy_draft};

@@ -54,15 +54,23 @@ struct ImportOptions {
 /// Rows of a CSV file looked at for the guess of types.
 inline constexpr std::size_t kRowsGuessedFrom = 1000;
 
-/// A policy for the columns of a CSV file. `source` is how the draft names it.
+/// What the first line of a CSV file is.
+///   guessed   names, unless it looks like a record: names become part of the policy, which is published
+///   names     names, as somebody says who has looked
+enum class FirstLine { guessed, names };
+
+/// Begins a policy for the columns of a CSV file. `source` is how the draft names it.
 ///
-/// Ensures   reads the header and at most kRowsGuessedFrom rows, and of no more than the first 16 MiB which
-/// bytes
-///           they are; no cell enters the draft, but for texts of a fixed list that usually mean "missing"
-///           (NA, NULL, …), and the line of a cell for which a column is one of texts.
-/// Throws    SourceError when the file cannot be read or has no readable header.
+/// Ensures   reads the first line and at most kRowsGuessedFrom rows, and of no more than the first 16 MiB
+///           which bytes they are; no cell enters the draft, but for texts of a fixed list that usually mean
+///           "missing" (NA, NULL, …), and the line of a cell for which a column is one of texts. Where every
+///           column is one of texts, a TODO says that the first line may be a record.
+/// Throws    SourceError when the file cannot be read, is no text, or has no readable first line; and, of a
+///           guess, when that line looks like a record or like a line above the table. Its message quotes
+///           nothing of the file.
 [[nodiscard]] PolicyDraft draft_from_csv(const std::string& path, const std::string& source,
-                                         const std::string& dataset);
+                                         const std::string& dataset,
+                                         FirstLine first_line = FirstLine::guessed);
 
 /// A legal name of a dataset that resembles `text`; `fallback` when nothing of it is left.
 [[nodiscard]] std::string dataset_name_from(std::string_view text, std::string_view fallback);

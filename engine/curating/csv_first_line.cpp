@@ -1,0 +1,164 @@
+#include "csv_first_line.hpp"
+
+#include <algorithm>
+
+namespace epsilog::engine {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// The letters of 1e5 and of 2024-01-31T08:15:00Z.
+bool belongs_to_figures(std::string_view text, std::size_t at) {
+  if (at == 0 || !is_digit(text[at - 1])) return false;
+  if (text[at] == 'Z') return at + 1 == text.size() && text.find('T') != std::string_view::npos;
+  const bool more =
+      at + 1 < text.size() && (is_digit(text[at + 1]) || text[at + 1] == '-' || text[at + 1] == '+');
+  return more && (text[at] == 'e' || text[at] == 'E' || text[at] == 'T');
+}
+
+/// Whether it says no word: 1017, 12 %, 31.01.2024 08:15, 2024-01-31T08:15:00Z.
+bool is_figures(std::string_view text) {
+  if (std::none_of(text.begin(), text.end(), is_digit)) return false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if ((is_letter(text[at]) || text[at] == '_') && !belongs_to_figures(text, at)) return false;
+  }
+  return true;
+}
+
+/// Under one of the ways to write numbers: some have marks that are not ASCII.
+bool is_number(std::string_view text) {
+  for (std::size_t format = 0; format < number_formats(); ++format) {
+    if (!CellReader(ColumnType::real, 0, number_format(format)).read({text, false}).missing) return true;
+  }
+  return false;
+}
+
+/// Whether it is a day whose month is a word: 31-Jan-2024.
+bool is_day_with_month(std::string_view text) {
+  const std::string shape = shape_of(text);
+  return shape.size() == 5 && shape[0] == '9' && shape[2] == 'a' && shape[4] == '9' && shape[1] == shape[3] &&
+         (shape[1] == '-' || shape[1] == '/' || shape[1] == ' ' || shape[1] == '.');
+}
+
+bool is_number_or_date(std::string_view name) {
+  const std::string_view text = trimmed(name);
+  return is_figures(text) || is_number(text) || is_day_with_month(text);
+}
+
+/// How many parts a name has that other delimiters would make, and how many of them are numbers or dates, or
+/// true and false.
+struct Parts {
+  std::size_t all = 0;
+  std::size_t numbers = 0;
+  std::size_t truths = 0;
+};
+Parts parts_between_marks(std::string_view name) {
+  Parts parts;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t end = std::min(name.find_first_of(" ,;|\t:~^&", at), name.size());
+    const std::string_view part = name.substr(at, end - at);
+    parts.all += part.empty() ? 0 : 1;
+    parts.numbers += is_number_or_date(part) ? 1 : 0;
+    parts.truths += CellReader(ColumnType::boolean, 0, {}).read({part, false}).missing ? 0 : 1;
+    at = end + 1;
+  }
+  return parts;
+}
+
+bool is_mostly_numbers(std::string_view name) {
+  const Parts parts = parts_between_marks(name);
+  return 2 * parts.numbers > parts.all;
+}
+
+bool is_a_word(std::string_view name) {
+  return !trimmed(name).empty() && !means_missing(trimmed(name)) && !is_number_or_date(name);
+}
+
+/// Whether the column's cells are of a type and its name is a word that is not.
+bool has_a_name(const CsvGlance& glance, std::size_t column) {
+  const ColumnGlance& cells = glance.columns[column];
+  const std::string& name = glance.header[column];
+  return cells.seen() > 0 && cells.has_a_type() && is_a_word(name) &&
+         !cells.reads_like_its_cells(trimmed(name));
+}
+
+bool any_column(const CsvGlance& glance, const auto& holds) {
+  for (std::size_t i = 0; i < glance.columns.size(); ++i) {
+    if (holds(i)) return true;
+  }
+  return false;
+}
+
+std::string other_numbers_of_fields(const CsvCut& cut) {
+  const auto fields = [](std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " field" : " fields");
+  };
+  std::string why = "its first line has " + fields(cut.header);
+  if (!cut.differs()) return why + ", and most lines below have other numbers of them";
+  why += ", and most lines below have " + fields(cut.usual);
+  if (cut.header > 1 && cut.usual == cut.header + 1) {
+    why +=
+        "; where each of them begins with the number of its row, as R writes it, name that column too; where "
+        "each ends with a delimiter, take that away";
+  }
+  return why;
+}
+
+/// Lines that other programs put above a table.
+std::optional<std::string> why_above_a_table(const CsvGlance& glance) {
+  const std::string& first = glance.header.front();
+  const bool separator = first.size() <= 5 && (first.starts_with("sep=") || first.starts_with("SEP="));
+  if (separator)
+    return "its first line is the `sep=` that spreadsheets write above a table: take that line away";
+  if (first.starts_with('#')) return "its first line begins with #, as comments above a table do";
+  const bool labels = std::any_of(glance.header.begin(), glance.header.end(),
+                                  [](const std::string& name) { return trimmed(name).ends_with(':'); });
+  if (labels) return "its first line has a cell that ends with a colon, as in the lines above a table";
+  return std::nullopt;
+}
+
+/// A line that no known delimiter cuts, over lines that have as many parts.
+bool is_undivided_record(const CsvGlance& glance) {
+  const std::string& line = glance.header.front();
+  const Parts parts = parts_between_marks(line);
+  return glance.header.size() == 1 && !has_a_name(glance, 0) && 2 * glance.cut.in_parts > glance.cut.rows &&
+         parts_of(line) > 1 && parts.numbers + parts.truths > 0;
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_names(const CsvGlance& glance) {
+  if (auto why = why_above_a_table(glance)) return why;
+  if (!glance.cut.fits()) return other_numbers_of_fields(glance.cut);
+  if (glance.finer.differs() && !has_a_name(glance, 0)) return other_numbers_of_fields(glance.finer);
+  const auto numbers = std::count_if(glance.header.begin(), glance.header.end(), [](const std::string& name) {
+    return is_number_or_date(name) || is_mostly_numbers(name);
+  });
+  if (numbers > 0 || is_undivided_record(glance)) {
+    return "its first line has numbers or dates where names of columns would stand";
+  }
+  const bool typed = any_column(
+      glance, [&](std::size_t i) { return glance.columns[i].seen() > 0 && glance.columns[i].has_a_type(); });
+  if (typed && !tells_names_from_cells(glance)) {
+    return "its first line reads as the lines below do, in every column of numbers, dates, or true and false";
+  }
+  const bool missing =
+      any_column(glance, [&](std::size_t i) { return means_missing(trimmed(glance.header[i])); });
+  if (missing && !tells_names_from_cells(glance)) {
+    return "its first line has a cell that usually means missing";
+  }
+  if (any_column(glance, [&](std::size_t i) { return glance.columns[i].repeats_its_name(); })) {
+    return "a cell of its first line stands below in the same column, or looks like most cells there";
+  }
+  return std::nullopt;
+}
+
+bool tells_names_from_cells(const CsvGlance& glance) {
+  return any_column(glance, [&](std::size_t i) { return has_a_name(glance, i); });
+}
+
+}  // namespace epsilog::engine
