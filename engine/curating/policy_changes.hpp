@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class Place final {
   Place(std::vector<PolicyChange>& changes, std::vector<std::string> path)
       : changes_(changes), path_(std::move(path)) {}
 
+  /// So many keys lead here.
+  [[nodiscard]] std::size_t depth() const { return path_.size(); }
   [[nodiscard]] Place at(std::string_view key) const;
   /// The entry of a list, counting from 0.
   [[nodiscard]] Place at(std::size_t index) const;
@@ -102,7 +105,7 @@ template <class Named>
 [[nodiscard]] bool reads_fractions_for_blocks(const Dataset& dataset);
 
 // One part of a dataset each (policy_diff_budget.cpp, policy_diff_limits.cpp, policy_diff_access.cpp,
-// policy_diff_labels.cpp).
+// policy_diff_labels.cpp), and what its keys decide together.
 void compare_budgets(const Place& place, const Budget& before, const Budget& after);
 
 /// Why it is looser that an amount is larger, or there no more; tighter that it is smaller, or there.
@@ -119,5 +122,18 @@ void compare_limits(const Place& place, const std::vector<Limit>& before, const 
 void compare_label_rules(const Place& place, const std::optional<LabelRule>& was,
                          const std::optional<LabelRule>& is, bool blocks);
 void compare_access(const Place& dataset, const Dataset& before, const Dataset& after);
+
+/// One dataset of two policies. Without policies anybody may ask what the dataset allows.
+struct PolicyDatasets {
+  const Policy* policy_before;
+  const Dataset& before;
+  const Policy* policy_after;
+  const Dataset& after;
+};
+/// Reports which questions can be asked, and which forms of loss be stated, on one side only, as far as no
+/// line of `keys` says so (policy_diff_askable.cpp). Requires  `keys` are the changes below that place.
+void compare_askable(const Place& dataset, const PolicyDatasets& sides, std::span<const PolicyChange> keys);
+/// Whether some quantile can be asked on both sides.
+[[nodiscard]] bool quantiles_are_asked(const PolicyDatasets& sides);
 
 }  // namespace epsilog::engine

@@ -299,15 +299,6 @@ void compare_release(const Place& place, const Dataset& before, const Dataset& a
   }
 }
 
-void compare_selection(const Place& place, const Dataset& before, const Dataset& after, bool curved) {
-  place.at("mechanism")
-      .compare(std::string(engine::name(before.quantile_selection)),
-               std::string(engine::name(after.quantile_selection)),
-               curved ? Meaning{Direction::incomparable,
-                                "quantiles lose more or less of what is counted in rho or Renyi divergences"}
-                      : Meaning{Direction::neutral, "quantiles of the same epsilon are drawn otherwise"});
-}
-
 /// Whether anything is counted, or capped, in a measure in which two releases of half an epsilon each lose
 /// something else than one of a whole.
 bool counts_curved(const Dataset& dataset) {
@@ -323,7 +314,39 @@ bool counts_curved(const Dataset& dataset) {
          caps(dataset.per_release) || (dataset.approvals && caps(dataset.approvals->above));
 }
 
-void compare_dataset(const Place& place, const Dataset& before, const Dataset& after) {
+/// Which mechanism `auto` comes to is decided by the budgets of all who ask, not only by this key. The
+/// exponential mechanism loses less of what is counted in rho or Renyi divergences, and as much epsilon.
+void compare_selection(const Place& place, const PolicyDatasets& sides) {
+  const SelectionChoice before = sides.before.selection();
+  const SelectionChoice after = sides.after.selection();
+  const auto text_of = [](const Dataset& dataset, SelectionChoice selection) {
+    const std::string resolved(engine::name(selection));
+    return dataset.quantile_selection == selection ? resolved : "auto (" + resolved + ")";
+  };
+  const bool curved_before = counts_curved(sides.before);
+  const bool curved_after = counts_curved(sides.after);
+  Meaning meaning{Direction::neutral, "quantiles of the same epsilon are drawn otherwise"};
+  if (before == after) {
+    meaning.why = "quantiles are drawn as before";
+  } else if (!quantiles_are_asked(sides)) {
+    meaning.why = "no quantile can be asked";
+  } else if (curved_before && curved_after) {
+    meaning =
+        after == SelectionChoice::exponential
+            ? Meaning{Direction::looser,
+                      "quantiles lose less of what is counted in rho or Renyi divergences, whoever asks"}
+            : Meaning{Direction::tighter,
+                      "quantiles lose more of what is counted in rho or Renyi divergences, whoever asks"};
+  } else if (curved_before || curved_after) {
+    meaning = {Direction::incomparable, "quantiles are drawn by another mechanism, whoever asks"};
+  }
+  place.at("mechanism").compare(text_of(sides.before, before), text_of(sides.after, after), meaning);
+}
+
+void compare_dataset(std::vector<PolicyChange>& changes, const Place& place, const PolicyDatasets& sides) {
+  const std::size_t first = changes.size();
+  const Dataset& before = sides.before;
+  const Dataset& after = sides.after;
   // Every field is named, so that a new one cannot be forgotten: this does not compile then.
   [[maybe_unused]] const auto& [name, csv, sqlite, source_mark, unit, rows, neighbours, budget, renews,
                                 unbounded, lifetime, blocks, limits, purposes, forbid, approvals, reservation,
@@ -347,8 +370,7 @@ void compare_dataset(const Place& place, const Dataset& before, const Dataset& a
                 {Direction::tighter, "one query less can be asked"}, compare_query);
   compare_access(place, before, after);
   compare_release(place.at("release"), before, after);
-  compare_selection(place.at("release").at("quantile"), before, after,
-                    counts_curved(before) || counts_curved(after));
+  compare_selection(place.at("release").at("quantile"), sides);
   place.at("mean_split")
       .compare(text(mean_split), text(after.mean_split),
                counts_curved(before) || counts_curved(after)
@@ -356,6 +378,8 @@ void compare_dataset(const Place& place, const Dataset& before, const Dataset& a
                              "sum and count share the same epsilon otherwise, and lose more or less of what "
                              "is counted in rho or Renyi divergences"}
                    : Meaning{Direction::neutral, "sum and count share the same epsilon otherwise"});
+  const std::vector<PolicyChange> keys(changes.begin() + static_cast<std::ptrdiff_t>(first), changes.end());
+  compare_askable(place, sides, keys);
 }
 
 /// What holding a role is good for, in any of the datasets.
@@ -409,7 +433,7 @@ std::vector<const Dataset*> datasets_of(const Policy& before, const Policy& afte
 
 std::vector<PolicyChange> diff(const Dataset& before, const Dataset& after) {
   std::vector<PolicyChange> changes;
-  compare_dataset(Place(changes, {"datasets", after.name}), before, after);
+  compare_dataset(changes, Place(changes, {"datasets", after.name}), {nullptr, before, nullptr, after});
   mark_refused_once_charged(changes, before);
   for (PolicyChange& change : changes) change.mark = after.mark;
   return changes;
@@ -505,7 +529,7 @@ std::vector<PolicyChange> diff(const Policy& before, const Policy& after) {
   for (const Dataset& old : before.datasets()) {
     const std::size_t first = changes.size();
     if (const Dataset* now = find_by_name(after.datasets(), old.name)) {
-      compare_dataset(place.at(old.name), old, *now);
+      compare_dataset(changes, place.at(old.name), {&before, old, &after, *now});
     } else {
       place.at(old.name).report(Direction::tighter, old.name, "", "nothing of it can be asked");
     }

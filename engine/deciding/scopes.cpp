@@ -60,6 +60,28 @@ std::vector<std::string> declared_roles(const Policy& policy) {
   return roles;
 }
 
+/// A budget that limits one asker, and as whom.
+struct AskerBudget {
+  Limit::Subject subject;
+  std::string name;
+  const Budget* budget;
+};
+
+/// Of the principal, of its roles, of the purpose.
+std::vector<AskerBudget> asker_budgets(const Policy& policy, const Dataset& dataset,
+                                       const std::string& principal, const std::string& purpose) {
+  std::vector<AskerBudget> budgets;
+  const auto add = [&](Limit::Subject subject, const std::string& name) {
+    for (const Budget* budget : limits_on(dataset, subject, name)) budgets.push_back({subject, name, budget});
+  };
+  add(Limit::Subject::principal, principal);
+  if (const Principal* declared = policy.principal(principal)) {
+    for (const std::string& role : declared->roles) add(Limit::Subject::role, role);
+  }
+  if (!purpose.empty()) add(Limit::Subject::purpose, purpose);
+  return budgets;
+}
+
 /// What its mechanisms cost by the sum.
 accounting::ApproximateLoss sum_of(const Plan& plan) {
   return plan.composed ? plan.composed->sum() : plan.charged;
@@ -87,11 +109,6 @@ class Asking {
     const Scope scope{Scope::Kind::block, plan_.blocks[block]};
     if (plan_.block_costs.empty()) return of(scope, dataset_.budget, code);
     of(scope, dataset_.budget, code, plan_.block_costs[block]);
-  }
-  void of_subject(Limit::Subject subject, const std::string& name) {
-    for (const Budget* budget : limits_on(dataset_, subject, name)) {
-      of({kind_of(subject), name}, *budget, code_of(subject));
-    }
   }
   [[nodiscard]] std::vector<Ask> take() { return std::move(asks_); }
 
@@ -205,12 +222,20 @@ std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Reques
   if (dataset.lifetime) {
     asking.of({Scope::Kind::lifetime}, *dataset.lifetime, RefusalCode::lifetime_exceeded);
   }
-  asking.of_subject(Limit::Subject::principal, request.principal);
-  if (const Principal* principal = policy.principal(request.principal)) {
-    for (const std::string& role : principal->roles) asking.of_subject(Limit::Subject::role, role);
+  for (const AskerBudget& one : asker_budgets(policy, dataset, request.principal, request.purpose)) {
+    asking.of({kind_of(one.subject), one.name}, *one.budget, code_of(one.subject));
   }
-  if (!request.purpose.empty()) asking.of_subject(Limit::Subject::purpose, request.purpose);
   return asking.take();
+}
+
+std::vector<const Budget*> budgets_of(const Policy& policy, const Dataset& dataset,
+                                      const std::string& principal, const std::string& purpose) {
+  std::vector<const Budget*> budgets = {&dataset.budget};
+  if (dataset.lifetime) budgets.push_back(&*dataset.lifetime);
+  for (const AskerBudget& one : asker_budgets(policy, dataset, principal, purpose)) {
+    budgets.push_back(one.budget);
+  }
+  return budgets;
 }
 
 std::vector<ledger::AccountState> accounts_wanted(const Policy& policy) {

@@ -39,6 +39,12 @@ struct Ask {
 [[nodiscard]] std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Request& request,
                                     const Plan& plan, const std::string& calendar_time);
 
+/// Returns the budgets in which whatever that principal asks for that purpose counts: the dataset's, or those
+/// of its blocks or periods, once; its lifetime; those that limit the asker. Ensures   they point into the
+/// dataset.
+[[nodiscard]] std::vector<const Budget*> budgets_of(const Policy& policy, const Dataset& dataset,
+                                                    const std::string& principal, const std::string& purpose);
+
 /// The accounts that can be listed without a request, unspent, ordered by (dataset, scope, measure): all but
 /// those of periods, and of principals where none are declared.
 [[nodiscard]] std::vector<ledger::AccountState> accounts_wanted(const Policy& policy);

@@ -9,6 +9,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/zcdp.hpp"
 #include "loss_caps.hpp"
+#include "released_question.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -106,15 +107,7 @@ Way way_of(const Dataset& dataset, const Statistic& statistic) {
 ReleaseSettings settings_of_part(const Way& way, const Plan& plan, const Question& question) {
   if (way.settings == nullptr) return {};
   ReleaseSettings settings = *way.settings;
-  const bool summable = question.by.size() >= 2 || question.totals;
-  if (!summable || settings.mechanism != MechanismChoice::snapping) return settings;
-  if (settings.bound && !is_quotient(plan)) {
-    throw Underivable(
-        "by: '" + question.statistic.text() +
-        "' is released between the ends that its declared `bound` sets, which is refused of a table "
-        "by several columns or with totals: sums of its cells would go astray; declare "
-        "`binding_probability` in place of `bound`, or ask by one column without totals");
-  }
+  if (!is_summable(question) || settings.mechanism != MechanismChoice::snapping) return settings;
   settings.bound.reset();
   const Rational each = accounting::power_of_ten(-9) / Rational(values_drawn(plan));
   settings.binding_probability = std::min(settings.binding_probability.value_or(1), each);
@@ -275,7 +268,7 @@ std::vector<const Plan*> parts_of(const Plan& plan) {
 Plan make_plan(const Dataset& dataset, const Request& request, std::uint64_t sharing) {
   EPSILOG_INVARIANT(request.rows.empty());
   Plan plan;
-  plan.derivation = derive(dataset, request.question);
+  plan.derivation = released_derivation(dataset, request.question);
   const Statistic& statistic = request.question.statistic;
   const Way way = way_of(dataset, statistic);
   const std::vector<Component>& components = plan.derivation.components;

@@ -37,8 +37,9 @@ class PolicyParts final {
   }
   void change(std::mt19937_64& random) {
     auto part = std::next(choices().begin(), static_cast<std::ptrdiff_t>(random() % choices().size()));
-    static const std::vector<std::string> kOften = {"blocks", "wards",  "rows",  "mean_split",
-                                                    "limits", "labels", "allow", "forbid"};
+    static const std::vector<std::string> kOften = {"blocks", "wards",   "rows",    "mean_split",
+                                                    "limits", "labels",  "allow",   "forbid",
+                                                    "cost",   "missing", "release", "limits"};
     if (random() % 3 == 0) part = choices().find(kOften[random() % kOften.size()]);
     const std::string before = text_[part->first];
     for (int attempt = 0; attempt < 20 && text_[part->first] == before; ++attempt) draw(part->first, random);
@@ -60,10 +61,10 @@ class PolicyParts final {
     add("budget", "{" + of("budget") + of("renew") + "}");
     add("lifetime", of("lifetime"));
     add("blocks", of("blocks"));
-    add("columns", "{day: {type: date}, age: {type: int, bounds: " + of("age") +
-                       ", missing: 0}, cost: {type: decimal, scale: " + of("scale") +
-                       ", bounds: [0, 500], missing: 0}, ward: {type: string" + of("wards") + "}" +
-                       of("column") + of("labels") + "}");
+    add("columns", "{day: {type: date}, age: {type: int, bounds: " + of("age") + of("missing") +
+                       "}, cost: {type: decimal, scale: " + of("scale") + ", bounds: " + of("cost") +
+                       of("step") + ", missing: 1}, ward: {type: string" + of("wards") +
+                       "}, dose: {type: double" + of("dose") + "}" + of("column") + of("labels") + "}");
     add("queries", of("queries"));
     add("limits", of("limits"));
     add("per_release", of("per_release"));
@@ -103,7 +104,11 @@ class PolicyParts final {
           "{by: day, per: month, from: 2024-02, to: 2024-03}",
           "{by: day, per: month, from: 2024-01, to: 2024-04}"}},
         {"age", {"[0, 110]", "[0, 120]"}},
-        {"scale", {"2", "3"}},
+        {"scale", {"2", "3", "0"}},
+        {"missing", {", missing: 0", "", ", missing: 1"}},
+        {"cost", {"[0, 500]", "[1, 500]", "[-5, 500]", "[0, 20000]"}},
+        {"step", {"", ", step: 1", ", step: 5"}},
+        {"dose", {"", ", bounds: [0, 8]", ", bounds: [1, 8]", ", bounds: [1, 8], step: 0.5"}},
         {"wards", {", values: [A, B, C]", ", values: [A, B]", ", values: [A, B, D]", ""}},
         {"column", {"", ", note: {type: bool}"}},
         {"labels",
@@ -120,14 +125,21 @@ class PolicyParts final {
           "{each: role, epsilon: 1}", "{principal: bob, epsilon: 0.5}",
           "{principal: bob, epsilon: 0.6, delta: 1e-5}", "{principal: alice, measure: zcdp, rho: 1/20}",
           "{role: research, epsilon: 0.7}", "{role: research, measure: zcdp, rho: 1/15}",
-          "{purpose: staffing, epsilon: 0.5}", "{each: principal, epsilon: 0.8, delta: 1e-5}"}},
+          "{purpose: staffing, epsilon: 0.5}", "{each: principal, epsilon: 0.8, delta: 1e-5}",
+          "{principal: alice, epsilon: 0.6, delta: 1e-5}",
+          "{role: custodian, measure: rdp, orders: {4: 0.5}}",
+          "{principal: carol, measure: zcdp, rho: 1/20}"}},
         {"per_release",
-         {"", "{epsilon: 0.4}", "{epsilon: 0.3}", "{rho: 1/20}", "{epsilon: 0.4, delta: 1e-5}"}},
+         {"", "{epsilon: 0.4}", "{epsilon: 0.3}", "{rho: 1/20}", "{rho: 1/60}", "{epsilon: 0.4, delta: 1e-5}",
+          "{orders: {4: 0.04}}"}},
         {"purposes", {"", "[staffing]", "[staffing, quality]"}},
         {"allow",
          {"",
           "{statistics: [count, mean]}",
           "{statistics: [count, mean, units, sum]}",
+          "{statistics: [count, sum, mean, ratio, quantile]}",
+          "{statistics: [count, sum, variance, ratio, quantile]}",
+          "{statistics: [quantile, ratio, count], roles: [research]}",
           "{columns: [age]}",
           "{statistics: [variance, ratio]}",
           "{statistics: [count, variance, private_variance, ratio]}",
@@ -176,13 +188,17 @@ class PolicyParts final {
           "{required: 1, by: {roles: [custodian]}, expires: 1d}", "{required: 2, by: {roles: [custodian]}}",
           "{required: 1, by: {principals: [carol]}}",
           "{required: 1, by: {roles: [custodian]}, above: {epsilon: 0.2}}",
-          "{required: 1, by: {roles: [custodian]}, above: {epsilon: 0.2, rho: 1/50}}"}},
+          "{required: 1, by: {roles: [custodian]}, above: {epsilon: 0.2, rho: 1/50}}",
+          "{required: 1, by: {roles: [custodian]}, above: {rho: 1/100}}",
+          "{required: 1, by: {roles: [custodian]}, above: {orders: {4: 0.03}}}"}},
         {"reservations", {"", "{expires: 2h}"}},
         {"release",
          {"", "{default: {mechanism: gaussian}}", "{default: {mechanism: discrete_laplace}}",
           "{default: {mechanism: discrete_gaussian}}", "{default: {mechanism: discrete_gaussian}}",
           "{default: {mechanism: discrete_gaussian, grid: 4}}", "{default: {bound: 5000}}",
-          "{default: {precision: 256}}"}},
+          "{default: {binding_probability: 1e-3}}", "{count: {bound: 5000}}", "{sum: {bound: 9000000}}",
+          "{count: {mechanism: discrete_gaussian}}", "{quantile: {mechanism: exponential}}",
+          "{quantile: {mechanism: permute_and_flip}}", "{default: {precision: 256}}"}},
         {"mean_split", {"", "1/5", "2/3"}},
     };
     return kChoices;

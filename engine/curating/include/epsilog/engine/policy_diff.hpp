@@ -23,7 +23,8 @@ namespace epsilog::engine {
 [[nodiscard]] std::vector<PolicyChange> diff_of_files(const std::string& before_path,
                                                       const std::string& after_path);
 
-/// The same for two datasets; every mark is that of the later dataset. Names are not compared.
+/// The same for two datasets; every mark is that of the later dataset. Names are not compared, and of what keys
+/// decide together only which questions can be asked, by whomever.
 [[nodiscard]] std::vector<PolicyChange> diff(const Dataset& before, const Dataset& after);
 
 /// Who may ask. What a role is good for depends on the datasets, of either policy, that speak of it.
