@@ -13,6 +13,7 @@
 #include <valijson/validator.hpp>
 
 #include "policy_faults.hpp"
+#include "policy_key_changes.hpp"
 #include "policy_keys.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
@@ -176,6 +177,7 @@ const std::set<std::string> kBeyondTheSchema = {"accept_unbounded_with_lifetime"
                                                 "query_supplied_by_a_stranger",
                                                 "query_supplied_by_without_principals",
                                                 "query_undefined_outside_bounds",
+                                                "null_text_listed_twice",
                                                 "null_text_of_a_declared_date",
                                                 "per_release_order_of_one",
                                                 "rdp_order_leaves_nothing",
@@ -275,6 +277,68 @@ TEST_CASE("policy schema: an invalid policy is invalid under both, unless a rule
   }
   CHECK(beyond == kBeyondTheSchema);
   CHECK(refused_by_both >= 40);
+}
+
+namespace {
+
+void collect_scalars(const yaml::Node& node, std::vector<const yaml::Node*>& scalars) {
+  if (node.kind == yaml::Node::Kind::scalar) scalars.push_back(&node);
+  for (const yaml::Node& item : node.items) collect_scalars(item, scalars);
+  for (const yaml::Entry& entry : node.entries) collect_scalars(entry.value, scalars);
+}
+
+/// The text with what stands at the scalar written otherwise.
+std::string rewritten(const std::string& yaml, const yaml::Node& scalar, const std::string& value) {
+  std::size_t at = 0;
+  for (int line = 1; line < scalar.mark.line; ++line) at = yaml.find('\n', at) + 1;
+  at += static_cast<std::size_t>(scalar.mark.column) - 1;
+  const std::size_t quotes = scalar.quoted ? 2 : 0;
+  return yaml.substr(0, at) + value + yaml.substr(at + scalar.text.size() + quotes);
+}
+
+/// Writes each scalar otherwise in each of these ways; returns how many texts no verdict differs on.
+int count_of_agreeing(const std::string& policy, const std::vector<std::string>& values) {
+  Faults faults("p.yaml");
+  const yaml::Node root = yaml::read(policy, faults);
+  std::vector<const yaml::Node*> scalars;
+  collect_scalars(root, scalars);
+  int agreeing = 0;
+  for (const yaml::Node* scalar : scalars) {
+    for (const std::string& value : values) {
+      const std::string yaml = rewritten(policy, *scalar, value);
+      const std::optional<json> document = as_json(yaml);
+      const bool differ = document && decoder_accepts(yaml) && !schema_accepts(*document);
+      if (differ) FAIL_CHECK(scalar->text + " -> " + value);
+      agreeing += differ ? 0 : 1;
+    }
+  }
+  return agreeing;
+}
+
+}  // namespace
+
+TEST_CASE("policy schema: what the decoder accepts in place of any value the schema accepts too",
+          "[engine][policy][schema]") {
+  CHECK(count_of_agreeing(epsilog::test::kEveryKey, {"99", "-1", "true"}) > 200);
+  for (const char* texts : {"[99, -1]", "[true, 1.5]", "['99', 99.0]", "[9, 9.0]"}) {
+    const std::string yaml = PolicyText{.source = std::string("{csv: v.csv, null: ") + texts + "}"}.yaml();
+    CAPTURE(yaml);
+    CHECK(decoder_accepts(yaml));
+    CHECK(schema_accepts(*as_json(yaml)));
+  }
+}
+
+TEST_CASE("policy schema: what the decoder accepts in place of any value of any key the schema accepts too",
+          "[engine][policy][schema][.long]") {
+  std::set<std::string> policies;
+  for (const auto& [place, change] : epsilog::test::key_changes()) {
+    policies.insert(epsilog::test::before_and_after(change).before);
+    policies.insert(epsilog::test::before_and_after(change).after);
+  }
+  for (const std::string& policy : policies) {
+    CHECK(count_of_agreeing(policy, {"99", "-1", "0.5", "true", "'7'", "2024-01-31", "word", "[99, -1]"}) >
+          600);
+  }
 }
 
 TEST_CASE("policy schema: the decoder and the schema agree on single values", "[engine][policy][schema]") {
