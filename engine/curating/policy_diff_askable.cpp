@@ -25,6 +25,8 @@ namespace {
 using Texts = std::vector<std::string>;
 
 bool can_be_asked(const Dataset& dataset, const Question& question) {
+  // A dataset by itself may lack what a policy sees to.
+  if (dataset.blocks && dataset.column(dataset.blocks->by) == nullptr) return false;
   try {
     (void)released_derivation(dataset, question);
     require_satisfiable(dataset, question);
@@ -185,12 +187,14 @@ class Questions final {
       }
     }
   }
-  /// A stand-in leaves no cell missing, and no cell has more digits than its column's scale.
+  /// A stand-in leaves no cell missing, no cell has more digits than its column's scale, and where values are
+  /// declared no other text can be compared with.
   void compare_conditions() {
     for (const std::string& column : columns_) {
       if (!changed_.contains(column)) continue;
       judge(of(StatisticKind::count_of, column));
       judge(parse_question("count", std::nullopt, column + " is missing"));
+      judge(parse_question("count", std::nullopt, column + " = 'a text that is not declared'"));
       const Column* before = sides_.before.column(column);
       const Column* after = sides_.after.column(column);
       if (before == nullptr || after == nullptr || before->scale == after->scale) continue;

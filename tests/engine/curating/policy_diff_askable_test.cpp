@@ -104,6 +104,12 @@ TEST_CASE("policy diff: what several keys decide together is said from either si
       {"scale: 2, bounds: [-5, 5]", "scale: 3, bounds: [-5, 5]",
        "looser columns:  -> [\"count where cost = 0.001\"]\n",
        "tighter columns: [\"count where cost = 0.001\"] -> \n", "bounds: [-5, 500]", "bounds: [-5, 5]"},
+      // Without declared values a column can be compared with any text.
+      {"type: string, values: [north, south]", "type: string",
+       "tighter columns.site.values: [north, south] -> \n"
+       "looser columns:  -> [\"count where site = 'a text that is not declared'\"]\n",
+       "looser columns.site.values:  -> [north, south]\n"
+       "tighter columns: [\"count where site = 'a text that is not declared'\"] -> \n"},
       // One asker's limit that counts delta lets all state the delta of a batch.
       {"{principal: bob, epsilon: 0.5}]",
        "{principal: bob, epsilon: 0.5}, {principal: alice, epsilon: 1, delta: 1e-5}]",
