@@ -1460,6 +1460,8 @@ def check_suppression(question):
     counted = question["statistic"].partition(":")[0] in ("count", "units", "mean", "variance") and "by" in question
     require(least is not None and least > 0 and (counted or "suppress_below" not in question),
             "suppresses what is no counted cell", "question")
+    require("suppress_below" not in question or "consistent" not in question,
+            "hides cells that follow from what it shows, since they add up", "question")
 
 def recorded_keys(lists):
     """As a record has them: one list without another around it."""

@@ -262,6 +262,15 @@ Question parse_question(std::string_view statistic, const std::optional<std::str
   return parse_question_by(statistic, by ? columns_of(*by) : std::vector<std::string>(), where);
 }
 
+namespace {
+
+/// Why no table is both consistent and suppressed.
+constexpr const char* kGivesBack =
+    "cells that add up to their totals give every hidden one back, the total less the others; ask for "
+    "`consistent` or for `suppress_below`";
+
+}  // namespace
+
 void suppress_below(Question& question, const Rational& least) {
   constexpr std::size_t kSizeMax = 40;
   const auto refuse = [](const std::string& why) { throw InvalidParameter("suppress_below: " + why); };
@@ -273,6 +282,7 @@ void suppress_below(Question& question, const Rational& least) {
       kind != StatisticKind::mean && kind != StatisticKind::variance) {
     refuse("no count of its cells is released with '" + question.statistic.text() + "'");
   }
+  if (question.consistent) refuse(kGivesBack);
   question.suppress_below = least;
 }
 
@@ -293,6 +303,7 @@ void with_totals(Question& question, const Rational& share, bool consistent) {
         "consistent: a unit is counted in each cell that it has rows in and once in a total, so that cells "
         "of 'units' add up to no total; ask it without, or ask for count");
   }
+  if (consistent && question.suppress_below) throw InvalidParameter("consistent: " + std::string(kGivesBack));
   question.totals = share;
   question.consistent = consistent;
 }

@@ -1232,6 +1232,7 @@ def forged_totals():
             ("asks for totals that are none", asked(count, statistic="mean:cost")),
             ("asks for totals that are none", asked(fitted, totals=None)),
             ("add up what does not", asked(first("units"), consistent=True)),
+            ("hides cells that follow from what it shows", asked(count, consistent=True, suppress_below="5")),
             ("follows otherwise from its components than was asked", asked(count, consistent=True)),
             ("follows otherwise from its components than was asked", asked(fitted, consistent=None)),
             ("has not the components of its statistic", asked(count, totals=None)),

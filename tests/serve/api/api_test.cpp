@@ -185,6 +185,9 @@ TEST_CASE("columns to group by are a text, as the command takes it, or a list of
   CHECK(totals.body.at("consistent") == json(true));
   CHECK(totals.body.at("components").size() == 2);
   CHECK(totals.body.at("cells").back().at("key").is_null());
+  const Reply both = by("\"ward\",\"totals\":0.2,\"consistent\":true,\"suppress_below\":5");
+  CHECK(both.status == 400);
+  CHECK(both.body.at("code") == "invalid_parameter");
   CHECK(by("\"ward\",\"totals\":1").body.at("code") == "bad_body");
   CHECK(by("\"ward\",\"totals\":0.2,\"consistent\":3").body.at("code") == "bad_body");
   CHECK(by("\"ward\",\"consistent\":true").body.at("code") == "bad_body");

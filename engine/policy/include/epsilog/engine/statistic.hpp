@@ -77,7 +77,8 @@ struct Question {
 
 /// Asks that cells which are counted below that number, as released, are not shown.
 /// Throws  InvalidParameter unless it is above 0 and written in 40 characters, the answer has cells, and
-///         a count is released of each: of count, count:C, units, mean and variance by columns.
+///         a count is released of each: of count, count:C, units, mean and variance by columns; and of a
+///         consistent table, whose hidden cells would follow from those that are shown.
 void suppress_below(Question& question, const Rational& least);
 
 /// Asks that the totals over columns of `by` are released too, each margin by itself: of two columns the
@@ -85,7 +86,8 @@ void suppress_below(Question& question, const Rational& least);
 /// having the rest; `consistent` that what is told is the table that fits all of them best.
 /// Throws  InvalidParameter unless the share lies strictly between 0 and 1 and is written in 40 characters,
 ///         the answer has cells, each is released once and the statistic is count, count:C, units or sum:C,
-///         of which units, each in as many cells as it has rows in, add up to no total.
+///         of which units, each in as many cells as it has rows in, add up to no total; and if it is to
+///         be consistent and has cells that are not shown, which would follow from those that are.
 void with_totals(Question& question, const Rational& share, bool consistent);
 
 /// "ward,sex": what `by` is written as. "" without.
