@@ -5,6 +5,7 @@
 
 #include "access.hpp"
 #include "epsilog/accounting/composition.hpp"
+#include "holds_from.hpp"
 
 namespace epsilog::engine {
 
@@ -65,10 +66,8 @@ void withhold(Answer& answer) {
 bool is_suppressed(const Answer& answer, std::size_t cell) {
   const std::optional<Rational>& least = answer.asked.suppress_below;
   if (!least) return false;
-  // Of what is made of parts the last one is the count; a table with its totals is counts.
-  const auto& parts = answer.released.component_values;
-  const bool of_parts = parts.size() > 1 && !accounting::has_totals(answer.planned.post_processing);
-  const std::vector<Rational>& counts = of_parts ? parts.back() : answer.released.values;
+  const std::span<const Rational> counts = released_counts(
+      answer.planned.post_processing, answer.released.component_values, answer.released.values);
   return cell < counts.size() && counts[cell] < *least;
 }
 

@@ -79,7 +79,7 @@ std::shared_ptr<const PlanIntervals> PlanCache::inverted(const std::shared_ptr<c
       return found->second;
     }
   }
-  auto made = std::make_shared<const PlanIntervals>(*plan, alphas);
+  auto made = std::make_shared<const PlanIntervals>(*plan, alphas, std::max<std::size_t>(rows, 1));
   const std::lock_guard lock(mutex_);
   if (inverted_.size() >= kPlansMax) inverted_.clear();
   inverted_[key] = made;
@@ -103,8 +103,19 @@ std::vector<CellIntervals> PlanCache::intervals(const std::shared_ptr<const Plan
   for (std::size_t i = 0; i < std::min(intervals.size(), of_part.size()); ++i) {
     const bool single = of_part[i].together.empty();
     intervals[i].together = std::move(single ? of_part[i].each : of_part[i].together);
+    for (std::size_t group = 0; group < intervals[i].groups.size(); ++group) {
+      const CellGroup& of_rows = of_part[i].groups[group];
+      intervals[i].groups[group].together_holds_from =
+          single ? of_rows.each_holds_from : of_rows.together_holds_from;
+    }
   }
   return intervals;
+}
+
+std::vector<PlannedSizes> PlanCache::sizes(const std::shared_ptr<const Plan>& plan,
+                                           std::span<const Rational> alphas) {
+  if (alphas.empty()) return {};
+  return inverted(plan, alphas, 0)->sizes();
 }
 
 }  // namespace epsilog::engine

@@ -52,6 +52,10 @@ class PlanCache final {
                                                      std::span<const Rational> alphas,
                                                      const std::vector<std::vector<Rational>>& components,
                                                      std::span<const Rational> values, std::size_t rows = 0);
+  /// Likewise PlanIntervals::sizes(); none without alphas.
+  /// Requires  no batch.
+  [[nodiscard]] std::vector<PlannedSizes> sizes(const std::shared_ptr<const Plan>& plan,
+                                                std::span<const Rational> alphas);
 
  private:
   struct Known {

@@ -29,6 +29,14 @@ void require_assumable(const Derivation& derivation, const Question& question, s
   }
 }
 
+void require_possible_rows(const Dataset& dataset, std::int64_t rows) {
+  if (rows < 1) throw InvalidParameter("assume_count: must be at least 1");
+  if (static_cast<std::uint64_t>(rows) > dataset.rows.count) {
+    throw InvalidParameter("assume_count: " + std::to_string(rows) + " is more than the " +
+                           std::to_string(dataset.rows.count) + " rows that the policy declares at most");
+  }
+}
+
 Rational accuracy_of_count_up(const Plan& plan, std::int64_t rows, const Rational& alpha) {
   const PostProcessing& recipe = plan.derivation.post_processing;
   const Rational range = recipe.upper - recipe.lower;
@@ -50,6 +58,27 @@ std::vector<Accuracy> accuracies_of_count(const Plan& plan, std::int64_t rows,
   std::vector<Accuracy> result;
   for (const Rational& alpha : alphas) result.push_back({alpha, accuracy_of_count_up(plan, rows, alpha)});
   return result;
+}
+
+std::vector<QuantileReach> reaches_of_count(const Plan& plan, std::size_t quantile, std::int64_t rows,
+                                            std::span<const Rational> alphas) {
+  const mechanisms::QuantileMechanism* selected = plan.mechanisms.front().quantiles();
+  EPSILOG_INVARIANT(selected != nullptr && rows >= 1);
+  const Rational& asked = plan.derivation.components.front().quantiles->quantiles.at(quantile);
+  std::vector<QuantileReach> result;
+  for (const Rational& alpha : alphas) {
+    if (alpha < mechanisms::least_rank_alpha()) continue;
+    const mechanisms::RankAccuracy ranks = selected->rank_accuracy_up(quantile, alpha);
+    const Rational share = ranks.error / rows;
+    result.push_back(
+        {alpha, std::max<Rational>(0, asked - share), std::min<Rational>(1, asked + share), ranks.ties});
+  }
+  return result;
+}
+
+accounting::Integer any_value_to(const Rational& quantile, const Rational& error) {
+  EPSILOG_INVARIANT(quantile > 0 && quantile < 1 && error >= 0);
+  return accounting::floor(error / std::max<Rational>(quantile, 1 - quantile));
 }
 
 }  // namespace epsilog::engine

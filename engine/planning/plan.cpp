@@ -269,6 +269,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, std::uint64_t sha
   EPSILOG_INVARIANT(request.rows.empty());
   Plan plan;
   plan.derivation = released_derivation(dataset, request.question);
+  plan.suppress_below = request.question.suppress_below;
   const Statistic& statistic = request.question.statistic;
   const Way way = way_of(dataset, statistic);
   const std::vector<Component>& components = plan.derivation.components;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "epsilog/accounting/errors.hpp"
+#include "table_box.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -14,6 +15,15 @@ using mechanisms::Shown;
 
 /// Of alphas below 2^-16384 no mechanism says anything.
 constexpr long kLeastAlphaExponent = -16384;
+
+bool says_something_at(const Rational& alpha) {
+  return alpha >= accounting::power_of_two(kLeastAlphaExponent);
+}
+
+/// Of the alpha of a table made consistent, what the box of all draws has; the draw of the cell has the rest.
+Rational share_of_box() {
+  return Rational(1, 8);
+}
 
 /// The outermost multiples of the step that it contains. Where it contains none, none is plausible, and it is
 /// the nearest one, of two as near both.
@@ -26,11 +36,11 @@ AnswerInterval on_lattice(const AnswerInterval& interval, const std::optional<Ra
   return {to_low <= to_high ? high : low, to_high <= to_low ? low : high};
 }
 
-/// All quotients of a number in `sum` by a count of 1 and more in `count`.
-/// Requires  count.high >= 1.
+/// All quotients of a number in `sum` by one in `count`.
+/// Requires  count.low > 0.
 AnswerInterval quotients(const AnswerInterval& sum, const AnswerInterval& count) {
-  const Rational fewest = std::max<Rational>(1, count.low);
-  return {sum.low / (sum.low < 0 ? fewest : count.high), sum.high / (sum.high < 0 ? count.high : fewest)};
+  return {sum.low / (sum.low < 0 ? count.low : count.high),
+          sum.high / (sum.high < 0 ? count.high : count.low)};
 }
 
 AnswerInterval squares(const AnswerInterval& numbers) {
@@ -44,10 +54,9 @@ AnswerInterval ratios_of(const PostProcessing& recipe, const AnswerInterval& abo
                          const AnswerInterval& below) {
   const AnswerInterval everything{recipe.lower, recipe.upper};
   if (below.low <= 0) return everything;
-  const Rational low = above.low / (above.low < 0 ? below.low : below.high);
-  const Rational high = above.high / (above.high < 0 ? below.high : below.low);
-  if (low > recipe.upper || high < recipe.lower) return everything;
-  return {std::max(low, recipe.lower), std::min(high, recipe.upper)};
+  const AnswerInterval box = quotients(above, below);
+  if (box.low > recipe.upper || box.high < recipe.lower) return everything;
+  return {std::max(box.low, recipe.lower), std::min(box.high, recipe.upper)};
 }
 
 /// What the recipe can make of parts in these intervals, the last of which is the count, of a ratio what
@@ -56,7 +65,7 @@ AnswerInterval made_of(const PostProcessing& recipe, const std::vector<AnswerInt
   if (recipe.kind == PostProcessing::Kind::ratio) return ratios_of(recipe, parts[0], parts[1]);
   EPSILOG_INVARIANT(recipe.kind == PostProcessing::Kind::variance_about);
   const AnswerInterval& count = parts.back();
-  if (count.high < 1) return {recipe.lower, recipe.upper};
+  if (count.low < 1) return {recipe.lower, recipe.upper};
   const AnswerInterval of_squares = quotients(parts[0], count);
   const AnswerInterval squared = squares(quotients(parts[1], count));
   const Rational low = of_squares.low - squared.high, high = of_squares.high - squared.low;
@@ -67,35 +76,74 @@ AnswerInterval made_of(const PostProcessing& recipe, const std::vector<AnswerInt
 
 }  // namespace
 
-PlanIntervals::PlanIntervals(const Plan& plan, std::span<const Rational> alphas)
-    : alphas_(alphas.begin(), alphas.end()), recipe_(plan.derivation.post_processing) {
+PlanIntervals::PlanIntervals(const Plan& plan, std::span<const Rational> alphas, std::size_t rows)
+    : alphas_(alphas.begin(), alphas.end()),
+      recipe_(plan.derivation.post_processing),
+      drawn_(cells_drawn(plan)),
+      suppress_below_(plan.suppress_below) {
   for (const Component& component : plan.derivation.components) {
     steps_.push_back(component.step);
     ranges_.push_back({component.lower, component.upper});
   }
   const std::size_t cells = plan.derivation.cells.size();
-  drawn_ = cells_drawn(plan);
+  if (accounting::has_totals(recipe_.kind)) {
+    margins_ = plan.derivation.cells.margins();
+    for (std::size_t part = 0; part < drawn_.size(); ++part)
+      groups_.push_back({drawn_[part], on_lattice(ranges_[part], steps_[part])});
+  } else {
+    const bool quotient = accounting::is_quotient(recipe_.kind);
+    groups_.push_back({std::max<std::size_t>(cells, 1), quotient
+                                                            ? AnswerInterval{recipe_.lower, recipe_.upper}
+                                                            : on_lattice(ranges_[0], steps_[0])});
+  }
   for (const Rational& alpha : alphas_) {
-    each_.push_back(inverted(plan, alpha, 1));
-    if (cells > 0) together_.push_back(inverted(plan, alpha, cells));
+    each_.push_back(inverted(plan, alpha, Cells::each, rows));
+    if (cells > 0) together_.push_back(inverted(plan, alpha, Cells::together, rows));
   }
 }
 
-PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational& alpha,
-                                                std::size_t cells) const {
-  if (recipe_.kind == PostProcessing::Kind::consistent_totals) return {};
-  if (recipe_.kind == PostProcessing::Kind::mean_about || recipe_.kind == PostProcessing::Kind::proportion)
-    return inverted_quotient(plan, mechanisms::simultaneous_alpha_down(alpha, cells));
-  Inverted result;
-  // The noise of each part in each cell is drawn by itself.
-  const std::size_t parts = accounting::has_totals(recipe_.kind) ? 1 : plan.mechanisms.size();
-  const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, parts * cells);
+std::vector<mechanisms::AnswerIntervals> PlanIntervals::laws(const Plan& plan, const Rational& alpha) const {
+  std::vector<mechanisms::AnswerIntervals> result;
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     const Shown shown = shows_whole(plan, i) ? Shown::rounded : Shown::as_released;
-    std::optional<mechanisms::AnswerIntervals> intervals = plan.mechanisms[i].intervals(of_each, shown);
+    std::optional<mechanisms::AnswerIntervals> intervals = plan.mechanisms[i].intervals(alpha, shown);
     if (!intervals) return {};
-    result.parts.push_back(std::move(*intervals));
+    result.push_back(std::move(*intervals));
   }
+  return result;
+}
+
+PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational& alpha, Cells which,
+                                                std::size_t rows) const {
+  Inverted result;
+  result.holds_from.resize(groups_.size());
+  if (plan.mechanisms.front().quantiles() != nullptr) return result;
+  const std::size_t cells = which == Cells::each ? 1 : std::max<std::size_t>(plan.derivation.cells.size(), 1);
+  const Rational shown = shown_alpha(plan, alpha);
+  const bool consistent = recipe_.kind == PostProcessing::Kind::consistent_totals;
+  IntervalReach reach;
+  if (recipe_.kind == PostProcessing::Kind::mean_about || recipe_.kind == PostProcessing::Kind::proportion) {
+    result = inverted_quotient(plan, mechanisms::simultaneous_alpha_down(shown, cells));
+    if (!result.quotient) return result;
+    reach.largest = result.quotient->largest();
+    reach.absent = result.absent;
+  } else {
+    // The noise of each part in each cell is drawn by itself.
+    const std::size_t parts = accounting::is_quotient(recipe_.kind) ? plan.mechanisms.size() : 1;
+    Rational of_each = mechanisms::simultaneous_alpha_down(shown, parts * cells);
+    if (consistent) {
+      const bool own = which == Cells::each;
+      const Rational of_box = own ? Rational(shown * share_of_box()) : shown;
+      const std::size_t draws = std::accumulate(drawn_.begin(), drawn_.end(), std::size_t{0});
+      result.box = laws(plan, mechanisms::simultaneous_alpha_down(of_box, draws));
+      of_each = own ? Rational(shown - of_box) : mechanisms::simultaneous_alpha_down(of_box, draws);
+    }
+    result.parts = laws(plan, of_each);
+    if (!says_something_at(of_each)) return result;
+    for (const ComponentMechanism& mechanism : plan.mechanisms)
+      reach.of_components.push_back(mechanism.accuracy_up(of_each));
+  }
+  result.holds_from = holds_from(plan, reach, cells, rows);
   return result;
 }
 
@@ -104,8 +152,8 @@ PlanIntervals::Inverted PlanIntervals::inverted_quotient(const Plan& plan, const
   const std::optional<mechanisms::AnswerNoise> of_dividend = dividend.noise(), of_divisor = divisor.noise();
   const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, 2);
   Inverted result;
-  result.is_quotient = true;
-  if (!of_dividend || !of_divisor || of_each < accounting::power_of_two(kLeastAlphaExponent)) return result;
+  result.holds_from.resize(groups_.size());
+  if (!of_dividend || !of_divisor || !says_something_at(of_each)) return result;
   const bool proportion = recipe_.kind == PostProcessing::Kind::proportion;
   const Rational reach =
       proportion ? Rational(1)
@@ -142,40 +190,37 @@ AnswerInterval PlanIntervals::quotient(const Inverted& inverted, const Rational&
           more ? Rational(1 / (1 + more->low)) : Rational(fewer->high / (1 + fewer->high))};
 }
 
-std::vector<AnswerInterval> PlanIntervals::told(const Inverted& inverted,
-                                                const std::vector<std::vector<Rational>>& components,
-                                                std::span<const Rational> values) const {
-  const auto of_part = [&](std::size_t part, std::span<const Rational> drawn) {
-    std::vector<AnswerInterval> intervals = inverted.parts[part].of_each(drawn);
-    for (AnswerInterval& interval : intervals) interval = on_lattice(interval, steps_[part]);
-    return intervals;
-  };
+std::vector<AnswerInterval> PlanIntervals::of_drawn(const std::vector<mechanisms::AnswerIntervals>& laws,
+                                                    std::size_t part, std::span<const Rational> drawn) const {
+  std::vector<AnswerInterval> intervals = laws[part].of_each(drawn);
+  for (AnswerInterval& interval : intervals) interval = on_lattice(interval, steps_[part]);
+  return intervals;
+}
+
+std::vector<AnswerInterval> PlanIntervals::of_quotients(const Inverted& inverted,
+                                                        const std::vector<std::vector<Rational>>& components,
+                                                        std::span<const Rational> values) const {
+  const bool proportion = recipe_.kind == PostProcessing::Kind::proportion;
   std::vector<AnswerInterval> made;
-  if (inverted.is_quotient) {
-    const bool proportion = recipe_.kind == PostProcessing::Kind::proportion;
-    for (std::size_t cell = 0; cell < values.size(); ++cell) {
-      const AnswerInterval one =
-          proportion ? quotient(inverted, components[0].at(2 * cell), components[0].at(2 * cell + 1))
-                     : quotient(inverted, components[0].at(cell), components[1].at(cell));
-      // It is made of parts that were brought into their ranges, the value of those that were released.
-      const Rational value = std::clamp(values[cell], recipe_.lower, recipe_.upper);
-      made.push_back({std::min(one.low, value), std::max(one.high, value)});
-    }
-    return made;
+  for (std::size_t cell = 0; cell < values.size(); ++cell) {
+    const AnswerInterval one =
+        proportion ? quotient(inverted, components[0].at(2 * cell), components[0].at(2 * cell + 1))
+                   : quotient(inverted, components[0].at(cell), components[1].at(cell));
+    // It is made of parts that were brought into their ranges, the value of those that were released.
+    const Rational value = std::clamp(values[cell], recipe_.lower, recipe_.upper);
+    made.push_back({std::min(one.low, value), std::max(one.high, value)});
   }
-  // What is rounded has the law of what is shown.
-  if (inverted.parts.size() == 1) return of_part(0, values);
-  if (accounting::has_totals(recipe_.kind)) {
-    for (std::size_t part = 0, first = 0; part < inverted.parts.size(); first += drawn_[part++]) {
-      for (AnswerInterval& one : of_part(part, values.subspan(first, drawn_[part])))
-        made.push_back(std::move(one));
-    }
-    return made;
-  }
+  return made;
+}
+
+std::vector<AnswerInterval> PlanIntervals::of_boxes(const Inverted& inverted,
+                                                    const std::vector<std::vector<Rational>>& components,
+                                                    std::size_t cells) const {
   std::vector<std::vector<AnswerInterval>> parts;
   for (std::size_t part = 0; part < inverted.parts.size(); ++part)
-    parts.push_back(of_part(part, components.at(part)));
-  for (std::size_t cell = 0; cell < values.size(); ++cell) {
+    parts.push_back(of_drawn(inverted.parts, part, components.at(part)));
+  std::vector<AnswerInterval> made;
+  for (std::size_t cell = 0; cell < cells; ++cell) {
     std::vector<AnswerInterval> of_cell;
     for (const auto& part : parts) of_cell.push_back(part.at(cell));
     made.push_back(made_of(recipe_, of_cell));
@@ -183,25 +228,97 @@ std::vector<AnswerInterval> PlanIntervals::told(const Inverted& inverted,
   return made;
 }
 
+std::vector<AnswerInterval> PlanIntervals::of_consistent(const Inverted& inverted,
+                                                         const std::vector<std::vector<Rational>>& components,
+                                                         std::span<const Rational> values) const {
+  std::vector<AnswerInterval> box, made;
+  for (std::size_t part = 0; part < drawn_.size(); ++part) {
+    for (AnswerInterval& one : of_drawn(inverted.box, part, components[part])) box.push_back(std::move(one));
+    for (AnswerInterval& one : of_drawn(inverted.parts, part, components[part]))
+      made.push_back(std::move(one));
+  }
+  narrow_by_sums(*margins_, box);
+  for (std::size_t cell = 0, group = 0, in_group = 0; cell < made.size(); ++cell, ++in_group) {
+    if (in_group == groups_[group].cells) in_group = 0, ++group;
+    AnswerInterval& one = made[cell];
+    narrow(one, box[cell]);
+    // What is told was made of all draws, and may lie beyond what they leave.
+    const AnswerInterval& range = groups_[group].range;
+    const Rational value = std::clamp(values[cell], range.low, range.high);
+    one = {std::min(one.low, value), std::max(one.high, value)};
+  }
+  return made;
+}
+
+std::vector<AnswerInterval> PlanIntervals::told(const Inverted& inverted,
+                                                const std::vector<std::vector<Rational>>& components,
+                                                std::span<const Rational> values) const {
+  switch (recipe_.kind) {
+    case PostProcessing::Kind::mean_about:
+    case PostProcessing::Kind::proportion:
+      return of_quotients(inverted, components, values);
+    case PostProcessing::Kind::variance_about:
+    case PostProcessing::Kind::ratio:
+      return of_boxes(inverted, components, values.size());
+    case PostProcessing::Kind::consistent_totals:
+      return of_consistent(inverted, components, values);
+    default:
+      break;
+  }
+  if (inverted.parts.empty()) return std::vector<AnswerInterval>(values.size(), groups_.front().range);
+  // What is rounded has the law of what is shown.
+  if (!margins_) return of_drawn(inverted.parts, 0, values);
+  std::vector<AnswerInterval> made;
+  for (std::size_t part = 0; part < drawn_.size(); ++part) {
+    for (AnswerInterval& one : of_drawn(inverted.parts, part, values.subspan(made.size(), drawn_[part])))
+      made.push_back(std::move(one));
+  }
+  return made;
+}
+
+bool PlanIntervals::are_whole(const std::vector<std::vector<Rational>>& components,
+                              std::span<const Rational> values) const {
+  const std::size_t of_a_cell = accounting::values_of_a_cell(recipe_.kind);
+  const auto as_many = [&](const auto& cells, std::size_t drawn) {
+    return cells.size() == (margins_ ? drawn : of_a_cell * values.size());
+  };
+  return !values.empty() && (!margins_ || values.size() == margins_->cells()) &&
+         std::equal(components.begin(), components.end(), drawn_.begin(), drawn_.end(), as_many);
+}
+
+std::vector<PlannedSizes> PlanIntervals::sizes() const {
+  const auto largest = [](const Inverted& inverted) {
+    std::optional<Rational> most = Rational(0);
+    for (const std::optional<Rational>& one : inverted.holds_from)
+      most = one && most ? std::optional(std::max(*one, *most)) : std::nullopt;
+    return most;
+  };
+  std::vector<PlannedSizes> result;
+  for (std::size_t i = 0; i < alphas_.size(); ++i)
+    result.push_back({alphas_[i], largest(each_[i]), largest(together_.empty() ? each_[i] : together_[i])});
+  return result;
+}
+
 std::vector<CellIntervals> PlanIntervals::of(const std::vector<std::vector<Rational>>& components,
                                              std::span<const Rational> values) const {
   std::vector<CellIntervals> result;
-  const std::size_t of_a_cell = accounting::values_of_a_cell(recipe_.kind);
-  const bool totals = accounting::has_totals(recipe_.kind);
-  const auto as_many = [&](const auto& cells, std::size_t drawn) {
-    return cells.size() == (totals ? drawn : of_a_cell * values.size());
-  };
-  const bool whole =
-      std::equal(components.begin(), components.end(), drawn_.begin(), drawn_.end(), as_many) &&
-      (!totals || values.size() == std::accumulate(drawn_.begin(), drawn_.end(), std::size_t{0}));
-  if (values.empty() || !whole) return result;
-  if (std::any_of(each_.begin(), each_.end(), [](const Inverted& one) { return one.empty(); })) return result;
+  if (!are_whole(components, values)) return result;
   for (std::size_t i = 0; i < alphas_.size(); ++i) {
-    result.push_back(
-        {alphas_[i], told(each_[i], components, values),
-         together_.empty() ? std::vector<AnswerInterval>{} : told(together_[i], components, values)});
-    if (recipe_.kind == PostProcessing::Kind::ratio)
-      result.back().everything = AnswerInterval{recipe_.lower, recipe_.upper};
+    CellIntervals& one = result.emplace_back(
+        CellIntervals{.alpha = alphas_[i], .each = told(each_[i], components, values), .groups = groups_});
+    if (!margins_) one.groups.front().cells = values.size();
+    if (!together_.empty()) one.together = told(together_[i], components, values);
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
+      one.groups[group].each_holds_from = each_[i].holds_from[group];
+      if (!together_.empty()) one.groups[group].together_holds_from = together_[i].holds_from[group];
+    }
+    if (!suppress_below_) continue;
+    const std::span<const Rational> counts = released_counts(recipe_.kind, components, values);
+    for (std::size_t cell = 0; cell < values.size(); ++cell) {
+      if (counts[cell] >= *suppress_below_) continue;
+      one.each[cell] = one.group_of(cell).range;
+      if (!one.together.empty()) one.together[cell] = one.each[cell];
+    }
   }
   return result;
 }

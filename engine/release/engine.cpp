@@ -32,6 +32,25 @@ Engine Engine::open(const std::string& ledger_path, const EngineOptions& options
   return Engine(std::make_shared<EngineState>(ledger_path, options));
 }
 
+namespace {
+
+/// Returns how accurate an answer of so many rows would be: of a quantile, between which other ones it lies.
+AssumedAccuracy assumed_accuracy(const Dataset& dataset, const Question& question, const Plan& plan,
+                                 std::int64_t rows, std::span<const Rational> alphas) {
+  const mechanisms::QuantileMechanism* selected = plan.mechanisms.front().quantiles();
+  if (selected == nullptr) {
+    require_assumable(plan.derivation, question, rows);
+    return {rows, accuracies_of_count(plan, rows, alphas)};
+  }
+  require_possible_rows(dataset, rows);
+  AssumedAccuracy assumed{rows, {}};
+  for (std::size_t i = 0; i < question.statistic.quantiles.size(); ++i)
+    assumed.quantiles.push_back(reaches_of_count(plan, i, rows, alphas));
+  return assumed;
+}
+
+}  // namespace
+
 Answer Engine::plan(const Request& request, const Alphas& alphas,
                     std::optional<std::int64_t> assumed_count) const {
   ledger::Snapshot view = state_->snapshot();
@@ -44,10 +63,10 @@ Answer Engine::plan(const Request& request, const Alphas& alphas,
   require_answerable(dataset, request, *plan);
   Answer answer = state_->described(request, plan, applied->version.version, alphas);
   answer.planned.advice = plan_advice(dataset, request, *plan, alphas);
+  if (request.rows.empty()) answer.planned.holds_from = state_->plans.sizes(plan, alphas);
   if (assumed_count) {
     if (!request.rows.empty()) throw InvalidParameter("assume_count: is not of a batch");
-    require_assumable(plan->derivation, request.question, *assumed_count);
-    answer.planned.assumed = {*assumed_count, accuracies_of_count(*plan, *assumed_count, alphas)};
+    answer.planned.assumed = assumed_accuracy(dataset, request.question, *plan, *assumed_count, alphas);
   }
   const PlannedRequest planned{applied->policy, dataset, request, *plan};
   const std::vector<Debit> standing = debits_of(planned, view.calendar_time(), [&view](const auto& names) {

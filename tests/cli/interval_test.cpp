@@ -198,7 +198,7 @@ TEST_CASE("interval: in text it stands beside the value and says what it is of",
     wide = bench.with_ledger({"release", "clinic", "mean:cost", "--epsilon", "0.001"}).out;
   }
   CAPTURE(wide);
-  CHECK(contains(wide, "[-10, 1,000,000] (95 %)"));
+  CHECK(contains(wide, "[-10, 1,000,000] whole range (95 %)"));
   const Result dummy =
       bench.run({"release", "clinic", "count", "--epsilon", "1", "--dummy", "--policy", "policy.yaml"});
   CHECK(contains(dummy.out, " (95 %) (dummy)"));

@@ -1,4 +1,6 @@
 // The policy's choice of mechanism as the command shows it: --delta, JSON, text, refusals.
+#include <cmath>
+
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
@@ -309,7 +311,10 @@ TEST_CASE("quantile: of a column of dates it is a date, wherever it is told", "[
   CHECK(told.at("components")[0].at("statistic") == "quantile_day");
   CHECK(told.at("components")[0].at("value") == "2024-02-29");
   CHECK(told.at("rank_accuracy").size() == 1);
-  CHECK(contains(ask({"quantile:seen:0.01"}).out, "quantile:seen:0.01 of clinic: 1969-12-31\n"));
+  CHECK(contains(ask({"quantile:seen:0.01"}).out,
+                 "quantile:seen:0.01 of clinic: 1969-12-31 [1969-12-31, 2024-12-31] whole range (95 %)\n"));
+  CHECK(told.at("interval")[0].at("low") == "1969-12-31");
+  CHECK(told.at("interval")[0].at("high") == "2024-12-31");
   CHECK(ask({"quantiles:seen:0.01,0.5,0.99", "--quiet"}).out ==
         "0.01\t1969-12-31\n0.5\t2024-02-29\n0.99\t2024-12-31\n");
   const Result by = ask({"quantile:seen:0.9", "--by", "year", "--format", "csv"});
@@ -360,6 +365,36 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
   CHECK(told.exit == 0);
   CHECK(contains(told.out, "with 95 % confidence within "));
   CHECK(contains(told.out, " rows of rank 0.5 n\n"));
+  // Both ends are in reach of the rank error if half of the rows are no more than that.
+  const std::string error = planned.at("rank_accuracy")[0].at("a");
+  const std::string few = planned.at("rank_accuracy")[0].at("any_value_to");
+  CHECK(std::stod(few) == std::floor(2 * std::stod(error)));
+  CHECK(contains(told.out, "may be any value of " + few + " rows or fewer\n"));
+  CHECK(contains(told.out, "] whole range (95 %)"));
+  const json whole = json::parse(ask({"release", "median:age", "--json"}).out).at("interval");
+  REQUIRE(whole.size() == 1);
+  CHECK(whole[0].at("whole_range") == true);
+  CHECK(whole[0].at("holds_from").is_null());
+  // With an assumed count, between which quantiles of the rows it lies.
+  const auto assumed = [&](const std::string& rows) {
+    return json::parse(ask({"plan", "median:age", "--assume-count", rows, "--json"}).out).at("assumed");
+  };
+  CHECK(assumed(few).at("quantiles")[0].at("whole_range") == true);
+  const json many = assumed("1000");
+  CHECK(many.at("accuracy") == json::array());
+  CHECK(many.at("quantiles")[0].at("whole_range") == false);
+  CHECK(many.at("quantiles")[0].at("holds_from") == "1000");
+  const double share = std::stod(error) / 1000;
+  CHECK(std::abs(std::stod(many.at("quantiles")[0].at("low").get<std::string>()) - (0.5 - share)) < 1e-9);
+  CHECK(std::abs(std::stod(many.at("quantiles")[0].at("high").get<std::string>()) - (0.5 + share)) < 1e-9);
+  CHECK(contains(ask({"plan", "median:age", "--assume-count", few}).out, "quantile 0.5 may be any value\n"));
+  CHECK(contains(ask({"plan", "median:age", "--assume-count", "1000"}).out,
+                 "if of 1,000 rows: quantile 0.5 lies between those of "));
+  CHECK(ask({"plan", "median:age", "--assume-count", "1001"}).exit == 2);
+  CHECK(bench
+            .with_ledger({"forecast", "clinic", "median:age", "--accuracy", "20", "--alpha", "0.05",
+                          "--assume-count", "100"})
+            .exit == 3);
   const json several = json::parse(ask({"release", "quantiles:age:0.25,0.75", "--json"}).out);
   REQUIRE(several.at("cells").size() == 2);
   CHECK(several.at("cells")[0].at("key") == "0.25");

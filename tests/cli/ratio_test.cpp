@@ -69,35 +69,63 @@ TEST_CASE("ratio: the command plans, compares, releases, tells and verifies it",
   CHECK(json::parse(dummy.out).at("components").size() == 2);
 }
 
-TEST_CASE("ratio: no interval is told where 0 is a plausible denominator, in any form of output",
-          "[cli][ratio]") {
+TEST_CASE("ratio: where 0 is a plausible denominator the interval is the whole range, in any form of output",
+          "[cli][ratio][intervals]") {
   const Workbench bench;
   bench.init(policy());
-  const json blurred = json::parse(
-      ask(bench, {"release", "ratio:cost,age", "--alpha", "0.05", "--alpha", "0.01", "--json"}, "0.001").out);
-  CHECK(blurred.at("interval").is_null());
-  CHECK(blurred.at("value").is_string());
-  const Result text = ask(bench, {"release", "ratio:cost,age"}, "0.001");
-  CHECK(text.exit == 0);
-  CHECK_FALSE(contains(text.out, " (95 %)"));
-  const Words by = {"release", "ratio:cost,age", "--by", "ward"};
-  CHECK(ask(bench, by, "0.001").exit == 0);
-
-  // At one alpha and not at the other, the ends are left out and the place is kept.
-  const Words both = {"release", "ratio:cost,age", "--alpha", "1e-300", "--alpha", "0.5"};
+  const Words ask_twice = {"release", "ratio:cost,age", "--alpha", "0.05", "--alpha", "0.01", "--key", "k"};
   const auto told_as = [&](const Words& form) {
-    Words words = both;
+    Words words = ask_twice;
     words.insert(words.end(), form.begin(), form.end());
-    return ask(bench, words, "100");
+    return ask(bench, words, "0.001").out;
   };
-  const json some = json::parse(told_as({"--json"}).out);
+  const json blurred = json::parse(told_as({"--json"}));
+  REQUIRE(blurred.at("interval").size() == 2);
+  for (const json& one : blurred.at("interval")) {
+    CHECK(one.at("whole_range") == true);
+    CHECK(one.at("holds_from").is_null());
+    CHECK(one.at("low") == "0");
+    CHECK(one.at("high").is_string());
+  }
+  const std::string text = told_as({});
+  CHECK(contains(text, "] whole range (95 %)"));
+  CHECK(contains(text, "shown narrower than the whole range, it often misses (95 %)\n"));
+  const std::string csv = told_as({"--format", "csv"});
+  CHECK(contains(csv, "interval.0.low,interval.0.high,interval.0.whole_range,interval.0.holds_from,"));
+  CHECK(contains(csv, ",true,,0.01,"));
+  const Result by = ask(bench, {"release", "ratio:cost,age", "--by", "ward"}, "0.001");
+  CHECK(by.exit == 0);
+  CHECK(contains(by.out, "] whole range"));
+
+  // At one alpha and not at the other.
+  const json some = json::parse(
+      ask(bench, {"release", "ratio:cost,age", "--alpha", "1e-300", "--alpha", "0.5", "--json"}, "100").out);
   REQUIRE(some.at("interval").size() == 2);
-  CHECK(some.at("interval")[0].at("low").is_null());
-  CHECK(some.at("interval")[0].at("high").is_null());
-  CHECK(some.at("interval")[1].at("low").is_string());
-  const Result csv = told_as({"--format", "csv"});
-  CHECK(csv.exit == 0);
-  CHECK(contains(csv.out, "interval.1.low"));
+  CHECK(some.at("interval")[0].at("whole_range") == true);
+  CHECK(some.at("interval")[1].at("whole_range") == false);
+  CHECK(some.at("interval")[1].at("holds_from").is_string());
+}
+
+TEST_CASE(
+    "ratio: a plan says from which denominator on a narrow interval holds, and its release says the same",
+    "[cli][ratio][intervals]") {
+  const Workbench bench;
+  bench.init(policy());
+  const json plan = json::parse(ask(bench, {"plan", "ratio:cost,age", "--json"}, "100").out);
+  REQUIRE(plan.at("holds_from").size() == 1);
+  const json& size = plan.at("holds_from")[0].at("interval");
+  CHECK(std::stod(size.get<std::string>()) > 0);
+  CHECK(contains(ask(bench, {"plan", "ratio:cost,age"}, "100").out,
+                 "shown narrower than the whole range, it holds from a denominator of "));
+  CHECK(contains(ask(bench, {"plan", "ratio:cost,age"}, "100").out,
+                 "below that, a narrow one usually misses\n"));
+  const json told = json::parse(ask(bench, {"release", "ratio:cost,age", "--json"}, "100").out);
+  CHECK(told.at("interval")[0].at("holds_from") == size);
+  CHECK_FALSE(told.contains("holds_from"));
+  // A count is always narrow.
+  const json count = json::parse(ask(bench, {"plan", "count", "--json"}, "100").out);
+  CHECK(count.at("holds_from")[0].at("interval") == "0");
+  CHECK_FALSE(contains(ask(bench, {"plan", "count"}, "100").out, "narrower"));
 }
 
 TEST_CASE("ratio: what is asked wrongly ends with 2 or 3, says why and records nothing", "[cli][ratio]") {

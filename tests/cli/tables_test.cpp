@@ -133,9 +133,17 @@ TEST_CASE("tables: cells that are counted below what is asked are shown by no ve
   CHECK(answer["suppress_below"].get<std::string>() == "1");
   const json& hidden = answer["cells"][2];
   CHECK(hidden["suppressed"] == true);
-  for (const char* member : {"value", "value_decimal", "value_hex", "interval", "simultaneous"}) {
+  for (const char* member : {"value", "value_decimal", "value_hex"}) {
     CAPTURE(member);
     CHECK(hidden[member].is_null());
+  }
+  for (const char* member : {"interval", "simultaneous"}) {
+    CAPTURE(member);
+    REQUIRE(hidden[member].size() == 1);
+    CHECK(hidden[member][0]["whole_range"] == true);
+    CHECK(hidden[member][0]["holds_from"].is_null());
+    CHECK(answer["cells"][0][member][0]["whole_range"] == false);
+    CHECK(answer["cells"][0][member][0]["holds_from"].is_string());
   }
   CHECK_FALSE(answer["cells"][0].contains("suppressed"));
   CHECK(answer["components"][0]["cells"][2]["value"].get<std::string>() == "0");
@@ -147,7 +155,7 @@ TEST_CASE("tables: cells that are counted below what is asked are shown by no ve
   CHECK(contains(
       rows, "decision_id,dummy,keys.0,keys.1,value,value_decimal,value_hex,suppressed,interval.0.alpha"));
   CHECK(contains(rows, ",,A,f,1,1.0,0x1p+0,,0.05,"));
-  CHECK(contains(rows, ",,B,f,,,,true,,,"));
+  CHECK(contains(rows, ",,B,f,,,,true,0.05,0,100,true,,0.05,0,100,true,\n"));
   const Result means = ask(bench, {"mean:cost", "--by", "ward", "--suppress-below", "2"});
   CHECK(contains(means.out, "  B         x"));
   CHECK(contains(means.out, "  C     4"));

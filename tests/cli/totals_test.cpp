@@ -99,7 +99,7 @@ TEST_CASE("totals: JSON has null keys where a column is summed over, and compone
   CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
 }
 
-TEST_CASE("totals: what is made consistent adds up exactly, in fractions, and has no interval",
+TEST_CASE("totals: what is made consistent adds up exactly, in fractions, and has intervals of its draws",
           "[cli][totals]") {
   const Workbench bench;
   make_table_ledger(bench);
@@ -108,9 +108,16 @@ TEST_CASE("totals: what is made consistent adds up exactly, in fractions, and ha
   CHECK(answer["consistent"] == true);
   CHECK(answer["post_processing"].get<std::string>() == "consistent_totals");
   CHECK(answer["interval"].is_null());
-  CHECK(answer["interval_of"].is_null());
-  CHECK(answer["cells"][0]["interval"].is_null());
-  CHECK(answer["cells"][0]["simultaneous"].is_null());
+  CHECK(answer["interval_of"].is_string());
+  REQUIRE(answer["cells"].size() == 12);
+  for (const json& cell : answer["cells"]) {
+    for (const char* which : {"interval", "simultaneous"}) {
+      REQUIRE(cell[which].size() == 1);
+      const double value = cell["value_decimal"].get<double>();
+      CHECK(std::stod(cell[which][0]["low"].get<std::string>()) <= std::max(value, 0.0) + 1e-9);
+      CHECK(std::stod(cell[which][0]["high"].get<std::string>()) >= value - 1e-9);
+    }
+  }
   CHECK(answer["cells"][0]["value_decimal"].is_number());
   CHECK(answer["components"][0]["cells"][0]["value"].is_string());  // what was drawn
   CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
@@ -131,7 +138,7 @@ TEST_CASE("totals: a batch, a reservation, a forecast, a comparison and a dummy 
   CHECK(batch["rows"][0]["totals"].get<std::string>() == "0.2");
   CHECK(batch["rows"][0]["cells"].size() == 12);
   CHECK(batch["rows"][1]["consistent"] == true);
-  CHECK(batch["rows"][1]["cells"][0]["simultaneous"].is_null());
+  CHECK(batch["rows"][1]["cells"][0]["simultaneous"].is_array());
   CHECK_FALSE(batch["rows"][2].contains("totals"));
   const Result planned = bench.run(
       {"plan", "clinic", "--batch", "batch.csv", "--totals", "0.3", "--ledger", "l.epsilog", "--json"});
@@ -193,5 +200,12 @@ TEST_CASE("totals: what has none is refused where it is written, and costs nothi
   refused({"units", "--by", "ward", "--totals", "0.2", "--consistent"},
           "cells of 'units' add up to no total");
   refused({"count", "--by", "ward", "--consistent"}, "--consistent: goes with --totals");
+  refused({"count", "--by", "ward", "--totals", "0.2", "--consistent", "--suppress-below", "5"},
+          "cells that add up to their totals give every hidden one back");
+  bench.write("both.csv",
+              "statistic,epsilon,by,totals,consistent,suppress_below\ncount,0.1,ward,0.5,true,5\n");
+  const Result both = bench.run({"release", "clinic", "--batch", "both.csv", "--ledger", "l.epsilog"});
+  CHECK(both.exit == 2);
+  CHECK(contains(both.err, "give every hidden one back"));
   CHECK(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out.empty());
 }

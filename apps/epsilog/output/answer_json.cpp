@@ -29,24 +29,44 @@ Json decimal_or_null(const Rational& value) {
 
 enum class Bounding { each, together };
 
-/// Of one cell, for each alpha, rounded outward, without ends where nothing is said; null where there is
-/// none.
-Json intervals_json(const std::vector<engine::CellIntervals>& intervals, std::size_t cell, Bounding which) {
+/// null where an interval is the whole range, and where no size is enough.
+Json holds_from_json(const std::optional<Rational>& size, bool whole) {
+  return !size || whole ? Json(nullptr) : Json(accounting::text_up(*size, kDigits));
+}
+
+/// Of one cell, for each alpha, rounded outward; null where there is none.
+Json intervals_json(const engine::Answer& answer, const std::vector<engine::CellIntervals>& intervals,
+                    std::size_t cell, Bounding which) {
   Json list = Json::array();
-  bool told = false;
   for (const engine::CellIntervals& one : intervals) {
     const auto& cells = which == Bounding::each ? one.each : one.together;
     if (cell >= cells.size()) return nullptr;
-    const bool nothing = one.says_nothing(cells[cell]);
-    told = told || !nothing;
-    list.push_back(
-        ObjectOf(3)
-            .with("alpha", accounting::text(one.alpha))
-            .with("low", nothing ? Json(nullptr) : Json(accounting::text_down(cells[cell].low, kDigits)))
-            .with("high", nothing ? Json(nullptr) : Json(accounting::text_up(cells[cell].high, kDigits)))
-            .made());
+    const auto& [low, high] = cells[cell];
+    const bool days = asks_days(answer), whole = one.is_whole_range(cell, cells[cell]);
+    const engine::CellGroup& group = one.group_of(cell);
+    const auto& size = which == Bounding::each ? group.each_holds_from : group.together_holds_from;
+    list.push_back(ObjectOf(5)
+                       .with("alpha", accounting::text(one.alpha))
+                       .with("low", days ? exact_text(answer, low) : accounting::text_down(low, kDigits))
+                       .with("high", days ? exact_text(answer, high) : accounting::text_up(high, kDigits))
+                       .with("whole_range", whole)
+                       .with("holds_from", holds_from_json(size, whole))
+                       .made());
   }
-  return told ? list : Json(nullptr);
+  return list.empty() ? Json(nullptr) : list;
+}
+
+/// Of a plan: from which size on intervals that are narrower than the whole range hold.
+Json planned_sizes_json(const engine::Answer& answer) {
+  Json list = Json::array();
+  for (const engine::PlannedSizes& one : answer.planned.holds_from) {
+    list.push_back(ObjectOf(3)
+                       .with("alpha", accounting::text(one.alpha))
+                       .with("interval", holds_from_json(one.each_holds_from, false))
+                       .with("simultaneous", holds_from_json(one.together_holds_from, false))
+                       .made());
+  }
+  return list;
 }
 
 /// By one column its key; by several null, and a list of theirs. null where a column is summed over.
@@ -89,9 +109,8 @@ Json cells_json(const engine::Answer& answer, const CellRange& range, const std:
         .with("value_hex", number ? hex_or_null(values[i]) : Json(nullptr));
     if (suppressed) cell.with("suppressed", true);
     if (intervals != nullptr) {
-      cell.with("interval", suppressed ? Json(nullptr) : intervals_json(*intervals, i, Bounding::each))
-          .with("simultaneous",
-                suppressed ? Json(nullptr) : intervals_json(*intervals, i, Bounding::together));
+      cell.with("interval", intervals_json(answer, *intervals, i, Bounding::each))
+          .with("simultaneous", intervals_json(answer, *intervals, i, Bounding::together));
     }
     list.push_back(cell.made());
   }
@@ -134,7 +153,7 @@ void add_intervals(ObjectOf& object, const engine::Answer& answer) {
                      : accounting::is_quotient(answer.planned.post_processing)
                          ? "at least one row and at most rows.max rows"
                          : "at most rows.max rows";
-  object.with("interval", scalar ? intervals_json(intervals, 0, Bounding::each) : Json(nullptr))
+  object.with("interval", scalar ? intervals_json(answer, intervals, 0, Bounding::each) : Json(nullptr))
       .with("interval_of",
             intervals.empty()
                 ? Json(nullptr)
@@ -363,7 +382,7 @@ Json row_json(engine::Answer row, std::size_t number, const engine::Answer& batc
   if (!one_line(kind)) {
     const bool scalar = row.planned.record.cells.empty();
     object.with("simultaneous",
-                scalar ? intervals_json(row.released.intervals, 0, Bounding::together) : Json(nullptr));
+                scalar ? intervals_json(row, row.released.intervals, 0, Bounding::together) : Json(nullptr));
   }
   object.with("components", components_json(row, kind))
       .with("post_processing", accounting::name(row.planned.post_processing));
@@ -388,11 +407,12 @@ Json rank_accuracy_json(const engine::Answer& answer) {
   Json list = Json::array();
   for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
     for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
-      list.push_back(ObjectOf(4)
+      list.push_back(ObjectOf(5)
                          .with("quantile", quantile_text(answer, i))
                          .with("alpha", accounting::text(one.alpha))
                          .with("a", rounded_up_json(one.a))
                          .with("ties", rounded_up_json(one.ties))
+                         .with("any_value_to", any_value_to(answer, i, one).get_str())
                          .made());
     }
   }
@@ -400,10 +420,26 @@ Json rank_accuracy_json(const engine::Answer& answer) {
 }
 
 Json assumed_json(const engine::Answer& answer) {
-  return ObjectOf(2)
-      .with("count", answer.planned.assumed.value().rows)
-      .with("accuracy", accuracy_json(answer.planned.assumed.value().accuracy))
-      .made();
+  const engine::AssumedAccuracy& assumed = answer.planned.assumed.value();
+  ObjectOf object(3);
+  object.with("count", assumed.rows).with("accuracy", accuracy_json(assumed.accuracy));
+  if (assumed.quantiles.empty()) return object.made();
+  Json list = Json::array();
+  for (std::size_t i = 0; i < assumed.quantiles.size(); ++i) {
+    for (const engine::QuantileReach& one : assumed.quantiles[i]) {
+      const bool whole = one.low <= 0 && one.high >= 1;
+      list.push_back(ObjectOf(7)
+                         .with("quantile", quantile_text(answer, i))
+                         .with("alpha", accounting::text(one.alpha))
+                         .with("low", accounting::text_down(one.low, kDigits))
+                         .with("high", accounting::text_up(one.high, kDigits))
+                         .with("ties", rounded_up_json(one.ties))
+                         .with("whole_range", whole)
+                         .with("holds_from", holds_from_json(Rational(assumed.rows), whole))
+                         .made());
+    }
+  }
+  return object.with("quantiles", std::move(list)).made();
 }
 
 const char* decision_word(const engine::Answer& answer) {
@@ -462,7 +498,10 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("accounts", accounts_json(answer.recorded.accounts))
       .with("post_processing", accounting::name(answer.planned.post_processing))
       .with("notes", answer.planned.notes);
-  if (kind == AnswerKind::plan) object.with("advice", answer.planned.advice);
+  if (kind == AnswerKind::plan) {
+    if (answer.rows.empty()) object.with("holds_from", planned_sizes_json(answer));
+    object.with("advice", answer.planned.advice);
+  }
   object.with("reasons", reason_list(answer));
   if (!answer.rows.empty()) object.with("rows", rows_json(answer, kind));
   if (!one_line(kind)) object.with("same_question", or_null(answer.asked.same_question));

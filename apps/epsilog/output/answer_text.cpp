@@ -7,6 +7,7 @@
 #include "accounts_text.hpp"
 #include "cells_text.hpp"
 #include "epsilog/engine/held_calendar.hpp"
+#include "intervals_text.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"
@@ -15,10 +16,6 @@ namespace epsilog::command {
 namespace {
 
 using accounting::Rational;
-
-std::string field(std::string_view name, const std::string& text) {
-  return fmt::format("  {:<11}{}\n", name, printable(text));
-}
 
 std::string subject(const engine::Answer& answer) {
   const std::string rows = answer.rows.empty() ? "" : fmt::format(" of {} rows", answer.rows.size());
@@ -31,24 +28,6 @@ std::string subject(const engine::Answer& answer) {
   if (answer.asked.suppress_below)
     text += " suppressed below " + accounting::text(*answer.asked.suppress_below);
   return printable(text);
-}
-
-/// Of quantiles: how many rows lie between the value and the rank asked for.
-std::string rank_accuracy_text(const engine::Answer& answer, const Style& style) {
-  std::string text;
-  for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
-    for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
-      const bool divided = one.ties.rational() > 0;
-      text += field(
-          text.empty() ? "accuracy" : "",
-          fmt::format(
-              "with {} confidence within {} rows of rank {} n{}", confidence_text(one.alpha),
-              error_text(one.a, style), quantile_text(answer, i),
-              divided ? fmt::format(", and {} times the most rows at one value", error_text(one.ties, style))
-                      : ""));
-    }
-  }
-  return text;
 }
 
 /// Of a table with totals: of what a component's accuracy is.
@@ -87,41 +66,12 @@ std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   return text;
 }
 
-/// " ± 412 (95 %)", or " [0, 36] (95 %)"; "" without intervals. Of an answer without cells.
-std::string intervals_text(const engine::Answer& answer, const Style& style) {
-  std::string text;
-  for (const engine::CellIntervals& one : answer.released.intervals) {
-    if (one.says_nothing(one.each.at(0))) continue;
-    text += (text.empty() ? " " : ", ") + interval_text(answer, 0, one.each.at(0), style) + " (" +
-            confidence_text(one.alpha) + ")";
-  }
-  return text;
-}
-
-/// What the intervals are for, of a batch each such note of a row once; "" without.
-std::string intervals_note(const engine::Answer& answer, const Style& style) {
-  std::string notes;
-  for (const engine::Answer& row : answer.rows) {
-    const std::string note = intervals_note(row, style);
-    if (notes.find(note) == std::string::npos) notes += note;
-  }
-  if (answer.released.intervals.empty() || is_two_way(answer, style)) return notes;
-  const bool quotient = answer.planned.record.components.size() > 1 || asks_proportion(answer);
-  const std::string of = "of the answer after max_rows, clamping and dropping, for ";
-  if (asks_ratio(answer)) {
-    return field("interval", of + "rows that") +
-           field("", "divide by more than 0, at most rows.max; not of a population");
-  }
-  return field("interval", of + (quotient ? "one to" : "at most")) +
-         field("", "rows.max rows; not of a population they are a sample of");
-}
-
 std::string precision_text(const ledger::ComponentRecord& component) {
   return component.precision == 0 ? "" : fmt::format(", {} bits", component.precision);
 }
 
 /// Requires  it has a bound.
-std::string range_text(const ledger::ComponentRecord& component) {
+std::string bound_text(const ledger::ComponentRecord& component) {
   const std::string bound = grouped(short_text(*component.bound));
   if (!component.centre || *component.centre == 0) return bound;
   return bound + " about " + grouped(short_text(*component.centre));
@@ -133,7 +83,7 @@ std::string parameters_text(const ledger::ComponentRecord& component) {
   if (component.sensitivity_l2_squared) {
     text += ", L2 squared " + short_text(*component.sensitivity_l2_squared);
   }
-  if (component.bound) text += ", bound " + range_text(component);
+  if (component.bound) text += ", bound " + bound_text(component);
   text += component.bound ? ", lambda " : ", scale ";
   return text + short_text(component.lambda) + ", grid " + short_text(component.grid);
 }
@@ -307,7 +257,8 @@ std::string rows_text(const engine::Answer& answer, const std::string& heading, 
     const bool told = !heading.empty() && !row.released.values.empty();
     text += fmt::format("\nrow {}: ", i + 1) +
             (told ? values_text(row, heading, style) : subject(row) + "\n") + accuracy_text(row, style) +
-            field("cost", cost_text(row, style)) + mechanism_text(row, detail, style);
+            narrow_intervals_note(row, style) + field("cost", cost_text(row, style)) +
+            mechanism_text(row, detail, style);
   }
   return text.empty() ? text : text + "\nall rows\n";
 }
@@ -330,7 +281,8 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
   text += ": " + subject(answer) + "\n";
   text += rows_text(answer, "", Detail::with_reasons, style);
   if (!answer.planned.record.components.empty()) {
-    text += cost_and_accuracy_text(answer, style) + mechanism_text(answer, Detail::with_reasons, style);
+    text += cost_and_accuracy_text(answer, style) + narrow_intervals_note(answer, style) +
+            mechanism_text(answer, Detail::with_reasons, style);
   }
   for (const std::string& advice : answer.planned.advice) text += field("advice", advice);
   text += "\n" + touched_text(answer, style);

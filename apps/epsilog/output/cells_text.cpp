@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "intervals_text.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"
@@ -13,9 +14,23 @@ using accounting::Rational;
 
 constexpr unsigned kBarWidth = 24;
 
-Rational largest(const std::vector<Rational>& values) {
-  const auto found = std::max_element(values.begin(), values.end());
-  return found == values.end() ? Rational(0) : *found;
+/// Whether a cell is drawn as a bar: not if it is no length, not shown, or may be anything. A quantile is
+/// drawn, since its rank may be near.
+bool has_bar(const engine::Answer& answer, std::size_t i) {
+  const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
+  const bool anything = !intervals.empty() && !asks_quantiles(answer) &&
+                        intervals[0].is_whole_range(i, intervals[0].each.at(i));
+  return !anything && answer.released.values[i] > 0 && !engine::is_suppressed(answer, i) &&
+         !asks_days(answer);
+}
+
+/// 0 without any.
+Rational longest_bar(const engine::Answer& answer) {
+  Rational most = 0;
+  for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
+    if (has_bar(answer, i)) most = std::max(most, answer.released.values[i]);
+  }
+  return most;
 }
 
 /// Several quantiles are no column: their keys stand under none.
@@ -66,7 +81,7 @@ bool fits(const std::string& text, const Style& style) {
 
 std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style,
                        unsigned bar_width) {
-  const Rational most = largest(answer.released.values);
+  const Rational most = longest_bar(answer);
   const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
   std::vector<Table::Heading> columns;
   for (std::string& name : grouping_headings(answer)) columns.push_back({std::move(name)});
@@ -81,17 +96,12 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
     std::vector<std::string> row;
     for (const auto& key : answer.planned.record.cells.of(i)) row.push_back(key_text(key));
     row.push_back(released_text(answer, i, style));
-    const bool suppressed = engine::is_suppressed(answer, i);
-    const auto told = [&](const engine::CellIntervals& of, const mechanisms::AnswerInterval& interval) {
-      return suppressed || of.says_nothing(interval) ? "" : interval_text(answer, i, interval, style);
-    };
-    for (const engine::CellIntervals& one : intervals) row.push_back(told(one, one.each.at(i)));
+    for (const engine::CellIntervals& one : intervals)
+      row.push_back(told_interval(answer, i, one, one.each.at(i), style));
     for (const engine::CellIntervals& one : intervals) {
-      if (style.verbose) row.push_back(told(one, one.together.at(i)));
+      if (style.verbose) row.push_back(told_interval(answer, i, one, one.together.at(i), style));
     }
-    row.push_back(most > 0 && answer.released.values[i] > 0 && !suppressed && !asks_days(answer)
-                      ? bar(answer.released.values[i], most, bar_width, style)
-                      : "");
+    row.push_back(has_bar(answer, i) ? bar(answer.released.values[i], most, bar_width, style) : "");
     table.add(std::move(row));
   }
   return table.text(style);

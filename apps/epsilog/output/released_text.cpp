@@ -208,6 +208,12 @@ std::string interval_text(const engine::Answer& answer, std::size_t i,
     const Rational half = std::max<Rational>(interval.high - *shown, *shown - interval.low);
     return std::string(style.utf8 ? "\u00b1 " : "+- ") + error_text(half, style);
   }
+  return range_text(answer, interval);
+}
+
+std::string range_text(const engine::Answer& answer, const mechanisms::AnswerInterval& interval) {
+  if (asks_days(answer))
+    return "[" + exact_text(answer, interval.low) + ", " + exact_text(answer, interval.high) + "]";
   const Rational width = interval.high - interval.low;
   const Rational unit = accounting::power_of_ten(width > 0 ? order_of(width) - 2 : kFinestPlace);
   // What has three digits is told as it is: mostly an end of the range, as it was declared.
@@ -216,6 +222,12 @@ std::string interval_text(const engine::Answer& answer, std::size_t i,
   };
   return "[" + end(interval.low, accounting::floor(interval.low / unit) * unit) + ", " +
          end(interval.high, accounting::ceil(interval.high / unit) * unit) + "]";
+}
+
+accounting::Integer any_value_to(const engine::Answer& answer, std::size_t i,
+                                 const engine::Accuracy& accuracy) {
+  const Rational quantile = accounting::parse_rational(quantile_text(answer, i), "quantile");
+  return engine::any_value_to(quantile, accuracy.a.rational());
 }
 
 std::string error_text(const Rational& error, const Style& style) {

@@ -31,6 +31,10 @@ inline constexpr std::string_view kSuppressed = "x";
 [[nodiscard]] std::string interval_text(const engine::Answer& answer, std::size_t i,
                                         const mechanisms::AnswerInterval& interval, const Style& style);
 
+/// An interval by both of its ends: "[0, 36]", of dates "[2024-01-01, 2024-12-31]".
+[[nodiscard]] std::string range_text(const engine::Answer& answer,
+                                     const mechanisms::AnswerInterval& interval);
+
 /// A key as a person reads it: "total" where its column is summed over.
 [[nodiscard]] std::string key_text(const std::optional<std::string>& key);
 /// The keys of cell `i`, a column each: "A" or "A, 2024". Requires  i < the number of cells.
@@ -59,6 +63,11 @@ inline constexpr std::string_view kSuppressed = "x";
 [[nodiscard]] std::string exact_text(const engine::Answer& answer, const accounting::Rational& value);
 /// The quantile with that index, as asked. Requires  asks_quantiles(answer), and there is one.
 [[nodiscard]] std::string quantile_text(const engine::Answer& answer, std::size_t i);
+
+/// The largest number of rows of which the quantile with that index may be any value, at that accuracy.
+/// Requires  asks_quantiles(answer), and there is one.
+[[nodiscard]] accounting::Integer any_value_to(const engine::Answer& answer, std::size_t i,
+                                               const engine::Accuracy& accuracy);
 
 /// An error, rounded up to three digits; every digit if the style is verbose.
 [[nodiscard]] std::string error_text(const accounting::Rational& error, const Style& style);

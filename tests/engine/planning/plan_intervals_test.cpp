@@ -239,7 +239,7 @@ TEST_CASE(
             const std::vector<Rational> values =
                 accounting::post_process(plan.derivation.post_processing, parts);
             const AnswerInterval told = intervals.of(parts, values).front().each.front();
-            const AnswerInterval box = boxed(plan, alpha, sum, count);
+            const AnswerInterval box = boxed(plan, shown_alpha(plan, alpha), sum, count);
             CAPTURE(mechanism, epsilon, accounting::text(alpha), times, mean, told.low.get_d(),
                     told.high.get_d(), box.low.get_d(), box.high.get_d());
             CHECK(within(told, box.low, box.high));
@@ -284,7 +284,7 @@ TEST_CASE("plan intervals: a proportion's are narrower than a box of its counts"
                 intervals.of({{with, other}}, std::vector<Rational>{with / (with + other)})
                     .front()
                     .each.front();
-            const AnswerInterval box = boxed(plan, alpha, with, other);
+            const AnswerInterval box = boxed(plan, shown_alpha(plan, alpha), with, other);
             CAPTURE(mechanism, epsilon, accounting::text(alpha), rows, percent);
             CHECK(within(told, box.low, box.high));
             const double ratio = Rational((told.high - told.low) / (box.high - box.low)).get_d();
@@ -370,7 +370,7 @@ TEST_CASE("plan intervals: a ratio's end where its parts do, and say nothing whe
     const CellIntervals one = intervals.of(drawn, values).at(0);
     CHECK(within(one.each.at(0), 0, 500'000'000));
     CHECK((one.each[0].low <= values[0] && values[0] <= one.each[0].high));
-    return std::pair(one.each[0], one.says_nothing(one.each[0]));
+    return std::pair(one.each[0], one.is_whole_range(0, one.each[0]));
   };
   const auto [many, nothing] = told(8'000'000, 2'000'000);
   CHECK_FALSE(nothing);

@@ -61,7 +61,7 @@ TEST_CASE("ratio: without noise it is that of the rows that have both, in each c
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
 }
 
-TEST_CASE("ratio: an interval is told where 0 is no plausible denominator, and none where it is",
+TEST_CASE("ratio: an interval is the whole range where 0 is a plausible denominator, and else it is not",
           "[engine][ratio][intervals]") {
   const Clinic clinic(kMuch, kWhole);
   Engine engine = clinic.open();
@@ -70,18 +70,18 @@ TEST_CASE("ratio: an interval is told where 0 is no plausible denominator, and n
   const Answer by = engine.release(request("ratio:cost,age", kNearly, "", "ward"), bits, alphas);
   REQUIRE(by.released.intervals.size() == 1);
   const engine::CellIntervals& told = by.released.intervals[0];
-  REQUIRE(told.everything.has_value());
-  CHECK((told.everything->low == 0 && told.everything->high == 500'000'000));
+  REQUIRE(told.groups.size() == 1);
+  CHECK((told.groups[0].range.low == 0 && told.groups[0].range.high == 500'000'000));
   REQUIRE((told.each.size() == 3 && told.together.size() == 3));
   for (const auto& of_cells : {told.each, told.together}) {
-    CHECK_FALSE(told.says_nothing(of_cells[0]));
+    CHECK_FALSE(told.is_whole_range(0, of_cells[0]));
     CHECK((of_cells[0].low <= Rational(413275, 12300) && of_cells[0].high >= Rational(413275, 12300)));
     CHECK(Rational(of_cells[0].high - of_cells[0].low) < Rational(1, 10));
-    CHECK_FALSE(told.says_nothing(of_cells[1]));
-    CHECK(told.says_nothing(of_cells[2]));
+    CHECK_FALSE(told.is_whole_range(1, of_cells[1]));
+    CHECK(told.is_whole_range(2, of_cells[2]));
   }
   const Answer blurred = engine.release(request("ratio:cost,age", "0.01"), bits, alphas);
-  CHECK(blurred.released.intervals[0].says_nothing(blurred.released.intervals[0].each[0]));
+  CHECK(blurred.released.intervals[0].is_whole_range(0, blurred.released.intervals[0].each[0]));
 }
 
 TEST_CASE("ratio: what is recorded is what was proved, each sum by its share, and a retry is free",

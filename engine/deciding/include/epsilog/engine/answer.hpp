@@ -22,7 +22,8 @@ namespace epsilog::engine {
 /// How accurate an answer of so many rows, or that of each cell of so many, would be.
 struct AssumedAccuracy {
   std::int64_t rows = 0;
-  std::vector<Accuracy> accuracy;  ///< [alpha]
+  std::vector<Accuracy> accuracy;                          ///< [alpha]; empty for quantiles
+  std::vector<std::vector<QuantileReach>> quantiles = {};  ///< [quantile][alpha]; of quantiles alone
 };
 
 /// What plan, release, show and history report: what was asked, what that means, what became of it, and what
@@ -55,6 +56,8 @@ struct Answer {
     /// [component][alpha], of each cell of that component; of quantiles [quantile][alpha], in ranks.
     std::vector<std::vector<Accuracy>> accuracy;
     std::optional<AssumedAccuracy> assumed = {};  ///< of plans and forecasts, where a count was assumed
+    std::vector<PlannedSizes> holds_from =
+        {};  ///< [alpha], of a plan of one question; of a release its intervals say it
     /// How the answer follows from what is drawn.
     accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
     std::vector<std::string> notes;        ///< what every report says about these budgets
