@@ -2170,7 +2170,7 @@ class History:
         require(not alone or ("why" in record and not restored and "dropped" not in record),
                 "has a reason, and no lines of a replica", "cause")
         require(("remembered" in record) == ("found" in record), "stands beside the other number", "remembered")
-        require("found" not in record or record["cause"] == "rolled_back", "goes with an accepted rollback", "found")
+        require("found" not in record or "why" in record, "has a reason where a rollback was accepted", "why")
         require(record.get("found", 0) <= self.lines, "is more lines than stand before it", "found")
         numbers = [f"{record[name]} lines {name}" for name in ("restored", "dropped", "remembered", "found")
                    if name in record]

@@ -100,6 +100,7 @@ engine::EngineOptions engine_options(const Configuration& configuration) {
   options.wait_ms = 10'000;
   options.folders = folders_of(configuration);
   if (configuration.answers) options.answers = {configuration.answers->after, configuration.answers->every};
+  options.conceals_datasets = true;
   options.warn = [](const std::string& text) { say("warning: " + without_paths(text)); };
   options.unreadable = [](const engine::UnreadableDecision& one) {
     say("warning: decision " + (one.decision_id.empty() ? "of an id that cannot be read" : one.decision_id) +
@@ -166,7 +167,8 @@ class Daemon final {
               return engine::audit_verify(ledger, progress, storage);
             }),
         api_(Parts{engine_, view_, admission_, refusals_, metrics_, audits_, engine_.ledger_id(),
-                   configuration_.ledger, ::geteuid()},
+                   configuration_.ledger, ::geteuid(),
+                   [](const std::string& text) { say("warning: " + text); }},
              configuration_.limits.refusals),
         server_(api_, connection_limits(configuration_.limits)) {
     check_policy(engine_);

@@ -357,7 +357,7 @@ class AskerForms final {
                                return statistic.kind != StatisticKind::value;
                              });
     forms.delta = gaussian || forms.batch_with_delta;
-    forms.most_delta = cap_of_one_release(dataset_, any(Measure::approximate), ledger::kRules).delta;
+    forms.most_delta = cap_of_one_release(dataset_, any(Measure::approximate)).delta;
     return forms;
   }
   [[nodiscard]] bool may_ask(const Asker& asker) const {

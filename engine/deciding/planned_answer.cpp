@@ -63,6 +63,14 @@ void withhold(Answer& answer) {
   for (Answer& row : answer.rows) row.released = {};
 }
 
+void withhold_plan(Answer& answer) {
+  Answer::Planned asked;
+  asked.policy_version = answer.planned.policy_version;
+  if (!answer.planned.rho) asked.record.requested = answer.planned.record.requested;
+  answer.planned = std::move(asked);
+  for (Answer& row : answer.rows) withhold_plan(row);
+}
+
 bool is_suppressed(const Answer& answer, std::size_t cell) {
   const std::optional<Rational>& least = answer.asked.suppress_below;
   if (!least) return false;
@@ -76,7 +84,9 @@ void add_judgement(Answer& answer, const Judgement& judgement, const std::vector
   answer.recorded.state = judgement.state;
   answer.recorded.reasons = judgement.decision.reasons();
   answer.recorded.reasons_count = judgement.decision.count();
-  if (!closes_the_door(answer.recorded.reasons)) answer.recorded.accounts = account_states(debits);
+  const bool closed = closes_the_door(answer.recorded.reasons);
+  if (closed) withhold_plan(answer);
+  if (!closed) answer.recorded.accounts = account_states(debits);
 }
 
 }  // namespace epsilog::engine

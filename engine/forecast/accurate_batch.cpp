@@ -124,8 +124,8 @@ AccurateBatch Engine::accurate_batch(Request batch, std::span<const Exact> wante
   Counts counts(rows);
   if (!assumed_counts.empty()) {
     ledger::Snapshot view = state_->snapshot();
-    counts =
-        counts_that_matter(state_->active_policy(view)->policy.dataset(batch.dataset), batch, assumed_counts);
+    const auto active = state_->active_policy(view);
+    counts = counts_that_matter(state_->asked_dataset(active->policy, batch), batch, assumed_counts);
   }
   LeastEpsilons least(*this, batch, wanted, alpha, std::move(counts));
   AccurateBatch result;

@@ -73,7 +73,7 @@ class Comparer {
   Comparer(EngineState& state, ledger::Snapshot& view, const Request& request)
       : state_(state),
         applied_(state.active_policy(view)),
-        dataset_(applied_->policy.dataset(request.dataset)),
+        dataset_(state.asked_dataset(applied_->policy, request)),
         request_(request),
         view_(view),
         calendar_time_(view.calendar_time()) {

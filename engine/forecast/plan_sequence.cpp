@@ -85,7 +85,7 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   if (binding.replay) return state.engine.replayed(*binding.replay, state.view, alphas);
   require_within_caps(request, canonical);
   const Policy& policy = state.applied->policy;
-  const Dataset& dataset = policy.dataset(request.dataset);
+  const Dataset& dataset = state.engine.asked_dataset(policy, request);
   require_askable(dataset, request);
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
   require_answerable(dataset, request, *plan);

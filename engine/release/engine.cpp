@@ -55,7 +55,7 @@ Answer Engine::plan(const Request& request, const Alphas& alphas,
                     std::optional<std::int64_t> assumed_count) const {
   ledger::Snapshot view = state_->snapshot();
   const auto applied = state_->active_policy(view);
-  const Dataset& dataset = applied->policy.dataset(request.dataset);
+  const Dataset& dataset = state_->asked_dataset(applied->policy, request);
   const std::string canonical = canonical_request(request);
   require_within_caps(request, canonical);
   require_askable(dataset, request);

@@ -11,11 +11,13 @@
 #include "canonical_request.hpp"
 #include "checkpoint_keeper.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "group_line.hpp"
+#include "later_policy.hpp"
 #include "request_act.hpp"
-#include "request_rules.hpp"
+#include "request_sight.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -137,6 +139,14 @@ std::shared_ptr<const AppliedPolicy> EngineState::policy(ledger::Snapshot& view,
   return found;
 }
 
+const Dataset& EngineState::asked_dataset(const Policy& active, const Request& request) const {
+  if (!options.conceals_datasets) return active.dataset(request.dataset);
+  const Dataset* const dataset = find_dataset(active, request.dataset);
+  if (dataset == nullptr || !may_ask(active, *dataset, request.principal))
+    throw ConcealedDataset(request.dataset);
+  return *dataset;
+}
+
 void EngineState::remember_policies(ledger::Snapshot& view) {
   view.each_policy_version([this](const ledger::PolicyVersion& version) { (void)remembered(version); });
 }
@@ -227,8 +237,10 @@ Answer EngineState::replayed(const ledger::StoredDecision& stored, ledger::Snaps
   const auto family = family_of(view, stored.id);
   Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
   answer.recorded.replayed = true;
-  if (family && !answer.recorded.token.empty()) {
-    withhold_from(family->root.draft.principal, answer, active_policy(view)->policy, family->request());
+  // It is told to who asked it, who sees all of it but perhaps the token.
+  if (!answer.recorded.token.empty()) {
+    const Viewer asker{answer.asked.asker};
+    answer = as_seen_by(active_policy(view)->policy, asker, std::move(answer));
   }
   add_log(answer, family ? family->told() : stored, view);
   return answer;
@@ -250,13 +262,6 @@ void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapsho
   } catch (const LedgerCorrupt&) {
     // What was answered does not depend on the tree.
   }
-}
-
-void withhold_from(const std::string& who, Answer& answer, const Policy& active, const Request& request) {
-  const std::vector<std::string>* const suppliers = suppliers_of(active, request);
-  if (suppliers == nullptr) return;
-  if (who != request.principal) withhold(answer);
-  if (std::find(suppliers->begin(), suppliers->end(), who) == suppliers->end()) answer.recorded.token.clear();
 }
 
 namespace {
@@ -324,7 +329,9 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   const Decision decision = parse_reasons(stored.draft.reasons);
   answer.recorded.reasons = decision.reasons();
   answer.recorded.reasons_count = decision.count();
-  if (!closes_the_door(answer.recorded.reasons)) answer.recorded.accounts = stored.accounts;
+  const bool closed = closes_the_door(answer.recorded.reasons);
+  if (closed) withhold_plan(answer);
+  if (!closed) answer.recorded.accounts = stored.accounts;
   if (stored.release) {
     answer.planned.record = *stored.release;
     answer.planned.post_processing = stored.post_processing.kind;

@@ -65,6 +65,10 @@ struct EngineState {
   /// Throws  LedgerCorrupt if there is no such version.
   [[nodiscard]] std::shared_ptr<const AppliedPolicy> policy(ledger::Snapshot& view, std::int64_t version);
 
+  /// The dataset of the request, for whoever asks anew.
+  /// Throws  NotFound; ConcealedDataset (concealed_dataset.hpp) in its place where EngineOptions say so.
+  [[nodiscard]] const Dataset& asked_dataset(const Policy& active, const Request& request) const;
+
   /// Parses every version now, so that a walk over the history needs no second query.
   void remember_policies(ledger::Snapshot& view);
 
@@ -118,9 +122,6 @@ struct EngineState {
 /// which the caller's COMMIT made durable, or in that of today.
 void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapshot& view,
              const std::optional<ledger::TreeHead>& tree = std::nullopt);
-/// Of a request whose value the policy has others hand in: who asked is told the value and not the data
-/// token, those others the token and not the value, anybody else neither.
-void withhold_from(const std::string& who, Answer& answer, const Policy& active, const Request& request);
 /// Fills in what only a recorded decision has.
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
 

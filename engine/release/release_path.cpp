@@ -230,8 +230,8 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
     result.replay = std::move(key.replay);
     return result;
   }
+  result.dataset = &state.asked_dataset(result.applied->policy, request);
   require_within_caps(request, result.canonical);
-  result.dataset = &result.applied->policy.dataset(request.dataset);
   require_askable(*result.dataset, request);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
   require_answerable(*result.dataset, request, *result.plan);
@@ -254,7 +254,7 @@ std::optional<Prepared> prepared_ahead(EngineState& state, const Request& reques
     result.plan = state.plans.known(result.applied->version.version, result.canonical);
     if (!result.plan) return std::nullopt;
     require_within_caps(request, result.canonical);
-    result.dataset = &result.applied->policy.dataset(request.dataset);
+    result.dataset = &state.asked_dataset(result.applied->policy, request);
     require_askable(*result.dataset, request);
     require_answerable(*result.dataset, request, *result.plan);
     check_supplied(request, *result.plan);

@@ -19,6 +19,7 @@
 #include "request_act.hpp"
 #include "request_draft.hpp"
 #include "request_rules.hpp"
+#include "request_sight.hpp"
 #include "row_answer.hpp"
 #include "source_location.hpp"
 #include "supplied_bits.hpp"
@@ -138,9 +139,7 @@ Answer settled(EngineState& state, const std::string& id, const Asker& by, std::
     Waiting step = waiting(state, id);
     step.tree = &tree;
     if (once(step) != Attempt::over) continue;
-    Answer answer = standing(state, step.root(), alphas, tree);
-    withhold_from(by.name, answer, step.active->policy, step.request);
-    return answer;
+    return as_seen_by(step.active->policy, {by.name}, standing(state, step.root(), alphas, tree));
   }
   throw LedgerBusy("the policy kept changing; nothing was done, retry");
 }

@@ -8,13 +8,13 @@
 #include <variant>
 
 #include "ascii.hpp"
+#include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "problem.hpp"
+#include "sight.hpp"
 
 namespace epsilog::serve {
 namespace {
-
-using engine::Duty;
 
 /// "localhost" and "localhost:8080": over a socket of this machine there is no other, and a page of elsewhere
 /// that a browser was led here by has its own.
@@ -50,37 +50,6 @@ void check_head(const Route& route, const RequestHead& head) {
     if (std::find(route.parameters.begin(), route.parameters.end(), name) == route.parameters.end()) {
       throw Refused(400, "bad_parameter", "the parameter '" + name.substr(0, 60) + "' is not known here");
     }
-  }
-}
-
-/// Throws  Refused (403).
-void check_access(const Route& route, const Caller& caller) {
-  const auto need = [](bool has, const char* code, const char* detail) {
-    if (!has) throw Refused(403, code, detail);
-  };
-  switch (route.who) {
-    case Who::everybody:
-    case Who::known:
-      return;
-    case Who::asker:
-      return need(!caller.keeper(), "cannot_ask",
-                  "who keeps the machine holds duties and cannot ask or approve");
-    case Who::curator:
-      return need(caller.has(Duty::curate), "duty_required", "the duty 'curate' is required");
-    case Who::curator_socket:
-      need(caller.has(Duty::curate), "duty_required", "the duty 'curate' is required");
-      return need(caller.curator_socket, "curator_socket_required",
-                  "this is done over the curator socket alone");
-    case Who::auditor:
-      return need(caller.has(Duty::audit), "duty_required", "the duty 'audit' is required");
-    case Who::overseer:
-      return need(caller.has(Duty::curate) || caller.has(Duty::audit), "duty_required",
-                  "the duty 'curate' or 'audit' is required");
-    case Who::operating:
-      return need(caller.has(Duty::operate), "duty_required", "the duty 'operate' is required");
-    case Who::on_duty:
-      return need(caller.has(Duty::curate) || caller.has(Duty::audit) || caller.has(Duty::operate),
-                  "duty_required", "the duty 'curate', 'audit' or 'operate' is required");
   }
 }
 
@@ -130,6 +99,18 @@ std::size_t Api::refusals_left(const Caller& caller) {
       .retry_in(60);
 }
 
+void Api::count_concealed(const Call& call, const engine::ConcealedDataset& none) {
+  if (call.caller.keeper()) return;
+  parts_.refusals.add(call.caller.who.name, ledger::wall_clock_ms());
+  if (!parts_.warn) return;
+  const bool known = declared(call.caller, none.dataset()) != nullptr;
+  // A name that the policy does not have is a text of the caller's, and stays out of the log.
+  parts_.warn("'" + call.caller.who.name + "' (" + call.caller.who.via + ") asked for " +
+              (known ? "dataset '" + none.dataset() + "', which is not theirs"
+                     : std::string("a dataset that is not declared")) +
+              ": " + std::string(call.route.method) + " " + std::string(call.route.path));
+}
+
 Response Api::routed(const Route& route, const std::string& id, const RequestHead& head, const Peer& peer,
                      Body& body) {
   check_head(route, head);
@@ -146,13 +127,17 @@ Response Api::routed(const Route& route, const std::string& id, const RequestHea
   std::size_t left = 0;
   if (route.who != Who::everybody) {
     left = refusals_left(*caller);
-    check_access(route, *caller);
+    require_access(route, *caller);
   }
-  Call call{parts_, head, body, *caller, std::get<Admission::Entry>(admitted), id, left};
+  Call call{parts_, route, head, peer, body, std::move(*caller), std::get<Admission::Entry>(admitted),
+            id,     left};
   try {
     return route.answer(call);
   } catch (const Refused&) {
     throw;
+  } catch (const engine::ConcealedDataset& none) {
+    count_concealed(call, none);
+    return problem(none, "");
   } catch (const std::exception& error) {
     return problem(error, call.about);
   }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "call.hpp"
+#include "epsilog/engine/concealed_dataset.hpp"
 #include "route.hpp"
 #include "service.hpp"
 
@@ -35,6 +36,9 @@ class Api final : public Service {
                                 const Peer& peer, Body& body);
   /// How often the caller may still be refused in this hour, once at least. Throws  Refused (429).
   [[nodiscard]] std::size_t refusals_left(const Caller& caller);
+
+  /// A dataset that is not there for the caller: counts as a refusal, and the daemon's log says who asked.
+  void count_concealed(const Call& call, const engine::ConcealedDataset& none);
 
   Parts parts_;
   std::atomic<std::size_t> refusals_per_hour_;

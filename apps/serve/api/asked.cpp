@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "problem.hpp"
+#include "sight.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -162,10 +164,14 @@ Asked asked(std::string_view text, const RequestHead& head, const Caller& caller
   return asked(body, head.header("idempotency-key"), caller, asking);
 }
 
-Asked asked(BodyObject& body, const std::string* header_key, const Caller& caller, Asking asking) {
+namespace {
+
+/// All of the body but the dataset, which was read.
+Asked read(BodyObject& body, const std::string* header_key, const Caller& caller, Asking asking,
+           std::string dataset) {
   Asked result;
   engine::Request& request = result.request;
-  request.dataset = body.required_string("dataset");
+  request.dataset = std::move(dataset);
   auto rows = asking == Asking::forecast ? std::nullopt : body.taken_list("rows");
   if (rows) {
     request.rows = rows_of(std::move(*rows), asking);
@@ -197,6 +203,20 @@ Asked asked(BodyObject& body, const std::string* header_key, const Caller& calle
   }
   body.expect_no_more();
   return result;
+}
+
+}  // namespace
+
+Asked asked(BodyObject& body, const std::string* header_key, const Caller& caller, Asking asking) {
+  const std::string dataset = body.required_string("dataset");
+  const bool may_be_retry = asking == Asking::release || asking == Asking::reservation;
+  if (!may_be_retry) require_askable(caller, dataset);
+  try {
+    return read(body, header_key, caller, asking, dataset);
+  } catch (const std::exception&) {
+    require_askable(caller, dataset);
+    throw;
+  }
 }
 
 }  // namespace epsilog::serve

@@ -29,7 +29,9 @@ struct Asked {
 
 /// Throws  BadBody, InvalidParameter: what is wrong with the body; Refused: the key is missing where budget
 /// is spent,
-///         or is not the one of the header.
+///         or is not the one of the header. engine::ConcealedDataset, whatever else is wrong, where the
+///         caller may not ask the dataset; but for what bears a key, which may be a retry: the engine says
+///         that of it.
 [[nodiscard]] Asked asked(std::string_view body, const RequestHead& head, const Caller& caller,
                           Asking asking);
 /// The same of a body that was read; `header_key` is the Idempotency-Key, nullptr without.

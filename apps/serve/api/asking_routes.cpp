@@ -2,10 +2,12 @@
 #include "answer_json.hpp"
 #include "asked.hpp"
 #include "batch.hpp"
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "forecast_output.hpp"
 #include "route.hpp"
+#include "sight.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -45,6 +47,18 @@ Response forecast(Call& call) {
       200, command::forecast_json(call.parts.ledger_id, asks.request, {asks.count, asks.accuracy}, found));
 }
 
+/// What the engine decides of the request. That something else is wrong with it is told to those alone who
+/// may ask its dataset.
+template <class Decide>
+engine::Answer decided(const Call& call, const engine::Request& request, const Decide& decide) {
+  try {
+    return decide();
+  } catch (const InvalidParameter&) {
+    require_askable(call.caller, request.dataset);
+    throw;
+  }
+}
+
 /// One request, which may be a batch of rows, or several under `requests`; a larger body is for either.
 Response release(Call& call) {
   const std::string text = call.read_body(kBatchBody);
@@ -57,14 +71,16 @@ Response release(Call& call) {
   admit(call, text, asks);
   call.about = asks.request.dataset;
   mechanisms::SystemBits bits;
-  engine::Answer answer = call.engine().release(asks.request, bits, asks.alphas);
+  engine::Answer answer =
+      decided(call, asks.request, [&] { return call.engine().release(asks.request, bits, asks.alphas); });
   call.parts.view.recorded();
   return decision(call, std::move(answer), 201);
 }
 
 Response reserve(Call& call) {
   const Asked asks = read_question(call, Asking::reservation);
-  engine::Answer answer = call.engine().reserve(asks.request, asks.alphas);
+  engine::Answer answer =
+      decided(call, asks.request, [&] { return call.engine().reserve(asks.request, asks.alphas); });
   call.parts.view.recorded();
   return decision(call, std::move(answer), 201);
 }

@@ -136,13 +136,10 @@ Response read_verification(Call& call) {
   Verification found = of_call(call.parts.audits.find(call.id));
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
   if (seconds > 0 && !found.ended()) {
-    require(call.entry.wait_long());
-    call.parts.view.wait(
-        [&] {
-          found = of_call(call.parts.audits.find(call.id));
-          return found.ended();
-        },
-        std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
+    call.poll(seconds, [&](bool) {
+      found = of_call(call.parts.audits.find(call.id));
+      return found.ended();
+    });
   }
   return standing_of(call, 200, found);
 }
@@ -201,6 +198,7 @@ Response reaccount(Call& call) {
   } catch (const engine::TooManyLaws&) {
     throw too_long();
   }
+  call.decide_again();  // it took its time
   return json(200, {{"ledger_id", call.parts.ledger_id},
                     {"label", engine::kReaccountLabel},
                     {"datasets", std::move(datasets)}});

@@ -1,13 +1,18 @@
 #include "batch.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
+#include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/concealed_dataset.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "problem.hpp"
 #include "recorded_names.hpp"
+#include "sight.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -31,6 +36,8 @@ void naming(std::size_t index, const Part& part) {
     throw Refused(refused.status(), refused.code(), place(index) + refused.what());
   } catch (const InvalidParameter& error) {
     throw InvalidParameter(place(index) + error.what());
+  } catch (const engine::ConcealedDataset& none) {
+    throw engine::ConcealedDataset(none.dataset(), place(index));
   } catch (const NotFound& error) {
     throw NotFound(place(index) + error.what());
   } catch (const Underivable& error) {
@@ -65,9 +72,17 @@ void keep(std::vector<AtAlpha>& told, const std::vector<Rational>& alphas) {
   told = std::move(kept);
 }
 
+/// A retry is answered by what is on record, whatever the policy says of its question by now.
+bool is_retry(ledger::Snapshot& view, const engine::Request& request) {
+  const auto bound = view.find_key(request.principal, request.key);
+  return bound && bound->draft.request_digest == ledger::sha256_hex(engine::canonical_request(request));
+}
+
 /// Of all that it was asked to decide the engine says what is wrong with the first, not which that is.
 void name_undecidable(const Call& call, const Batch& batch) {
+  ledger::Snapshot view = call.parts.view.snapshot();
   for (std::size_t i = 0; i < batch.requests.size(); ++i) {
+    if (is_retry(view, batch.requests[i])) continue;
     naming(i, [&] { static_cast<void>(call.engine().plan(batch.requests[i], {})); });
   }
 }
@@ -88,6 +103,18 @@ std::vector<Answer> decided(const Call& call, const Batch& batch, const std::vec
   }
 }
 
+/// What a plan does not look at.
+void check_element(const Call& call, const engine::Request& request) {
+  try {
+    if (!request.rows.empty()) throw BadBody("rows: a batch is asked by itself, not among others");
+    engine::check_name(request.key, "key");
+    engine::check_name(request.purpose, "purpose");
+  } catch (const std::exception&) {
+    require_askable(call.caller, request.dataset);
+    throw;
+  }
+}
+
 }  // namespace
 
 Batch read_batch(Call& call, std::vector<BodyValue> elements) {
@@ -104,10 +131,7 @@ Batch read_batch(Call& call, std::vector<BodyValue> elements) {
       if (elements[i].kind != BodyValue::Kind::object) throw BadBody("an object is expected");
       BodyObject body(std::move(elements[i]));
       Asked one = asked(body, nullptr, call.caller, Asking::release);
-      if (!one.request.rows.empty()) throw BadBody("rows: a batch is asked by itself, not among others");
-      // Which a plan does not look at.
-      engine::check_name(one.request.key, "key");
-      engine::check_name(one.request.purpose, "purpose");
+      check_element(call, one.request);
       batch.requests.push_back(std::move(one.request));
       batch.alphas.push_back(std::move(one.alphas));
     });

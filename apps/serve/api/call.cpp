@@ -8,6 +8,7 @@
 #include "answer_output.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "problem.hpp"
+#include "route.hpp"
 #include "sight.hpp"
 
 namespace epsilog::serve {
@@ -89,7 +90,41 @@ Told told(const Call& call, Answer answer, int fresh) {
 }  // namespace
 
 void Call::run() {
+  /// A shorter wait is as long as what others recorded goes unnoticed anyway.
+  constexpr std::chrono::milliseconds kNoticed{100};
   require(entry.run());
+  if (std::chrono::steady_clock::now() - decided_at > kNoticed) decide_again();
+}
+
+std::int64_t Call::decide_again() {
+  if (route.who == Who::everybody) return parts.view.decisions();
+  const std::string was = caller.who.name;
+  const bool kept = caller.keeper();
+  Looked looked = parts.view.current(parts.refusals);
+  const std::int64_t decisions = looked.decisions;
+  caller = who_asks(head, peer, std::move(looked), parts.own_uid);
+  decided_at = std::chrono::steady_clock::now();
+  if (caller.who.name != was || caller.keeper() != kept) {
+    throw Refused(401, "not_known", "the credential belongs to another principal by now: ask again");
+  }
+  require_access(route, caller);
+  return decisions;
+}
+
+void Call::poll(std::int64_t seconds, const std::function<bool(bool changed)>& found) {
+  require(entry.wait_long());
+  std::shared_ptr<const View> view;
+  std::int64_t seen = -1;
+  parts.view.wait(
+      [&] {
+        const std::int64_t decisions = decide_again();
+        const bool changed = decisions != seen || caller.view != view;
+        seen = decisions;
+        view = caller.view;
+        return found(changed);
+      },
+      std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
+  decide_again();
 }
 
 Answer Call::shown() {
@@ -100,7 +135,7 @@ Answer Call::shown() {
     throw none_of_yours();
   }
   about = answer->asked.dataset;
-  if (sight(caller, *answer) == Sight::nothing) throw none_of_yours();
+  if (!sees(caller, *answer)) throw none_of_yours();
   return std::move(*answer);
 }
 

@@ -1,7 +1,9 @@
 // One request on its way to its answer, and what it is answered with.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,17 +31,23 @@ struct Parts {
   std::string ledger_id;
   std::string ledger_path;
   std::uint32_t own_uid = 0;
+  std::function<void(const std::string&)> warn = {};  ///< called by several threads
 };
+
+struct Route;
 
 struct Call {
   Parts& parts;
+  const Route& route;
   const RequestHead& head;
+  const Peer& peer;
   Body& body;
-  const Caller& caller;
+  Caller caller;  ///< as it was decided last
   Admission::Entry& entry;
   std::string id;                 ///< what stands for {id} in the path; "" without
   std::size_t refusals_left = 0;  ///< so often the caller may still be refused in this hour
   std::string about = {};         ///< the dataset asked about, as far as is known: for problems
+  std::chrono::steady_clock::time_point decided_at = std::chrono::steady_clock::now();
 
   [[nodiscard]] engine::Engine& engine() const { return parts.engine; }
   /// The decision of {id}, or how its request stands, all of it: seen() says what may leave.
@@ -48,8 +56,18 @@ struct Call {
   /// The whole body, of `most` bytes at most, and a place to answer it in.
   /// Throws  Refused (413, 411, 408, 503).
   [[nodiscard]] std::string read_body(std::size_t most);
-  /// Waits for a place to answer it in. Throws  Refused (503).
+  /// Waits for a place to answer it in; after a wait that could be noticed it decides again who the caller
+  /// is. Throws  Refused (503), as decide_again().
   void run();
+  /// Decides again who the caller is and whether the route is for them, under the policy and the credentials
+  /// of now. Returns how many decisions are on record. Throws  Refused (401, 403), also where the caller is
+  /// another principal by now.
+  std::int64_t decide_again();
+  /// A long poll: waits, at most so many seconds, until `found` says that there is something to tell. It is
+  /// told whether anything was recorded or applied since it looked last; each look comes after
+  /// decide_again(). Ensures  what was read was read before the caller was decided last: tell what they see
+  /// of it, and read no more. Throws  Refused (429), as decide_again(), what `found` throws.
+  void poll(std::int64_t seconds, const std::function<bool(bool changed)>& found);
   /// What of the parameter is a whole number from 0 to `most`, `absent` without it.
   /// Throws  Refused (400).
   [[nodiscard]] std::int64_t number(std::string_view parameter, std::int64_t most, std::int64_t absent) const;

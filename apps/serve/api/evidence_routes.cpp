@@ -57,11 +57,11 @@ Response prove(Call& call) {
   const auto line = view.find_id(call.id);
   if (!line) throw none_of_yours();
   switch (line_sight(call.caller, answer, *line)) {
-    case LineSight::nothing:
+    case engine::LineSight::nothing:
       throw none_of_yours();
-    case LineSight::hidden:
+    case engine::LineSight::hidden:
       throw Refused(403, "not_permitted", "its line says a value or a balance that you do not see");
-    case LineSight::whole:
+    case engine::LineSight::whole:
       break;
   }
   const auto index = static_cast<std::uint64_t>(line->line);

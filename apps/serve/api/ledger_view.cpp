@@ -23,10 +23,11 @@ Looked LedgerView::current(RefusalCount& refusals) {
   std::string now = snapshot.now();
   const std::int64_t version = snapshot.active_policy_version();
   const std::int64_t events = snapshot.credential_events();
+  const std::int64_t decisions = snapshot.decisions();
   {
     const std::scoped_lock lock(mutex_);
     if (view_ && view_->policy_version == version && view_->credential_events == events) {
-      return {view_, std::move(now)};
+      return {view_, std::move(now), decisions};
     }
   }
   const ledger::PolicyVersion active = snapshot.active_policy();
@@ -38,7 +39,7 @@ Looked LedgerView::current(RefusalCount& refusals) {
   // Another thread may have read a later one meanwhile.
   const bool newer = !view_ || view_->policy_version < version || view_->credential_events < events;
   if (newer) view_ = view;
-  return {std::move(view), std::move(now)};
+  return {std::move(view), std::move(now), decisions};
 }
 
 std::int64_t LedgerView::decisions() {

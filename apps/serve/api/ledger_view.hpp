@@ -1,7 +1,8 @@
 // What of a ledger decides who somebody is and what they may see: the active policy and the credentials, as
 // they stand now.
 //
-// Read again whenever one of them changed, by whichever process: what is revoked stops with the next request.
+// Read again whenever one of them changed, by whichever process: what is revoked stops with the next request,
+// and with the next look of whoever waits.
 // Thread-safety: may be used from several threads; views are immutable.
 #pragma once
 
@@ -36,6 +37,7 @@ struct Looked {
   std::shared_ptr<const View> view;
   /// Ledger time, which never runs back: what ended stays ended whatever the wall clock says.
   std::string now;
+  std::int64_t decisions = 0;  ///< so many are on record
 };
 
 class LedgerView final {

@@ -83,7 +83,7 @@ Response pending(Call& call) {
     if (requests.size() < static_cast<std::size_t>(kPageMost)) {
       add(requests, call.caller, answer, AnswerKind::pending);
     } else {
-      more = more || sight(call.caller, answer) != Sight::nothing;
+      more = more || sees(call.caller, answer);
     }
   });
   return json(200, {{"ledger_id", call.parts.ledger_id}, {"requests", requests}, {"more", more}});
@@ -119,26 +119,20 @@ Response events(Call& call) {
   engine::HistoryPage page;
   page.after = std::to_string(call.number("after", std::int64_t{1} << 53, 0));
   page.limit = std::max<std::int64_t>(call.number("limit", kPageMost, kPage), 1);
-  if (!sees_all(call.caller)) page.asker = call.caller.who.name;
-  Json list = Json::array();
+  std::vector<Answer> read;
   engine::HistoryEnd end;
   const auto look = [&] {
-    end = call.engine().history(
-        page, [&](const Answer& answer) { add(list, call.caller, answer, AnswerKind::history); });
+    page.asker = sees_all(call.caller) ? "" : call.caller.who.name;
+    read.clear();
+    end = call.engine().history(page, [&](const Answer& answer) { read.push_back(answer); });
     page.after = end.cursor;
-    return !list.empty() || end.more;
+    return end.more || std::any_of(read.begin(), read.end(),
+                                   [&](const Answer& answer) { return sees(call.caller, answer); });
   };
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
-  if (!look() && seconds > 0) {
-    require(call.entry.wait_long());
-    std::int64_t looked = -1;
-    call.parts.view.wait(
-        [&] {
-          const std::int64_t now = call.parts.view.decisions();
-          return std::exchange(looked, now) != now && look();
-        },
-        std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
-  }
+  if (!look() && seconds > 0) call.poll(seconds, [&](bool changed) { return changed && look(); });
+  Json list = Json::array();
+  for (const Answer& answer : read) add(list, call.caller, answer, AnswerKind::history);
   std::int64_t next = 0;
   std::from_chars(end.cursor.data(), end.cursor.data() + end.cursor.size(), next);
   return json(200,

@@ -1,5 +1,7 @@
 #include "refusal_count.hpp"
 
+#include <algorithm>
+
 #include "epsilog/ledger/ledger_time.hpp"
 
 namespace epsilog::serve {
@@ -18,11 +20,21 @@ void RefusalCount::catch_up(ledger::Snapshot& view, std::int64_t now_ms) {
   view.each_outcome(seen_, [&](const ledger::DecisionOutcome& decision) {
     seen_ = decision.seq;
     if (decision.outcome == ledger::Outcome::refused) {
-      times_[decision.principal].push_back(ledger::parse_time(decision.time));
+      note(decision.principal, ledger::parse_time(decision.time));
     }
   });
   counted_ = decisions;
   forget_before(now_ms - kHourMs);
+}
+
+void RefusalCount::add(const std::string& principal, std::int64_t at_ms) {
+  const std::scoped_lock lock(mutex_);
+  note(principal, at_ms);
+}
+
+void RefusalCount::note(const std::string& principal, std::int64_t at_ms) {
+  std::deque<std::int64_t>& times = times_[principal];
+  times.insert(std::upper_bound(times.begin(), times.end(), at_ms), at_ms);
 }
 
 std::size_t RefusalCount::of(const std::string& principal, std::int64_t now_ms) {

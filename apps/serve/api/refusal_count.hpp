@@ -1,4 +1,5 @@
-// How many refusals a principal has on record in the last hour, by whichever way it asked.
+// How many refusals a principal had in the last hour: those on record, by whichever way it asked, and those
+// that the daemon did not record.
 //
 // A refusal costs no budget and a line of the ledger for ever: who asks again and again for what is refused
 // is told to wait. Thread-safety: may be used from several threads.
@@ -21,9 +22,12 @@ class RefusalCount final {
   /// Counts what was recorded since it counted last; the first time, what the last hour has.
   /// Throws  as what it reads.
   void catch_up(ledger::Snapshot& view, std::int64_t now_ms);
+  /// Counts one that is not on record: it is forgotten with this process.
+  void add(const std::string& principal, std::int64_t at_ms);
   [[nodiscard]] std::size_t of(const std::string& principal, std::int64_t now_ms);
 
  private:
+  void note(const std::string& principal, std::int64_t at_ms);
   void forget_before(std::int64_t ms);
 
   std::atomic<std::int64_t> counted_{-1};  // so many decisions were on record when it counted last

@@ -28,38 +28,39 @@ Response read_request(Call& call) {
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
   Answer answer = call.shown();
   if (seconds > 0 && waits(answer)) {
-    require(call.entry.wait_long());
     const std::string* seen_tag = call.head.header("if-none-match");
     const std::string tag = seen_tag == nullptr ? '"' + answer.recorded.tag + '"' : *seen_tag;
-    std::int64_t looked = -1;
-    call.parts.view.wait(
-        [&] {
-          const std::int64_t decisions = call.parts.view.decisions();
-          if (std::exchange(looked, decisions) == decisions) return false;
-          answer = call.shown();
-          return !waits(answer) || '"' + answer.recorded.tag + '"' != tag;
-        },
-        std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
+    call.poll(seconds, [&](bool changed) {
+      if (!changed) return false;
+      answer = call.shown();
+      return !waits(answer) || '"' + answer.recorded.tag + '"' != tag;
+    });
   }
   return standing(call, std::move(answer));
 }
 
-/// What is acted upon is somebody's who may: others are told that there is none, or that they may not.
+/// Requires  the request is there for the caller; whether they may act on it the engine says.
 template <class Act>
 Response act(Call& call, const Act& action) {
-  static_cast<void>(call.shown());
   Answer answer = action();
   call.parts.view.recorded();
   return standing(call, std::move(answer));
 }
 
+/// The body of a request that is there for the caller, and is read for what it says only then.
+std::string body_of_shown(Call& call) {
+  std::string text = call.read_body(kBody);
+  static_cast<void>(call.shown());
+  return text;
+}
+
 Response cancel(Call& call) {
-  expect_empty(call.read_body(kBody));
+  expect_empty(body_of_shown(call));
   return act(call, [&] { return call.engine().cancel(call.id, call.caller.who); });
 }
 
 Response token(Call& call) {
-  expect_empty(call.read_body(kBody));
+  expect_empty(body_of_shown(call));
   return act(call, [&] { return call.engine().issue_token(call.id, call.caller.who); });
 }
 
@@ -76,16 +77,16 @@ std::string seen_tag(const Call& call) {
 }
 
 Response approve(Call& call) {
-  static_cast<void>(call.shown());
+  const std::string body = body_of_shown(call);
   const std::string seen = seen_tag(call);
-  BodyObject body(call.read_body(kBody));
-  const std::string why = body.string("why").value_or("");
-  body.expect_no_more();
+  BodyObject object(body);
+  const std::string why = object.string("why").value_or("");
+  object.expect_no_more();
   return act(call, [&] { return call.engine().approve(call.id, call.caller.who, why, seen); });
 }
 
 Response reject(Call& call) {
-  BodyObject body(call.read_body(kBody));
+  BodyObject body(body_of_shown(call));
   const std::string why = body.required_string("why");
   body.expect_no_more();
   return act(call, [&] { return call.engine().reject(call.id, call.caller.who, why); });

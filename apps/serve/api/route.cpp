@@ -2,8 +2,12 @@
 
 #include <utility>
 
+#include "problem.hpp"
+
 namespace epsilog::serve {
 namespace {
+
+using engine::Duty;
 
 constexpr std::string_view kId = "{id}";
 
@@ -33,6 +37,36 @@ const std::vector<Route>& routes() {
     return all;
   }();
   return kRoutes;
+}
+
+void require_access(const Route& route, const Caller& caller) {
+  const auto need = [](bool has, const char* code, const char* detail) {
+    if (!has) throw Refused(403, code, detail);
+  };
+  switch (route.who) {
+    case Who::everybody:
+    case Who::known:
+      return;
+    case Who::asker:
+      return need(!caller.keeper(), "cannot_ask",
+                  "who keeps the machine holds duties and cannot ask or approve");
+    case Who::curator:
+      return need(caller.has(Duty::curate), "duty_required", "the duty 'curate' is required");
+    case Who::curator_socket:
+      need(caller.has(Duty::curate), "duty_required", "the duty 'curate' is required");
+      return need(caller.curator_socket, "curator_socket_required",
+                  "this is done over the curator socket alone");
+    case Who::auditor:
+      return need(caller.has(Duty::audit), "duty_required", "the duty 'audit' is required");
+    case Who::overseer:
+      return need(caller.has(Duty::curate) || caller.has(Duty::audit), "duty_required",
+                  "the duty 'curate' or 'audit' is required");
+    case Who::operating:
+      return need(caller.has(Duty::operate), "duty_required", "the duty 'operate' is required");
+    case Who::on_duty:
+      return need(caller.has(Duty::curate) || caller.has(Duty::audit) || caller.has(Duty::operate),
+                  "duty_required", "the duty 'curate', 'audit' or 'operate' is required");
+  }
 }
 
 Found find_route(std::string_view method, std::string_view path) {

@@ -37,6 +37,9 @@ struct Route {
   Response (*answer)(Call& call);
 };
 
+/// Throws  Refused (403): the route is not for the caller.
+void require_access(const Route& route, const Caller& caller);
+
 /// The routes of each part, in the order of the documents.
 [[nodiscard]] std::vector<Route> asking_routes();
 [[nodiscard]] std::vector<Route> request_routes();

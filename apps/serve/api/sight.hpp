@@ -1,43 +1,42 @@
-// What of an answer, and of the budgets, somebody gets to see.
+// What the caller sees: of a request by engine's request_sight.hpp, which decides it for all verbs and
+// readers; of budgets and datasets likewise by the policy that is active.
 //
-//   who asked, and auditors                      all of it
-//   curators, its approvers, who supplies it     all but the values
-//   everybody else                               that there is none
-//
-// A data token goes to who asked and to who supplies the value. It is access control, no part of the privacy
-// claim: whoever got a value may publish it.
+// A data token is access control, no part of the privacy claim: whoever got a value may publish it.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "caller.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "request_sight.hpp"
 
 namespace epsilog::serve {
 
-enum class Sight { nothing, without_values, whole };
-
-[[nodiscard]] Sight sight(const Caller& caller, const engine::Answer& answer);
-/// What of it they see; nothing for Sight::nothing.
+/// Whether the request is there for the caller.
+[[nodiscard]] bool sees(const Caller& caller, const engine::Answer& answer);
+/// What of it they see; nothing where it is not there for them.
 [[nodiscard]] std::optional<engine::Answer> seen(const Caller& caller, engine::Answer answer);
 
 /// Those that bind the caller; curators and auditors see all.
 [[nodiscard]] std::vector<engine::BudgetAccount> seen(const Caller& caller,
                                                       std::vector<engine::BudgetAccount> accounts);
 
-/// Whether they may be shown the line of a decision, which says all there is to it: one of their own, or of a
-/// request that they asked, with balances that they see; auditors any, curators any without a value.
-enum class LineSight { nothing, hidden, whole };
-[[nodiscard]] LineSight line_sight(const Caller& caller, const engine::Answer& answer,
-                                   const ledger::StoredDecision& line);
+/// Whether they may be shown the line of a decision, which says all there is to it.
+[[nodiscard]] engine::LineSight line_sight(const Caller& caller, const engine::Answer& answer,
+                                           const ledger::StoredDecision& line);
 
 /// Whether they may commit it: who asked, or of a value that others hand in one of those.
 [[nodiscard]] bool may_commit(const Caller& caller, const engine::Answer& answer);
 
+/// The dataset of that name, whoever may ask it; nullptr if the active policy declares none.
+[[nodiscard]] const engine::Dataset* declared(const Caller& caller, const std::string& dataset);
 /// Whether they have to do with this dataset: may ask about it, or have a duty. Those declared alone.
 [[nodiscard]] bool knows(const Caller& caller, const std::string& dataset);
-/// Throws  NotFound unless they do, in the same words as for one that is not there.
+/// Throws  engine::ConcealedDataset unless they do.
 void require_dataset(const Caller& caller, const std::string& dataset);
+/// Throws  engine::ConcealedDataset unless they may ask it, whatever duties they have.
+void require_askable(const Caller& caller, const std::string& dataset);
 
 }  // namespace epsilog::serve

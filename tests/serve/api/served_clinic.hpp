@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -124,11 +125,17 @@ class ServedClinic final {
     folder.write("policy.yaml", policy);
     static_cast<void>(engine::Engine::init(folder.path("policy.yaml"), ledger(), "carol"));
     map_uids();
-    engine = std::make_unique<engine::Engine>(engine::Engine::open(ledger()));
+    engine::EngineOptions options;
+    options.conceals_datasets = true;
+    engine = std::make_unique<engine::Engine>(engine::Engine::open(ledger(), options));
     view = std::make_unique<serve::LedgerView>(ledger());
     admission = std::make_unique<serve::Admission>(limits);
     api = std::make_unique<serve::Api>(serve::Parts{*engine, *view, *admission, refused, metrics, audits,
-                                                    engine->ledger_id(), ledger(), 1999},
+                                                    engine->ledger_id(), ledger(), 1999,
+                                                    [this](const std::string& text) {
+                                                      const std::scoped_lock lock(log_mutex_);
+                                                      log_.push_back(text);
+                                                    }},
                                        refusals);
   }
 
@@ -174,6 +181,12 @@ class ServedClinic final {
     return "";
   }
 
+  /// What the daemon would have logged so far.
+  [[nodiscard]] std::vector<std::string> log() {
+    const std::scoped_lock lock(log_mutex_);
+    return log_;
+  }
+
   /// From now on the policy has checkpoints signed, and the first of them is. Returns the verifier key.
   engine::VerifierKey sign_checkpoints(const std::string& policy = served_policy());
   [[nodiscard]] std::string notes() const { return folder.path("checkpoints"); }
@@ -212,6 +225,8 @@ class ServedClinic final {
 
   void map_uids();
 
+  std::mutex log_mutex_;
+  std::vector<std::string> log_;
   int keys_ = 0;
   std::optional<engine::VerifierKey> vkey_;
 };

@@ -128,6 +128,8 @@ struct Answer {
 [[nodiscard]] accounting::ApproximateLoss sum_of_rows(const Answer& batch);
 /// Takes out what was released.
 void withhold(Answer& answer);
+/// Takes out what the policy makes of the question: what is left is what was asked.
+void withhold_plan(Answer& answer);
 
 /// Whether that cell is not to be shown: what counts its rows or units is below `asked.suppress_below`, as it
 /// was released. Its value stands among `released.values` all the same, and what was drawn among the

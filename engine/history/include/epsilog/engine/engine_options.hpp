@@ -61,6 +61,12 @@ struct EngineOptions {
   /// Nothing: at once.
   std::optional<TickedAnswers> answers = {};
 
+  /// Whether a dataset is concealed from principals who may not ask it: whatever they ask of it throws
+  /// ConcealedDataset, as for a dataset that is not declared, and records nothing. Their retries under a key
+  /// are answered. For programs that stand between people and a policy that they cannot read. Without it such
+  /// a request is refused on record (principal_not_allowed).
+  bool conceals_datasets = false;
+
   /// Throws  InvalidParameter for `answers` out of their ranges.
   [[nodiscard]] ledger::Options ledger_options() const;
 };
