@@ -106,6 +106,13 @@ TEST_CASE("scopes: whoever may not ask is told so and nothing else", "[cli][scop
   CHECK(stranger.exit == 4);
   REQUIRE(stranger.json().at("reasons").size() == 1);
   CHECK(stranger.json().at("reasons")[0].at("code").get<std::string>() == "principal_not_allowed");
+  // Nor how the question would be answered, and what it would cost.
+  for (const char* of_plan : {"mechanism", "sensitivity", "bound", "grid", "cells", "unit", "relation"}) {
+    CAPTURE(of_plan);
+    CHECK(stranger.json().at(of_plan).is_null());
+  }
+  CHECK(stranger.json().at("components").empty());
+  CHECK(stranger.json().at("accounts").empty());
   const Result purpose = bench.with_ledger(
       {"plan", "clinic", "value:auc", "--epsilon", "9", "--as", "bob", "--purpose", "quality", "--json"});
   CHECK(purpose.exit == 4);
