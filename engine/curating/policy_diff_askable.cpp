@@ -319,6 +319,7 @@ struct Forms {
   bool in_rho = false;                   ///< of Gaussian noise
   bool batch_with_delta = false;         ///< charged and capped as one
   bool delta = false;                    ///< whether anything that it asks has one
+  std::ptrdiff_t delta_accounts = 0;     ///< budgets that count it
   std::optional<Delta> most_delta = {};  ///< of one release; nothing: its accounts alone bound it
 };
 
@@ -357,6 +358,9 @@ class AskerForms final {
                                return statistic.kind != StatisticKind::value;
                              });
     forms.delta = gaussian || forms.batch_with_delta;
+    forms.delta_accounts = std::count_if(budgets.begin(), budgets.end(), [](const Budget* budget) {
+      return budget->measure == Measure::approximate;
+    });
     forms.most_delta = cap_of_one_release(dataset_, any(Measure::approximate)).delta;
     return forms;
   }
@@ -430,6 +434,10 @@ void compare_forms(const Place& place, const PolicyDatasets& sides, const Said& 
     if (had.delta && has.delta) {
       note(changes, "a larger delta of one release", is_more(had.most_delta, has.most_delta),
            is_more(has.most_delta, had.most_delta), asker.principal);
+    }
+    if (had.batch_with_delta && has.batch_with_delta) {
+      note(changes, "a batch whose delta fewer budgets count", had.delta_accounts < has.delta_accounts,
+           has.delta_accounts < had.delta_accounts, asker.principal);
     }
     note(changes, "a batch with a delta", had.batch_with_delta, has.batch_with_delta, asker.principal);
   }

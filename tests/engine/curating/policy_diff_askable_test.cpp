@@ -119,6 +119,17 @@ TEST_CASE("policy diff: what several keys decide together is said from either si
        "looser limits: {principal: alice, epsilon: 1, delta: 0.00001} -> \n"
        "tighter limits: [\"alice: a batch with a delta\", \"bob: a batch with a delta\", "
        "\"carol: a batch with a delta\"] -> \n"},
+      // A budget that counts delta takes some of every batch that has one.
+      {"budget: {epsilon: 1}", "budget: {epsilon: 1, delta: 1e-5}",
+       "looser budget.delta:  -> 0.00001\n"
+       "tighter limits: [\"alice: a batch whose delta fewer budgets count\", "
+       "\"bob: a batch whose delta fewer budgets count\", \"carol: a batch whose delta fewer budgets "
+       "count\"] -> \n",
+       "tighter budget.delta: 0.00001 -> \n"
+       "looser limits:  -> [\"alice: a batch whose delta fewer budgets count\", "
+       "\"bob: a batch whose delta fewer budgets count\", \"carol: a batch whose delta fewer budgets "
+       "count\"]\n",
+       "{principal: bob, epsilon: 0.5}", "{principal: bob, epsilon: 0.5, delta: 1e-5}"},
       // Fewer groups, and a table is small enough.
       {"values: [A, B, C]", "values: [A, B]", "tighter columns.ward.values: C -> \n",
        "looser columns.ward.values[2]:  -> C\n"},
