@@ -7,6 +7,7 @@
 
 #include "answer_tick.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/files_replaced.hpp"
 #include "expiry.hpp"
 
 namespace epsilog::engine {
@@ -49,6 +50,8 @@ std::exception_ptr own_copy(const std::exception_ptr& fault) {
   } catch (const ledger::LinesMissing& error) {
     return std::make_exception_ptr(
         ledger::LinesMissing(std::string(error.what()), error.remembered(), error.found()));
+  } catch (const ledger::FilesReplaced& error) {
+    return std::make_exception_ptr(ledger::FilesReplaced(std::string(error.what())));
   } catch (const ledger::LedgerRolledBack& error) {
     return std::make_exception_ptr(ledger::LedgerRolledBack(std::string(error.what())));
   } catch (const LedgerBusy& error) {

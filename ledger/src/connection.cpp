@@ -9,6 +9,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "held_files.hpp"
 #include "schema.hpp"
 
 namespace epsilog::ledger {
@@ -102,6 +103,23 @@ SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) 
     const bool may = ::faccessat(AT_FDCWD, files.database.c_str(), wanted, AT_EACCESS) == 0;
     throw StorageFailure(error.getExtendedErrorCode(), error.what(), may ? 0 : errno);
   }
+}
+
+/// A creator's file has a name that nobody knows. An immutable one is not written to, and SQLite takes no
+/// locks on it.
+std::unique_ptr<HeldFiles> hold(const LedgerFiles& files, Connection::Role role) {
+  switch (role) {
+    case Connection::Role::creator:
+    case Connection::Role::immutable:
+    case Connection::Role::archived:
+      return nullptr;
+    case Connection::Role::writer:
+    case Connection::Role::migrator:
+    case Connection::Role::reader:
+    case Connection::Role::candidate:
+      return std::make_unique<HeldFiles>(files);
+  }
+  EPSILOG_INVARIANT(false);
 }
 
 [[noreturn]] void setting_refused(const std::string& name, const std::string& wanted,
@@ -306,9 +324,13 @@ std::string Query::column_name(int column) const {
 }
 
 Connection::Connection(const LedgerFiles& files, Role role) try
-    : registered_(files), database_(open_database(files, role)), candidate_(role == Role::candidate) {
+    : registered_(files),
+      held_(hold(files, role)),
+      database_(open_database(files, role)),
+      candidate_(role == Role::candidate) {
   make_settings(role);
   if (role != Role::creator) check_identity(files);
+  if (held_ != nullptr) held_->hold_index();
 } catch (const StorageFailure& failure) {
   const bool not_a_database = (failure.code() & 0xff) == SQLITE_NOTADB;
   if (not_a_database && !exists(files.lock()) && !exists(files.wal())) {
@@ -317,6 +339,8 @@ Connection::Connection(const LedgerFiles& files, Role role) try
   }
   throw_translated(failure, "ledger " + files.database);
 }
+
+Connection::~Connection() = default;
 
 void Connection::make_settings(Role role) {
   sqlite3* const db = handle();
@@ -344,10 +368,22 @@ void Connection::make_settings(Role role) {
 
 void Connection::make_settings_of_writer() {
   require_pragma("wal_autocheckpoint", "0");  // its errors would be swallowed: we checkpoint ourselves
-  require_pragma("journal_mode", "wal");
+  require_log();
   require_pragma("journal_size_limit", kLogStays);
   // What a SAVEPOINT keeps of the pages before it: a file elsewhere could fail on its own, and hold answers.
   require_pragma("temp_store", "2");
+}
+
+/// Only a file that another program made is not in this mode yet.
+void Connection::require_log() {
+  if (held_ == nullptr) return require_pragma("journal_mode", "wal");
+  {
+    Query mode = query("PRAGMA journal_mode");
+    if (mode.step() && mode.text(0) == "wal") return;
+  }
+  held_->without_database([this] { require_pragma("journal_mode", "wal"); });
+  static_cast<void>(schema_version());  // opens log and index
+  held_->hold_index();
 }
 
 void Connection::become_writer(const LedgerFiles& files) {
@@ -419,6 +455,10 @@ void Connection::move_log_into_file(const LedgerFiles& files) {
 
 void Connection::wait_for_others(std::chrono::milliseconds wait) noexcept {
   sqlite3_busy_timeout(handle(), static_cast<int>(wait.count()));
+}
+
+bool Connection::in_place() const {
+  return held_ == nullptr || held_->in_place();
 }
 
 StorageFailure Connection::last_failure() {

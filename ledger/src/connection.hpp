@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -24,6 +25,8 @@
 struct sqlite3;
 
 namespace epsilog::ledger {
+
+class HeldFiles;
 
 /// SQLite failed. Never leaves this library: whoever knows what was going on translates it.
 class StorageFailure final : public std::runtime_error {
@@ -131,6 +134,7 @@ class Connection final {
   Connection(const LedgerFiles& files, Role role);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+  ~Connection();
 
   /// Requires  a candidate, and no transaction.
   /// Throws    as the constructor of a writer.
@@ -155,6 +159,9 @@ class Connection final {
   /// Only a foreign program can hold them while we hold ours.
   static constexpr std::chrono::milliseconds kUsualWait{1'000};
 
+  /// Whether the names of the ledger still lead to the files that are open.
+  [[nodiscard]] bool in_place() const;
+
   [[nodiscard]] sqlite3* handle() { return database_.getHandle(); }
   /// The file's schema version.
   [[nodiscard]] std::int64_t schema_version();
@@ -169,10 +176,12 @@ class Connection final {
  private:
   void make_settings(Role role);
   void make_settings_of_writer();
+  void require_log();
   void check_identity(const LedgerFiles& files);
   void require_pragma(const char* name, const std::string& value);
 
-  const OpenLedger registered_;  // before the database is opened, until it is closed
+  const OpenLedger registered_;            // before the database is opened, until it is closed
+  const std::unique_ptr<HeldFiles> held_;  // likewise; null where nobody else can know or change the file
   SQLite::Database database_;
   bool candidate_;
   SharedRows shared_;

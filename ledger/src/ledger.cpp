@@ -102,6 +102,7 @@ std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
   } catch (const StorageFailure& failure) {
     state_->fail(failure, "committing");
   }
+  state_->require_recorded_in_place();
   RecordLog log = state.log;
   log.drop_lines();
   Standing standing{.meta = state.meta,

@@ -292,6 +292,12 @@ std::optional<std::string> read_small_file(const std::string& path, std::size_t 
   return text;
 }
 
+std::optional<FileIdentity> identity_of_name(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileIdentity{.device = status.st_dev, .inode = status.st_ino};
+}
+
 bool exists(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0;

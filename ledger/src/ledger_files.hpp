@@ -1,5 +1,5 @@
-// Where a ledger lies and what lies beside it. Nothing here ever opens the database file itself:
-// closing a descriptor of it would drop the locks SQLite holds in this process.
+// Where a ledger lies and what lies beside it. Nothing here ever opens the database file itself: closing a
+// descriptor of it would drop the locks SQLite holds in this process (files/held_files.hpp does open it).
 #pragma once
 
 #include <sys/types.h>
@@ -32,6 +32,9 @@ struct FileIdentity {
 
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
+
+/// Nothing where no file has that name. A link is not followed.
+[[nodiscard]] std::optional<FileIdentity> identity_of_name(const std::string& path);
 
 /// A file descriptor with an owner.
 class Descriptor final {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/files_replaced.hpp"
 #include "lock_holder.hpp"
 #include "poison.hpp"
 #include "queries.hpp"
@@ -59,10 +60,29 @@ LedgerState::~LedgerState() {
   for (auto& reader : idle_readers_) static_cast<void>(reader.release());
 }
 
-void LedgerState::require_same_file() const {
-  if (require_single_regular_file(files_) != identity_) {
-    throw LedgerUnusable("ledger " + files_.database + " was replaced by another file while it was open");
-  }
+void LedgerState::require_not_over() const {
+  if (!over_) return;
+  throw FilesReplaced(
+      "ledger " + files_.database +
+      ": its files were moved, removed or replaced while it was open. What this process recorded last "
+      "may be in no ledger, and no value of it was told. Open the ledger again, then ask again with "
+      "the same key");
+}
+
+void LedgerState::require_in_place(const Connection* open) {
+  require_not_over();
+  const bool same = open != nullptr ? open->in_place() : identity_of_name(files_.database) == identity_;
+  if (same) return;
+  over_ = true;
+  const std::vector<std::unique_ptr<Connection>> idle = [this] {
+    const std::lock_guard guard(mutex_);
+    return std::move(idle_readers_);
+  }();
+  require_not_over();
+}
+
+void LedgerState::require_recorded_in_place() {
+  require_in_place(writer_.get());
 }
 
 /// A short process reads, then writes once: to open another connection for that would take it as long as the
@@ -118,12 +138,13 @@ std::optional<std::string> LedgerState::poisoned(accounting::CallbackRef<CommitM
   return marker->reason;
 }
 
-void LedgerState::require_usable_for_writing() const {
+void LedgerState::require_usable_for_writing() {
   if (const auto reason = poisoned([this] { return read_commit_mark(turn_); })) {
     throw LedgerIo("ledger " + files_.database + " is poisoned: " + *reason +
                    ". What is on disk is unknown; reboot, then run `epsilog recover`");
   }
-  require_same_file();
+  require_in_place(writer_.get());
+  static_cast<void>(require_single_regular_file(files_));
 }
 
 void LedgerState::require_writer() {
@@ -132,7 +153,7 @@ void LedgerState::require_writer() {
     throw InvalidParameter("ledger: opened read-only, it cannot be written to");
   const std::lock_guard guard(opening_);
   if (writer_ != nullptr) return;
-  require_same_file();
+  require_in_place(nullptr);
   open_writer();
 }
 
@@ -142,7 +163,8 @@ void LedgerState::use_turn() {
   try {
     if (access_ == Access::recovery) {
       keep_poison_beside(files_, turn_);  // what follows writes to the lock file
-      require_same_file();
+      require_in_place(writer_.get());
+      static_cast<void>(require_single_regular_file(files_));
     } else {
       require_usable_for_writing();
     }
@@ -459,15 +481,17 @@ TreeHead LedgerState::tree(Connection& reader, std::int64_t size) {
 
 std::unique_ptr<Connection> LedgerState::take_reader() {
   require_own_process();
+  std::unique_ptr<Connection> reader;
   {
     const std::lock_guard guard(mutex_);
     if (!idle_readers_.empty()) {
-      auto reader = std::move(idle_readers_.back());
+      reader = std::move(idle_readers_.back());
       idle_readers_.pop_back();
-      return reader;
     }
   }
-  return open_reader();
+  require_in_place(reader.get());
+  if (reader == nullptr) reader = open_reader();
+  return reader;
 }
 
 void LedgerState::give_back_reader(std::unique_ptr<Connection> reader) noexcept {
@@ -479,7 +503,7 @@ void LedgerState::give_back_reader(std::unique_ptr<Connection> reader) noexcept 
       sqlite3_uri_boolean(sqlite3_db_filename(reader->handle(), "main"), "immutable", 0) != 0;
   const std::lock_guard guard(mutex_);
   // An immutable connection caches for ever what it once read; the next snapshot looks again.
-  if (!immutable && idle_readers_.size() < kIdleReaders) idle_readers_.push_back(std::move(reader));
+  if (!immutable && !over_ && idle_readers_.size() < kIdleReaders) idle_readers_.push_back(std::move(reader));
 }
 
 std::unique_ptr<Connection> LedgerState::take_candidate() {
@@ -492,8 +516,7 @@ std::unique_ptr<Connection> LedgerState::take_candidate() {
   return candidate;
 }
 
-std::unique_ptr<Connection> LedgerState::open_reader() const {
-  require_same_file();
+std::unique_ptr<Connection> LedgerState::open_reader() {
   const bool may_make_files = ::access(files_.directory.c_str(), W_OK) == 0;
   if (may_make_files && owned(files_)) {
     const bool candidate = access_ == Access::on_demand;

@@ -93,6 +93,10 @@ class LedgerState final {
   /// Requires  the turn is held; `first` is the number after the last decision of before the transaction.
   /// Throws    LedgerBusy: nothing may be committed then.
   void committing(std::int64_t first);
+  /// COMMIT returned. Whether it went into the files that have the names of the ledger: nothing may be said
+  /// to be recorded otherwise. Requires  the turn is held. Throws    FilesReplaced, and this ledger is over;
+  /// the mark of the COMMIT stays.
+  void require_recorded_in_place();
   /// COMMIT returned, and with it the sync of the log.
   void settled() noexcept;
   /// Compares the ledger with what L.lock remembers of its end, and brings the mark up to date where it is
@@ -144,12 +148,14 @@ class LedgerState final {
   void require_writer();
   void use_turn();
   void give_turn_back() noexcept;
-  void require_same_file() const;
+  /// Throws  FilesReplaced unless the names lead to what `open` has open, if given; this ledger is over then.
+  void require_in_place(const Connection* open);
+  void require_not_over() const;
   void require_ours_to_write() const;
   void open_writer();
   [[nodiscard]] std::unique_ptr<Connection> take_candidate();
   [[nodiscard]] std::optional<std::string> poisoned(accounting::CallbackRef<CommitMark()> mark_left) const;
-  void require_usable_for_writing() const;
+  void require_usable_for_writing();
   void settle_what_was_left();
   void require_nothing_missing() const;
   enum class Settling { done, taken, impossible };
@@ -163,7 +169,7 @@ class LedgerState final {
   [[nodiscard]] bool log_is_long() const noexcept;
   void restart_log() noexcept;
   void leave_main_file_complete() noexcept;
-  [[nodiscard]] std::unique_ptr<Connection> open_reader() const;
+  [[nodiscard]] std::unique_ptr<Connection> open_reader();
 
   const LedgerFiles files_;
   const FileIdentity identity_;
@@ -188,6 +194,7 @@ class LedgerState final {
   int restart_pause_ = 1;                                 // after the next attempt, in units of what it takes
   int turn_ = -1;                                         // L.lock, while this ledger has the turn
   bool marked_ = false;                                   // a COMMIT of this turn has not returned
+  std::atomic<bool> over_ = false;                        // its files were replaced
   mutable std::mutex mutex_;                              // guards what follows
   std::vector<std::unique_ptr<Connection>> idle_readers_;
   RecordLog tree_;             // of the most lines that a reader asked for

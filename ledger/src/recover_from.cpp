@@ -93,6 +93,7 @@ void record_what_is_dropped(LedgerState& ledger, const ReplicaFile& file, const 
   ledger.last_standing().forget();
   ledger.committing(meta.decisions + 1);
   db.execute("COMMIT");
+  ledger.require_recorded_in_place();
   ledger.settled();
   ledger.remember_end(end_of(db));
   write_replica_mark(ledger.turn_file(), {});  // what it held was said of what goes away

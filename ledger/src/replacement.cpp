@@ -33,6 +33,7 @@ void put_in_place(LedgerState& ledger, const LedgerFiles& made, std::int64_t dec
   Connection& target = ledger.writer();
   ledger.committing(decisions + 1);
   copy_pages(source, target);
+  ledger.require_recorded_in_place();
   ledger.settled();
 }
 

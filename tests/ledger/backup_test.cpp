@@ -252,8 +252,10 @@ TEST_CASE(
   for (int round = 0; round < 6; ++round) {
     const std::vector<std::string> acknowledged = told();
     const ledger::Backup made = fixture.backup();
-    auto copy = ledger::Ledger::open_read_only(fixture.file).snapshot();
-    for (const std::string& key : acknowledged) REQUIRE(copy.find_key("ada", key));
+    {
+      auto copy = ledger::Ledger::open_read_only(fixture.file).snapshot();
+      for (const std::string& key : acknowledged) REQUIRE(copy.find_key("ada", key));
+    }
     before_last = acknowledged.size();
     stood.push_back(made.tree);
     fixture.require_copy(made);

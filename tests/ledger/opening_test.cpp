@@ -12,6 +12,7 @@
 
 #include "connection.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/files_replaced.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "poison.hpp"
@@ -193,9 +194,9 @@ TEST_CASE("open: a ledger opened on demand writes with the connection that has r
   auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
   CHECK(ledger.snapshot().decisions() == 0);
   release(ledger, kTenth, Rational(1));
-  CHECK(descriptors_of(fixture.path) == 1);
+  CHECK(descriptors_of(fixture.path) == 2);  // and the one that holds it
   CHECK(ledger.snapshot().decisions() == 1);
-  CHECK(descriptors_of(fixture.path) == 2);
+  CHECK(descriptors_of(fixture.path) == 3);
 }
 
 TEST_CASE("open: nobody plays back a rollback journal that lies beside the ledger", "[ledger][open]") {
@@ -428,8 +429,8 @@ TEST_CASE("open: a ledger replaced while it was open is not written to", "[ledge
   auto on_demand = ledger::Ledger::open_on_demand(fixture.path, {});
   fs::rename(fixture.path, fixture.path + ".old");
   fs::copy_file(fixture.path + ".old", fixture.path);
-  CHECK_THROWS_AS(ledger.begin(), LedgerUnusable);
-  CHECK_THROWS_AS(on_demand.begin(), LedgerUnusable);
+  CHECK_THROWS_AS(ledger.begin(), ledger::FilesReplaced);
+  CHECK_THROWS_AS(on_demand.begin(), ledger::FilesReplaced);
 }
 
 TEST_CASE("open: a read-only ledger cannot be written to", "[ledger][open]") {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fixture.hpp"
 #include "poison.hpp"
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum class Finds { as_it_is, corrupt, unusable, io };
+enum class Finds { as_it_is, corrupt, unusable, io, replaced };
 
 Finds found_by(ledger::Ledger& ledger) {
   try {
@@ -31,6 +32,8 @@ Finds found_by(ledger::Ledger& ledger) {
     return Finds::unusable;
   } catch (const LedgerIo&) {
     return Finds::io;
+  } catch (const ledger::FilesReplaced&) {
+    return Finds::replaced;
   }
 }
 
@@ -123,10 +126,10 @@ const std::vector<Happening>& happenings() {
          fs::rename(fixture.path, fixture.path + ".old");
          fs::copy_file(fixture.path + ".old", fixture.path);
        },
-       Finds::unusable},
+       Finds::replaced},
       {"an older file takes its place",
        [](const LedgerFixture& fixture) { fs::rename(fixture.path + ".backup", fixture.path); },
-       Finds::unusable},
+       Finds::replaced},
       {"it is poisoned",
        [](const LedgerFixture& fixture) {
          REQUIRE(ledger::write_poison(ledger::locate(fixture.path), "on purpose"));

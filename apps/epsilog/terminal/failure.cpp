@@ -9,6 +9,7 @@
 #include "epsilog/engine/not_verified.hpp"
 #include "epsilog/engine/request_state.hpp"
 #include "epsilog/engine/source_io.hpp"
+#include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "out_of_memory.hpp"
@@ -38,6 +39,7 @@ std::pair<ExitCode, const char*> classify(const std::exception& error) {
   if (is<ledger::ReplicaBehind>(error)) return {ExitCode::try_again, "replica_behind"};
   if (is<ledger::LinesMissing>(error)) return {ExitCode::not_verified, "lines_missing"};
   if (is<ledger::LedgerRolledBack>(error)) return {ExitCode::not_verified, "ledger_rolled_back"};
+  if (is<ledger::FilesReplaced>(error)) return {ExitCode::try_again, "ledger_files_replaced"};
   if (is<LedgerBusy>(error)) return {ExitCode::try_again, "ledger_busy"};
   if (is<LedgerIo>(error)) return {ExitCode::try_again, "ledger_io"};
   if (is<LedgerCorrupt>(error)) return {ExitCode::not_verified, "ledger_corrupt"};

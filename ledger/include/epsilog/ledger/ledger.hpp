@@ -37,7 +37,7 @@
 //        keys on, and was refused otherwise: the settings were read back. One that writes keeps what it may
 //        have to undo in memory, not in a file elsewhere.
 //   (10) While L.poisoned exists nobody writes, and no value is told.
-//   (11) L is one regular file with one name, and no code of this process opens it but SQLite.
+//   (11) L is one regular file with one name. Of this process only SQLite opens it, and files/held_files.hpp.
 //   (12) A value stored equals post_process(recipe stored, component values stored).
 //   (13) A decision is resolved at most once; what is about it comes after it and before that, has its
 //        dataset and its policy version, and is of a kind that may follow it (Outcome). A principal
@@ -56,7 +56,7 @@
 // States of a transaction: transaction.hpp. States of a ledger
 //   absent -> usable    create(); never overwrites
 //   lines -> read-only  import_lines(); nobody writes to it
-//   usable -> poisoned  SQLITE_IOERR*, CORRUPT or NOTADB while writing, COMMIT included: L.poisoned is
+//   usable -> poisoned  a write or sync that fails, or damage, while writing, COMMIT included: L.poisoned is
 //                       written and synced before the turn ends (docs/recovery.md). Not for lack of room, nor
 //                       for a checkpoint that fails: the log stays durable
 //   poisoned -> usable  clear_poison(), after a reboot; it is a record
@@ -263,7 +263,7 @@ class Ledger final {
 
   /// Waits for the turn, at most Options::wait. A thread that already holds a transaction of this
   /// ledger would wait for itself.
-  /// Throws  LedgerBusy; LedgerIo (poisoned); LedgerUnusable (the file was replaced); InvalidParameter.
+  /// Throws  LedgerBusy, FilesReplaced too; LedgerIo (poisoned); LedgerUnusable; InvalidParameter.
   [[nodiscard]] Transaction begin();
   /// As begin(), for who will apply that policy: a replica that cannot be used does not keep from applying
   /// one that names another, or none. Then nothing can be committed without it.
@@ -274,7 +274,7 @@ class Ledger final {
   /// COMMIT, fdatasync included. The decisions recorded by this transaction in order; only now are
   /// their values visible.
   /// Requires  the transaction is of this ledger and open, not owing.
-  /// Throws    LedgerBusy: nothing happened. LedgerIo: outcome unknown, nothing is acknowledged.
+  /// Throws    LedgerBusy: nothing happened, or FilesReplaced. LedgerIo: outcome unknown, none acknowledged.
   ///           InvalidParameter.
   [[nodiscard]] std::vector<StoredDecision> commit(Transaction transaction);
   [[nodiscard]] Snapshot snapshot() const;
