@@ -44,6 +44,8 @@ void attempt(const char* what, std::vector<AuditFault>& faults, const Part& part
     throw;
   } catch (const LedgerIo&) {
     throw;
+  } catch (const LedgerUnusable&) {  // a file that may not be read
+    throw;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {

@@ -374,6 +374,8 @@ void AuditFold::decision(const ledger::StoredDecision& stored) {
     throw;
   } catch (const LedgerIo&) {
     throw;
+  } catch (const LedgerUnusable&) {
+    throw;
   } catch (const Error& error) {
     fault(stored.id, "decision_unreadable", error.what());
   }

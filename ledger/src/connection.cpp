@@ -9,6 +9,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "file_verdict.hpp"
 #include "held_files.hpp"
 #include "schema.hpp"
 
@@ -65,18 +66,30 @@ int flags_of(Connection::Role role) {
          SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
 }
 
-/// errno behind the failure just reported. Of a write SQLite does not keep it, but the file that was written
-/// to does: the log, for all but checkpoints.
-int errno_of_failure(sqlite3* handle) {
-  if (sqlite3_extended_errcode(handle) != SQLITE_IOERR_WRITE) return sqlite3_system_errno(handle);
-  sqlite3_file* log = nullptr;
+int last_errno_of(sqlite3_file* file) {
   int error = 0;
-  if (sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK ||
-      log == nullptr || log->pMethods == nullptr ||
-      log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &error) != SQLITE_OK) {
+  if (file == nullptr || file->pMethods == nullptr ||
+      file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error) != SQLITE_OK) {
     return 0;
   }
   return error;
+}
+
+sqlite3_file* file_of(sqlite3* handle, int which) {
+  sqlite3_file* file = nullptr;
+  return sqlite3_file_control(handle, "main", which, &file) == SQLITE_OK ? file : nullptr;
+}
+
+/// errno behind the failure just reported. Of a write, and of a read that it tells as damage, SQLite does not
+/// keep it, but the file does: the log, else the database. It keeps it for good, so that a connection on
+/// which a file failed is not used again.
+int errno_of_failure(sqlite3* handle) {
+  const int code = sqlite3_extended_errcode(handle);
+  const int primary = code & 0xff;
+  if (code != SQLITE_IOERR_WRITE && primary != SQLITE_CORRUPT && primary != SQLITE_NOTADB)
+    return sqlite3_system_errno(handle);
+  const int of_log = last_errno_of(file_of(handle, SQLITE_FCNTL_JOURNAL_POINTER));
+  return of_log != 0 ? of_log : last_errno_of(file_of(handle, SQLITE_FCNTL_FILE_POINTER));
 }
 
 /// A ledger has a write-ahead log from its first moment on. SQLite would play a rollback journal of its name
@@ -92,6 +105,11 @@ void require_no_rollback_journal(const LedgerFiles& files, Connection::Role role
       "from and that it is not of this ledger, move it away");
 }
 
+/// Why this user may not; 0 if it may.
+int errno_of_access(const std::string& path, int wanted) {
+  return ::faccessat(AT_FDCWD, path.c_str(), wanted, AT_EACCESS) == 0 ? 0 : errno;
+}
+
 SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) {
   require_no_rollback_journal(files, role);
   try {
@@ -99,9 +117,8 @@ SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) 
                             static_cast<int>(Connection::kUsualWait.count()));
   } catch (const SQLite::Exception& error) {
     // A database that could not be opened has no handle that could be asked for the reason.
-    const int wanted = writes(role) ? R_OK | W_OK : R_OK;
-    const bool may = ::faccessat(AT_FDCWD, files.database.c_str(), wanted, AT_EACCESS) == 0;
-    throw StorageFailure(error.getExtendedErrorCode(), error.what(), may ? 0 : errno);
+    throw StorageFailure(error.getExtendedErrorCode(), error.what(),
+                         errno_of_access(files.database, writes(role) ? R_OK | W_OK : R_OK));
   }
 }
 
@@ -168,15 +185,43 @@ FailureKind kind_of(const StorageFailure& failure) {
   return kind_of(failure.code(), failure.system_error());
 }
 
+namespace {
+
+/// At which call a file failed, of SQLITE_IOERR.
+FileCall call_of(int code) {
+  switch (code) {
+    case SQLITE_IOERR_WRITE:
+    case SQLITE_IOERR_TRUNCATE:
+    case SQLITE_IOERR_DELETE:
+    case SQLITE_IOERR_SHMSIZE:
+      return FileCall::write;
+    case SQLITE_IOERR_FSYNC:
+    case SQLITE_IOERR_DIR_FSYNC:
+    case SQLITE_IOERR_CLOSE:
+      return FileCall::sync;
+    case SQLITE_IOERR_SHMOPEN:
+      return FileCall::open;
+    default:
+      return FileCall::read;
+  }
+}
+
+FailureKind kind_of(FileCall call, int error) {
+  switch (file_verdict(call, FileOf::ledger, error)) {
+    case FileVerdict::passing:
+      return FailureKind::transient;
+    case FileVerdict::standing:
+      return FailureKind::forbidden;
+    case FileVerdict::poison:
+      return FailureKind::storage;
+  }
+  EPSILOG_INVARIANT(false);
+}
+
+}  // namespace
+
 FailureKind kind_of(int code, int system_error) {
-  // SQLite calls only ENOSPC a full disk. A quota or the largest size of a file is no other case: the write
-  // was refused, not lost. A sync that fails for them is: what was written before may be gone.
-  const bool no_room = system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
-  // It tells some reads and opens that fail as what it made of them.
   const int primary = code & 0xff;
-  if (system_error == EIO && (primary == SQLITE_READONLY || primary == SQLITE_CANTOPEN))
-    return FailureKind::transient;
-  if (no_room && (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE)) return FailureKind::transient;
   switch (primary) {
     case SQLITE_FULL:
     case SQLITE_BUSY:
@@ -187,16 +232,14 @@ FailureKind kind_of(int code, int system_error) {
       return FailureKind::transient;
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return FailureKind::forbidden;
-    case SQLITE_CANTOPEN: {
-      // Others, ENOENT above all, SQLite may have kept of a file that need not be there.
-      const bool no_right = system_error == EACCES || system_error == EPERM || system_error == EROFS;
-      return no_right ? FailureKind::forbidden : FailureKind::transient;
-    }
+      return system_error == 0 ? FailureKind::forbidden : kind_of(FileCall::open, system_error);
+    case SQLITE_CANTOPEN:
+      return kind_of(FileCall::open, system_error);
     case SQLITE_IOERR:
+      return code == SQLITE_IOERR_NOMEM ? FailureKind::transient : kind_of(call_of(code), system_error);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return FailureKind::storage;
+      return system_error == 0 ? FailureKind::storage : kind_of(FileCall::read, system_error);
     case SQLITE_CONSTRAINT:
       return FailureKind::constraint;
     case SQLITE_TOOBIG:
@@ -210,21 +253,26 @@ namespace {
 
 /// The rest of the sentence: a disk that is full is not mended by trying again alone.
 const char* what_helps(const StorageFailure& failure) {
-  switch (failure.code() & 0xff) {
-    case SQLITE_FULL:
-    case SQLITE_IOERR:
-      return ": make room, then retry";
-    case SQLITE_CANTOPEN:
-      return "";
-    default:
-      return ", retry";
-  }
+  const int error = failure.system_error();
+  const bool no_room = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  if (no_room || (failure.code() & 0xff) == SQLITE_FULL) return ": make room, then retry";
+  return (failure.code() & 0xff) == SQLITE_CANTOPEN ? "" : ", retry";
+}
+
+/// SQLite says "disk I/O error" of nearly all of them, and of some that the file is damaged.
+std::string with_errno(const StorageFailure& failure) {
+  const int primary = failure.code() & 0xff;
+  const bool of_file = primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB ||
+                       primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY;
+  if (!of_file || failure.system_error() == 0) return failure.what();
+  if (primary == SQLITE_IOERR) return system_message(failure.what(), failure.system_error());
+  return system_message("a file could not be read or opened", failure.system_error());
 }
 
 }  // namespace
 
 void throw_translated(const StorageFailure& failure, const std::string& context) {
-  const std::string message = context + ": " + failure.what();
+  const std::string message = context + ": " + with_errno(failure);
   switch (kind_of(failure)) {
     case FailureKind::transient:
       std::throw_with_nested(LedgerBusy(message + "; nothing was done" + what_helps(failure)));
@@ -234,8 +282,9 @@ void throw_translated(const StorageFailure& failure, const std::string& context)
                          "; nothing was done, because this user may not use its files or their directory so; "
                          "trying again does not help"));
     case FailureKind::storage:
-      if ((failure.code() & 0xff) == SQLITE_IOERR || failure.system_error() == EIO)
-        std::throw_with_nested(LedgerIo(message));
+      // Who only read has written nothing; nor does a file that nobody else knows say anything of the ledger.
+      if ((failure.code() & 0xff) == SQLITE_IOERR)
+        std::throw_with_nested(LedgerBusy(message + "; nothing was recorded, retry"));
       std::throw_with_nested(LedgerCorrupt(message));
     case FailureKind::too_big:
       std::throw_with_nested(InvalidParameter(message));
@@ -327,11 +376,20 @@ Connection::Connection(const LedgerFiles& files, Role role) try
     : registered_(files),
       held_(hold(files, role)),
       database_(open_database(files, role)),
-      candidate_(role == Role::candidate) {
+      candidate_(role == Role::candidate),
+      opens_to_write_(opened_to_write(role)) {
   make_settings(role);
   if (role != Role::creator) check_identity(files);
-  if (held_ != nullptr) held_->hold_index();
+  if (held_ != nullptr) {
+    held_->hold_index();
+    require_writable(files, writes(role));
+  }
 } catch (const StorageFailure& failure) {
+  // Of the calls at which SQLite failed it keeps the errno of the last one, which may be ENOENT.
+  const bool not_opened = (failure.code() & 0xff) == SQLITE_CANTOPEN && opened_to_write(role);
+  if (const int error = not_opened ? errno_of_access(files.directory, W_OK) : 0; error != 0) {
+    throw_translated(StorageFailure(failure.code(), failure.what(), error), "ledger " + files.database);
+  }
   const bool not_a_database = (failure.code() & 0xff) == SQLITE_NOTADB;
   if (not_a_database && !exists(files.lock()) && !exists(files.wal())) {
     // No trace of our own files beside it: it never was a ledger.
@@ -386,9 +444,44 @@ void Connection::require_log() {
   held_->hold_index();
 }
 
+void Connection::require_writable(const LedgerFiles& files, bool must) {
+  const auto refuse = [must](const std::string& path, bool opened_writable) {
+    if (opened_writable) return;
+    const int error = errno_of_access(path, W_OK);
+    if (error == 0) {
+      throw LedgerBusy(path +
+                       " could be opened for reading only, for want of descriptors or memory, or because the "
+                       "system failed; nothing was done, retry");
+    }
+    if (must) throw_refused("ledger: cannot write to " + path, error, permission_advice(path, error));
+  };
+  if (opens_to_write_) refuse(files.database, sqlite3_db_readonly(handle(), "main") != 1);
+  sqlite3_file* const log = file_of(handle(), SQLITE_FCNTL_JOURNAL_POINTER);
+  sqlite3_file* const database = file_of(handle(), SQLITE_FCNTL_FILE_POINTER);
+  if (log == nullptr || log->pMethods == nullptr || database == nullptr || database->pMethods == nullptr)
+    return;
+  // Nothing is written, and not even that to what was opened for reading only. Not tried where it must fail:
+  // the file would keep the error.
+  const bool tries = opens_to_write_ && errno_of_access(files.wal(), W_OK) == 0;
+  refuse(files.wal(), tries ? log->pMethods->xWrite(log, "", 0, 0) == SQLITE_OK : !must);
+  // The index is shared by all connections of the process. Its first region is there, and is given again.
+  constexpr int kRegionBytes = 32'768;
+  volatile void* region = nullptr;
+  const int mapped = database->pMethods->xShmMap(database, 0, kRegionBytes, 0, &region);
+  refuse(files.shm(), (mapped & 0xff) != SQLITE_READONLY);
+}
+
+void Connection::require_all_was_read() {
+  for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
+    const int error = last_errno_of(file_of(handle(), which));
+    if (error != 0) throw StorageFailure(SQLITE_IOERR_READ, "a file could not be read", error);
+  }
+}
+
 void Connection::become_writer(const LedgerFiles& files) {
   EPSILOG_INVARIANT(candidate_ && !in_transaction());
   try {
+    require_writable(files, true);
     require_pragma("query_only", "0");
     make_settings_of_writer();
   } catch (const StorageFailure& failure) {
@@ -436,7 +529,7 @@ SQLite::Statement Connection::prepare(const std::string& sql) {
   try {
     return SQLite::Statement(database_, sql);
   } catch (const SQLite::Exception& error) {
-    throw StorageFailure(sqlite3_extended_errcode(handle()), error.what());
+    throw StorageFailure(sqlite3_extended_errcode(handle()), error.what(), errno_of_failure(handle()));
   }
 }
 
@@ -450,7 +543,7 @@ void Connection::move_log_into_file(const LedgerFiles& files) {
   const int rc = sqlite3_wal_checkpoint_v2(handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   if (rc != SQLITE_OK) throw last_failure();
   if (size_of(files.wal()) != 0)
-    throw LedgerIo("ledger " + files.database + ": its WAL could not be emptied");
+    throw LedgerBusy("ledger " + files.database + ": its WAL could not be emptied; nothing was done, retry");
 }
 
 void Connection::wait_for_others(std::chrono::milliseconds wait) noexcept {

@@ -45,19 +45,20 @@ class StorageFailure final : public std::runtime_error {
 
 /// What a failure means for the ledger (docs/recovery.md).
 enum class FailureKind {
-  transient,   ///< FULL, BUSY, NOMEM, INTERRUPT …: nothing happened
-  forbidden,   ///< READONLY, PERM, CANTOPEN for want of rights: nothing happened, nor will it
-  storage,     ///< IOERR*, CORRUPT, NOTADB: the outcome is unknown
+  transient,   ///< FULL, BUSY, NOMEM, INTERRUPT, and what passes of a file's errors: nothing happened
+  forbidden,   ///< READONLY, PERM, and errors for want of rights: nothing happened, nor will it
+  storage,     ///< other IOERR*, CORRUPT, NOTADB: the outcome is unknown
   constraint,  ///< a CHECK, key or trigger refused
   too_big,     ///< a text exceeds what SQLite stores
   internal,    ///< anything else: the schema is not the one we ship
 };
-/// A write that found no room is transient, also where SQLite tells it from other failures by errno only.
+/// Errors of the system at a file are judged by file_verdict(). Damage (CORRUPT, NOTADB) with an errno is a
+/// read that failed, which SQLite tells as damage.
 [[nodiscard]] FailureKind kind_of(int code, int system_error = 0);
 [[nodiscard]] FailureKind kind_of(const StorageFailure& failure);
 
 /// Throws, with the failure being handled nested inside, what a reader reports: LedgerBusy,
-/// LedgerUnusable, LedgerIo, LedgerCorrupt or InvalidParameter.
+/// LedgerUnusable, LedgerCorrupt or InvalidParameter.
 [[noreturn]] void throw_translated(const StorageFailure& failure, const std::string& context);
 
 /// A prepared statement in use; gives it back when destroyed.
@@ -151,7 +152,7 @@ class Connection final {
   void execute(const char* sql);
 
   /// Of a file that nobody else knows: all that was committed stands in it, and nothing in its log.
-  /// Throws  StorageFailure, LedgerIo.
+  /// Throws  StorageFailure, LedgerBusy.
   void move_log_into_file(const LedgerFiles& files);
 
   /// How long SQLite waits for its own locks, from now on.
@@ -159,7 +160,11 @@ class Connection final {
   /// Only a foreign program can hold them while we hold ours.
   static constexpr std::chrono::milliseconds kUsualWait{1'000};
 
-  /// Whether the names of the ledger still lead to the files that are open.
+  /// Some checks of SQLite tell a read that failed as a fault that they found.
+  /// Throws  StorageFailure if a read of its files has failed so far.
+  void require_all_was_read();
+
+  /// Whether the names of the ledger still lead to the files that are open. Throws  as HeldFiles::in_place().
   [[nodiscard]] bool in_place() const;
 
   [[nodiscard]] sqlite3* handle() { return database_.getHandle(); }
@@ -177,6 +182,9 @@ class Connection final {
   void make_settings(Role role);
   void make_settings_of_writer();
   void require_log();
+  /// SQLite opens for reading what it could not open for writing, whatever the reason was.
+  /// Throws  LedgerBusy where this user may write to it; LedgerUnusable otherwise, if it `must` be.
+  void require_writable(const LedgerFiles& files, bool must);
   void check_identity(const LedgerFiles& files);
   void require_pragma(const char* name, const std::string& value);
 
@@ -184,6 +192,7 @@ class Connection final {
   const std::unique_ptr<HeldFiles> held_;  // likewise; null where nobody else can know or change the file
   SQLite::Database database_;
   bool candidate_;
+  const bool opens_to_write_;
   SharedRows shared_;
   std::map<const char*, SQLite::Statement> statements_;  // destroyed before the database is closed
 };

@@ -124,6 +124,7 @@ std::vector<std::string> Inspection::storage_faults(bool thorough) {
     std::vector<std::string> found =
         texts(connection, std::string("PRAGMA ") + (thorough ? "integrity_check" : "quick_check") + "(100)");
     if (found == std::vector<std::string>{"ok"}) found.clear();
+    if (!found.empty()) connection.require_all_was_read();
     return found;
   });
 }

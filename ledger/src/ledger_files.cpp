@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "file_verdict.hpp"
 
 namespace epsilog::ledger {
 
@@ -36,28 +37,10 @@ std::string system_message(const std::string& what, int error) {
   return what + ": " + std::generic_category().message(error);
 }
 
-bool lasts(int error) {
-  switch (error) {
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ENOENT:
-    case ENOTDIR:
-    case EISDIR:
-    case ELOOP:
-    case ENAMETOOLONG:
-    case EINVAL:
-    case ENOSYS:
-    case EOPNOTSUPP:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void throw_refused(const std::string& what, int error, const std::string& advice) {
   const std::string message = system_message(what, error) + advice;
-  if (lasts(error)) throw LedgerUnusable(message);
+  const bool lasts = file_verdict(FileCall::open, FileOf::beside, error) == FileVerdict::standing;
+  if (lasts) throw LedgerUnusable(message);
   throw LedgerBusy(message);
 }
 
@@ -82,11 +65,9 @@ LedgerFiles locate(const std::string& path) {
   char resolved[PATH_MAX];
   if (::realpath(directory.c_str(), resolved) == nullptr) {
     const int error = errno;
-    if (error == EIO) throw LedgerIo(system_message("ledger: the directory '" + directory + "'", error));
-    if (error == ENOMEM) throw LedgerBusy(system_message("ledger: the directory '" + directory + "'", error));
     if (directory == "." && error == ENOENT)
       throw LedgerUnusable("ledger: '" + path + "': the current directory does not exist any more");
-    throw LedgerUnusable(system_message("ledger: no directory '" + directory + "'", error));
+    throw_refused("ledger: no directory '" + directory + "'", error);
   }
   LedgerFiles files;
   files.directory = resolved;
@@ -119,7 +100,6 @@ FileIdentity require_single_regular_file(const LedgerFiles& files) {
       throw LedgerUnusable("no ledger at " + files.database + "; make one with `epsilog init`");
     }
     const int error = errno;
-    if (error == EIO) throw LedgerIo(system_message("ledger " + files.database, error));
     throw_refused("ledger " + files.database, error, permission_advice(files.directory, error));
   }
   if (S_ISLNK(status.st_mode)) {
@@ -292,20 +272,32 @@ std::optional<std::string> read_small_file(const std::string& path, std::size_t 
   return text;
 }
 
+namespace {
+
+/// Whether something has that name, and then what it is.
+bool examined(const std::string& path, struct stat& status) {
+  if (::lstat(path.c_str(), &status) == 0) return true;
+  const int error = errno;
+  if (error != ENOENT && error != ENOTDIR) throw_refused("cannot examine " + path, error);
+  return false;
+}
+
+}  // namespace
+
 std::optional<FileIdentity> identity_of_name(const std::string& path) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  if (!examined(path, status)) return std::nullopt;
   return FileIdentity{.device = status.st_dev, .inode = status.st_ino};
 }
 
 bool exists(const std::string& path) {
   struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0;
+  return examined(path, status);
 }
 
 off_t size_of(const std::string& path) {
   struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 ? status.st_size : 0;
+  return examined(path, status) ? status.st_size : 0;
 }
 
 void sync_directory(const std::string& directory) {

@@ -34,6 +34,7 @@ struct FileIdentity {
 };
 
 /// Nothing where no file has that name. A link is not followed.
+/// Throws  LedgerBusy, LedgerUnusable: it cannot be told.
 [[nodiscard]] std::optional<FileIdentity> identity_of_name(const std::string& path);
 
 /// A file descriptor with an owner.
@@ -94,8 +95,9 @@ void share_log_as_database(const LedgerFiles& files);
 /// At most `most` bytes of a regular file, never waiting for anybody; nothing for anything else.
 [[nodiscard]] std::optional<std::string> read_small_file(const std::string& path, std::size_t most);
 
+/// False only where nothing has that name. Throws  LedgerBusy, LedgerUnusable: it cannot be told.
 [[nodiscard]] bool exists(const std::string& path);
-/// 0 when absent.
+/// 0 when absent. Throws  likewise.
 [[nodiscard]] off_t size_of(const std::string& path);
 
 /// Makes the entries of a directory durable.
@@ -105,9 +107,6 @@ void sync_directory(const std::string& directory);
 /// "what: strerror(error)".
 [[nodiscard]] std::string system_message(const std::string& what, int error);
 
-/// Whether the system will answer with this error until somebody changes rights, names or the file system: it
-/// is not the moment that is wrong.
-[[nodiscard]] bool lasts(int error);
 /// Of a call that the system refused, and that did nothing.
 /// Throws  LedgerUnusable of an error that lasts, else LedgerBusy: "what: strerror(error)", then `advice`.
 [[noreturn]] void throw_refused(const std::string& what, int error, const std::string& advice = "");

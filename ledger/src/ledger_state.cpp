@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <thread>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
+#include "file_verdict.hpp"
 #include "lock_holder.hpp"
 #include "poison.hpp"
 #include "queries.hpp"
@@ -27,6 +29,22 @@ constexpr std::chrono::milliseconds kForReadersToLeave(16);
 /// A reader that stays costs writers one part in so many of their time, once a few attempts have shown that
 /// it does: after each that fails the pause is twice as long, in units of what the attempt took.
 constexpr int kLongestRestartPause = 32;
+
+/// Whether it may be a file that failed, and not a statement.
+bool of_file(const StorageFailure& failure) {
+  switch (failure.code() & 0xff) {
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_NOMEM:
+    case SQLITE_FULL:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -82,7 +100,14 @@ void LedgerState::require_in_place(const Connection* open) {
 }
 
 void LedgerState::require_recorded_in_place() {
-  require_in_place(writer_.get());
+  try {
+    require_in_place(writer_.get());
+  } catch (const FilesReplaced&) {
+    throw;
+  } catch (const Error&) {  // it cannot be told, and COMMIT returned
+    over_ = true;
+    require_not_over();
+  }
 }
 
 /// A short process reads, then writes once: to open another connection for that would take it as long as the
@@ -157,6 +182,18 @@ void LedgerState::require_writer() {
   open_writer();
 }
 
+/// SQLite keeps what a file answered, and may have opened it for reading only.
+void LedgerState::renew_writer_that_failed() {
+  const std::lock_guard guard(opening_);
+  if (writer_ != nullptr && !writer_failed_) return;
+  writer_.reset();
+  last_standing_.forget();
+  schema_watch_ = {};
+  wal_frames_ = moved_frames_ = 0;
+  open_writer();
+  writer_failed_ = false;
+}
+
 /// What has to hold before anything is written.
 void LedgerState::use_turn() {
   turn_ = process_lock_.file();
@@ -169,6 +206,7 @@ void LedgerState::use_turn() {
       require_usable_for_writing();
     }
     share_log_as_database(files_);
+    renew_writer_that_failed();
     settle_what_was_left();
   } catch (...) {
     process_lock_.give_back();
@@ -361,6 +399,7 @@ void LedgerState::fail(const StorageFailure& failure, const std::string& doing) 
   const std::string message = "ledger " + files_.database + ": " + doing + ": " + failure.what();
   const bool in_commit = std::exchange(marked_, false);
   writer_->shared().forget();
+  writer_failed_ = writer_failed_ || of_file(failure);
   if (kind_of(failure) == FailureKind::storage) {
     poison(doing + ": " + failure.what() + " (SQLite " + std::to_string(failure.code()) + ")");
     roll_back();
@@ -405,10 +444,12 @@ bool LedgerState::checkpoint(int mode) noexcept {
   const StorageFailure failure = writer_->last_failure();
   const std::string reason =
       std::string("checkpoint: ") + failure.what() + " (SQLite " + std::to_string(failure.code()) + ")";
+  writer_failed_ = writer_failed_ || of_file(failure);
   const int primary = failure.code() & 0xff;
-  if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) {
+  const bool damaged = (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) && failure.system_error() == 0;
+  if (damaged) {
     poison(reason);
-  } else if (primary == SQLITE_IOERR || primary == SQLITE_FULL) {
+  } else if (of_file(failure)) {
     warn(reason + "; everything that was recorded is durable in " + files_.wal() + " and stays there");
   }
   return false;
@@ -451,8 +492,9 @@ void LedgerState::restart_log() noexcept {
 /// Whoever copies an idle ledger should not lose what still lies in its WAL, and a read-only medium
 /// cannot replay one. Courtesy only: if somebody else is at work, they will do it.
 void LedgerState::leave_main_file_complete() noexcept {
-  if (writer_ == nullptr || size_of(files_.wal()) == 0) return;
+  if (writer_ == nullptr || over_) return;
   try {
+    if (size_of(files_.wal()) == 0) return;
     if (!process_lock_.take_until(std::chrono::steady_clock::now())) return;
     turn_ = process_lock_.file();
     require_usable_for_writing();
@@ -517,7 +559,10 @@ std::unique_ptr<Connection> LedgerState::take_candidate() {
 }
 
 std::unique_ptr<Connection> LedgerState::open_reader() {
-  const bool may_make_files = ::access(files_.directory.c_str(), W_OK) == 0;
+  const int refused = ::access(files_.directory.c_str(), W_OK) == 0 ? 0 : errno;
+  if (refused != 0 && file_verdict(FileCall::open, FileOf::beside, refused) == FileVerdict::passing)
+    throw_refused("cannot examine " + files_.directory, refused);
+  const bool may_make_files = refused == 0;
   if (may_make_files && owned(files_)) {
     const bool candidate = access_ == Access::on_demand;
     return std::make_unique<Connection>(files_,
@@ -531,16 +576,24 @@ std::unique_ptr<Connection> LedgerState::open_reader() {
     return std::make_unique<Connection>(files_, Connection::Role::immutable);
   }
   try {
-    if (may_make_files && !both_there) throw LedgerBusy("they would have to be made");
+    if (may_make_files && !both_there) throw LedgerUnusable("they would have to be made");
     return std::make_unique<Connection>(files_, Connection::Role::reader);
+  } catch (const LedgerBusy&) {
+    if (both_there) throw;  // it passes
+    return open_without_log();
   } catch (const Error&) {
-    if (size_of(files_.wal()) == 0) return std::make_unique<Connection>(files_, Connection::Role::immutable);
-    std::throw_with_nested(LedgerUnusable(
-        "ledger " + files_.database +
-        " is another's, or lies in a directory you cannot write to, and has a write-ahead log (" +
-        files_.wal() + ") that cannot be read there. Read it as its owner; the log is empty after " +
-        "the owner's last writing command ended in order"));
+    return open_without_log();
   }
+}
+
+/// Within a handler of what kept a reader from opening the log.
+std::unique_ptr<Connection> LedgerState::open_without_log() const {
+  if (size_of(files_.wal()) == 0) return std::make_unique<Connection>(files_, Connection::Role::immutable);
+  std::throw_with_nested(LedgerUnusable(
+      "ledger " + files_.database +
+      " is another's, or lies in a directory you cannot write to, and has a write-ahead log (" +
+      files_.wal() + ") that cannot be read there. Read it as its owner; the log is empty after " +
+      "the owner's last writing command ended in order"));
 }
 
 }  // namespace epsilog::ledger

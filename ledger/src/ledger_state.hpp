@@ -80,8 +80,8 @@ class LedgerState final {
   [[nodiscard]] std::optional<std::string> poisoned() const;
 
   /// Waits for the turn to write.
-  /// Throws  InvalidParameter (read-only, fork), LedgerBusy, LedgerIo (poisoned), LedgerUnusable (the
-  ///         file was replaced).
+  /// Throws  InvalidParameter (read-only, fork), LedgerBusy, LedgerIo (poisoned), LedgerUnusable,
+  ///         FilesReplaced.
   void take_turn();
   /// The same, waiting no longer than that: false if it is not to be had in that time. 0: if somebody has it
   /// or waits for it.
@@ -93,9 +93,9 @@ class LedgerState final {
   /// Requires  the turn is held; `first` is the number after the last decision of before the transaction.
   /// Throws    LedgerBusy: nothing may be committed then.
   void committing(std::int64_t first);
-  /// COMMIT returned. Whether it went into the files that have the names of the ledger: nothing may be said
-  /// to be recorded otherwise. Requires  the turn is held. Throws    FilesReplaced, and this ledger is over;
-  /// the mark of the COMMIT stays.
+  /// COMMIT returned. Nothing may be said to be recorded if it went into files that lost their names.
+  /// Requires  the turn is held.
+  /// Throws    FilesReplaced: this ledger is over, and the mark of the COMMIT stays.
   void require_recorded_in_place();
   /// COMMIT returned, and with it the sync of the log.
   void settled() noexcept;
@@ -146,6 +146,7 @@ class LedgerState final {
 
  private:
   void require_writer();
+  void renew_writer_that_failed();
   void use_turn();
   void give_turn_back() noexcept;
   /// Throws  FilesReplaced unless the names lead to what `open` has open, if given; this ledger is over then.
@@ -170,6 +171,7 @@ class LedgerState final {
   void restart_log() noexcept;
   void leave_main_file_complete() noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_reader();
+  [[nodiscard]] std::unique_ptr<Connection> open_without_log() const;
 
   const LedgerFiles files_;
   const FileIdentity identity_;
@@ -183,6 +185,7 @@ class LedgerState final {
   ProcessLock process_lock_;            // of whoever has the turn of the threads
   std::mutex opening_;                  // guards that writer_ is made
   std::unique_ptr<Connection> writer_;  // null: read-only, or nobody has written yet
+  bool writer_failed_ = false;          // a file did: the next turn opens it again
   SchemaWatch schema_watch_;            // of what writer_ has open
   LastStanding last_standing_;          // likewise
   Replication replication_{files_, ledger_id_};

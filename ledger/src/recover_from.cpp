@@ -137,7 +137,7 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
       return recovery;
     }
     const Workspace made(ledger.files(), ".recovering");
-    {
+    try {
       Connection to(made.files(), Connection::Role::creator);
       to.execute("BEGIN IMMEDIATE");
       rebuild(to, file, held, &db, event_of(steps, "behind_replica", recovery.restored, held.dropped, accepted),
@@ -145,6 +145,8 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
       require_not_replaced(to, replica, steps, options);
       to.execute("COMMIT");
       to.move_log_into_file(made.files());
+    } catch (const StorageFailure& failure) {  // of a file that nobody knows: the ledger was only read
+      throw_translated(failure, "making " + made.files().database);
     }
     if (steps.verify) recovery.faults = steps.verify(made.files().database);
     if (!recovery.faults.empty()) return recovery;

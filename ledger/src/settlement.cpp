@@ -1,6 +1,8 @@
 #include "settlement.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,6 +22,7 @@ void check(int code) {
 
 sqlite3_file& log_of(Connection& writer) {
   sqlite3_file* log = nullptr;
+  errno = 0;
   check(sqlite3_file_control(writer.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log));
   if (log == nullptr || log->pMethods == nullptr) {
     throw StorageFailure(SQLITE_INTERNAL, "SQLite has no write-ahead log open");
@@ -58,6 +61,15 @@ void cut_after(sqlite3_file& log, std::int64_t frames, std::int64_t page_size) {
   check(log.pMethods->xSync(&log, SQLITE_SYNC_NORMAL));
 }
 
+/// That the log has its name.
+void sync_names(const LedgerFiles& files) {
+  const Descriptor directory(::open(files.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) throw StorageFailure(SQLITE_CANTOPEN, files.directory + " cannot be opened", errno);
+  if (::fsync(directory.get()) != 0)
+    throw StorageFailure(SQLITE_IOERR_DIR_FSYNC, "the entries of " + files.directory + " cannot be synced",
+                         errno);
+}
+
 /// How many frames are published. SQLite tells it to checkpoints only, so this is one.
 std::int64_t published_frames(Connection& writer) {
   int frames = -1;
@@ -76,7 +88,7 @@ void settle(Connection& writer, const LedgerFiles& files) {
   sqlite3_file& log = log_of(writer);
   const std::int64_t version = number(writer, "PRAGMA data_version");
   write_again(log);
-  sync_directory(files.directory);
+  sync_names(files);
   writer.execute("ROLLBACK");
   const std::int64_t frames = published_frames(writer);
   writer.execute("BEGIN IMMEDIATE");

@@ -71,6 +71,7 @@ void SnapshotState::hold() {
   try {
     begin();
   } catch (const StorageFailure& failure) {
+    fit = false;
     throw_translated(failure, "ledger " + ledger->files().database);
   }
 }

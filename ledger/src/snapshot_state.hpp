@@ -46,6 +46,7 @@ class SnapshotState final {
       const Reading opened(*this);
       return read(*connection);
     } catch (const StorageFailure& failure) {
+      fit = false;
       throw_translated(failure, "ledger " + ledger->files().database);
     }
   }
@@ -60,6 +61,7 @@ class SnapshotState final {
       if (reader == nullptr) passes.emplace(ledger->gate());
       return read(*connection);
     } catch (const StorageFailure& failure) {
+      fit = false;
       throw_translated(failure, "ledger " + ledger->files().database);
     }
   }

@@ -35,11 +35,14 @@ void TransactionState::ready_replica(const Standing& standing, const PolicyVersi
 void TransactionState::find_replica(const Standing& standing, const PolicyVersion* next) {
   try {
     replica = ledger->active_replica(standing.policy_version);
+  } catch (const LedgerBusy&) {
+    throw;
   } catch (const Error&) {
     // A policy that cannot be read keeps nobody from what does not need it.
     if (standing.meta.replica_size > 0) throw;
-  } catch (const StorageFailure&) {
-    if (standing.meta.replica_size > 0) throw;
+  } catch (const StorageFailure& failure) {
+    // What could not be read now may name a replica.
+    if (standing.meta.replica_size > 0 || kind_of(failure) == FailureKind::transient) throw;
   }
   require_known(*ledger, replica, standing.meta);
   if (!replica) return;

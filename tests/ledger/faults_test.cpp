@@ -138,11 +138,12 @@ TEST_CASE("faults: an I/O error that SQLite takes for something else is one", "[
   CHECK(ledger::kind_of(SQLITE_READONLY, EIO) == FailureKind::transient);
   CHECK(ledger::kind_of(SQLITE_CANTOPEN, EIO) == FailureKind::transient);
   CHECK(ledger::kind_of(SQLITE_READONLY, EACCES) == FailureKind::forbidden);
-  CHECK(ledger::kind_of(SQLITE_CORRUPT, EIO) == FailureKind::storage);
+  CHECK(ledger::kind_of(SQLITE_CORRUPT, EIO) == FailureKind::transient);
+  CHECK(ledger::kind_of(SQLITE_CORRUPT, 0) == FailureKind::storage);
   const auto thrown = [](int code, int error) {
     ledger::throw_translated(ledger::StorageFailure(code, "failed", error), "reading");
   };
-  CHECK_THROWS_AS(thrown(SQLITE_CORRUPT, EIO), LedgerIo);
+  CHECK_THROWS_AS(thrown(SQLITE_CORRUPT, EIO), LedgerBusy);
   CHECK_THROWS_AS(thrown(SQLITE_CORRUPT, 0), LedgerCorrupt);
   CHECK_THROWS_AS(thrown(SQLITE_READONLY, EIO), LedgerBusy);
 }

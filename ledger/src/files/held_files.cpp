@@ -168,7 +168,7 @@ int HeldFiles::try_to_begin() {
   HeldLedgers& all = held_ledgers();
   const std::lock_guard guard(all.mutex);
   const std::optional<FileIdentity> named = identity_of_name(files_.database);
-  if (!named) cannot_open(files_.database, errno);
+  if (!named) cannot_open(files_.database, ENOENT);
   if (const auto known = all.known.find(key_of(*named)); known != all.known.end()) {
     held_ = &known->second;
     ++held_->holders;
