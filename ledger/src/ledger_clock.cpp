@@ -10,6 +10,9 @@
 namespace epsilog::ledger {
 namespace {
 
+/// A clock that shows a time before 1970 stands here: 0 is stored where there is no time.
+constexpr std::int64_t kEarliestMs = 1;
+
 std::int64_t boot_clock_ms() {
   timespec now{};
   if (::clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
@@ -23,7 +26,7 @@ ClockReading system_clock_reading() {
     std::string id = current_boot_id();
     return id == "unknown" ? std::string() : id;
   }();
-  return {.wall_ms = std::clamp<std::int64_t>(wall_clock_ms(), 0, kLatestMs),
+  return {.wall_ms = std::clamp<std::int64_t>(wall_clock_ms(), kEarliestMs, kLatestMs),
           .boot_ms = boot_clock_ms(),
           .boot_id = kBoot};
 }
@@ -36,7 +39,7 @@ void trust(ClockObservation& observation, const ClockReading& reading) {
 
 ClockObservation first_observation(const ClockReading& reading) {
   ClockObservation first;
-  first.wall_ms = std::clamp<std::int64_t>(reading.wall_ms, 0, kLatestMs);
+  first.wall_ms = std::clamp<std::int64_t>(reading.wall_ms, kEarliestMs, kLatestMs);
   first.now_ms = first.wall_ms;
   first.state.wall_clock = time_text(first.wall_ms);
   trust(first, reading);

@@ -409,3 +409,26 @@ TEST_CASE(
     CHECK(machine.events().size() == 1);
   }
 }
+
+TEST_CASE("clock: one that shows a time before 1970 leaves lines that can be read again", "[ledger][clock]") {
+  for (const std::int64_t wall_ms : {std::int64_t{-kDay}, std::int64_t{0}}) {
+    CAPTURE(wall_ms);
+    TemporaryDirectory directory;
+    ledger::Options options;
+    options.clock = [wall_ms] {
+      return ledger::ClockReading{.wall_ms = wall_ms, .boot_ms = 0, .boot_id = "b"};
+    };
+    const std::string path = directory.path() + "/L";
+    ledger::Ledger::create(path, policy(), {account("clinic", "epsilon", 1'000'000)}, options);
+    auto ledger = ledger::Ledger::open(path, options);
+    release(ledger, Epsilon::from_units(1), Rational(1), "k");
+    std::vector<std::string> lines;
+    ledger.snapshot().each_line(0, [&lines](std::string_view line) { lines.emplace_back(line); });
+    std::size_t next = 0;
+    const std::string copy = directory.path() + "/copy";
+    CHECK(ledger::Ledger::import_lines(copy, [&]() -> std::optional<std::string> {
+            if (next == lines.size()) return std::nullopt;
+            return lines[next++];
+          }) == static_cast<std::int64_t>(lines.size()));
+  }
+}
