@@ -93,12 +93,26 @@ bool names_one_of(const LedgerFiles& files, const std::string& path) {
   return std::find(std::begin(names), std::end(names), wanted) != std::end(names);
 }
 
+namespace {
+
+/// A ledger that is gone is not made anew without a word: that would give its whole budget again.
+[[noreturn]] void throw_not_there(const LedgerFiles& files) {
+  for (const std::string& left : {files.lock(), files.queue(), files.wal(), files.poisoned()}) {
+    if (!exists(left)) continue;
+    throw LedgerUnusable(
+        "no ledger at " + files.database + ", but " + left +
+        " is there: the ledger was moved away or deleted. Bring it back, or use `epsilog recover "
+        "--from REPLICA` or `epsilog restore BACKUP`. A new one would have the whole budget again");
+  }
+  throw LedgerUnusable("no ledger at " + files.database + "; make one with `epsilog init`");
+}
+
+}  // namespace
+
 FileIdentity require_single_regular_file(const LedgerFiles& files) {
   struct stat status {};
   if (::lstat(files.database.c_str(), &status) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) {
-      throw LedgerUnusable("no ledger at " + files.database + "; make one with `epsilog init`");
-    }
+    if (errno == ENOENT || errno == ENOTDIR) throw_not_there(files);
     const int error = errno;
     throw_refused("ledger " + files.database, error, permission_advice(files.directory, error));
   }

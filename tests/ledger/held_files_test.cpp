@@ -452,3 +452,24 @@ TEST_CASE("held files: a copy that is in another journal mode is opened, and is 
   release(ledger, kLittle, Rational(2), "next");
   CHECK(ledger.snapshot().find_key("ada", "next"));
 }
+
+TEST_CASE("open: who finds no ledger where one was is not told to make a new one", "[ledger][open]") {
+  const LedgerFixture fixture;
+  const auto told = [&] {
+    try {
+      static_cast<void>(fixture.look());
+    } catch (const LedgerUnusable& error) {
+      return std::string(error.what());
+    }
+    return std::string("opened");
+  };
+  {
+    auto ledger = fixture.open();
+    release(ledger, kLittle, Rational(1), "k");
+  }
+  fs::remove(fixture.path);
+  CHECK(told().find("epsilog init") == std::string::npos);
+  CHECK(told().find("epsilog recover --from") != std::string::npos);
+  for (const char* suffix : {".lock", ".queue", "-wal", "-shm"}) fs::remove(fixture.sibling(suffix));
+  CHECK(told().find("epsilog init") != std::string::npos);
+}
