@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <iostream>
@@ -168,7 +169,8 @@ class Daemon final {
             }),
         api_(Parts{engine_, view_, admission_, refusals_, metrics_, audits_, engine_.ledger_id(),
                    configuration_.ledger, ::geteuid(),
-                   [](const std::string& text) { say("warning: " + text); }},
+                   [](const std::string& text) { say("warning: " + text); },
+                   [this] { end_because_of_files(); }},
              configuration_.limits.refusals),
         server_(api_, connection_limits(configuration_.limits)) {
     check_policy(engine_);
@@ -215,12 +217,21 @@ class Daemon final {
     say("ended");
     // A verification that reads a large file looks up seldom, and leaves nothing behind.
     if (!audits_.idle(std::chrono::steady_clock::now() + kAuditEnd)) {
-      std::_Exit(static_cast<int>(ExitCode::done));
+      std::_Exit(static_cast<int>(exit_code()));
     }
-    return static_cast<int>(ExitCode::done);
+    return static_cast<int>(exit_code());
   }
 
  private:
+  /// What it has open is not the ledger any more. Another start opens what is there.
+  void end_because_of_files() {
+    if (files_replaced_.exchange(true)) return;
+    say("the ledger's files were moved, removed or replaced; start the daemon again to serve what is there "
+        "now");
+    static_cast<void>(::kill(::getpid(), SIGTERM));
+  }
+  [[nodiscard]] ExitCode exit_code() const { return files_replaced_ ? ExitCode::try_again : ExitCode::done; }
+
   void until_told_to_end(int signals) {
     for (;;) {
       signalfd_siginfo told{};
@@ -254,6 +265,7 @@ class Daemon final {
   }
 
   const std::string file_;
+  std::atomic<bool> files_replaced_ = false;
   Configuration configuration_;
   OnlyDaemon only_;
   engine::Engine engine_;

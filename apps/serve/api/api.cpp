@@ -9,6 +9,7 @@
 
 #include "ascii.hpp"
 #include "epsilog/engine/concealed_dataset.hpp"
+#include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "problem.hpp"
 #include "sight.hpp"
@@ -77,6 +78,9 @@ Response Api::answer(const RequestHead& head, const Peer& peer, Body& body) {
     }
   } catch (const Refused& refused) {
     response = problem(refused);
+  } catch (const ledger::FilesReplaced& error) {
+    response = problem(error, "");
+    if (parts_.files_replaced) parts_.files_replaced();
   } catch (const std::exception& error) {
     response = problem(error, "");
   }
@@ -138,6 +142,8 @@ Response Api::routed(const Route& route, const std::string& id, const RequestHea
   } catch (const engine::ConcealedDataset& none) {
     count_concealed(call, none);
     return problem(none, "");
+  } catch (const ledger::FilesReplaced&) {
+    throw;
   } catch (const std::exception& error) {
     return problem(error, call.about);
   }

@@ -32,6 +32,8 @@ struct Parts {
   std::string ledger_path;
   std::uint32_t own_uid = 0;
   std::function<void(const std::string&)> warn = {};  ///< called by several threads
+  /// Told when the engine's files have been replaced: whoever opened it has to open the ledger again.
+  std::function<void()> files_replaced = {};
 };
 
 struct Route;

@@ -34,6 +34,10 @@ const std::map<std::string_view, Meaning>& meanings() {
       {"source_error", {503, "the data source is not as the policy says; its curator has to mend it"}},
       {"source_io", {503, "the data source cannot be read now"}},
       {"ledger_busy", {503, "the ledger cannot take it now: ask again, with the same key"}},
+      {"ledger_files_replaced",
+       {503,
+        "the ledger's files were replaced under the daemon: ask again, with the same key, once it is "
+        "restarted"}},
       {"ledger_io",
        {503, "the ledger cannot be written to until it is recovered; what was asked may be on record"}},
       {"replica_unavailable",

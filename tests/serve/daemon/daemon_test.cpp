@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -191,6 +192,28 @@ TEST_CASE(
   daemon.signal(SIGHUP);
   CHECK(said("the configuration was read again"));
   CHECK(status() == 200);
+}
+
+TEST_CASE("a daemon whose ledger was moved away tells nothing more of it and ends, to be started again",
+          "[daemon][held]") {
+  namespace fs = std::filesystem;
+  DaemonProcess daemon;
+  daemon.start();
+  const auto headers = as_alice(daemon);
+  {
+    Connection connection(daemon.ask_socket());
+    REQUIRE(connection.ask("POST", "/v1/releases", release("k"), headers)->status == 201);
+    fs::rename(daemon.ledger(), daemon.ledger() + ".away");
+    const auto heard = connection.ask("POST", "/v1/releases", release("k"), headers);
+    REQUIRE(heard);
+    CHECK(heard->status == 503);
+    CHECK(heard->body.at("code") == "ledger_files_replaced");
+  }
+  CHECK(daemon.ended() == 7);
+  CHECK(daemon.log().find("start the daemon again") != std::string::npos);
+  fs::rename(daemon.ledger() + ".away", daemon.ledger());
+  daemon.start();
+  CHECK(Connection(daemon.ask_socket()).ask("POST", "/v1/releases", release("k"), headers)->status == 200);
 }
 
 TEST_CASE("one daemon serves a ledger, and the command works beside it", "[daemon]") {
