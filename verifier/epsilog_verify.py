@@ -51,15 +51,17 @@ if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(QUANTITY_MAX)
 RULES = 1  # the rules that decisions of today are made under
 NAME = re.compile(r"[ !#-\[\]-~]*")
-DECODE = json.JSONDecoder(parse_int=lambda text: int(text) if len(text) <= 17 else None,
-                          parse_float=lambda text: None, parse_constant=lambda text: None).decode
+NO_NUMBERS = {"parse_float": lambda text: None, "parse_constant": lambda text: None}
+DECODE = json.JSONDecoder(**NO_NUMBERS).decode
+DECODE_LONG = json.JSONDecoder(parse_int=lambda text: int(text) if len(text) < 17 else None, **NO_NUMBERS).decode
+MAY_BE_LONG = re.compile("[\\[,:][0-9]{17}").search  # a number of so many digits, or a text with such a part
 ENCODE = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 def parse_line(raw):
     """The object that the bytes `raw` are the canonical text of."""
     try:
         text = raw.decode("utf-8")
-        value = DECODE(text)
+        value = (DECODE_LONG if MAY_BE_LONG(text) else DECODE)(text)
         again = ENCODE(value)
     except (ValueError, RecursionError) as error:
         raise Fault(f"is no JSON: {error}") from error
@@ -80,8 +82,8 @@ def member_at_difference(text, again):
             member = token[0][1:-2]
     return "" if text[at : at + 1].isspace() else member
 
-def is_value(value, depth=1):
-    """Whether a parsed value is one that lines may hold, `depth` levels below the line's own."""
+def is_value(value, depth=0):
+    """Whether a parsed value is one that a line may be, or hold `depth` levels below its own."""
     if isinstance(value, (str, bool)):
         return True
     if isinstance(value, int):
@@ -181,14 +183,11 @@ def milliseconds(text):
         return None
     return (((day * 24 + int(found[2])) * 60 + int(found[3])) * 60 + int(found[4])) * 1000 + int(found[5])
 
-ID_DIGITS = {digit: value for value, digit in enumerate("0123456789ABCDEFGHJKMNPQRSTVWXYZ")}
+ID_DIGITS = str.maketrans("0123456789ABCDEFGHJKMNPQRSTVWXYZ", "0123456789ABCDEFGHIJKLMNOPQRSTUV")
 
 def milliseconds_of_id(text):
     """The time that the first ten characters of an id are."""
-    at = 0
-    for digit in text[:10]:
-        at = at * 32 + ID_DIGITS[digit]
-    return at
+    return int(text[:10].translate(ID_DIGITS), 32)
 
 # Forms of members (record_format.md, "Records"): each says whether a value has it.
 
@@ -242,7 +241,7 @@ is_text_or_bytes = lambda value: value == "" or is_bytes(value)
 is_keys = array_of(is_text_or_bytes)
 is_number = lambda value: type(value) is int and 0 < value <= LARGEST_COUNT
 is_count = lambda value: type(value) is int and 0 <= value <= LARGEST_COUNT
-is_object = lambda value: type(value) is dict and is_value(value)
+is_object = lambda value: type(value) is dict  # what is in it has a table of its own
 is_named = lambda value: is_object(value) and is_bytes(value.get("name", ""))
 is_quantity = lambda value: quantity(value) is not None
 is_positive = lambda value: is_quantity(value) and quantity(value) > 0
@@ -284,8 +283,8 @@ account: account! number, dataset! bytes, scope bytes, limit! text, measure! mea
 limit: account! number, policy! number, after! count, by! bytes, seq! number, why bytes, new! decimal, old! decimal
 removal: account! number, policy! number, after! count, by! bytes, seq! number, why bytes, removed! true
 plan: number! number, policy! number, question! object, release object
-decision: seq! number, id! id, principal! bytes, via! via, parent id, dataset! bytes, policy! number, build! any_object, \
-  outcome! granted|refused|reserved|pending|approved|rejected|token_issued|voided|forfeited, decided_under! number, \
+decision: seq! number, id! id, principal! bytes, via! via, parent id, dataset! bytes, policy! number, \
+  build! any_object, outcome! granted|refused|reserved|pending|approved|rejected|token_issued|voided|forfeited, decided_under! number, \
   plan number, purpose bytes, holding plain|data_token, deadline time, key bytes, conflicting_key bytes, \
   verb approve|reject|issue_token|read_source|cancel|expire, why bytes, reasons reasons, component_values rows, \
   values quantities, token_sha256 hex64, movements objects, rules! rules
@@ -1725,7 +1724,8 @@ class Plan:
         rows = [row for row in self.rows if self.covers(row.question, scope)]
         sum_of_rows = sum(amount(row.release["charged"], "epsilon") for row in rows)
         require(0 < charge <= min(sum_of_rows, self.epsilon), "is charged as one, for more than the sum", "release")
-        require(len(rows) < len(self.rows) or charge == self.epsilon, "is charged otherwise than all its rows", "release")
+        require(len(rows) < len(self.rows) or charge == self.epsilon, "is charged otherwise than all its rows",
+                "release")
         require(by != "sum" or charge == sum_of_rows, "is not charged the sum, as it says", "release")
         dearest = max(amount(row.release["charged"], "epsilon") for row in rows)
         require(by != "pld" or charge >= dearest, "is charged less than its dearest row", "release")
@@ -1770,7 +1770,8 @@ class Plan:
         self.drawn = cells_of_margins(cells) if totals else None
         self.cells = sum(self.drawn) if totals else number_of_cells(cells)
         self.recorded = 0 if self.post.get("kind") == "consistent_totals" else self.cells
-        needed = len(self.drawn) if totals else {"mean_about": 2, "ratio": 2, "variance_about": 3}.get(self.post.get("kind"), 1)
+        parts = {"mean_about": 2, "ratio": 2, "variance_about": 3}.get(self.post.get("kind"), 1)
+        needed = len(self.drawn) if totals else parts
         require(len(self.components) == needed, "has another number of components than its answer", "release")
         for component in self.components:
             grid, bound, centre = component["grid"], component.get("bound", 1), component.get("centre", 0)
@@ -2032,7 +2033,8 @@ class History:
         text = yaml.encode() if isinstance(yaml, str) else yaml
         require(hashlib.sha256(text).hexdigest() == record["sha256"], "is not the SHA-256 of the text", "sha256")
         first = self.lines == 1 and milliseconds(record["time"]) == self.created
-        require(first == (record["version"] == 1), "of the first version is that of the ledger, in the line after it", "time")
+        require(first == (record["version"] == 1), "of the first version is that of the ledger, in the line before",
+                "time")
         published = self.held.published
         require(not published or record["sha256"] in published, "is of no policy that was published", "sha256")
         before = {} if self.active is None else self.active.datasets
@@ -2815,7 +2817,7 @@ def read_implied(path):
         raw = file.read()
     try:
         said = parse_line(raw[:-1] if raw.endswith(b"\n") else raw)
-        require(said.keys() == {"implies", "sha256"} and IS["hex64"](said["sha256"]) and is_object(said["implies"]),
+        require(said.keys() == {"implies", "sha256"} and IS["hex64"](said["sha256"]) and is_value(said),
                 'is no line {"implies": …, "sha256": …}')
     except Fault as fault:
         raise Fault(f"{path}: {fault.why}") from fault

@@ -135,7 +135,8 @@ std::vector<Row> rows_of_history(std::int64_t decisions) {
   const double scale = 1e-6 * static_cast<double>(decisions);
   std::vector<Row> rows;
   const auto verifier = [&](const char* jobs) {
-    return usage_of_program({"python3", EPSILOG_VERIFIER, replica, "--quiet", "--jobs", jobs});
+    return usage_of_program(
+        {"python3", EPSILOG_VERIFIER, replica, "--quiet", "--jobs", jobs, "--accept-unchecked", "implies"});
   };
   const Usage two = verifier("2");
   rows.push_back(seconds_row("verifier" + of + ", two processes", 60 * scale, two.elapsed, "",
