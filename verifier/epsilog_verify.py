@@ -1382,8 +1382,11 @@ def loses_more(losses, epsilon, delta):
 
 def composed_by_zcdp(losses, epsilon, delta):
     """composition.md, (7): whether losses fixed in advance keep an epsilon at a delta, both in units of their grids."""
-    rho, epsilon = sum_of_losses(loss.rho for loss in losses), Fraction(epsilon, 10**12)
-    return at_most(lambda bits: zcdp_ln_delta(rho, epsilon, bits) - ln(Fraction(delta, 10**18), bits), Fraction(0))
+    return zcdp_keeps(sum_of_losses(loss.rho for loss in losses), Fraction(epsilon, 10**12), Fraction(delta, 10**18))
+
+@lru_cache(maxsize=4096)
+def zcdp_keeps(rho, epsilon, delta):
+    return at_most(lambda bits: zcdp_ln_delta(rho, epsilon, bits) - ln(delta, bits), Fraction(0))
 
 # Sensitivities (sensitivity.md, "The table", "Blocks" and "What answers are multiples of").
 
