@@ -8,6 +8,7 @@
 #include "answer_tick.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
+#include "epsilog/ledger/lines_missing.hpp"
 #include "expiry.hpp"
 
 namespace epsilog::engine {

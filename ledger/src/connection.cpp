@@ -128,10 +128,8 @@ std::unique_ptr<HeldFiles> hold(const LedgerFiles& files, Connection::Role role)
   switch (role) {
     case Connection::Role::creator:
     case Connection::Role::immutable:
-    case Connection::Role::archived:
       return nullptr;
     case Connection::Role::writer:
-    case Connection::Role::migrator:
     case Connection::Role::reader:
     case Connection::Role::candidate:
       return std::make_unique<HeldFiles>(files);

@@ -16,7 +16,7 @@
 namespace epsilog::ledger {
 namespace {
 
-[[noreturn]] void broken(const std::string& path, const std::string& what) {
+[[noreturn]] void throw_broken(const std::string& path, const std::string& what) {
   throw LedgerCorrupt("replica " + path + ": " + what + "; nothing was done");
 }
 
@@ -105,10 +105,10 @@ HeldByReplica read_held(const ReplicaFile& file, const std::string& path, Connec
     tree.append(leaf_hash(lines.line()), [](unsigned, std::uint64_t, const Hash&) {});
     if (static_cast<std::int64_t>(tree.size()) == kept) root_of_kept = tree.root();
   }
-  if (held.end.size == 0 && wrong == 0) broken(path, "it has no trailer: it is no replica");
+  if (held.end.size == 0 && wrong == 0) throw_broken(path, "it has no trailer: it is no replica");
   held.acknowledged = wrong > 0 || was_changed(held, file, ledger);
   if (held.acknowledged && (held.end.size == 0 || !accept_truncated)) {
-    broken(path, what_was_changed(wrong) + (held.end.size == 0 ? "" : told_of(held, file.size())));
+    throw_broken(path, what_was_changed(wrong) + (held.end.size == 0 ? "" : told_of(held, file.size())));
   }
   return held;
 }
@@ -140,7 +140,7 @@ void require_one_history(const HeldByReplica& held, const std::string& path, Con
                          std::int64_t kept) {
   const std::int64_t common = std::min(kept, held.end.size);
   if (RecordLog::load(ledger, common).head().root == held.root_in_common) return;
-  broken(path, "its first " + std::to_string(common) +
+  throw_broken(path, "its first " + std::to_string(common) +
                    " lines are not those of the ledger, which went another way: move the ledger away "
                    "to make it again from the replica");
 }
