@@ -47,6 +47,7 @@ Checkpoint parse_checkpoint(std::string_view note, std::size_t first_line) {
 }
 
 std::vector<Checkpoint> parse_checkpoints(std::string_view notes) {
+  require_no_trailing_lines(notes);
   std::vector<Checkpoint> checkpoints;
   std::size_t line = 1;
   while (true) {

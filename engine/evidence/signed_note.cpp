@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kDash = "\xe2\x80\x94 ";  // U+2014, space
 constexpr std::size_t kSignatureBytes = crypto_sign_BYTES;
 constexpr std::size_t kTimeBytes = 8;
+constexpr char32_t kByteOrderMark = 0xFEFF;
 
 /// White_Space of Unicode 15.
 bool is_space(char32_t c) {
@@ -42,10 +43,28 @@ void require_text(std::string_view note, std::size_t first_line) {
     const CodePoint one = code_point_at(note, at);
     const std::string where = "note: line " + std::to_string(line);
     if (one.bytes == 0) throw NotVerified(where + " is not UTF-8");
+    if (at == 0 && one.value == kByteOrderMark) {
+      throw NotVerified(where +
+                        " begins with a byte order mark (U+FEFF), which the signed text does not have: an " +
+                        "editor or a mail program added it. Take it off: sed '1s/^\\xef\\xbb\\xbf//' FILE");
+    }
+    if (note.substr(at, 2) == "\r\n") {
+      throw NotVerified(where +
+                        " ends with CR LF, and the signed text with LF alone: a mail program or an editor " +
+                        "changed the ends of lines. Put them back: tr -d '\\r' < FILE");
+    }
     if (one.value < 0x20 && one.value != '\n') throw NotVerified(where + " has a control character");
     if (one.value == '\n') ++line;
     at += one.bytes;
   }
+}
+
+/// Whether signatures end the text, and empty lines follow them.
+bool has_trailing_lines(std::string_view note) {
+  const std::size_t last = note.find_last_not_of('\n');
+  if (last == std::string_view::npos || note.size() - last <= 2) return false;
+  const std::size_t before = note.rfind('\n', last);
+  return note.substr(before == std::string_view::npos ? 0 : before + 1).starts_with(kDash);
 }
 
 NoteSignature parse_signature(TextLines& lines) {
@@ -131,8 +150,19 @@ VerifierKey parse_verifier_key(std::string_view text) {
   return key;
 }
 
+void require_no_trailing_lines(std::string_view notes, std::size_t first_line) {
+  if (!has_trailing_lines(notes)) return;
+  const std::size_t last = notes.find_last_not_of('\n');
+  const auto lines = static_cast<std::size_t>(std::count(notes.begin(), notes.begin() + last, '\n'));
+  throw NotVerified(
+      "note: line " + std::to_string(first_line + lines + 1) +
+      " is empty, and nothing follows it: a mail program or an editor added empty lines after the " +
+      "signatures. Delete them");
+}
+
 SignedNote parse_note(std::string_view note, std::size_t first_line) {
   require_text(note, first_line);
+  require_no_trailing_lines(note, first_line);
   SignedNote parsed;
   const std::size_t blank = note.rfind("\n\n");
   if (blank == std::string_view::npos) {

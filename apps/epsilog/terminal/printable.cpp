@@ -17,10 +17,11 @@ bool is_control(const CodePoint& point) {
   return point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
 }
 
-/// What would change the order in which a terminal shows its neighbours (UAX #9), or end the line.
+/// What would change the order in which a terminal shows its neighbours (UAX #9), end the line, or be a byte
+/// order mark, which nobody sees and which makes two texts differ.
 bool steers_the_line(char32_t point) {
-  return point == 0x061C || point == 0x200E || point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
-         (point >= 0x2066 && point <= 0x2069);
+  return point == 0xFEFF || point == 0x061C || point == 0x200E || point == 0x200F ||
+         (point >= 0x2028 && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
 }
 
 std::string escaped(char32_t point) {

@@ -102,6 +102,8 @@ TEST_CASE("checkpoint: several in one text have one empty line between them", "[
     CAPTURE(text);
     CHECK_THROWS_AS(parse_checkpoints(text), NotVerified);
   }
+  CHECK_THAT(refused_for([&] { return parse_checkpoints(go + "\n" + go + "\n\n"); }),
+             says("line 12 is empty, and nothing follows it"));
   CHECK_THAT(refused_for([&] { return parse_checkpoints(go + "\ngo.sum\n01\n" + kHash + "\n\n" + kLine); }),
              says("line 8 has a number with leading zeroes"));
 }

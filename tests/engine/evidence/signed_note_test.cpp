@@ -107,6 +107,22 @@ TEST_CASE("signed note: each part is demanded, and the line named", "[evidence][
   CHECK_THAT(note_refused(std::string(kNoteBytesMax, 'a') + "\n\n" + line), says("is longer than"));
 }
 
+TEST_CASE("signed note: what mail does to one is refused, and the cause named",
+          "[evidence][note][negative]") {
+  const std::string line = "— example.com/foo " + kSignature + "\n";
+  const std::string note = "text\nmore\n\n" + line;
+  CHECK(note_refused(note).empty());
+  std::string windows;
+  for (const char c : note) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  CHECK_THAT(note_refused(windows), says("line 1 ends with CR LF") && says("tr -d"));
+  CHECK_THAT(note_refused("text\nmore\r\n\n" + line), says("line 2 ends with CR LF"));
+  CHECK_THAT(note_refused("\xef\xbb\xbf" + note), says("line 1 begins with a byte order mark"));
+  CHECK(note_refused("text\n\xef\xbb\xbfmore\n\n" + line).empty());  // part of the text elsewhere
+  for (const char* blank : {"\n", "\n\n", "\n\n\n"}) {
+    CHECK_THAT(note_refused(note + blank), says("line 5 is empty") && says("Delete them"));
+  }
+}
+
 TEST_CASE("signed note: a signature in the name of a known key must be its own, and others are passed over",
           "[evidence][note][negative]") {
   SignedNote note = parse_note(kNote);
