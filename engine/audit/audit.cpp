@@ -157,14 +157,19 @@ struct DecisionSource {
   }
 };
 
-/// An approval is one by a claim if nothing else is known of who gave it, where something else could be.
+/// Notes an approval for which no credential of the ledger vouches. `since`: when the first was added, "" if
+/// none was.
+///
+/// A credential that is named before there was one is nobody's word but that of the line itself. From then on
+/// VouchedNames finds it. A claim can be told from a credential only where there are some.
 void note_claimed_approval(const ledger::StoredDecision& stored, const std::string& since,
-                           AuditReport& report) {
-  if (stored.draft.outcome != ledger::Outcome::approved || stored.via != "claimed" ||
-      stored.created_at < since) {
-    return;
-  }
-  ++*report.claimed_approvals;
+                           const VouchedNames& vouched, AuditReport& report) {
+  if (stored.draft.outcome != ledger::Outcome::approved) return;
+  const bool before = since.empty() || stored.created_at <= since;
+  const bool noted = stored.via == "claimed" ? !since.empty() && stored.created_at >= since
+                                             : before && !vouched.has_credential_of(stored);
+  if (!noted) return;
+  report.claimed_approvals = report.claimed_approvals.value_or(0) + 1;
   if (report.claimed.size() < kClaimedApprovalsTold) {
     report.claimed.push_back({stored.id, stored.draft.principal, stored.created_at});
   }
@@ -179,7 +184,7 @@ void check_decisions(DecisionSource& source, AuditFold& fold, AuditReport& repor
         std::optional<ReplayedDecision> decision;
         attempt(stored.id.c_str(), faults, [&] { decision = replayed(fold, stored, faults); });
         if (visit && decision) visit(*decision);
-        if (report.claimed_approvals) note_claimed_approval(stored, credentials_since, report);
+        note_claimed_approval(stored, credentials_since, fold.vouched(), report);
         ++report.records;
         if (progress && report.records % 1024 == 0) {
           const accounting::DefaultFloatingPoint floating_point;

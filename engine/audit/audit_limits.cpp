@@ -6,7 +6,7 @@ namespace epsilog::engine {
 namespace {
 
 constexpr std::array kColumns = std::to_array<AnchoredColumn>({
-    {"account.opened_at", "when it was opened", true},
+    {"account.opened_at", "when, between what was recorded before and after it", true},
     {"build.revision", "what recorded decisions", true},
     {"build.version", "what recorded decisions", true},
     {"clock_event.after_decision", "where, among decisions that are dated alike", true},
@@ -41,7 +41,6 @@ constexpr std::array kColumns = std::to_array<AnchoredColumn>({
     {"meta.read_only", "whether it may be written to", false},
     {"meta.replica_size", "how many lines a replica is known to hold", false},
     {"meta.wall_clock", "of the last write", false},
-    {"plan.first_at", "when it was asked first", true},
     {"policy_version.applied_at",
      "when, between what was recorded before and after it, if it changed no limit", true},
     {"policy_version.applied_by", "by whom, if it changed no limit", true},

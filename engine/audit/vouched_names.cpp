@@ -37,6 +37,14 @@ void VouchedNames::credentials(const std::vector<Credential>& all, std::string s
   for (const Credential& credential : all) known_[via_of(credential)].push_back(credential);
 }
 
+bool VouchedNames::has_credential_of(const ledger::StoredDecision& stored) const {
+  const auto found = known_.find(stored.via);
+  return found != known_.end() &&
+         std::any_of(found->second.begin(), found->second.end(), [&stored](const Credential& credential) {
+           return credential.principal == stored.draft.principal && credential.at <= stored.created_at;
+         });
+}
+
 void VouchedNames::decision(const ledger::StoredDecision& stored) {
   if (!stored.via.starts_with(kUid) && !stored.via.starts_with(kToken)) return;
   // Before, a program that asks in the name of others knew them by means of its own.

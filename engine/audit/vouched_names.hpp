@@ -26,6 +26,9 @@ class VouchedNames final {
   /// before may be recorded after.
   void decision(const ledger::StoredDecision& stored);
 
+  /// Whether a credential of that `via` was the principal's, added by the time of the decision.
+  [[nodiscard]] bool has_credential_of(const ledger::StoredDecision& stored) const;
+
   [[nodiscard]] std::int64_t by_ended() const noexcept { return by_ended_; }
   /// Of these the ones that came longest after the end, longest first; at most kEndedCredentialsTold.
   [[nodiscard]] const std::vector<EndedCredential>& longest() const noexcept { return longest_; }

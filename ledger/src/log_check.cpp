@@ -14,6 +14,23 @@ namespace {
 
 constexpr std::int64_t kDecision = static_cast<std::int64_t>(RecordKind::decision);
 
+/// When a record says that it happened.
+struct TimeOf {
+  const std::string& operator()(const LedgerBegun& record) const { return record.created_at; }
+  const std::string& operator()(const PolicyRecord& record) const { return record.version.applied_at; }
+  const std::string& operator()(const PolicyPlace& record) const { return record.applied_at; }
+  const std::string& operator()(const Relocation& record) const { return record.at; }
+  const std::string& operator()(const AccountOpened& record) const { return record.opened_at; }
+  const std::string& operator()(const LimitChange& record) const { return record.changed_at; }
+  const std::string& operator()(const LimitRemoval& record) const { return record.removed_at; }
+  const std::string& operator()(const PlanRecord& record) const { return record.first_at; }
+  const std::string& operator()(const DecisionRecord& record) const { return record.created_at; }
+  const std::string& operator()(const ClockEvent& record) const { return record.ledger_time; }
+  const std::string& operator()(const CredentialEvent& record) const { return record.at; }
+  const std::string& operator()(const KeyEvent& record) const { return record.at; }
+  const std::string& operator()(const RecoveryEvent& record) const { return record.at; }
+};
+
 }  // namespace
 
 LogCheck::LogCheck(Connection& connection, const HistoryEnd& end,
@@ -115,13 +132,30 @@ Line LogCheck::line_of(Record record) const {
 
 void LogCheck::check_line(const Line& line) {
   try {
-    if (leaf_hash(line_text(connection_, line)) == row_.leaf) return;
+    if (leaf_hash(line_text(connection_, line)) == row_.leaf) return follow(line.record);
     fault(line_name(), "leaf_changed", "is not the line whose hash was recorded: its row was changed, or it");
   } catch (const LedgerCorrupt& error) {
     fault(line_name(), "leaf_changed", error.what());
   } catch (const InvalidParameter& error) {
     fault(line_name(), "leaf_changed", error.what());
   }
+}
+
+/// What holds between one line and those before it.
+void LogCheck::follow(const Record& record) {
+  const std::string& time = std::visit(TimeOf(), record);
+  if (time < last_time_)
+    fault(line_name(), "log_time", "is dated " + time + ", after a line of " + last_time_);
+  last_time_ = std::max(last_time_, time);
+  if (const auto* const plan = std::get_if<PlanRecord>(&record)) unused_plans_.emplace(plan->number, time);
+  const auto* const decision = std::get_if<DecisionRecord>(&record);
+  const auto first = decision == nullptr ? unused_plans_.end() : unused_plans_.find(decision->plan);
+  if (first == unused_plans_.end()) return;
+  if (first->second != time) {
+    fault("plan " + std::to_string(first->first), "log_time",
+          "is dated " + first->second + ", and its first decision " + time);
+  }
+  unused_plans_.erase(first);
 }
 
 void LogCheck::check_other() {
@@ -170,6 +204,9 @@ void LogCheck::finish() {
     breathe_();
   }
   pause();
+  for (const auto& [plan, time] : unused_plans_) {
+    fault("plan " + std::to_string(plan), "plan_unused", "is what no decision after it was made by");
+  }
   check_counts();
 }
 

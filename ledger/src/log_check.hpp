@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -49,6 +50,7 @@ class LogCheck final {
   [[nodiscard]] Line line_of(Record record) const;
   void check_line(const Line& line);
   void check_other();
+  void follow(const Record& record);
   void check_digest(const PlanRecord& plan);
   void check_node(unsigned level, std::uint64_t number, const Hash& hash);
   void check_counts();
@@ -71,6 +73,8 @@ class LogCheck final {
   std::int64_t expected_ = 0;
   std::array<std::int64_t, kKinds> last_row_{};
   std::array<std::int64_t, kKinds> count_{};
+  std::string last_time_ = {};                             // of the lines so far
+  std::map<std::int64_t, std::string> unused_plans_ = {};  // of those, without a decision: their times
   Frontier tree_;
   std::int64_t nodes_ = 0;
 };

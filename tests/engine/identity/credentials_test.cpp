@@ -282,3 +282,32 @@ TEST_CASE("audit verify: approvals by a claim are listed from the first credenti
   REQUIRE(report.claimed.size() == engine::kClaimedApprovalsTold);
   CHECK(report.claimed[0].principal == "dave");
 }
+
+TEST_CASE("audit verify: an approval by a credential of which the ledger knows nothing is listed or a fault",
+          "[identity][credentials]") {
+  Credentials kept;
+  engine::Engine& engine = kept.waiting.engine;
+  const std::string path = kept.waiting.clinic.ledger();
+  const auto pending = [&] { return release(engine, request("count", "0.6")).recorded.decision_id; };
+  // Before the first credential nothing could have vouched: they are listed.
+  static_cast<void>(engine.approve(pending(), {"carol", "token:c9"}));
+  static_cast<void>(engine.approve(pending(), {"carol", "unix:1000"}));
+  const engine::AuditReport before = engine::audit_verify(path);
+  CHECK(before.ok);
+  CHECK(before.claimed_approvals == 2);
+  REQUIRE(before.claimed.size() == 2);
+  CHECK(before.claimed[0].principal == "carol");
+  kept.waiting.clock.pass_seconds(1);
+  static_cast<void>(engine::add_uid(kept.ledger, kept.of("carol"), 1000));
+  kept.waiting.clock.pass_seconds(1);
+  static_cast<void>(engine.approve(pending(), {"carol", "unix:1000"}));
+  CHECK(engine::audit_verify(path).ok);
+  CHECK(engine::audit_verify(path).claimed_approvals == 2);
+  // From then on one that names none is a fault.
+  static_cast<void>(engine.approve(pending(), {"carol", "token:c9"}));
+  const engine::AuditReport after = engine::audit_verify(path);
+  CHECK_FALSE(after.ok);
+  REQUIRE(after.faults.size() >= 1);
+  CHECK(after.faults[0].code == "via_unfounded");
+  CHECK(after.claimed_approvals == 2);
+}

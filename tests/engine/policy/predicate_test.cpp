@@ -126,7 +126,7 @@ TEST_CASE("predicate: no number of a condition has more than 1,000 characters",
   CHECK(Predicate::parse("age > " + std::string(1'000, '1')).comparisons().size() == 1);
   for (const std::string& number :
        {std::string(1'001, '1'), std::string(30'000, '1'), "0." + std::string(30'000, '1')}) {
-    CHECK_THROWS_WITH(Predicate::parse("age > " + number), says("at most 400 characters"));
+    CHECK_THROWS_WITH(Predicate::parse("age > " + number), test::says("at most 400 characters"));
   }
 }
 

@@ -54,8 +54,9 @@ struct AuditReport {
   /// them.
   std::vector<std::string> untold_replicas = {};
   std::vector<ledger::Relocation> relocations;  ///< by seq
-  /// How many approvals are `claimed` of those that came at the first credential or after it, and the first
-  /// of them, at most kClaimedApprovalsTold; nothing in a ledger that never had a credential.
+  /// How many approvals no credential of the ledger vouches for: `claimed` ones of those that came at the first
+  /// credential or after it, and of those before it ones that name a credential. Of these the first, at most
+  /// kClaimedApprovalsTold. Nothing in a ledger that never had a credential and no such approval.
   std::optional<std::int64_t> claimed_approvals = {};
   std::vector<ClaimedApproval> claimed = {};
   /// How many decisions are by a credential that had ended by their time, as one that was admitted before may
