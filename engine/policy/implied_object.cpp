@@ -1,7 +1,10 @@
 #include "implied_object.hpp"
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/implied_policy.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "implied_parts.hpp"
+#include "policy_file.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -53,6 +56,11 @@ std::optional<std::string> implied_object_of_yaml(const std::string& yaml) {
   } catch (const PolicyError&) {
     return std::nullopt;
   }
+}
+
+ImpliedPolicy implied_policy_file(const std::string& path) {
+  const std::string yaml = policy_text(path);
+  return {implied_object(Policy::parse_stored(yaml, path)), ledger::sha256_hex(yaml)};
 }
 
 }  // namespace epsilog::engine

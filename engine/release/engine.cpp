@@ -235,7 +235,7 @@ std::int64_t place_of_cursor(const std::string& cursor, std::string_view order) 
 }
 
 ledger::RangeEnd visit_history(EngineState& state, ledger::Snapshot& view, const ledger::DecisionRange& range,
-                               accounting::CallbackRef<void(const Answer&)> visit) {
+                               const Alphas& alphas, accounting::CallbackRef<void(const Answer&)> visit) {
   if (!range.dataset.empty() && view.accounts(range.dataset).empty()) {
     (void)state.active_policy(view)->policy.dataset(range.dataset);
   }
@@ -243,7 +243,7 @@ ledger::RangeEnd visit_history(EngineState& state, ledger::Snapshot& view, const
   return view.each_decision(
       range,
       [&](const ledger::StoredDecision& stored) {
-        visit_readable(state, stored.id, visit, [&] { return state.recalled(stored, view, {}); });
+        visit_readable(state, stored.id, visit, [&] { return state.recalled(stored, view, alphas); });
       },
       [&](const ledger::MalformedRecord& record) { state.unreadable(record.id, record.message); });
 }
@@ -253,19 +253,21 @@ ledger::RangeEnd visit_history(EngineState& state, ledger::Snapshot& view, const
 void Engine::history(const std::string& dataset, std::int64_t limit,
                      accounting::CallbackRef<void(const Answer&)> visit) const {
   ledger::Snapshot view = state_->snapshot();
-  static_cast<void>(
-      visit_history(*state_, view, {.dataset = dataset, .after = view.before_last(dataset, limit)}, visit));
+  static_cast<void>(visit_history(
+      *state_, view, {.dataset = dataset, .after = view.before_last(dataset, limit)}, {}, visit));
 }
 
 HistoryEnd Engine::history(const HistoryPage& page,
                            accounting::CallbackRef<void(const Answer&)> visit) const {
   if (page.limit < 1) throw InvalidParameter("history: a page has one decision at least");
   ledger::Snapshot view = state_->snapshot();
-  const ledger::DecisionRange range{.dataset = page.dataset,
-                                    .after = place_of_cursor(page.after, ""),
-                                    .limit = page.limit,
-                                    .asker = page.asker};
-  const ledger::RangeEnd end = visit_history(*state_, view, range, visit);
+  const bool begins = page.after.empty() && !page.since.empty();
+  const ledger::DecisionRange range{
+      .dataset = page.dataset,
+      .after = begins ? view.decisions_before(page.since) : place_of_cursor(page.after, ""),
+      .limit = page.limit,
+      .asker = page.asker};
+  const ledger::RangeEnd end = visit_history(*state_, view, range, page.alphas, visit);
   return {std::to_string(end.last), end.more};
 }
 
@@ -279,7 +281,7 @@ HistoryEnd Engine::newest(const NewestPage& page, accounting::CallbackRef<void(c
                                     .limit = page.limit,
                                     .newest_first = true,
                                     .asker = page.asker};
-  const ledger::RangeEnd end = visit_history(*state_, view, range, visit);
+  const ledger::RangeEnd end = visit_history(*state_, view, range, {}, visit);
   return {std::string(kBackwards) + std::to_string(end.last), end.more};
 }
 

@@ -208,6 +208,9 @@ class Reading final {
       static_cast<void>(policy_->dataset(question_.dataset));
     for (const Dataset& declared : policy_->datasets()) {
       if (!is_asked(declared.name)) continue;
+      report_.units.push_back({declared.name, declared.unit.id,
+                               static_cast<std::uint64_t>(declared.unit.max_rows),
+                               declared.neighbours == Neighbours::replace_one});
       for (const std::string& note : budget_notes(declared)) {
         report_.notes.push_back(declared.name + ": " + note);
       }
@@ -236,6 +239,7 @@ class Reading final {
     view_.each_relocation([this](const ledger::Relocation& relocation) {
       if (is_asked(relocation.dataset)) report_.relocations.push_back(relocation);
     });
+    report_.events = ledger_events(view_, {.dataset = question_.dataset});
     view_.each_key_event([this](const ledger::KeyEvent& key) { report_.keys.push_back(key); });
     view_.each_clock_event([this](const ledger::ClockEvent& event) { report_.clock.push_back(event); });
   }
@@ -306,14 +310,15 @@ LedgerReport ledger_report(const std::string& ledger_path, const ReportQuestion&
 
 std::optional<UnreadPart> each_reported(const std::string& ledger_path, const LedgerReport& report,
                                         std::optional<DecisionSort> sort, const EngineOptions& options,
-                                        accounting::CallbackRef<void(const Answer&)> visit) {
+                                        accounting::CallbackRef<void(const Answer&)> visit,
+                                        const Alphas& alphas) {
   if (report.decisions == 0) return std::nullopt;
   try {
     const Engine engine = Engine::open(ledger_path, options);
-    static_cast<void>(
-        engine.history({.dataset = report.dataset, .limit = report.decisions}, [&](const Answer& answer) {
-          if (!sort || sort_of(answer) == *sort) visit(answer);
-        }));
+    static_cast<void>(engine.history({.dataset = report.dataset, .limit = report.decisions, .alphas = alphas},
+                                     [&](const Answer& answer) {
+                                       if (!sort || sort_of(answer) == *sort) visit(answer);
+                                     }));
   } catch (const LedgerCorrupt& error) {
     return UnreadPart{"decisions", error.what()};
   }

@@ -274,6 +274,13 @@ std::int64_t decisions_before_line(Connection& db, std::int64_t line) {
   return row.step() ? row.integer(0) : 0;
 }
 
+/// -1 for 0, and where there is no such decision.
+std::int64_t line_of_decision(Connection& db, std::int64_t seq) {
+  Query row = db.query("SELECT line FROM decision WHERE seq = ?1");
+  row.with(seq);
+  return row.step() ? row.integer(0) : -1;
+}
+
 }  // namespace
 
 void Snapshot::each_line(std::int64_t from, const std::function<void(std::string_view line)>& visit) {
@@ -298,6 +305,28 @@ void Snapshot::each_line(std::int64_t from, std::int64_t end,
       if (lines.kind() == static_cast<std::int64_t>(RecordKind::decision)) decisions = lines.row();
       const std::string text = lines.text();
       visit(text);
+    }
+  });
+}
+
+void Snapshot::each_event_line(std::int64_t after_decision,
+                               const std::function<void(const EventLine&)>& visit) {
+  state_->reading([&](Connection& db) {
+    StoredLines lines(db, line_of_decision(db, after_decision) + 1);
+    std::int64_t decisions = after_decision;
+    while (lines.next()) {
+      if (lines.kind() == static_cast<std::int64_t>(RecordKind::plan)) continue;
+      if (lines.kind() == static_cast<std::int64_t>(RecordKind::decision)) {
+        decisions = lines.row();
+        continue;
+      }
+      EventLine event{.index = lines.index(), .after_decision = decisions};
+      try {
+        event.text = lines.text();
+      } catch (const LedgerCorrupt& error) {
+        event.fault = error.what();
+      }
+      visit(event);
     }
   });
 }

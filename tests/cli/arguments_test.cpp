@@ -113,7 +113,7 @@ TEST_CASE("verbs: an unknown one is refused with the nearest", "[cli][negative]"
   check_usage(bench.run({}), "no verb");
   check_usage(bench.run({"relaese", "clinic", "count"}), "did you mean release?");
   check_usage(bench.run({"policy", "chek"}), "did you mean policy check?");
-  check_usage(bench.run({"policy"}), "policy check, policy show, policy apply");
+  check_usage(bench.run({"policy"}), "policy check, policy implies, policy show, policy apply");
   check_usage(bench.run({"frobnicate"}), "unknown verb 'frobnicate'");
   check_usage(bench.run({"reservate"}), "unknown verb 'reservate'");
 }

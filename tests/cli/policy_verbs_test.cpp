@@ -103,6 +103,45 @@ TEST_CASE("policy apply: a dataset that is declared no more has its history and 
   CHECK(bench.with_ledger({"history", "clinik"}).exit == 3);
 }
 
+TEST_CASE("policy implies: prints what the ledger records of the same file, to the byte", "[cli][exact]") {
+  const Workbench bench;
+  bench.write("policy.yaml", kClinicPolicy);
+  const Result implied = bench.run({"policy", "implies", "policy.yaml"});
+  CHECK(implied.exit == 0);
+  CHECK(bench.run({"policy", "implies", "--policy", "policy.yaml", "--json", "--quiet"}).out == implied.out);
+  bench.init(kClinicPolicy);
+  const Result lines = bench.with_ledger({"audit", "export"});
+  const std::string after_ledger = lines.out.substr(lines.out.find('\n') + 1);
+  const std::string line = after_ledger.substr(0, after_ledger.find('\n'));
+  const json recorded = json::parse(line);
+  REQUIRE(recorded["kind"] == "policy");
+  // Both are canonical: members in byte order, no blanks.
+  CHECK(implied.out ==
+        "{\"implies\":" + recorded["implies"].dump() + ",\"sha256\":" + recorded["sha256"].dump() + "}\n");
+  CHECK(contains(line, implied.out.substr(1, implied.out.find(",\"sha256\"") - 1)));
+}
+
+TEST_CASE("policy implies: a comment changes the hash and not what is implied", "[cli]") {
+  const Workbench bench;
+  bench.write("one.yaml", kClinicPolicy);
+  bench.write("other.yaml", std::string("# for the board\n") + kClinicPolicy);
+  const json one = bench.run({"policy", "implies", "one.yaml"}).json();
+  const json other = bench.run({"policy", "implies", "other.yaml"}).json();
+  CHECK(one["implies"] == other["implies"]);
+  CHECK(one["sha256"] != other["sha256"]);
+}
+
+TEST_CASE("policy implies: a policy with faults is refused, and each is told as by policy check",
+          "[cli][negative]") {
+  const Workbench bench;
+  bench.write("policy.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: -1}"));
+  const Result implied = bench.run({"policy", "implies", "policy.yaml"});
+  CHECK(implied.exit == 3);
+  CHECK(implied.out.empty());
+  CHECK(implied.err == bench.run({"policy", "check", "policy.yaml"}).err);
+  CHECK(bench.run({"policy", "implies", "missing.yaml"}).exit == 3);
+}
+
 TEST_CASE("policy show: prints the bytes that were applied", "[cli][exact]") {
   const Workbench bench;
   bench.init(kClinicPolicy);

@@ -78,12 +78,34 @@ std::string history_word(engine::RequestState state) {
   return std::string(engine::name(state));
 }
 
+/// The kind of a record in the column of outcomes.
+std::string event_word(const std::string& kind) {
+  if (kind == "location") return "relocated";
+  if (kind == "credential") return "access";
+  return kind.empty() ? "damaged" : kind;
+}
+
+const std::string& asker_of(const engine::Answer& answer) {
+  return answer.asked.asker.empty() ? answer.asked.principal : answer.asked.asker;
+}
+
+/// Who did something about the request of another, and why; "" of what the asker did without a reason.
+std::string acted_text(const engine::Answer& answer) {
+  std::string text;
+  if (answer.asked.principal != asker_of(answer)) text += ", by " + answer.asked.principal;
+  if (!answer.recorded.why.empty()) text += ": " + answer.recorded.why;
+  return text;
+}
+
 /// "" where nothing was released.
 std::string value_text(const engine::Answer& answer, const Style& style) {
   if (!answer.recorded.granted) return "";
   if (!engine::has_values(answer)) return "withheld";
   if (!answer.rows.empty()) return counted(static_cast<std::int64_t>(answer.rows.size()), "row");
-  if (answer.planned.record.cells.empty()) return released_text(answer, 0, style);
+  if (answer.planned.record.cells.empty()) {
+    const ValueLine line = value_lines(answer, style).front();
+    return line.value + (line.interval.empty() ? "" : " " + line.interval);
+  }
   return counted(static_cast<std::int64_t>(answer.planned.record.cells.size()), "cell");
 }
 
@@ -107,7 +129,7 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
   const std::string value = value_text(answer, style);
   std::string what = without_column(of, style) + question_text(answer) +
                      (answer.planned.delta ? " with delta " + answer.planned.delta->charged : "") + " for " +
-                     printable(answer.asked.principal);
+                     printable(asker_of(answer)) + printable(acted_text(answer));
   if (has_value_column(style)) {
     columns += fmt::format("  {:>16}", value.empty() ? "-" : value);
   } else if (!value.empty()) {
@@ -117,15 +139,27 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
   return answer.recorded.granted ? text : style.faint(text.substr(0, text.size() - 1)) + "\n";
 }
 
-std::string relocation_line(const ledger::Relocation& relocation, const Style& style) {
-  const HistoryColumns of{"", second_of(relocation.at), "relocated", ""};
+std::string event_text(const engine::LedgerEvent& event) {
+  return event.what + (event.by.empty() ? "" : ", by " + event.by) +
+         (event.why.empty() ? "" : ": " + event.why);
+}
+
+std::vector<std::string> event_details(const engine::LedgerEvent& event) {
+  std::vector<std::string> details;
+  for (const std::string& change : event.looser) details.push_back("looser: " + change);
+  for (const std::string& limit : event.limits) details.push_back(limit);
+  return details;
+}
+
+std::string event_lines(const engine::LedgerEvent& event, const Style& style) {
+  const HistoryColumns of{"", second_of(event.at), event_word(event.kind), ""};
   std::string columns = columns_of(of, style);
   if (has_value_column(style)) columns += fmt::format("  {:>16}", "");
-  const std::string what =
-      without_column(of, style) + fmt::format("source of {} to {} by {}{}", printable(relocation.dataset),
-                                              printable(relocation.path), printable(relocation.by),
-                                              relocation.why.empty() ? "" : ": " + printable(relocation.why));
-  const std::string text = row(columns, what, style);
+  std::string text = row(columns, without_column(of, style) + printable(event_text(event)), style);
+  for (const std::string& detail : event_details(event)) {
+    text += std::string(2 * kIndent, ' ') +
+            wrapped(printable(detail), style.width, 2 * kIndent, 3 * kIndent) + "\n";
+  }
   return style.faint(text.substr(0, text.size() - 1)) + "\n";
 }
 

@@ -76,7 +76,7 @@ HtmlCell lines_cell(const std::vector<std::string>& lines) {
 
 HtmlTable::HtmlTable(PageSink sink, std::initializer_list<const char*> headings)
     : sink_(std::move(sink)), columns_(headings.size()) {
-  std::string head = "<table>\n<thead><tr>";
+  std::string head = "<div class=\"t\"><table>\n<thead><tr>";
   for (const char* heading : headings) head += "<th scope=\"col\">" + html(heading) + "</th>";
   sink_(head + "</tr></thead>\n<tbody>\n");
 }
@@ -91,7 +91,7 @@ void HtmlTable::row(const std::vector<HtmlCell>& cells) {
 }
 
 void HtmlTable::end() {
-  sink_("</tbody>\n</table>\n");
+  sink_("</tbody>\n</table></div>\n");
 }
 
 std::string html_fact(std::string_view name, const HtmlCell& fact) {

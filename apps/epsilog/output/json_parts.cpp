@@ -46,6 +46,23 @@ Json object_json(const Figures& figures) {
   return object;
 }
 
+Json events_json(const std::vector<engine::LedgerEvent>& events) {
+  Json list = Json::array();
+  for (const engine::LedgerEvent& event : events) {
+    list.push_back({{"line", event.line},
+                    {"after_decision", event.after_decision},
+                    {"kind", or_null(event.kind)},
+                    {"at", or_null(event.at)},
+                    {"dataset", or_null(event.dataset)},
+                    {"what", event.what},
+                    {"by", or_null(event.by)},
+                    {"why", or_null(event.why)},
+                    {"looser", event.looser},
+                    {"limits", event.limits}});
+  }
+  return list;
+}
+
 Json account_json(const ledger::AccountState& account) {
   const AccountTexts amounts = texts(account);
   return ObjectOf(9)

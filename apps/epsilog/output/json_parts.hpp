@@ -13,6 +13,7 @@
 
 #include "epsilog/engine/audit_report.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/ledger_events.hpp"
 #include "figures.hpp"
 
 namespace epsilog::command {
@@ -57,6 +58,7 @@ inline constexpr unsigned kDigits = 17;
 /// A bound, at most so many digits, never below it.
 [[nodiscard]] Json rounded_up_json(const accounting::Rational& bound);
 [[nodiscard]] Json accuracy_json(const std::vector<engine::Accuracy>& accuracy);
+[[nodiscard]] Json events_json(const std::vector<engine::LedgerEvent>& events);
 /// Each null in a ledger that never had a credential.
 [[nodiscard]] Json claimed_approvals_json(const engine::AuditReport& report);
 [[nodiscard]] Json ended_credentials_json(const engine::AuditReport& report);

@@ -182,6 +182,7 @@ std::string ledger_report_json(const ReportSheet& sheet, bool ok, const std::opt
                      {"relocations", relocations(report)},
                      {"keys", keys(report)},
                      {"clock", clock_events(report)},
+                     {"events", events_json(report.events)},
                      {"label", engine::kReaccountLabel},
                      {"accountants", std::move(accountants)},
                      {"unread", unread(report)}},

@@ -4,6 +4,7 @@
 
 #include "accounts_text.hpp"
 #include "amounts.hpp"
+#include "answer_text.hpp"
 #include "burn_down_picture.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "history_text.hpp"
@@ -33,10 +34,16 @@ class Lines final {
       : sheet_(sheet), report_(sheet.report), console_(console), style_(console.style()) {}
 
   void print() {
+    protection();
     verification();
+    recovered();
     ledger();
     budgets();
-    listed("releases", DecisionSort::released, [](const Answer& answer) { return cells_told(answer); });
+    if (const std::string only = filter_text(sheet_.filter); !only.empty()) {
+      console_.write("\n");
+      sentence(only);
+    }
+    listed("releases", DecisionSort::released, [this](const Answer& answer) { return cells_told(answer); });
     listed("refusals", DecisionSort::refused, [](const Answer& answer) { return reason_texts(answer); });
     listed("reservations and approvals", DecisionSort::waiting,
            [](const Answer& answer) { return became(answer); });
@@ -54,6 +61,26 @@ class Lines final {
       console_.write(style_.bad("  not whole") + ": " +
                      wrapped(printable(one.part + " cannot be read: " + one.message), style_.width, 13, 4) +
                      "\n");
+    }
+  }
+
+  void protection() {
+    for (const std::string& text : protection_texts(report_)) sentence(text);
+    console_.write("\n");
+  }
+
+  void recovered() {
+    const std::vector<engine::LedgerEvent> list = recoveries(report_);
+    if (list.empty()) return;
+    heading("put back and recovered");
+    events(list);
+  }
+
+  void events(const std::vector<engine::LedgerEvent>& list) {
+    for (const engine::LedgerEvent& event : list) {
+      console_.write(
+          "  " + wrapped(printable(second_text(event.at) + "  " + event_text(event)), style_.width, 2, 4) +
+          "\n");
     }
   }
 
@@ -84,6 +111,7 @@ class Lines final {
                                 signers_text(held.attestation)));
     }
     if (sheet_.checkpoints.empty()) facts += fact("checkpoint", "none was given");
+    facts += fact("", uncovered_text(sheet_));
     console_.write(facts);
   }
 
@@ -117,8 +145,8 @@ class Lines final {
 
   void listed(const char* what, DecisionSort sort,
               const std::function<std::vector<std::string>(const Answer&)>& more) {
-    heading(fmt::format("{} ({})", what, grouped(report_.count(sort))));
-    if (report_.count(sort) == 0) return;
+    heading(fmt::format("{} ({})", what, grouped(sheet_.count(sort))));
+    if (sheet_.count(sort) == 0) return;
     console_.write(history_heading(style_));
     const auto part = sheet_.tell(sort, [&](const Answer& answer) {
       console_.write(history_line(answer, style_));
@@ -131,17 +159,33 @@ class Lines final {
   }
 
   /// Of a batch or a release by groups, which has no room for them in its line.
-  static std::vector<std::string> cells_told(const Answer& answer) {
+  [[nodiscard]] std::vector<std::string> cells_told(const Answer& answer) const {
     const bool in_its_line = answer.rows.empty() && answer.planned.record.cells.empty();
     if (in_its_line || !engine::has_values(answer)) return {};
+    std::vector<std::string> tables;
+    if (answer.rows.empty()) tables.push_back(cells_of(answer));
+    for (std::size_t i = 0; i < answer.rows.size(); ++i) {
+      tables.push_back("row " + std::to_string(i + 1) + ", " + question_text(answer.rows[i]) + ": " +
+                       cells_of(answer.rows[i]));
+    }
+    return tables;
+  }
+
+  /// "A: 120 ± 12; B: 80 ± 12"
+  [[nodiscard]] std::string cells_of(const Answer& answer) const {
     std::string cells;
-    for (const std::string& cell : value_texts(answer)) cells += (cells.empty() ? "" : "; ") + cell;
-    return {cells};
+    for (const ValueLine& line : value_lines(answer, style_)) {
+      cells += (cells.empty() ? "" : "; ") + (line.cell.empty() ? "" : line.cell + ": ") + line.value +
+               (line.interval.empty() ? "" : " " + line.interval);
+    }
+    return cells;
   }
 
   /// What became of a request, by whom and why.
   static std::vector<std::string> became(const Answer& answer) {
-    std::string text = step_text(answer) + " by " + answer.asked.principal;
+    const std::string actor = actor_text(answer);
+    std::string text =
+        step_text(answer) + (actor.empty() ? "; asked by " + asker_text(answer) : " by " + actor);
     if (!answer.recorded.parent.empty()) text += ", about " + answer.recorded.parent;
     if (!answer.recorded.why.empty()) text += ": " + answer.recorded.why;
     return {text};
@@ -155,8 +199,19 @@ class Lines final {
                     style_.verbose ? version.sha256 : version.sha256.substr(0, 12)});
     }
     if (!versions.empty()) console_.write(versions.text(style_));
+    for (const engine::AppliedVersion& version : report_.versions) loosened(version.version);
     limits();
     others();
+  }
+
+  /// The reason of a policy version, and what it loosened.
+  void loosened(std::int64_t version) {
+    const engine::LedgerEvent* event = event_of_version(report_, version);
+    if (event == nullptr || (event->why.empty() && event->looser.empty())) return;
+    sentence("policy " + std::to_string(version) + (event->why.empty() ? "" : ": " + event->why));
+    for (const std::string& change : event->looser) {
+      console_.write("    " + wrapped(printable("looser: " + change), style_.width, 4, 6) + "\n");
+    }
   }
 
   void limits() {
@@ -192,6 +247,9 @@ class Lines final {
       clock.add({second_text(event.ledger_time), event.kind, second_text(event.wall_clock), event.by});
     }
     if (!clock.empty()) console_.write("\n" + clock.text(style_));
+    const std::vector<engine::LedgerEvent> list = other_events(report_);
+    if (!list.empty()) console_.write("\n");
+    events(list);
   }
 
   void accountants() {

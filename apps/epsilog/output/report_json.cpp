@@ -4,6 +4,7 @@
 
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/json_writer.hpp"
 #include "json_parts.hpp"
 
 namespace epsilog::command {
@@ -28,6 +29,12 @@ std::string policy_check_json(const std::vector<PolicyFault>& faults,
                               const std::vector<PolicyFault>& warnings) {
   return pretty(
       {{"ok", faults.empty()}, {"faults", faults_json(faults)}, {"warnings", faults_json(warnings)}});
+}
+
+std::string policy_implies_json(const engine::ImpliedPolicy& implied) {
+  ledger::JsonWriter json;
+  json.raw("{").field("implies").raw(implied.object).field("sha256", implied.sha256).raw("}\n");
+  return json.take();
 }
 
 std::string policy_show_json(const ledger::PolicyVersion& version, const std::string& ledger_id) {
@@ -249,6 +256,7 @@ std::string audit_json(const engine::AuditReport& report, const Examined& examin
                {"end_memory", end_memory_name(report.end_memory)},
                {"untold_replicas", report.untold_replicas},
                {"relocations", std::move(relocations)},
+               {"events", events_json(examined.events)},
                {"claimed_approvals", claimed_approvals_json(report)},
                {"ended_credentials", ended_credentials_json(report)}};
   if (report.storage != engine::StorageCheck::full) {

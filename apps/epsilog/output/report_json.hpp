@@ -8,6 +8,8 @@
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/exact_answer.hpp"
+#include "epsilog/engine/implied_policy.hpp"
+#include "epsilog/engine/ledger_events.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
 
@@ -16,6 +18,8 @@ namespace epsilog::command {
 [[nodiscard]] std::string init_json(const engine::InitReport& report);
 [[nodiscard]] std::string policy_check_json(const std::vector<PolicyFault>& faults,
                                             const std::vector<PolicyFault>& warnings);
+/// One line of canonical JSON, which the independent verifier compares to the byte.
+[[nodiscard]] std::string policy_implies_json(const engine::ImpliedPolicy& implied);
 [[nodiscard]] std::string policy_show_json(const ledger::PolicyVersion& version,
                                            const std::string& ledger_id);
 /// `accounts` resolves the account of each limit change and removal.
@@ -55,6 +59,8 @@ struct Examined {
   std::int64_t policy_version = 0;
   std::int64_t policy_versions = 0;
   std::int64_t accounts = 0;
+  /// What was taken back or put together again, and what a policy version loosened.
+  std::vector<engine::LedgerEvent> events = {};
 };
 /// "none", "unreadable", "remembered".
 [[nodiscard]] const char* end_memory_name(ledger::EndMemory memory);

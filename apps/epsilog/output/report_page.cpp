@@ -29,14 +29,14 @@ constexpr const char* kStyle = R"(
 body{margin:2rem auto;max-width:70rem;padding:0 1.2rem;background:var(--ground);color:var(--ink);
 font:15px/1.45 system-ui,sans-serif}
 h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2.2rem 0 .6rem;border-bottom:1px solid var(--edge)}
-h3{font-size:1rem;margin:1.4rem 0 .4rem}
-p.soft,figcaption{color:var(--soft)}
+h3{font-size:1rem;margin:1.4rem 0 .4rem;overflow-wrap:anywhere}p.soft,figcaption{color:var(--soft)}
 .ok{color:var(--good)}.bad{color:var(--bad)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.5rem 0}dt{color:var(--soft)}dd{margin:0}
-table{border-collapse:collapse;width:100%;margin:.5rem 0;font-size:.9em}
-th{text-align:left;background:var(--shade)}th,td{padding:.25rem .5rem;border-bottom:1px solid var(--edge);
-vertical-align:top;overflow-wrap:anywhere}
-td.n{text-align:right;font-variant-numeric:tabular-nums}.c{font-family:ui-monospace,monospace;font-size:.92em;
+.t{overflow-x:auto;margin:.5rem 0}table{border-collapse:collapse;width:100%;font-size:.9em}.k table{width:auto}
+th{text-align:left;white-space:nowrap;background:var(--shade)}th,td{padding:.25rem .5rem;
+border-bottom:1px solid var(--edge);vertical-align:top}
+td{min-width:5.5rem;overflow-wrap:anywhere}td.n{min-width:0;text-align:right;white-space:nowrap;
+font-variant-numeric:tabular-nums}td.c{min-width:17em}.c{font-family:ui-monospace,monospace;font-size:.92em;
 overflow-wrap:anywhere}
 .pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(20rem,1fr));gap:1rem}
 figure{margin:0;break-inside:avoid}svg{width:100%;height:auto;display:block}
@@ -46,9 +46,16 @@ svg .limit{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}
 svg .axis{fill:none;stroke:var(--edge);stroke-width:1}
 @media print{:root{--ink:#000;--soft:#333;--ground:#fff;--shade:#eee;--edge:#999;--left:#000;--fill:#ddd;--held:#bbb;
 --good:#000;--bad:#000}
-body{margin:0;max-width:none;font-size:9.5pt}h2{break-after:avoid}thead{display:table-header-group}
+body{margin:0;max-width:none;font-size:9.5pt}h2,h3{break-after:avoid}.t{overflow:visible}
+table{font-size:.8em}th,td{padding:.15rem .3rem}td{min-width:4rem}td.c{min-width:14em}thead{display:table-header-group}
 tr{break-inside:avoid}*{print-color-adjust:exact}}
 )";
+
+const Style kPageStyle = [] {
+  Style style;
+  style.utf8 = true;
+  return style;
+}();
 
 /// Writes one part after the other.
 class Page final {
@@ -57,7 +64,9 @@ class Page final {
 
   void write() {
     head();
+    protection();
     verification();
+    recovered();
     ledger();
     checkpoints();
     budgets();
@@ -91,6 +100,31 @@ class Page final {
         "'unsafe-inline'\"/>\n");
     sink_("<title>" + html(title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<main>\n");
     sink_("<h1>" + html(title) + "</h1>\n");
+  }
+
+  void protection() {
+    heading("Who is protected");
+    for (const std::string& text : protection_texts(report_)) paragraph(text);
+    if (report_.units.empty()) soft("The active policy cannot be read, or declares no such dataset.");
+  }
+
+  void recovered() {
+    const std::vector<engine::LedgerEvent> events = recoveries(report_);
+    if (events.empty()) return;
+    heading("Put back and recovered");
+    soft(
+        "Where history was taken back, what was recorded in between is in no table below, and was not "
+        "charged.");
+    event_table(events);
+  }
+
+  void event_table(const std::vector<engine::LedgerEvent>& events) {
+    HtmlTable table(sink_, {"at (UTC)", "after no.", "what", "by", "why"});
+    for (const engine::LedgerEvent& event : events) {
+      table.row({text_cell(second_text(event.at)), number_cell(grouped(event.after_decision)),
+                 text_cell(event.what), text_cell(event.by), text_cell(event.why)});
+    }
+    table.end();
   }
 
   void faults(const char* what, const std::vector<engine::AuditFault>& list) {
@@ -149,6 +183,7 @@ class Page final {
 
   void checkpoints() {
     heading("Checkpoints");
+    if (const std::string uncovered = uncovered_text(sheet_); !uncovered.empty()) paragraph(uncovered);
     if (sheet_.checkpoints.empty()) {
       soft("None was given: nothing that was kept elsewhere vouches for this file.");
       return;
@@ -220,34 +255,83 @@ class Page final {
     broken_.clear();
   }
 
-  static std::string asker(const Answer& answer) {
-    return answer.asked.principal + (answer.asked.purpose.empty() ? "" : ", for " + answer.asked.purpose);
-  }
-
   void releases() {
-    heading("Releases", report_.count(DecisionSort::released));
-    if (report_.count(DecisionSort::released) == 0) return soft("None.");
+    if (const std::string only = filter_text(sheet_.filter); !only.empty()) paragraph(only);
+    heading("Releases", sheet_.count(DecisionSort::released));
+    if (sheet_.count(DecisionSort::released) == 0) return soft("None.");
+    soft("± and brackets: the 95 % interval of the answer over these data, not of a population.");
+    bool tables = false;
     HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "question", "asked by", "value", "charged"});
     tell(DecisionSort::released, [&](const Answer& answer) {
-      HtmlCell value = lines_cell(value_texts(answer));
-      value.kind = HtmlCell::Kind::number;
+      tables = tables || has_table(answer);
       table.row({number_cell(grouped(answer.recorded.seq)),
                  text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
-                 text_cell(question_text(answer)), text_cell(asker(answer)), value,
-                 text_cell(charged_text(answer))});
+                 text_cell(question_text(answer)), text_cell(asker_text(answer)),
+                 number_cell(value_text(answer)), text_cell(charged_text(answer))});
     });
     table.end();
     say_broken();
+    if (tables) values();
+  }
+
+  static bool has_table(const Answer& answer) {
+    return engine::has_values(answer) && (!answer.rows.empty() || !answer.planned.record.cells.empty());
+  }
+
+  /// The value and its interval, or how many there are in a table further down.
+  static std::string value_text(const Answer& answer) {
+    if (!engine::has_values(answer)) return "withheld";
+    if (!answer.rows.empty())
+      return counted(static_cast<std::int64_t>(answer.rows.size()), "row") + ", below";
+    const std::vector<ValueLine> lines = value_lines(answer, kPageStyle);
+    if (has_table(answer)) return counted(static_cast<std::int64_t>(lines.size()), "cell") + ", below";
+    return lines.front().value + (lines.front().interval.empty() ? "" : " " + lines.front().interval);
+  }
+
+  /// A table for each release by groups, and for each row of a batch.
+  void values() {
+    heading("Values of tables and batches");
+    tell(DecisionSort::released, [this](const Answer& answer) {
+      if (!has_table(answer)) return;
+      const std::string name = "No. " + grouped(answer.recorded.seq) + ", " + answer.recorded.decision_id;
+      if (answer.rows.empty()) return value_table(name + ": " + question_text(answer), answer);
+      for (std::size_t i = 0; i < answer.rows.size(); ++i) {
+        value_table(name + ", row " + grouped(static_cast<std::int64_t>(i + 1)) + ": " +
+                        question_text(answer.rows[i]),
+                    answer.rows[i]);
+      }
+    });
+    say_broken();
+  }
+
+  void value_table(const std::string& title, const Answer& answer) {
+    subheading(title);
+    sink_("<div class=\"k\">");
+    const bool by_cells = !answer.planned.record.cells.empty();
+    if (by_cells) {
+      HtmlTable table(sink_, {"cell", "value", "95 % interval"});
+      for (const ValueLine& line : value_lines(answer, kPageStyle)) {
+        table.row({text_cell(line.cell), number_cell(line.value), number_cell(line.interval)});
+      }
+      table.end();
+    } else {
+      HtmlTable table(sink_, {"value", "95 % interval"});
+      for (const ValueLine& line : value_lines(answer, kPageStyle)) {
+        table.row({number_cell(line.value), number_cell(line.interval)});
+      }
+      table.end();
+    }
+    sink_("</div>\n");
   }
 
   void refusals() {
-    heading("Refusals", report_.count(DecisionSort::refused));
-    if (report_.count(DecisionSort::refused) == 0) return soft("None.");
+    heading("Refusals", sheet_.count(DecisionSort::refused));
+    if (sheet_.count(DecisionSort::refused) == 0) return soft("None.");
     HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "question", "asked by", "asked", "why"});
     tell(DecisionSort::refused, [&](const Answer& answer) {
       table.row({number_cell(grouped(answer.recorded.seq)),
                  text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
-                 text_cell(question_text(answer)), text_cell(asker(answer)),
+                 text_cell(question_text(answer)), text_cell(asker_text(answer)),
                  text_cell("epsilon " + accounting::text(answer.planned.record.requested)),
                  lines_cell(reason_texts(answer))});
     });
@@ -256,16 +340,16 @@ class Page final {
   }
 
   void waiting() {
-    heading("Reservations and approvals", report_.count(DecisionSort::waiting));
-    if (report_.count(DecisionSort::waiting) == 0) return soft("None.");
-    HtmlTable table(
-        sink_, {"no.", "at (UTC)", "decision", "what", "by", "question", "holds or charges", "about", "why"});
+    heading("Reservations and approvals", sheet_.count(DecisionSort::waiting));
+    if (sheet_.count(DecisionSort::waiting) == 0) return soft("None.");
+    HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "what", "by", "asked by", "question",
+                            "holds or charges", "about", "why"});
     tell(DecisionSort::waiting, [&](const Answer& answer) {
       table.row({number_cell(grouped(answer.recorded.seq)),
                  text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
-                 text_cell(step_text(answer)), text_cell(asker(answer)), text_cell(question_text(answer)),
-                 text_cell(charged_text(answer)), code_cell(answer.recorded.parent),
-                 text_cell(answer.recorded.why)});
+                 text_cell(step_text(answer)), text_cell(actor_text(answer)), text_cell(asker_text(answer)),
+                 text_cell(question_text(answer)), text_cell(charged_text(answer)),
+                 code_cell(answer.recorded.parent), text_cell(answer.recorded.why)});
     });
     table.end();
     say_broken();
@@ -285,10 +369,13 @@ class Page final {
 
   void policies() {
     subheading("Versions of the policy");
-    HtmlTable table(sink_, {"version", "at (UTC)", "by", "sha256"});
+    HtmlTable table(sink_, {"version", "at (UTC)", "by", "why", "what it loosened", "sha256"});
     for (const engine::AppliedVersion& version : report_.versions) {
+      const engine::LedgerEvent* event = event_of_version(report_, version.version);
       table.row({number_cell(std::to_string(version.version)), text_cell(second_text(version.at)),
-                 text_cell(version.by), code_cell(version.sha256)});
+                 text_cell(version.by), text_cell(event == nullptr ? "" : event->why),
+                 lines_cell(event == nullptr ? std::vector<std::string>{} : event->looser),
+                 code_cell(version.sha256)});
     }
     table.end();
   }
@@ -336,6 +423,11 @@ class Page final {
       }
       table.end();
     }
+    const std::vector<engine::LedgerEvent> events = other_events(report_);
+    if (!events.empty()) {
+      subheading("Who may ask, and what else happened");
+      event_table(events);
+    }
     if (report_.clock.empty()) return;
     subheading("The clock");
     HtmlTable table(sink_, {"ledger time (UTC)", "what", "wall clock", "by"});
@@ -350,7 +442,14 @@ class Page final {
     heading("The history under tighter accountants");
     soft(std::string(engine::kReaccountLabel) + ". No limit and no balance follows from it.");
     for (const engine::Reaccount& answer : report_.accountants) {
-      subheading(reaccount_heading(answer));
+      const std::string title = reaccount_heading(answer);
+      const std::size_t end = title.find('\n');
+      subheading(title.substr(0, end));
+      for (std::size_t at = end + 1; at < title.size();) {
+        const std::size_t next = std::min(title.find('\n', at), title.size());
+        soft(title.substr(at, next - at));
+        at = next + 1;
+      }
       HtmlTable table(sink_, {"accountant", reaccount_measure(answer), "less than charged", "parameters"});
       for (const ReaccountRow& row : reaccount_rows(answer)) {
         table.row({text_cell(row[0]), number_cell(row[1]), number_cell(row[2]), text_cell(row[3])});

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
 
 #include "answer_text.hpp"
 #include "released_text.hpp"
@@ -39,6 +42,17 @@ std::vector<std::string> remarks(const engine::LedgerReport& report) {
   return list;
 }
 
+std::string filter_text(const engine::ToldFilter& filter) {
+  if (filter.empty()) return "";
+  std::string text = "Listed are only decisions";
+  if (!filter.asker.empty()) text += " on what " + filter.asker + " asked";
+  if (!filter.column.empty())
+    text += " that can tell " + filter.column + " '" + filter.value + "' from other values";
+  if (!filter.since.empty()) text += " from " + utc_text(filter.since) + " on";
+  if (!filter.until.empty()) text += " before " + utc_text(filter.until);
+  return text + ". Budgets, verification and events are of all.";
+}
+
 std::string charged_text(const engine::Answer& answer) {
   switch (answer.recorded.state) {
     case engine::RequestState::granted:
@@ -54,32 +68,20 @@ std::string charged_text(const engine::Answer& answer) {
   return text;
 }
 
-namespace {
-
-/// Of a batch: what each row asks, and its values.
-std::vector<std::string> row_texts(const engine::Answer& batch) {
-  std::vector<std::string> texts;
-  for (engine::Answer row : batch.rows) {
-    row.recorded.granted = true;
-    for (const std::string& value : value_texts(row)) texts.push_back(question_text(row) + ": " + value);
-  }
-  return texts;
-}
-
-}  // namespace
-
-std::vector<std::string> value_texts(const engine::Answer& answer) {
-  if (!answer.recorded.granted) return {};
-  if (!engine::has_values(answer)) return {"withheld"};
-  const Style style;
-  if (!answer.rows.empty()) return row_texts(answer);
+std::vector<ValueLine> value_lines(const engine::Answer& answer, const Style& style) {
+  if (!answer.rows.empty()) return {};
+  if (answer.released.values.empty()) return {{"", "withheld", ""}};
   const bool grouped_by = !answer.planned.record.cells.empty();
-  std::vector<std::string> values;
+  std::vector<ValueLine> lines;
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
-    const std::string value = released_text(answer, i, style);
-    values.push_back(grouped_by ? cell_name(answer, i) + ": " + value : value);
+    ValueLine line{grouped_by ? cell_name(answer, i) : "", released_text(answer, i, style), ""};
+    for (const engine::CellIntervals& one : answer.released.intervals) {
+      if (engine::is_suppressed(answer, i) || one.says_nothing(one.each.at(i))) continue;
+      line.interval = interval_text(answer, i, one.each.at(i), style);
+    }
+    lines.push_back(std::move(line));
   }
-  return values;
+  return lines;
 }
 
 std::vector<std::string> reason_texts(const engine::Answer& answer) {
@@ -97,6 +99,78 @@ std::string step_text(const engine::Answer& answer) {
   if (answer.recorded.state == engine::RequestState::token_issued) return "token issued";
   if (answer.recorded.state == engine::RequestState::pending) return "waits for approvals";
   return std::string(engine::name(answer.recorded.state));
+}
+
+std::string actor_text(const engine::Answer& answer) {
+  switch (answer.recorded.state) {
+    case engine::RequestState::pending:
+    case engine::RequestState::reserved:
+    case engine::RequestState::expired:
+      return "";
+    default:
+      return answer.asked.principal;
+  }
+}
+
+std::string asker_text(const engine::Answer& answer) {
+  const std::string& asker = answer.asked.asker.empty() ? answer.asked.principal : answer.asked.asker;
+  return asker + (answer.asked.purpose.empty() ? "" : ", for " + answer.asked.purpose);
+}
+
+std::string uncovered_text(const ReportSheet& sheet) {
+  if (!sheet.report.tree) return "";
+  std::uint64_t covered = 0;
+  for (const HeldCheckpoint& held : sheet.checkpoints) covered = std::max(covered, held.checkpoint.tree.size);
+  const auto all = static_cast<std::int64_t>(sheet.report.tree->size);
+  const auto left = all - static_cast<std::int64_t>(covered);
+  if (left == 0) return "Every line is covered by a checkpoint.";
+  return counted(left, "line") + " of " + grouped(all) + (left == 1 ? " is" : " are") +
+         " covered by no checkpoint" +
+         (covered == 0 ? "." : ": those from line " + grouped(static_cast<std::int64_t>(covered)) + " on.");
+}
+
+std::vector<std::string> protection_texts(const engine::LedgerReport& report) {
+  std::vector<std::string> texts;
+  for (const engine::ProtectedUnit& of : report.units) {
+    const std::string one = of.unit.empty() ? "row" : of.unit;
+    const std::string rows = of.unit.empty() ? "each row"
+                                             : "all rows of one " + one + ", of which at most " +
+                                                   grouped(static_cast<std::int64_t>(of.max_rows)) + " count";
+    const std::string change =
+        of.replaced ? "were replaced by another's" : "were not in the data, or were added";
+    texts.push_back(
+        "Dataset " + of.dataset + " protects " + rows + ". If they " + change +
+        ", the probability of any answer would change by a factor of at most e^epsilon: 1.11 for "
+        "epsilon 0.1, 2.72 for epsilon 1, 20.1 for epsilon 3. Where a delta is charged, too, that "
+        "holds but for a part of the answers of at most this probability. What several answers cost "
+        "adds up, and each budget below limits the sum.");
+  }
+  return texts;
+}
+
+std::vector<engine::LedgerEvent> other_events(const engine::LedgerReport& report) {
+  constexpr std::array<std::string_view, 4> kToldElsewhere{"policy", "location", "key", "clock"};
+  std::vector<engine::LedgerEvent> events;
+  for (const engine::LedgerEvent& event : report.events) {
+    const bool told =
+        std::find(kToldElsewhere.begin(), kToldElsewhere.end(), event.kind) != kToldElsewhere.end();
+    if (!told && !is_recovery(event)) events.push_back(event);
+  }
+  return events;
+}
+
+std::vector<engine::LedgerEvent> recoveries(const engine::LedgerReport& report) {
+  std::vector<engine::LedgerEvent> events;
+  std::copy_if(report.events.begin(), report.events.end(), std::back_inserter(events), engine::is_recovery);
+  return events;
+}
+
+const engine::LedgerEvent* event_of_version(const engine::LedgerReport& report, std::int64_t version) {
+  std::int64_t number = 0;
+  for (const engine::LedgerEvent& event : report.events) {
+    if (event.kind == "policy" && ++number == version) return &event;
+  }
+  return nullptr;
 }
 
 std::string second_text(const std::string& time) {

@@ -1,6 +1,8 @@
 // What a report is printed from, as text, as a page and as JSON, and the words that these share.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,6 +11,7 @@
 #include "console.hpp"
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/ledger_report.hpp"
+#include "epsilog/engine/told_filter.hpp"
 
 namespace epsilog::command {
 
@@ -30,7 +33,16 @@ struct ReportSheet {
   TellDecisions tell;
   /// Decisions that tell() could not read, once it was called.
   const std::vector<engine::UnreadableDecision>& unreadable;
+  engine::ToldFilter filter = {};           ///< which decisions tell() tells
+  std::array<std::int64_t, 3> listed = {};  ///< how many these are, by sort
+
+  [[nodiscard]] std::int64_t count(engine::DecisionSort sort) const {
+    return listed.at(static_cast<std::size_t>(sort));
+  }
 };
+
+/// "Listed are only decisions that ann asked for, since …"; "" where all are.
+[[nodiscard]] std::string filter_text(const engine::ToldFilter& filter);
 
 /// "12 decisions", "1 fault".
 [[nodiscard]] std::string counted(std::int64_t count, const char* noun);
@@ -41,12 +53,35 @@ struct ReportSheet {
 
 /// "epsilon 0.1; delta 0.000001": what it was charged, or keeps reserved.
 [[nodiscard]] std::string charged_text(const engine::Answer& answer);
-/// The value, or "KEY: VALUE" of each cell; rounded as history shows it. "withheld" where it may not be told.
-[[nodiscard]] std::vector<std::string> value_texts(const engine::Answer& answer);
+/// A value that was released, rounded as history shows it, and its 95 % interval.
+struct ValueLine {
+  std::string cell;      ///< its keys, "A, 2024"; "" of an answer without cells
+  std::string value;     ///< "withheld" where it may not be told
+  std::string interval;  ///< "± 12" or "[0, 36]"; "" where none is told
+};
+/// Those of an answer, or of a row of a batch. A batch itself has none.
+[[nodiscard]] std::vector<ValueLine> value_lines(const engine::Answer& answer, const Style& style);
 /// "dataset_budget_exceeded: …" of each reason, and how many more there were.
 [[nodiscard]] std::vector<std::string> reason_texts(const engine::Answer& answer);
 /// What somebody did to a request, or what became of it: "approved", "reserved", …
 [[nodiscard]] std::string step_text(const engine::Answer& answer);
+/// Who did it: "" where nobody acts, because a request waits, is reserved or expired.
+[[nodiscard]] std::string actor_text(const engine::Answer& answer);
+/// Who asked for what a decision is about, and what for: "ann, for audit".
+[[nodiscard]] std::string asker_text(const engine::Answer& answer);
+/// Whom the budgets protect and what an epsilon means: a paragraph for each dataset.
+[[nodiscard]] std::vector<std::string> protection_texts(const engine::LedgerReport& report);
+/// Those events that the report tells in no other section: neither policy versions nor recoveries, and no
+/// source, key or clock.
+[[nodiscard]] std::vector<engine::LedgerEvent> other_events(const engine::LedgerReport& report);
+/// What was taken back or put together again.
+[[nodiscard]] std::vector<engine::LedgerEvent> recoveries(const engine::LedgerReport& report);
+/// The event of a policy version; nothing if its line cannot be read.
+[[nodiscard]] const engine::LedgerEvent* event_of_version(const engine::LedgerReport& report,
+                                                          std::int64_t version);
+
+/// How many lines of the ledger come after the last checkpoint, so that none covers them.
+[[nodiscard]] std::string uncovered_text(const ReportSheet& sheet);
 /// "2026-01-31 23:59:59".
 [[nodiscard]] std::string second_text(const std::string& time);
 /// The same with " UTC"; "" of what cannot be read.

@@ -4,6 +4,7 @@
 
 #include "amounts.hpp"
 #include "epsilog/engine/measure.hpp"
+#include "history_text.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "report_sheet.hpp"
@@ -153,6 +154,14 @@ std::string relocations_text(const std::vector<ledger::Relocation>& relocations,
   return "\n" + table.text(style);
 }
 
+/// What was taken back or put together again, and what a policy version loosened.
+std::string events_text(const std::vector<engine::LedgerEvent>& events, const Style& style) {
+  if (events.empty()) return "";
+  std::string text = "\n";
+  for (const engine::LedgerEvent& event : events) text += event_lines(event, style);
+  return text;
+}
+
 /// What a reader is to ask about.
 std::string known_by_text(const engine::AuditReport& report) {
   std::string text;
@@ -164,7 +173,7 @@ std::string known_by_text(const engine::AuditReport& report) {
 std::string claimed_sentence(const engine::AuditReport& report) {
   std::string text =
       counted(*report.claimed_approvals, "approval") +
-      ", since the ledger has credentials, in a name for which nothing vouches but whoever used it: ";
+      " in a name for which no credential of the ledger vouches: ";
   for (std::size_t i = 0; i < report.claimed.size(); ++i) {
     text +=
         (i == 0 ? "" : ", ") + report.claimed[i].decision_id + " by '" + report.claimed[i].principal + "'";
@@ -224,8 +233,9 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
   if (report.ok) {
     std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
                        examined_text(examined) + unchecked_text(report.storage) +
-                       relocations_text(report.relocations, style) + known_by_text(report) +
-                       end_memory_text(report.end_memory) + untold_text(report.untold_replicas);
+                       relocations_text(report.relocations, style) + events_text(examined.events, style) +
+                       known_by_text(report) + end_memory_text(report.end_memory) +
+                       untold_text(report.untold_replicas);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"note"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
@@ -237,7 +247,8 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
   return style.bad("not verified") +
          fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"),
                      examined_text(examined) + unchecked_text(report.storage)) +
-         table.text(style) + relocations_text(report.relocations, style) + known_by_text(report);
+         table.text(style) + relocations_text(report.relocations, style) +
+         events_text(examined.events, style) + known_by_text(report);
 }
 
 }  // namespace epsilog::command

@@ -5,6 +5,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/audit_limits.hpp"
+#include "epsilog/engine/ledger_events.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
@@ -41,6 +42,9 @@ Examined examined_in(const std::string& ledger) {
     const ledger::PolicyVersion active = view.active_policy();
     examined.policy_sha256 = active.sha256;
     examined.policy_version = active.version;
+    for (engine::LedgerEvent& event : engine::ledger_events(view)) {
+      if (is_recovery(event) || !event.looser.empty()) examined.events.push_back(std::move(event));
+    }
   } catch (const LedgerCorrupt&) {
   }
   return examined;

@@ -1,4 +1,6 @@
 // budget, history, show.
+#include <deque>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -8,17 +10,21 @@
 #include "answer_text.hpp"
 #include "checked_arguments.hpp"
 #include "csv_option.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/ledger_events.hpp"
 #include "evidence_arguments.hpp"
+#include "filter_arguments.hpp"
 #include "history_text.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
+#include "printable.hpp"
 #include "report_json.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
 
-struct BooksArguments : LedgerArguments {
+struct BooksArguments : LedgerArguments, FilterArguments {
   std::optional<std::string> dataset;
   std::optional<std::string> decision_id;  ///< of show
   std::optional<std::string> limit;        ///< of history
@@ -34,36 +40,85 @@ ExitCode budget(const BooksArguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-/// Relocations in their place between decisions, for people: JSON and --quiet list decisions only.
-class Relocations final {
+/// What happened besides decisions, in its place between them, for people: JSON and --quiet list decisions
+/// only, and so does a list of one person's decisions, or of those about a value.
+class EventsBetween final {
  public:
-  Relocations(const engine::Engine& engine, const std::string& dataset, Console& console)
-      : console_(console) {
-    if (!console.json() && !console.quiet()) pending_ = engine.relocations(dataset);
+  EventsBetween(std::string ledger, std::string dataset, const engine::ToldFilter& filter, Console& console)
+      : ledger_(std::move(ledger)), dataset_(std::move(dataset)), filter_(filter), console_(console) {
+    told_ = !console.json() && !console.quiet() && filter.asker.empty() && filter.column.empty();
   }
 
-  /// Those since the decision written last, if it is of a part of the history.
+  /// Those since the decision written last. `part`: the first one written is not the first of the ledger.
   void write_before(std::int64_t seq, bool part) {
-    for (; next_ < pending_.size() && pending_[next_].after_decision < seq; ++next_) {
-      const bool shown = !part || begun_ || pending_[next_].after_decision == seq - 1;
-      if (shown) console_.write(relocation_line(pending_[next_], console_.style()));
+    if (!told_) return;
+    if (!read_) read(part ? std::max<std::int64_t>(seq - 2, 0) : 0);
+    for (; next_ < events_.size() && events_[next_].after_decision < seq; ++next_) {
+      const engine::LedgerEvent& event = events_[next_];
+      const bool in_time = (filter_.since.empty() || event.at >= filter_.since) &&
+                           (filter_.until.empty() || event.at < filter_.until);
+      if (in_time && (!part || begun_ || event.after_decision == seq - 1)) {
+        console_.write(event_lines(event, console_.style()));
+      }
     }
     begun_ = true;
   }
 
  private:
+  /// What is damaged there hides no decision.
+  void read(std::int64_t after) {
+    read_ = true;
+    try {
+      events_ = engine::ledger_events(ledger_, {.dataset = dataset_, .after_decision = after});
+    } catch (const LedgerCorrupt& error) {
+      console_.message_line(std::string("epsilog: what happened besides decisions cannot be read: ") +
+                            printable(error.what()));
+    }
+  }
+
+  std::string ledger_;
+  std::string dataset_;
+  const engine::ToldFilter& filter_;
   Console& console_;
-  std::vector<ledger::Relocation> pending_;
+  bool told_ = false;
+  bool read_ = false;
+  std::vector<engine::LedgerEvent> events_;
   std::size_t next_ = 0;
   bool begun_ = false;
 };
 
+/// Tells the last `limit` decisions, or all if it is 0, that the filter lets through, oldest first.
+void each_let_through(const engine::Engine& engine, const std::string& dataset, std::int64_t limit,
+                      const engine::ToldFilter& filter,
+                      const std::function<void(const engine::Answer&)>& visit) {
+  if (filter.empty()) return engine.history(dataset, limit, visit);
+  constexpr std::int64_t kPage = 1'000;
+  std::deque<engine::Answer> last;
+  bool over = false;
+  engine::HistoryPage page{.dataset = dataset, .limit = kPage, .asker = filter.asker, .since = filter.since};
+  for (bool more = true; more && !over;) {
+    const engine::HistoryEnd end = engine.history(page, [&](const engine::Answer& answer) {
+      over = over || (!filter.until.empty() && answer.recorded.created_at >= filter.until);
+      if (!lets_through(filter, answer)) return;
+      if (limit == 0) return visit(answer);
+      last.push_back(answer);
+      if (static_cast<std::int64_t>(last.size()) > limit) last.pop_front();
+    });
+    page.after = end.cursor;
+    more = end.more;
+  }
+  for (const engine::Answer& answer : last) visit(answer);
+}
+
 ExitCode history(const BooksArguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
+  const engine::ToldFilter filter = told_filter(arguments);
+  const std::string ledger = ledger_path(arguments);
+  const std::string dataset = arguments.dataset.value_or("");
   std::size_t unreadable = 0;
   const engine::Engine engine =
-      open_for_reading(ledger_path(arguments), console, engine_options(arguments, console), unreadable);
+      open_for_reading(ledger, console, engine_options(arguments, console), unreadable);
   Style style = console.style();
   if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
   // Of an unknown dataset nothing is printed but the suggestion.
@@ -71,14 +126,15 @@ ExitCode history(const BooksArguments& arguments, Console& console) {
   const auto head = [&] {
     if (!std::exchange(headed, true)) console.write(history_heading(style));
   };
-  Relocations relocations(engine, arguments.dataset.value_or(""), console);
-  engine.history(arguments.dataset.value_or(""), limit, [&](const engine::Answer& answer) {
+  EventsBetween events(ledger, dataset, filter, console);
+  const bool part = limit > 0 || !filter.since.empty();
+  each_let_through(engine, dataset, limit, filter, [&](const engine::Answer& answer) {
     head();
-    relocations.write_before(answer.recorded.seq, limit > 0);
+    events.write_before(answer.recorded.seq, part);
     console.write(console.json() ? answer_json(answer, AnswerKind::history) : history_line(answer, style));
   });
   head();
-  relocations.write_before(std::numeric_limits<std::int64_t>::max(), false);
+  events.write_before(std::numeric_limits<std::int64_t>::max(), false);
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
 
@@ -117,10 +173,20 @@ VerbSpec history_verb() {
                               .summary = "every decision, oldest first",
                               .examples =
                                   "epsilog history --limit 20\n"
-                                  "epsilog history clinic --json",
-                              .details = "With --json one object a line (JSON Lines).",
+                                  "epsilog history clinic --by-asker ann --since 2027-01-01\n"
+                                  "epsilog history --column ward --value Oncology --json",
+                              .details =
+                                  "Between decisions: policy versions and what they loosened, recoveries,\n"
+                                  "credentials, keys and the clock, with their reasons. With --json one\n"
+                                  "decision a line (JSON Lines), and nothing else.",
                               .positionals = {any_dataset<BooksArguments>()},
                               .options = {{"--limit", &BooksArguments::limit},
+                                          {"--by-asker", &BooksArguments::by_asker},
+                                          {"--since", &BooksArguments::since},
+                                          {"--until", &BooksArguments::until, false,
+                                           "only before then: 2027-01-31 or 2027-01-31T18:00:00Z, UTC"},
+                                          {"--column", &BooksArguments::column},
+                                          {"--value", &BooksArguments::value, false, "the value of --column"},
                                           {"--ledger", &BooksArguments::ledger},
                                           {"--wait", &BooksArguments::wait}},
                               .run = &history};

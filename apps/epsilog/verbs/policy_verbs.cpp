@@ -1,10 +1,11 @@
-// init, policy check, policy show, policy apply.
+// init, policy check, policy implies, policy show, policy apply.
 #include <fmt/format.h>
 
 #include "accounts_text.hpp"
 #include "csv_option.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/implied_policy.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
 #include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
@@ -60,6 +61,19 @@ ExitCode policy_check(const PolicyArguments& arguments, Console& console) {
       const std::size_t count = policy.datasets().size();
       console.write(fmt::format("{}: valid, {} dataset{}\n", printable(path), count, count == 1 ? "" : "s"));
     }
+    return ExitCode::done;
+  } catch (const PolicyError& error) {
+    for (const PolicyFault& fault : error.faults()) console.message_line(printable(fault.text()));
+    if (console.json()) console.write(policy_check_json(error.faults(), {}));
+    return ExitCode::invalid;
+  }
+}
+
+/// One line either way: another program reads it.
+ExitCode policy_implies(const PolicyArguments& arguments, Console& console) {
+  try {
+    const engine::ImpliedPolicy implied = engine::implied_policy_file(policy_path(arguments));
+    console.write(policy_implies_json(implied));
     return ExitCode::done;
   } catch (const PolicyError& error) {
     for (const PolicyFault& fault : error.faults()) console.message_line(printable(fault.text()));
@@ -129,6 +143,22 @@ VerbSpec policy_check_verb() {
       .run = &policy_check};
 }
 
+VerbSpec policy_implies_verb() {
+  return Verb<PolicyArguments>{
+      .words = "policy implies",
+      .summary = "print what a policy file implies, for the independent verifier",
+      .examples =
+          "epsilog policy implies clinic.yaml > clinic.implies\n"
+          "python3 epsilog_verify.py clinic.lines --implies clinic.implies",
+      .details =
+          "One line of JSON: the object that decides who may ask what at which cost, and the SHA-256 of the\n"
+          "file. An auditor makes it of the policy that was published, not of the ledger, and the verifier\n"
+          "compares. Needs no ledger and no data.",
+      .positionals = {kPolicyFile},
+      .options = {{"--policy", &PolicyArguments::policy}},
+      .run = &policy_implies};
+}
+
 VerbSpec policy_show_verb() {
   return Verb<PolicyArguments>{.words = "policy show",
                                .summary = "print the ledger's active policy",
@@ -159,8 +189,8 @@ VerbSpec policy_apply_verb() {
 }  // namespace
 
 std::vector<VerbSpec> policy_verbs() {
-  return held_to_checkpoints({init_verb(), policy_check_verb(), policy_show_verb(), policy_apply_verb(),
-                              with_rows(policy_diff_verb(), &change_rows)});
+  return held_to_checkpoints({init_verb(), policy_check_verb(), policy_implies_verb(), policy_show_verb(),
+                              policy_apply_verb(), with_rows(policy_diff_verb(), &change_rows)});
 }
 
 }  // namespace epsilog::command

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "evidence_arguments.hpp"
+#include "filter_arguments.hpp"
 #include "ledger_arguments.hpp"
 #include "ledger_report_json.hpp"
 #include "ledger_report_text.hpp"
@@ -25,7 +27,7 @@
 namespace epsilog::command {
 namespace {
 
-struct ReportArguments : EvidenceArguments {
+struct ReportArguments : EvidenceArguments, FilterArguments {
   std::optional<std::string> dataset;
   std::optional<std::string> html;
 };
@@ -62,22 +64,40 @@ ExitCode exit_code(const engine::LedgerReport& report, bool whole) {
 /// The decisions of one report, each sort told when it is asked for, and what could not be.
 class Told final {
  public:
-  Told(std::string ledger, const engine::LedgerReport& report, engine::EngineOptions options,
-       Console& console)
-      : ledger_(std::move(ledger)), report_(report), options_(std::move(options)), console_(console) {}
+  Told(std::string ledger, const engine::LedgerReport& report, engine::ToldFilter filter,
+       engine::EngineOptions options, Console& console)
+      : ledger_(std::move(ledger)),
+        report_(report),
+        filter_(std::move(filter)),
+        options_(std::move(options)),
+        console_(console) {}
 
   std::optional<engine::UnreadPart> tell(std::optional<engine::DecisionSort> sort,
                                          const std::function<void(const engine::Answer&)>& visit) {
     options_.unreadable = [this](const engine::UnreadableDecision& decision) { leave_out(decision); };
-    const auto part =
-        engine::each_reported(ledger_, report_, sort, options_, [&](const engine::Answer& answer) {
-          visit(answer);
+    const auto part = engine::each_reported(
+        ledger_, report_, sort, options_,
+        [&](const engine::Answer& answer) {
+          if (lets_through(filter_, answer)) visit(answer);
           tell_progress(answer.recorded.seq);
-        });
+        },
+        alphas_);
     if (part) broken_ = true;
     named_ = true;
     ++times_;
     return part;
+  }
+  /// Intervals of what was released, from here on.
+  void show_intervals() { alphas_ = {accounting::Exact(accounting::Rational(1, 20))}; }
+  /// How many of each sort the filter lets through.
+  [[nodiscard]] std::array<std::int64_t, 3> listed() {
+    if (filter_.empty()) return report_.counts;
+    std::array<std::int64_t, 3> counts{};
+    static_cast<void>(tell({}, [&counts](const engine::Answer& answer) {
+      ++counts.at(static_cast<std::size_t>(sort_of(answer)));
+    }));
+    times_ = 0;
+    return counts;
   }
   /// From here on; for as many calls of tell() as a page makes.
   void show_progress(accounting::Callback<void(double)> progress) { progress_ = std::move(progress); }
@@ -102,6 +122,8 @@ class Told final {
 
   std::string ledger_;
   const engine::LedgerReport& report_;
+  engine::ToldFilter filter_;
+  engine::Alphas alphas_;
   engine::EngineOptions options_;
   Console& console_;
   std::vector<engine::UnreadableDecision> unreadable_;
@@ -126,6 +148,7 @@ std::string written_text(const engine::LedgerReport& report, const std::string& 
 ExitCode audit_report(const ReportArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = engine_options(arguments, console);
+  const engine::ToldFilter filter = told_filter(arguments);
   engine::ReportQuestion question;
   question.dataset = arguments.dataset.value_or("");
   if (arguments.html && ledger::is_name_of_ledger(*arguments.html, ledger)) {
@@ -139,10 +162,16 @@ ExitCode audit_report(const ReportArguments& arguments, Console& console) {
   const engine::LedgerReport report =
       engine::ledger_report(ledger, question, options, console.progress("reporting"));
   console.end_progress();
-  Told told(ledger, report, options, console);
-  const ReportSheet sheet{report, ledger, checkpoints,
+  Told told(ledger, report, filter, options, console);
+  const auto listed = told.listed();
+  const ReportSheet sheet{report,
+                          ledger,
+                          checkpoints,
                           [&told](auto sort, const auto& visit) { return told.tell(sort, visit); },
-                          told.unreadable()};
+                          told.unreadable(),
+                          filter,
+                          listed};
+  if (page || !console.json()) told.show_intervals();
   if (page) {
     told.show_progress(console.progress("writing"));
     write_page(sheet, *page);
@@ -179,12 +208,20 @@ VerbSpec audit_report_verb() {
       .details =
           "What audit verify finds, how every budget went down, each release with value and cost, each\n"
           "refusal, reservation and approval, who changed limits and why, and what the history cost under\n"
-          "tighter accountants. --html writes one file without scripts, which prints well, has dark\n"
+          "tighter accountants; also what each policy version loosened, recoveries, and their reasons.\n"
+          "--by-asker, --since, --until and --column with --value choose which decisions are listed; all\n"
+          "else is of the whole ledger. --html writes one file without scripts, which prints well, has dark\n"
           "colours where the reader has, and holds what the ledger holds, values included: it is for\n"
           "whoever may read the ledger. Exit codes are those of audit verify; 6 also where something\n"
           "cannot be read, which is named and hides nothing else.",
       .positionals = {any_dataset<ReportArguments>()},
       .options = {{"--html", &ReportArguments::html},
+                  {"--by-asker", &ReportArguments::by_asker},
+                  {"--since", &ReportArguments::since},
+                  {"--until", &ReportArguments::until, false,
+                   "only before then: 2027-01-31 or 2027-01-31T18:00:00Z, UTC"},
+                  {"--column", &ReportArguments::column},
+                  {"--value", &ReportArguments::value, false, "the value of --column"},
                   {"--ledger", &ReportArguments::ledger},
                   {"--wait", &ReportArguments::wait},
                   {"--checkpoint", &ReportArguments::checkpoint},

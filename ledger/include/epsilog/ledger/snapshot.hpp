@@ -47,6 +47,14 @@ struct RangeEnd {
   bool more = false;  ///< whether another one follows; with an asker, whether one may
 };
 
+/// A line of the log that tells neither a decision nor a plan (docs/record_format.md).
+struct EventLine {
+  std::int64_t index = 0;
+  std::int64_t after_decision = 0;  ///< the seq of the last decision before it, 0 if there is none
+  std::string text = {};            ///< without a line feed; "" if it cannot be read
+  std::string fault = {};           ///< why it cannot be read
+};
+
 /// How far back find_grant() looks.
 inline constexpr std::int64_t kSameRequestWindow = 1'000;
 
@@ -130,6 +138,10 @@ class Snapshot final {
   /// The same, and none from `end` on.
   void each_line(std::int64_t from, std::int64_t end,
                  const std::function<void(std::string_view line)>& visit);
+  /// Tells what was recorded besides decisions and plans, in the order of the log, after the decision with
+  /// that seq; for 0 all of it. A line that cannot be read hides no other. The callback may use this
+  /// snapshot.
+  void each_event_line(std::int64_t after_decision, const std::function<void(const EventLine&)>& visit);
   /// The tree of all lines.
   [[nodiscard]] TreeHead tree();
   /// That of the first `size`, from leaves and nodes as they are stored, and the proofs that

@@ -85,6 +85,9 @@ struct HistoryPage {
   /// Only requests that this principal asked, and whatever was decided or done about them, by whom it may be;
   /// "" = everybody's. What the principal did about requests of others is not among it.
   std::string asker = {};
+  /// Where `after` is "": begins with the first decision of that ledger time or later.
+  std::string since = {};
+  Alphas alphas = {};  ///< at which intervals of what was released are told
 };
 
 /// The same, newest first.

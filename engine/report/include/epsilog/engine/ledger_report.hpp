@@ -17,6 +17,7 @@
 #include "epsilog/engine/burn_down.hpp"
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/engine_options.hpp"
+#include "epsilog/engine/ledger_events.hpp"
 #include "epsilog/engine/progress.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "epsilog/ledger/key_event.hpp"
@@ -35,6 +36,14 @@ struct AppliedVersion {
   std::string sha256;
   std::string at;
   std::string by;
+};
+
+/// Whom the budgets of a dataset protect, by the active policy.
+struct ProtectedUnit {
+  std::string dataset;
+  std::string unit;            ///< what identifies one: "patient_id"; "" = each row is one
+  std::uint64_t max_rows = 1;  ///< how many rows of one count
+  bool replaced = false;       ///< neighbours replace one; else they add or remove one
 };
 
 /// What became of the limit of an account.
@@ -76,6 +85,8 @@ struct LedgerReport {
   std::int64_t withheld = 0;  ///< releases without values, because they are not known to be durable
 
   std::vector<AppliedVersion> versions;  ///< of the policy
+  std::vector<ProtectedUnit> units;      ///< of the datasets that were asked for
+  std::vector<LedgerEvent> events;       ///< all that happened besides decisions
   BurnSpan span;
   std::vector<BurnDown> budgets;  ///< by dataset, scope, measure
   std::vector<NamedLimitChange> limit_changes;
@@ -109,14 +120,15 @@ inline constexpr std::size_t kPointsInAll = 200'000;
 
 /// Tells the decisions of the report, oldest first and one at a time, those of one sort or, for nothing, of
 /// all, as Engine::history() does. What is recorded since is not among them. EngineOptions::unreadable is
-/// told of each that cannot be read.
+/// told of each that cannot be read. Intervals of what was released are told at `alphas`.
 /// Returns  nothing, or the part that cannot be read further.
 /// Throws   LedgerUnusable, LedgerBusy, LedgerIo; what `visit` throws.
 [[nodiscard]] std::optional<UnreadPart> each_reported(const std::string& ledger_path,
                                                       const LedgerReport& report,
                                                       std::optional<DecisionSort> sort,
                                                       const EngineOptions& options,
-                                                      accounting::CallbackRef<void(const Answer&)> visit);
+                                                      accounting::CallbackRef<void(const Answer&)> visit,
+                                                      const Alphas& alphas = {});
 
 /// Of an answer that each_reported() tells.
 [[nodiscard]] DecisionSort sort_of(const Answer& answer);
