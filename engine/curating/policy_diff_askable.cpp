@@ -38,6 +38,13 @@ bool can_be_asked(const Dataset& dataset, const Question& question) {
   return false;
 }
 
+/// As a condition takes it, whatever the name is: a word of conditions, or with a blank.
+std::string column_in_quotes(const std::string& column) {
+  std::string quoted = "\"";
+  for (const char c : column) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
 std::string question_text(const Question& question) {
   std::string text = question.statistic.text();
   if (question.statistic.quantiles.size() > 1) {
@@ -193,14 +200,14 @@ class Questions final {
     for (const std::string& column : columns_) {
       if (!changed_.contains(column)) continue;
       judge(of(StatisticKind::count_of, column));
-      judge(parse_question("count", std::nullopt, column + " is missing"));
-      judge(parse_question("count", std::nullopt, column + " = 'a text that is not declared'"));
+      judge(parse_question("count", std::nullopt, column_in_quotes(column) + " is missing"));
+      judge(parse_question("count", std::nullopt, column_in_quotes(column) + " = 'a text that is not declared'"));
       const Column* before = sides_.before.column(column);
       const Column* after = sides_.after.column(column);
       if (before == nullptr || after == nullptr || before->scale == after->scale) continue;
       const Rational finest =
           accounting::power_of_ten(-static_cast<long>(std::max(before->scale, after->scale)));
-      judge(parse_question("count", std::nullopt, column + " = " + accounting::text(finest)));
+      judge(parse_question("count", std::nullopt, column_in_quotes(column) + " = " + accounting::text(finest)));
     }
   }
   /// Calls `visit` with every set of so many columns to group by, or fewer but one at least.

@@ -137,6 +137,18 @@ std::unique_ptr<HeldFiles> hold(const LedgerFiles& files, Connection::Role role)
   EPSILOG_INVARIANT(false);
 }
 
+/// SQLite could not open it for writing. Throws  LedgerBusy where this user may write to it; LedgerUnusable
+/// otherwise, if it must be.
+void opened_to_read_only(const std::string& path, bool must) {
+  const int error = errno_of_access(path, W_OK);
+  if (error == 0) {
+    throw LedgerBusy(path +
+                     " could be opened for reading only, for want of descriptors or memory, or because the "
+                     "system failed; nothing was done, retry");
+  }
+  if (must) throw_refused("ledger: cannot write to " + path, error, permission_advice(path, error));
+}
+
 [[noreturn]] void setting_refused(const std::string& name, const std::string& wanted,
                                   const std::string& got) {
   throw LedgerIo("ledger: the setting " + name + " must be " + wanted + " but SQLite reports '" + got +
@@ -376,12 +388,16 @@ Connection::Connection(const LedgerFiles& files, Role role) try
       database_(open_database(files, role)),
       candidate_(role == Role::candidate),
       opens_to_write_(opened_to_write(role)) {
+  if (opens_to_write_ && sqlite3_db_readonly(handle(), "main") == 1)
+    opened_to_read_only(files.database, writes(role));
   make_settings(role);
-  if (role != Role::creator) check_identity(files);
-  if (held_ != nullptr) {
-    held_->hold_index();
-    require_writable(files, writes(role));
+  if (role == Role::creator) {
+    static_cast<void>(schema_version());  // opens log and index
+  } else {
+    check_identity(files);
   }
+  if (held_ != nullptr) held_->hold_index();
+  if (held_ != nullptr || role == Role::creator) require_writable(files, writes(role));
 } catch (const StorageFailure& failure) {
   // Of the calls at which SQLite failed it keeps the errno of the last one, which may be ENOENT.
   const bool not_opened = (failure.code() & 0xff) == SQLITE_CANTOPEN && opened_to_write(role);
@@ -443,17 +459,8 @@ void Connection::require_log() {
 }
 
 void Connection::require_writable(const LedgerFiles& files, bool must) {
-  const auto refuse = [must](const std::string& path, bool opened_writable) {
-    if (opened_writable) return;
-    const int error = errno_of_access(path, W_OK);
-    if (error == 0) {
-      throw LedgerBusy(path +
-                       " could be opened for reading only, for want of descriptors or memory, or because the "
-                       "system failed; nothing was done, retry");
-    }
-    if (must) throw_refused("ledger: cannot write to " + path, error, permission_advice(path, error));
-  };
-  if (opens_to_write_) refuse(files.database, sqlite3_db_readonly(handle(), "main") != 1);
+  if (opens_to_write_ && sqlite3_db_readonly(handle(), "main") == 1)
+    opened_to_read_only(files.database, must);
   sqlite3_file* const log = file_of(handle(), SQLITE_FCNTL_JOURNAL_POINTER);
   sqlite3_file* const database = file_of(handle(), SQLITE_FCNTL_FILE_POINTER);
   if (log == nullptr || log->pMethods == nullptr || database == nullptr || database->pMethods == nullptr)
@@ -461,12 +468,13 @@ void Connection::require_writable(const LedgerFiles& files, bool must) {
   // Nothing is written, and not even that to what was opened for reading only. Not tried where it must fail:
   // the file would keep the error.
   const bool tries = opens_to_write_ && errno_of_access(files.wal(), W_OK) == 0;
-  refuse(files.wal(), tries ? log->pMethods->xWrite(log, "", 0, 0) == SQLITE_OK : !must);
+  const bool writes_log = tries ? log->pMethods->xWrite(log, "", 0, 0) == SQLITE_OK : !must;
+  if (!writes_log) opened_to_read_only(files.wal(), must);
   // The index is shared by all connections of the process. Its first region is there, and is given again.
   constexpr int kRegionBytes = 32'768;
   volatile void* region = nullptr;
   const int mapped = database->pMethods->xShmMap(database, 0, kRegionBytes, 0, &region);
-  refuse(files.shm(), (mapped & 0xff) != SQLITE_READONLY);
+  if ((mapped & 0xff) == SQLITE_READONLY) opened_to_read_only(files.shm(), must);
 }
 
 void Connection::require_all_was_read() {

@@ -9,7 +9,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
-#include "recorded_line.hpp"
 #include "request_text.hpp"
 #include "sha256.hpp"
 #include "stored_bytes.hpp"
@@ -159,10 +158,6 @@ std::string request_text(const DecisionRecord& record, const PlanRecord* plan) {
                     record.parent);
 }
 
-std::string described(const DecisionRecord& record) {
-  return "decision " + std::to_string(record.seq) + (record.id.empty() ? "" : " (" + record.id + ")") + ": ";
-}
-
 std::int64_t number_of_name(Connection& connection, Meta& meta, const std::string& name) {
   if (const auto known = connection.shared().number_of_name(connection, name)) return *known;
   connection.shared().insert_name(connection, meta.names + 1, name);
@@ -224,6 +219,10 @@ std::optional<Sha256> token_hash(const TokenColumns& token) {
 
 const char* outcome_name(Outcome outcome) {
   return kOutcomes.at(static_cast<std::size_t>(outcome_number(outcome) - 1)).second;
+}
+
+std::string described(const DecisionRecord& record) {
+  return "decision " + std::to_string(record.seq) + (record.id.empty() ? "" : " (" + record.id + ")") + ": ";
 }
 
 RecordedDecision record_of_row(Connection& connection, const Query& row) {
@@ -330,18 +329,6 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
     throw UnreadableRow(described(record) + fault.what());
   }
   return decision;
-}
-
-StoredDecision read_decision(Connection& connection, const Query& row, Reading reading) {
-  RecordedDecision recorded = record_of_row(connection, row);
-  if (reading == Reading::checked) {
-    try {
-      require_recorded(connection, recorded);
-    } catch (const LedgerCorrupt& fault) {
-      throw UnreadableRow(described(recorded.record) + fault.what());
-    }
-  }
-  return decision_of(connection, std::move(recorded), reading);
 }
 
 void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& record,

@@ -21,20 +21,19 @@ struct RecordedDecision {
   TokenColumns token;  ///< as they are stored
 };
 
-/// The row a decision query (EPSILOG_DECISION_COLUMNS) stands on, with its movements.
+/// The row a decision query (EPSILOG_DECISION_COLUMNS) stands on, with its movements. Whether it is what was
+/// recorded is not looked at (recorded_line.hpp).
 /// Throws  UnreadableRow naming it.
 [[nodiscard]] RecordedDecision record_of_row(Connection& connection, const Query& row);
+
+/// "decision 7 (ID): ", before what is wrong with it.
+[[nodiscard]] std::string described(const DecisionRecord& record);
 
 /// What a record says, with the plan, names and accounts it refers to.
 /// Throws  UnreadableRow also where its values do not follow from its components, unless `as_stored`.
 enum class Reading { checked, as_stored };
 [[nodiscard]] StoredDecision decision_of(Connection& connection, RecordedDecision recorded,
                                          Reading reading = Reading::checked);
-
-/// The two. Unless `as_stored`, the row has to be what was recorded, and so have its plan and policy version
-/// (recorded_line.hpp). Throws  UnreadableRow.
-[[nodiscard]] StoredDecision read_decision(Connection& connection, const Query& row,
-                                           Reading reading = Reading::checked);
 
 /// Writes the rows; its parent is one that is there, its plan too. `values` are those of the record.
 /// Ensures  meta counts the names and programs that were new.

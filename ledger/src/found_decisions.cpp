@@ -7,6 +7,7 @@
 #include "decision_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
+#include "recorded_line.hpp"
 
 namespace epsilog::ledger {
 namespace {

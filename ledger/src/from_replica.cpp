@@ -10,8 +10,8 @@
 #include "epsilog/ledger/canonical_json.hpp"
 #include "line_import.hpp"
 #include "recovery_record.hpp"
-#include "replica_handover.hpp"
 #include "stored_bytes.hpp"
+#include "untold_replicas.hpp"
 
 namespace epsilog::ledger {
 namespace {

@@ -18,7 +18,7 @@
 #include "queries.hpp"
 #include "record_log.hpp"
 #include "remembered_end.hpp"
-#include "replica_handover.hpp"
+#include "untold_replicas.hpp"
 
 namespace epsilog::ledger {
 

@@ -207,6 +207,7 @@ void MemberReader::cells_if(std::string_view name, CellKeys& cells) {
 void MemberReader::read_object_text(std::string& object) {
   require(tokens_->next() == '{', "is no object");
   const std::string_view text = tokens_->extent();
+  require(text != "{}", "says nothing");
   static_cast<void>(parse_canonical(text, kDepthOfMembers));
   object = text;
 }

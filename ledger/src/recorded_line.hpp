@@ -7,16 +7,14 @@
 // Thread-safety: one thread at a time for a connection.
 #pragma once
 
-#include <cstdint>
-
 #include "connection.hpp"
 #include "decision_rows.hpp"
 
 namespace epsilog::ledger {
 
-/// Compares a decision, its plan and its policy version with the log. Plans and policy versions are compared
-/// once for each connection: their rows never change.
-/// Throws  LedgerCorrupt naming what differs; StorageFailure.
-void require_recorded(Connection& connection, const RecordedDecision& decision);
+/// The decision whose row a query (EPSILOG_DECISION_COLUMNS) stands on. The row has to be what was recorded, and
+/// so have its plan and policy version, which are compared once for each connection: their rows never change.
+/// Throws  UnreadableRow naming what differs, or cannot be read; StorageFailure.
+[[nodiscard]] StoredDecision read_decision(Connection& connection, const Query& row);
 
 }  // namespace epsilog::ledger

@@ -1,5 +1,8 @@
 #include "replica_handover.hpp"
 
+#include <cstdint>
+#include <optional>
+
 #include "epsilog/accounting/errors.hpp"
 #include "queries.hpp"
 #include "record_rows.hpp"
@@ -9,9 +12,6 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kNote =
-    "INSERT INTO untold_replica(path, synced, known, size) VALUES(?1, ?2, ?3, ?4)"
-    " ON CONFLICT(path) DO UPDATE SET synced = ?2, known = ?3, size = ?4";
 constexpr const char* kPolicyLine = "SELECT max(idx) FROM log WHERE kind = ?1";
 constexpr const char* kPolicyVersion =
     "SELECT version, yaml, sha256, base_dir, applied_at FROM policy_version WHERE version = ?1";
@@ -47,33 +47,6 @@ std::optional<Replica> named_by(Connection& connection, std::int64_t version, co
 }
 
 }  // namespace
-
-std::vector<UntoldReplica> read_untold(Connection& connection) {
-  std::vector<UntoldReplica> untold;
-  Query rows = connection.query("SELECT path, synced, known, size FROM untold_replica ORDER BY path");
-  while (rows.step()) {
-    const auto sync = rows.integer(1) != 0 ? Replica::Sync::commit : Replica::Sync::none;
-    untold.push_back({.replica = {.path = rows.text(0), .sync = sync},
-                      .known = rows.integer(2),
-                      .size = rows.integer(3)});
-  }
-  return untold;
-}
-
-void note_untold(Connection& connection, const UntoldReplica& untold) {
-  connection.query(kNote)
-      .with(untold.replica.path, std::int64_t{untold.replica.sync == Replica::Sync::commit}, untold.known,
-            untold.size)
-      .run();
-}
-
-void forget_untold(Connection& connection, const std::string& path) {
-  connection.query("DELETE FROM untold_replica WHERE path = ?1").with(path).run();
-}
-
-void copy_untold(Connection& from, Connection& to) {
-  for (const UntoldReplica& untold : read_untold(from)) note_untold(to, untold);
-}
 
 std::string tell_untold(Connection& connection, const UntoldReplica& untold, const LedgerFiles& files) {
   try {

@@ -64,7 +64,7 @@ void add(Schema& schema, std::string name, const std::string& sql) {
 }  // namespace
 
 const std::string_view kShippedSchemaDigest =
-    "ab5cf7138bf51cd5015e5fc93ddaf26eac0a5b8e1a465f3fbfa0587ef24a5bd2";
+    "3b5e5c86d77c16d62cffbaaee216b178924ba1fe01f61db14a31093391e80ec8";
 
 Schema read_schema(Connection& connection) {
   Query rows = connection.query(kParts);

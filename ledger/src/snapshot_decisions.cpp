@@ -10,6 +10,7 @@
 #include "epsilog/ledger/snapshot.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "queries.hpp"
+#include "recorded_line.hpp"
 #include "snapshot_state.hpp"
 #include "stored_bytes.hpp"
 

@@ -70,10 +70,10 @@ TEST_CASE("automatic checkpoint: it is in its file when the command ends, and --
   CHECK(one.held() == 0);
   const auto mode = fs::status(one.bench.path("notes")).permissions();
   CHECK((mode & (fs::perms::group_write | fs::perms::others_write)) == fs::perms::none);
-  // A ledger that was put back is found by the file, whoever looks.
+  // A ledger that was put back is found by the file, whoever looks, also where L.lock was lost.
   fs::copy_file(one.bench.path("L"), one.bench.path("copy"));
   CHECK(one.release("b").exit == 0);
-  for (const char* beside : {"L-wal", "L-shm"}) fs::remove(one.bench.path(beside));
+  for (const char* beside : {"L-wal", "L-shm", "L.lock"}) fs::remove(one.bench.path(beside));
   fs::copy_file(one.bench.path("copy"), one.bench.path("L"), fs::copy_options::overwrite_existing);
   CHECK(one.held() == 6);
   const Result warned = one.release("c");

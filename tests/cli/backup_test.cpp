@@ -182,7 +182,14 @@ TEST_CASE("recover: what follows damage in the replica is given up only where th
   CHECK(contains(refused.err, "--accept-truncated"));
   CHECK(bench.read("R") == damaged);
   CHECK(bench.with_ledger({"recover", "--accept-truncated"}).exit == 2);
-  const Result done = bench.with_ledger({"recover", "--from", "R", "--why", "lost", "--accept-truncated"});
+  const std::vector<std::string> truncated{"recover", "--from", "R", "--why", "lost", "--accept-truncated"};
+  const Result shorter = bench.with_ledger(truncated);
+  CHECK(shorter.exit == 6);
+  CHECK(contains(shorter.err, "L.lock remembers"));
+  CHECK(bench.read("R") == damaged);
+  std::vector<std::string> accepted = truncated;
+  accepted.emplace_back("--accept-rollback");
+  const Result done = bench.with_ledger(accepted);
   CAPTURE(done.err);
   CHECK(done.exit == 0);
   const auto kept = lines(before) - 2;  // trailers: of init, and of the first release

@@ -151,10 +151,11 @@ TEST_CASE("events: one that cannot be read is told as that, and hides no decisio
   const Workbench bench;
   bench.init(kPolicy);
   ask(bench, {"release", "clinic", "count", "--epsilon", "0.1", "--as", "ann"});
+  bench.write("moved.csv", bench.read("visits.csv"));
+  ask(bench, {"relocate", "clinic", "--source", "moved.csv", "--why", "moved"});
   CHECK(contains(bench.with_ledger({"history"}).out, "the ledger began"));
   // A damaged event hides no decision.
-  tamper(bench.path("L"),
-         "DROP TRIGGER policy_version_no_update; UPDATE policy_version SET applied_by = 'eve'");
+  tamper(bench.path("L"), "UPDATE relocation SET why = 'eve'");
   const Result history = bench.with_ledger({"history"});
   CAPTURE(history.out, history.err);
   CHECK(contains(history.out, decision_id(bench.path("L"))));

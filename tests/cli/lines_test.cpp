@@ -74,7 +74,10 @@ TEST_CASE("audit import: lines that are cut off, changed or missing make no ledg
     bench.write("lines", content);
     const Result result = bench.run({"audit", "import", bench.path("lines"), "--ledger", bench.path("copy")});
     CHECK(result.exit == 6);
-    for (const std::string& file : bench.files()) CHECK_FALSE(file.starts_with("copy"));
+    for (const std::string& file : bench.files()) {
+      const bool turn = file == "copy.lock" || file == "copy.queue";  // of whoever makes a ledger of that name
+      CHECK((turn || !file.starts_with("copy")));
+    }
     return result.err;
   };
   CHECK(contains(refused(all.substr(0, all.size() - 1)), "the file is not whole"));

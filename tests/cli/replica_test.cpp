@@ -57,7 +57,10 @@ TEST_CASE("replica: a ledger that was put back is refused, recovered, and goes o
 
   const Result refused = bench.with_ledger(release("c"));
   CHECK(refused.exit == 6);
-  CHECK(code_of(refused) == "ledger_rolled_back");
+  CHECK(code_of(refused) == "lines_missing");
+  // Where nothing remembers how many lines there were, the replica has what the copy lacks.
+  fs::remove(bench.path("L.lock"));
+  CHECK(code_of(bench.with_ledger(release("c"))) == "ledger_rolled_back");
   CHECK(bench.with_ledger({"recover", "--from", "R"}).exit == 2);  // without a reason
   const Result recovered =
       bench.with_ledger({"recover", "--from", "R", "--why", "the wrong copy", "--as", "cleo", "--json"});

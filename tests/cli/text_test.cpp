@@ -121,7 +121,7 @@ TEST_CASE("width: history puts the question below where it does not fit beside",
   }
   bench.environment["COLUMNS"] = "190";
   const std::string wide = bench.with_ledger({"history"}).out;
-  CHECK(lines(wide) == 2);
+  CHECK(lines(wide) == 4);  // the heading, the ledger, its policy and the decision
   CHECK(contains(wide, "value  question\n"));
   bench.environment["COLUMNS"] = "135";
   CHECK(widest(bench.with_ledger({"history"}).out) <= 135);

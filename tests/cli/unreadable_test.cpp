@@ -54,7 +54,7 @@ TEST_CASE("unreadable: the row is named on standard error, lists show the others
   const DamagedBench damaged;
   const Result history = damaged.bench.with_ledger({"history"});
   CHECK(history.exit == 6);
-  CHECK(lines(history.out) == 6);  // the heading and two decisions, each on two lines
+  CHECK(lines(history.out) == 10);  // the question on a line of its own; two events and two decisions, each on two
   CHECK(contains(history.err, damaged.warning()));
   CHECK(lines(history.err) == 1);
   const Result pending = damaged.bench.with_ledger({"pending", "--quiet"});

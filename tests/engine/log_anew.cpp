@@ -168,6 +168,7 @@ void make_log_anew(const std::string& path) {
     sql += digests_of_plans(connection);
   }
   tamper(path, "BEGIN;" + sql + "COMMIT");
+  forget_end(path);
 }
 
 }  // namespace epsilog::test

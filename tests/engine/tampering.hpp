@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <string>
 
 #include "epsilog/ledger/digest.hpp"
@@ -42,9 +43,20 @@ inline void tamper(const std::string& path, const std::string& sql) {
   REQUIRE(tampering(path, sql) == SQLITE_OK);
 }
 
+/// Takes what L.lock remembers of the ledger's end away, as who owns the file can: what is found then is found
+/// in the file alone. The other marks in it stay.
+inline void forget_end(const std::string& path) {
+  constexpr std::uintmax_t kOtherMarks = 1024;  // docs/ledger_format.md
+  const std::string lock = path + ".lock";
+  if (std::filesystem::exists(lock) && std::filesystem::file_size(lock) > kOtherMarks) {
+    std::filesystem::resize_file(lock, kOtherMarks);
+  }
+}
+
 /// Makes the log of the rows as they are, as who owns the file can: lines, leaves, nodes, digests of plans
-/// and what meta counts. The lines stand where they stood; that of a row that is new, where one of its kind
-/// was lost or at the end; a line of which the row cannot be read keeps its leaf.
+/// and what meta counts; what L.lock remembers is forgotten. The lines stand where they stood; that of a row
+/// that is new, where one of its kind was lost or at the end; a line of which the row cannot be read keeps its
+/// leaf.
 void make_log_anew(const std::string& path);
 /// tamper() by somebody who knows of the log: what still is found, is found without it.
 inline void tamper_with_log(const std::string& path, const std::string& sql) {

@@ -255,8 +255,10 @@ TEST_CASE("log place: a leaf of another line, and a tree that lacks one, are nam
       for (const char* key : {"one", "two"}) (void)release(ledger, kTenth, 7, key);
     }
     tamper_with(fixture.path, damage.sql);
-    auto view = fixture.look();
-    const auto decision = found(view, damage.key);
-    CHECK_THROWS_AS(view.log_place(decision), LedgerCorrupt);
+    const auto place = [&] {
+      auto view = fixture.look();  // of the last line the leaf is compared with what L.lock remembers
+      return view.log_place(found(view, damage.key));
+    };
+    CHECK_THROWS_AS(place(), LedgerCorrupt);
   }
 }

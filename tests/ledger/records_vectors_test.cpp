@@ -84,8 +84,8 @@ TEST_CASE("records: the vectors for other programs hold for this one", "[ledger]
     CHECK((fault.find(member + ": ") != std::string::npos ||
            fault.find("where " + member) != std::string::npos || member.empty()));
   }
-  CHECK(all.at("accepted").size() == 30);
-  CHECK(all.at("refused").size() == 200);
+  CHECK(all.at("accepted").size() == 31);
+  CHECK(all.at("refused").size() == 218);
 }
 
 TEST_CASE("records: the history among the vectors follows on itself and has its roots",

@@ -231,6 +231,7 @@ TEST_CASE("recovery from a replica: refuses what is not whole, and leaves everyt
   refuses(whole, "went another way");
   // What is made of it does not verify.
   copy_ledger(fixture.copy, fixture.path);
+  forget_end(fixture.path);
   const std::string before = read_file(fixture.path);
   CHECK(recover(fixture, {{"decision 1", "wrong", "is wrong"}}).faults.size() == 1);
   CHECK(read_file(fixture.path) == before);
@@ -351,6 +352,7 @@ TEST_CASE("recovery from a replica: what follows damage is given up where that i
   }
   SECTION("the ledger is a copy of before: they are gone") {
     copy_ledger(fixture.copy, fixture.path);
+    forget_end(fixture.path);
     told(accept_truncated(fixture));
     CHECK(recoveries(fixture) == "behind_replica 0 " + std::to_string(dropped));
     CHECK_FALSE(fixture.look().find_key("ada", "3"));

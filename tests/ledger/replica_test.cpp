@@ -168,6 +168,7 @@ TEST_CASE("replica: a ledger that was put back, or went another way, is not writ
   for (const int further : {1, 2}) {
     CAPTURE(further);
     copy_ledger(copy, fixture.path);
+    forget_end(fixture.path);
     write_file(fixture.replica, when_copied);
     {
       auto ledger = fixture.open();
@@ -366,7 +367,7 @@ TEST_CASE("replica: goes where the active policy says, with everything so far", 
 
   apply("second");
   CHECK(replica_fault(second, fixture.look()) == "");
-  CHECK(read_file(fixture.replica) == first);
+  CHECK(read_file(fixture.replica).starts_with(first));  // and that another took its place
   {
     auto draft = granted("4");
     draft.policy_version = 2;
@@ -416,7 +417,10 @@ TEST_CASE("replica: a new ledger has one from its first line, or is not made", "
   for (const char* own : {"L", "L-wal", "L-shm", "L-journal", "L.lock", "L.queue", "L.poisoned"}) {
     CAPTURE(own);
     CHECK_THROWS_AS(make(own), ledger::ReplicaUnavailable);
-    CHECK(fs::is_empty(directory.path()));
+    for (const auto& entry : fs::directory_iterator(directory.path())) {
+      const std::string name = entry.path().filename();
+      CHECK((name == "L.lock" || name == "L.queue"));
+    }
   }
   write_file(directory.path() + "/taken", "");
   CHECK_THROWS_AS(make("taken"), ledger::ReplicaUnavailable);

@@ -239,6 +239,7 @@ TEST_CASE("restore: a replica that lacks lines of the backup gets them", "[ledge
   const Gone fixture;
   const std::string whole = read_file(fixture.replica);
   write_file(fixture.replica, whole.substr(0, whole.find('\n', whole.find("\n= ") + 1) + 1));
+  forget_end(fixture.path);
   CHECK(fixture.restore().restored == 0);
   fixture.require_restored(static_cast<std::size_t>(fixture.lines_kept));
   CHECK(replica_fault(fixture.replica, fixture.look()) == "");
@@ -302,6 +303,7 @@ TEST_CASE("restore: a replica of another history, or a damaged one, is no way on
   write_file(fixture.replica, damaged);
   CHECK(says(refusal_of<LedgerCorrupt>([&] { (void)fixture.restore(); }), "--accept-truncated"));
   fixture.require_absent();
+  forget_end(fixture.path);
   ledger::RestoreSteps steps{.by = "cleo", .accept_truncated = true};
   const ledger::Restoration done = fixture.restore(steps);
   CHECK(done.truncated);

@@ -305,7 +305,8 @@ TEST_CASE("schema: events have a place, a time and whatever they are about", "[l
         "INSERT INTO limit_change VALUES(1, 0, 1, 1, 5, 5, 5, 'eve', '')",
         "INSERT INTO credential_event VALUES(1, 2, 'c', '', '', '', 0, 5, 'eve', '')",
         "INSERT INTO key_event VALUES(1, 0, '', 5, 'eve', '')",
-        "INSERT INTO recovery VALUES(1, '', 0, 0, 5, 'eve', '')",
+        "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found) "
+        "VALUES(1, '', 0, 0, 5, 'eve', '', 0, 0)",
         "INSERT INTO log VALUES(99, -1, 1, zeroblob(16), zeroblob(32))",
         "INSERT INTO log VALUES(99, 12, 1, zeroblob(15), zeroblob(32))",
         "INSERT INTO node VALUES(7, 0, zeroblob(32))", "INSERT INTO node VALUES(0, 0, zeroblob(32))"}) {
@@ -319,7 +320,8 @@ TEST_CASE("schema: no CHECK lists the words of a column, so that a new word need
   const OpenLedger fixture;
   CHECK(fixture.insert(ledger::Outcome::approved, 0, {{"outcome", "10"}, {"holding", "3"}}).empty());
   CHECK(run_sql(fixture.path, "INSERT INTO clock_event VALUES(1, 0, 'sideways', 5, 5, 'eve', 2)").empty());
-  CHECK(run_sql(fixture.path, "INSERT INTO recovery VALUES(1, 'sealed', 0, 0, 5, 'eve', '')").empty());
+  CHECK(run_sql(fixture.path, "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found) "
+        "VALUES(1, 'sealed', 0, 0, 5, 'eve', '', 0, 0)").empty());
   CHECK(run_sql(fixture.path,
                 "INSERT INTO credential_event VALUES(1, 0, 'c', 'oidc', 'ada', 'x', 0, 5, 'eve', '')")
             .empty());

@@ -189,6 +189,7 @@ TEST_CASE("standing: nothing is kept of a history that a copy took the place of"
       if (since > 0) release(elsewhere, Epsilon::from_units(30), Rational(3));
     }
     put_in_place(copy, fixture.path);
+    forget_end(fixture.path);
     refuse_each(ledger, {"grace"});
     const std::int64_t seq = release(ledger, Epsilon::from_units(20), Rational(4)).seq;
     CHECK(seq == 3 + since + (since > 0 ? 1 : 0));

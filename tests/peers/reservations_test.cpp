@@ -116,6 +116,8 @@ class Counter {
     release.charged = kPart;
     release.adjusted = component.adjusted;
     release.components = {component};
+    release.unit = "row";
+    release.relation = "add-remove";
     return release;
   }
 

@@ -273,7 +273,7 @@ def vouched_approvals():
         assert code == 6 and said["fault"]["member"] == "via", (via, said["fault"])
 
 
-@sentence("a batch charged by a distribution of losses costs no less than its dearest row")
+@sentence("a batch charged by a distribution of losses costs no less than one of its rows loses by itself")
 def dearest_row():
     honest = records("composed")
     plans = {record["number"]: record for record in honest if record["kind"] == "plan"}
@@ -294,7 +294,7 @@ def dearest_row():
                     movement["spent_change"] = charged
             balances_again(changed)
         code, said = verify(rewritten(changed))
-        assert "is charged less than its dearest row" in said["fault"]["why"], said["fault"]
+        assert "is charged less than one of its rows loses by itself" in said["fault"]["why"], said["fault"]
         seen += 1
     assert seen, "no batch was charged so"
 
@@ -474,7 +474,9 @@ def rollbacks():
     def numbers(**members):
         def change(changed):
             place = find(changed, kind="recovery", cause="rolled_back")
-            changed[place].update({name: value for name, value in members.items()})
+            for name in ("remembered", "found"):
+                changed[place].pop(name, None)
+            changed[place].update(members)
             return place
         return change
 
@@ -488,11 +490,12 @@ def rollbacks():
     forged("recovered", "is more lines than stand before it", numbers(remembered=2000, found=1000))
     forged("recovered", "has a value that is none of its form", numbers(remembered=0, found=7))
 
-    def of_another(changed):
+    def without_a_reason(changed):
         place = find(changed, kind="recovery", cause="rebuilt")
         changed[place].update(remembered=9, found=9)
+        del changed[place]["why"]
         return place
-    forged("recovered", "goes with an accepted rollback", of_another)
+    forged("recovered", "has a reason where a rollback was accepted", without_a_reason)
 
 
 RENEWING = """version: 1

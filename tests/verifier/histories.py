@@ -375,7 +375,7 @@ def recovered(folder):
     torn = bytearray(replica.read_bytes())
     torn[kept + 20] ^= 1
     replica.write_bytes(torn)
-    recover("--accept-truncated")
+    recover("--accept-truncated", "--accept-rollback")
     ask()
     ledger.run("backup", "monday")
     ask()

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "intervals_text.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"

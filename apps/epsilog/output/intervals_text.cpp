@@ -112,12 +112,6 @@ std::string field(std::string_view name, const std::string& text) {
   return fmt::format("  {:<11}{}\n", name, printable(text));
 }
 
-std::string told_interval(const engine::Answer& answer, std::size_t i, const engine::CellIntervals& of,
-                          const mechanisms::AnswerInterval& interval, const Style& style) {
-  if (!of.is_whole_range(i, interval)) return interval_text(answer, i, interval, style);
-  return range_text(answer, interval) + " whole range";
-}
-
 std::string intervals_text(const engine::Answer& answer, const Style& style) {
   std::string text;
   for (const engine::CellIntervals& one : answer.released.intervals) {

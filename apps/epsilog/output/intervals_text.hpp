@@ -14,13 +14,6 @@ namespace epsilog::command {
 /// before.
 [[nodiscard]] std::string field(std::string_view name, const std::string& text);
 
-/// Returns an interval of cell `i` as interval_text() has it, or "[0, 110] whole range" where it says nothing
-/// more than the policy.
-/// Requires  `of` is one of the answer's, and `interval` that of the cell.
-[[nodiscard]] std::string told_interval(const engine::Answer& answer, std::size_t i,
-                                        const engine::CellIntervals& of,
-                                        const mechanisms::AnswerInterval& interval, const Style& style);
-
 /// Returns " ± 412 (95 %)", or " [0, 36] (95 %)"; "" without intervals.
 /// Requires  an answer without cells.
 [[nodiscard]] std::string intervals_text(const engine::Answer& answer, const Style& style);

@@ -224,6 +224,12 @@ std::string range_text(const engine::Answer& answer, const mechanisms::AnswerInt
          end(interval.high, accounting::ceil(interval.high / unit) * unit) + "]";
 }
 
+std::string told_interval(const engine::Answer& answer, std::size_t i, const engine::CellIntervals& of,
+                          const mechanisms::AnswerInterval& interval, const Style& style) {
+  if (!of.is_whole_range(i, interval)) return interval_text(answer, i, interval, style);
+  return range_text(answer, interval) + " whole range";
+}
+
 accounting::Integer any_value_to(const engine::Answer& answer, std::size_t i,
                                  const engine::Accuracy& accuracy) {
   const Rational quantile = accounting::parse_rational(quantile_text(answer, i), "quantile");

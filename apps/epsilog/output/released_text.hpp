@@ -35,6 +35,13 @@ inline constexpr std::string_view kSuppressed = "x";
 [[nodiscard]] std::string range_text(const engine::Answer& answer,
                                      const mechanisms::AnswerInterval& interval);
 
+/// The interval of cell `i` as interval_text() has it, or "[0, 110] whole range" where it says nothing
+/// more than the policy.
+/// Requires  `of` is one of the answer's, and `interval` that of the cell.
+[[nodiscard]] std::string told_interval(const engine::Answer& answer, std::size_t i,
+                                        const engine::CellIntervals& of,
+                                        const mechanisms::AnswerInterval& interval, const Style& style);
+
 /// A key as a person reads it: "total" where its column is summed over.
 [[nodiscard]] std::string key_text(const std::optional<std::string>& key);
 /// The keys of cell `i`, a column each: "A" or "A, 2024". Requires  i < the number of cells.

@@ -2,6 +2,7 @@
 #include "answer_json.hpp"
 #include "asked.hpp"
 #include "batch.hpp"
+#include "call.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"

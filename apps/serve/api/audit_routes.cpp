@@ -5,6 +5,7 @@
 
 #include "audits.hpp"
 #include "body_object.hpp"
+#include "call.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/reaccount.hpp"

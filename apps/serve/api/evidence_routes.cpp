@@ -1,6 +1,7 @@
 // /v1/checkpoints, /v1/proofs/{id}: what somebody keeps to hold the ledger to later.
 #include "ascii.hpp"
 #include "body_object.hpp"
+#include "call.hpp"
 #include "epsilog/engine/checkpoint_now.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "evidence_json.hpp"

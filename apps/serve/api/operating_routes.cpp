@@ -1,4 +1,5 @@
 // /healthz, /readyz, /metrics, /openapi.json.
+#include "call.hpp"
 #include "openapi_text.hpp"
 #include "problem.hpp"
 #include "report_json.hpp"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "body_object.hpp"
+#include "call.hpp"
 #include "policy_diff_output.hpp"
 #include "problem.hpp"
 #include "report_json.hpp"

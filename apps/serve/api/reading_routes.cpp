@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "answer_json.hpp"
+#include "call.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "problem.hpp"
 #include "report_json.hpp"

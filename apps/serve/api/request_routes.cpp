@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "body_object.hpp"
+#include "call.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/request_state.hpp"

@@ -1,14 +1,17 @@
 // The routes of the API: one table, from which requests are told apart and which the documents are held to.
 #pragma once
 
-#include <span>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "call.hpp"
+#include "caller.hpp"
+#include "message.hpp"
 
 namespace epsilog::serve {
+
+struct Call;
 
 /// Who may use a route at all. What they see there is another matter (sight.hpp).
 enum class Who {

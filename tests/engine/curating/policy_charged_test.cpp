@@ -171,9 +171,16 @@ TEST_CASE("policy charged: what moves rows between blocks is refused of the bloc
     const Policy after = parsed(only_replaced(policy, from, to));
     CHECK(refused(before, after) == refused(after, before));
     const auto changes = diff(before, after);
-    REQUIRE(changes.size() == 1);
-    if (changes[0].refused_once_charged) CHECK(name(changes[0].direction) == "incomparable");
-    return changes[0].refused_once_charged;
+    bool once_charged = false;
+    for (const auto& change : changes) {
+      UNSCOPED_INFO(change.place() << ": " << name(change.direction));
+      if (!change.refused_once_charged) continue;
+      CHECK(name(change.direction) == "incomparable");
+      once_charged = true;
+    }
+    // That cells can be asked for as missing, where they can, is told beside it.
+    CHECK(changes.size() == (to == "values: [1, 2]}" ? 2 : 1));
+    return once_charged;
   };
   CHECK(is_refused("values: [1, 2, 3], missing: 3}", "values: [1, 2, 3], missing: 2}"));
   CHECK(is_refused("values: [1, 2, 3], missing: 3}", "values: [1, 2, 3]}"));

@@ -198,9 +198,15 @@ TEST_CASE("answer: a tree that cannot be read keeps no value from who asks again
   Engine engine = clinic.open();
   const Answer first = release(engine, request("count", "0.1", "key"));
   record_another(engine);
-  tamper(clinic.ledger(), "UPDATE log SET leaf = x'00' WHERE idx = (SELECT max(idx) FROM log)");
+  record_another(engine);
+  // That of another decision, and not the last one, which L.lock remembers.
+  const std::string leaf_of = "UPDATE log SET leaf = x'00' WHERE idx = (SELECT line FROM decision WHERE seq = ";
+  tamper(clinic.ledger(), leaf_of + "2)");
   const Answer again = release(engine, request("count", "0.1", "key"));
   CHECK(again.released.values == first.released.values);
   CHECK(again.recorded.durable == true);
   CHECK_FALSE(again.recorded.log);
+  // Of its own the answer is not vouched for any more.
+  tamper(clinic.ledger(), leaf_of + "1)");
+  CHECK_THROWS_AS(release(engine, request("count", "0.1", "key")), LedgerCorrupt);
 }

@@ -194,7 +194,7 @@ class SmallLedger {
 
   /// The file as it was, but for one bit; `bits()` = none.
   void place(std::size_t bit) {
-    for (const char* beside : {"-wal", "-shm", ".poisoned"}) ::unlink((path() + beside).c_str());
+    for (const char* beside : {"-wal", "-shm", ".poisoned", ".lock"}) ::unlink((path() + beside).c_str());
     if (bit < bits()) bytes_[bit / 8] = static_cast<char>(bytes_[bit / 8] ^ (1 << bit % 8));
     std::ofstream(path(), std::ios::binary | std::ios::in).write(bytes_.data(), std::ssize(bytes_));
     std::filesystem::resize_file(path(), bytes_.size());

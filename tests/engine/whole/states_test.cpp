@@ -155,6 +155,7 @@ std::string after_deadlines(StateCell& cell, Engine& engine) {
   const std::string wrote = cell.word(release(engine, request("count", "2.95")));
   for (const char* key : kLivedKeys) {
     if (key == std::string("unreadable")) continue;  // stays as it is where it cannot be read
+    if (key == std::string("committed")) continue;   // does not wait, and is not told where its leaf is another
     const Answer ended = engine.show(cell.ids.at(key), {});
     if (ended.recorded.state == engine::RequestState::reserved ||
         ended.recorded.state == engine::RequestState::pending)

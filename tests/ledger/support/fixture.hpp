@@ -1,6 +1,7 @@
 // A ledger in a directory of its own, and the shortest way to record something in it.
 #pragma once
 
+#include <filesystem>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -111,5 +112,13 @@ std::string insert_row(const std::string& path, const std::string& table,
 /// Runs `body` in a forked child and returns its wait status. An exception or failure in the child
 /// ends it with status 1.
 int in_child(const std::function<void()>& body);
+
+/// L.lock no longer remembers how many lines the ledger at `path` had: an old copy of it goes for whole.
+inline void forget_end(const std::string& path) {
+  constexpr std::uintmax_t kBeforeTheEnd = 1'024;  // ledger/src/remembered_end.cpp
+  const std::string lock = path + ".lock";
+  if (std::filesystem::exists(lock) && std::filesystem::file_size(lock) > kBeforeTheEnd)
+    std::filesystem::resize_file(lock, kBeforeTheEnd);
+}
 
 }  // namespace epsilog::ledger_tests

@@ -1,9 +1,9 @@
 #include "ledger/support/full_history.hpp"
 
 #include "epsilog/ledger/digest.hpp"
-#include "replica_handover.hpp"
 #include "record_log.hpp"
 #include "stored_bytes.hpp"
+#include "untold_replicas.hpp"
 
 namespace epsilog::ledger_tests {
 namespace {

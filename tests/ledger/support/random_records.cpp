@@ -97,7 +97,7 @@ class RandomRecords {
     return chance() ? "true" : "false";
   }
   std::string object(unsigned depth) {
-    std::vector<std::string> names(below(4));
+    std::vector<std::string> names(depth == 1 ? 1 + below(3) : below(4));  // of a record none is empty
     for (std::string& name : names) name = plain();
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
