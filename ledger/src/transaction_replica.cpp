@@ -5,6 +5,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/replica.hpp"
+#include "replica_handover.hpp"
 #include "transaction_state.hpp"
 
 namespace epsilog::ledger {
