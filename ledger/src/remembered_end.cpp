@@ -49,11 +49,11 @@ EndReading unreadable() {
       end.lines, found);
 }
 
-/// Whether a recovery on record accepted that exactly so many lines were remembered. Killed before it wrote
-/// L.lock, it is not asked for again.
-bool accepted_on_record(Connection& connection, std::int64_t remembered) {
-  Query row = connection.query("SELECT 1 FROM recovery WHERE remembered = ?1 LIMIT 1");
-  row.with(remembered);
+/// Whether a recovery on record accepted the loss of that end. Killed before it wrote L.lock, it is not asked for
+/// again. An end of the recovery's time or later came after it, though it may have as many lines.
+bool accepted_on_record(Connection& connection, const RememberedEnd& end) {
+  Query row = connection.query("SELECT 1 FROM recovery WHERE remembered = ?1 AND at > ?2 LIMIT 1");
+  row.with(end.lines, stored_time(end.time));
   return row.step();
 }
 
@@ -142,7 +142,7 @@ RememberedEnd end_of(Connection& connection) {
 bool holds_end(Connection& connection, const RememberedEnd& end) {
   if (read_ledger_id(connection) != end.ledger_id) return true;
   if (leaf_at(connection, end.lines - 1) == end.leaf && lines_of(connection) >= end.lines) return true;
-  return accepted_on_record(connection, end.lines);
+  return accepted_on_record(connection, end);
 }
 
 void require_remembered_lines(Connection& connection, const EndReading& remembered, const LedgerFiles& files) {

@@ -318,6 +318,22 @@ TEST_CASE("remembered end: an accepted rollback is on record with both numbers, 
   CHECK(ledger::Inspection(view).completeness_faults().empty());
   SECTION("killed before it wrote L.lock") { write_file(killed.path + ".lock", lock); }
   SECTION("again") { CHECK(accept("cleo", "again").remembered == 0); }
+  SECTION("a later loss of as many lines is another loss") {
+    const std::string then = killed.path + "-then";
+    copy_ledger(killed.path, then);
+    {
+      auto ledger = killed.open();
+      while (remembered_of(killed.path).end->lines < lines) {
+        auto transaction = ledger.begin();
+        transaction.refuse(refused());
+        (void)ledger.commit(std::move(transaction));
+      }
+      REQUIRE(remembered_of(killed.path).end->lines == lines);
+    }
+    copy_ledger(then, killed.path);
+    CHECK_THROWS_AS(killed.open().begin(), ledger::LinesMissing);
+    return;
+  }
   {
     auto ledger = killed.open();
     release(ledger, kHundredth, 9, "9");
