@@ -373,8 +373,8 @@ AuditReport audit_verify(const std::string& ledger_path, const Progress& progres
 
 namespace {
 
-/// Throws  LedgerCorrupt, ending with `consequence`, unless the ledger verifies. The mark of the poison does not
-/// count: it is what is to be cleared.
+/// Throws  LedgerCorrupt, ending with `consequence`, unless the ledger verifies. The mark of the poison does
+/// not count: it is what is to be cleared.
 void require_verified(const std::string& ledger_path, const ledger::Options& opening,
                       const std::string& consequence) {
   const AuditReport report = audit_replay_by(Threads::where_it_pays, ledger_path, {}, {}, StorageCheck::full,
@@ -382,8 +382,8 @@ void require_verified(const std::string& ledger_path, const ledger::Options& ope
   if (report.ok) return;
   const AuditFault& first = report.faults.front();
   const std::string said = "the ledger does not verify, so " + consequence + ": " +
-                           std::to_string(report.faults.size()) + " faults, the first in " + first.record + ": " +
-                           first.message;
+                           std::to_string(report.faults.size()) + " faults, the first in " + first.record +
+                           ": " + first.message;
   throw LedgerCorrupt(said);
 }
 
@@ -400,6 +400,9 @@ RecoverReport recover(const std::string& ledger_path, const std::string& by, con
     // Refuses, saying why, unless all of that holds.
     ledger::Ledger::clear_poison(ledger_path, {.by = by, .why = why}, opening);
   }
+  // Whoever is told that nothing has to be done goes on.
+  if (!state.poisoned && !accept_rollback)
+    (void)ledger::Ledger::open_read_only(ledger_path, opening).snapshot();
   if (accept_rollback) {
     require_verified(ledger_path, opening, "nothing was done");
     report.accepted = ledger::Ledger::accept_rollback(ledger_path, by, why, opening);

@@ -244,10 +244,9 @@ Reaccount begun(const ReaccountQuestion& question, const Policy& policy,
 }  // namespace
 
 std::vector<Reaccount> reaccount(const std::string& ledger_path, const ReaccountQuestion& question,
-                                 const Progress& progress,
-                                 accounting::CallbackRef<void(const UnreadableDecision&)> unreadable) {
+                                 const Progress& progress, const EngineOptions& options) {
   check(question);
-  const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path);
+  const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path, options.ledger_options());
   std::optional<ledger::Snapshot> view(ledger.snapshot());
   const Policy policy = Policy::parse_stored(view->active_policy().yaml, "the active policy");
   const auto accounts = view->accounts(question.dataset);
@@ -257,7 +256,7 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
   std::int64_t read = 0;
   const auto leave_out = [&](const ledger::MalformedRecord& record) {
     history.unreadable(record.dataset);
-    if (unreadable) unreadable({record.id, record.message});
+    if (options.unreadable) options.unreadable({record.id, record.message});
   };
   view->each_decision(
       question.dataset, 0,

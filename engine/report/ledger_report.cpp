@@ -276,14 +276,17 @@ class Reading final {
   std::optional<LimitsAfter> limits_;
 };
 
-void add_accountants(LedgerReport& report, const std::string& ledger_path, const Progress& progress) {
+void add_accountants(LedgerReport& report, const std::string& ledger_path, const EngineOptions& options,
+                     const Progress& progress) {
   ReaccountQuestion question;
   question.dataset = report.dataset;
   question.accountants.assign(accounting::kAccountants.begin(), accounting::kAccountants.end());
   const auto share = [&progress](double fraction) {
     tell(progress, kVerifyingShare + kReadingShare + (1 - kVerifyingShare - kReadingShare) * fraction);
   };
-  report.accountants = reaccount(ledger_path, question, progress ? Progress(share) : Progress());
+  EngineOptions quietly = options;
+  quietly.unreadable = {};  // the report has named each
+  report.accountants = reaccount(ledger_path, question, progress ? Progress(share) : Progress(), quietly);
 }
 
 }  // namespace
@@ -304,7 +307,7 @@ LedgerReport ledger_report(const std::string& ledger_path, const ReportQuestion&
     ledger::Snapshot view = ledger.snapshot();
     Reading(report, view, question).read(progress);
   });
-  read_part(report, "accountants", [&] { add_accountants(report, ledger_path, progress); });
+  read_part(report, "accountants", [&] { add_accountants(report, ledger_path, options, progress); });
   return report;
 }
 

@@ -12,8 +12,10 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/changed_meanwhile.hpp"
 #include "epsilog/engine/not_verified.hpp"
+#include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "epsilog/ledger/lines_missing.hpp"
 #include "noon_to_come.hpp"
 #include "support/catch.hpp"
 
@@ -236,7 +238,9 @@ class CopiedLedger {
       return dynamic_cast<const Exception*>(&error) != nullptr;
     };
     if (is(std::type_identity<ledger::ReplicaUnavailable>())) return "unavailable";
+    if (is(std::type_identity<ledger::LinesMissing>())) return "lines missing";
     if (is(std::type_identity<ledger::LedgerRolledBack>())) return "rolled back";
+    if (is(std::type_identity<ledger::FilesReplaced>())) return "replaced";
     if (is(std::type_identity<LedgerBusy>())) return "busy";
     if (is(std::type_identity<LedgerIo>())) return "io";
     if (is(std::type_identity<LedgerCorrupt>())) return "corrupt";

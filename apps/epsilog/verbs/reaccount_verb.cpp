@@ -54,9 +54,10 @@ ExitCode audit_reaccount(const ReaccountArguments& arguments, Console& console) 
   const engine::ReaccountQuestion question = question_of(arguments);
   const std::string ledger = ledger_path(arguments);
   std::vector<engine::UnreadableDecision> unreadable;
+  engine::EngineOptions options = engine_options(arguments, console);
+  options.unreadable = [&](const engine::UnreadableDecision& decision) { unreadable.push_back(decision); };
   const std::vector<Reaccount> answers =
-      engine::reaccount(ledger, question, console.progress("composing"),
-                        [&](const engine::UnreadableDecision& decision) { unreadable.push_back(decision); });
+      engine::reaccount(ledger, question, console.progress("composing"), options);
   console.end_progress();
   for (const engine::UnreadableDecision& decision : unreadable) warn_of_unreadable(decision, console);
   warn_if_poisoned(ledger, console);

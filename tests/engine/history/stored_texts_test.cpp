@@ -563,9 +563,11 @@ TEST_CASE("stored texts: what an unreadable row cost is not known, so that nothi
   std::vector<std::string> told;
   engine::ReaccountQuestion question;
   question.accountants = {accounting::kAccountants.begin(), accounting::kAccountants.end()};
-  const auto answers = engine::reaccount(
-      waiting.clinic.ledger(), question, {},
-      [&](const engine::UnreadableDecision& decision) { told.push_back(decision.decision_id); });
+  engine::EngineOptions options;
+  options.unreadable = [&](const engine::UnreadableDecision& decision) {
+    told.push_back(decision.decision_id);
+  };
+  const auto answers = engine::reaccount(waiting.clinic.ledger(), question, {}, options);
   REQUIRE(answers.size() == 1);
   CHECK(told.size() == 1);
   CHECK(answers[0].unreadable == 1);

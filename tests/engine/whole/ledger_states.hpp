@@ -1,4 +1,4 @@
-// One history, and the states that a ledger which holds it can be in: the columns of docs/states.md.
+// One history, and the states that a ledger which holds it can be in: the columns of docs/states/paths.tsv.
 #pragma once
 
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 
 #include "commit_mark.hpp"
 #include "copied_ledger.hpp"
+#include "epsilog/engine/recovery.hpp"
 #include "poison.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -146,6 +147,15 @@ struct StateCell : CopiedLedger {
   std::string policies;  ///< where they are
   std::string replica = "/nowhere/replica";
   std::unique_ptr<HeldLock> turn;
+  std::optional<engine::Engine> kept;  ///< that was open before the files became what they are
+
+  /// Who has the ledger open acts.
+  [[nodiscard]] engine::Engine opened() {
+    if (!kept) return open();
+    engine::Engine engine = std::move(*kept);
+    kept.reset();
+    return engine;
+  }
 };
 
 /// What became of the log since the history was told.
@@ -173,7 +183,22 @@ struct LedgerState {
   Tree tree = Tree::told;
   Token token = Token::bytes;
   bool replicated = false;  ///< the active policy names a replica
+  bool forgotten = false;   ///< what `L.lock` remembers is taken away before the cell is looked at
 };
+
+inline std::string bytes_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+inline void write_private(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove_all(path);
+  std::ofstream(path, std::ios::binary) << bytes;
+  std::filesystem::permissions(path, std::filesystem::perms(0600));
+}
+/// What stands beside a ledger that nobody has open.
+inline void remove_siblings(const std::string& path) {
+  for (const char* suffix : {"-wal", "-shm", ".lock", ".queue"}) std::filesystem::remove(path + suffix);
+}
 
 /// As a process leaves it that is killed in COMMIT.
 inline void write_mark(StateCell& cell) {
@@ -184,6 +209,38 @@ inline void write_mark(StateCell& cell) {
 inline void take_turn(StateCell& cell) {
   cell.turn = std::make_unique<HeldLock>(cell.sibling(".lock"));
   cell.wait = std::chrono::milliseconds(0);
+}
+/// Another program puts copies in the place of files that are open.
+inline void replace_files(StateCell& cell) {
+  cell.kept.emplace(cell.open());
+  (void)cell.kept->newest_seq();
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const std::string file = cell.sibling(suffix);
+    if (!std::filesystem::exists(file)) continue;
+    std::filesystem::copy_file(file, file + ".copy");
+    std::filesystem::rename(file + ".copy", file);
+  }
+}
+/// An older copy is put in the place of a ledger that has one decision more.
+inline LedgerState shorter_than_remembered() {
+  const auto lock = std::make_shared<std::string>();
+  return {.name = "log shorter than remembered",
+          .prepare =
+              [lock](const std::string& path, const SharedClock& clock) {
+                std::filesystem::copy_file(path, path + ".older");
+                engine::EngineOptions options;
+                options.clock = clock.clock();
+                {
+                  engine::Engine engine = engine::Engine::open(path, options);
+                  (void)release(engine, request("count", "9"));
+                }
+                *lock = bytes_of_file(path + ".lock");
+                remove_siblings(path);
+                std::filesystem::rename(path + ".older", path);
+              },
+          .enter = [lock](StateCell& cell) { write_private(cell.sibling(".lock"), *lock); },
+          .verifies = false,
+          .forgotten = true};
 }
 /// Who walks the paths of a column in which a process without rights does.
 inline constexpr uid_t kNobody = 65534;
@@ -203,7 +260,8 @@ inline void make_of_lines(const std::string& path) {
   std::vector<std::string> lines;
   ledger::Ledger::open_read_only(path).snapshot().each_line(
       0, [&](std::string_view line) { lines.emplace_back(line); });
-  for (const char* suffix : {"", "-wal", "-shm", ".lock", ".queue"}) std::filesystem::remove(path + suffix);
+  std::filesystem::remove(path);
+  remove_siblings(path);
   (void)ledger::Ledger::import_lines(path, [&, next = lines.begin()]() mutable -> std::optional<std::string> {
     if (next == lines.end()) return std::nullopt;
     return *next++;
@@ -226,16 +284,6 @@ struct LivedReplica {
   std::string further;  ///< with one more decision
 };
 
-inline std::string bytes_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-inline void write_replica(const std::string& path, const std::string& bytes) {
-  std::filesystem::remove_all(path);
-  std::ofstream(path, std::ios::binary) << bytes;
-  std::filesystem::permissions(path, std::filesystem::perms(0600));
-}
-
 /// Applies a policy that names it.
 inline LivedReplica give_replica(const std::string& path, const SharedClock& clock) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -254,7 +302,7 @@ inline LivedReplica give_replica(const std::string& path, const SharedClock& clo
   }
   replica.further = bytes_of_file(replica.path);
   std::filesystem::rename(kept, path);
-  for (const char* suffix : {"-wal", "-shm", ".lock", ".queue"}) std::filesystem::remove(path + suffix);
+  remove_siblings(path);
   return replica;
 }
 
@@ -285,24 +333,75 @@ inline std::vector<LedgerState> replica_states() {
                     [](StateCell& cell, const LivedReplica& replica) {
                       std::string other = replica.whole;
                       other[other.find("\"blind\":\"") + 9] ^= 1;
-                      write_replica(cell.replica, other);
+                      write_private(cell.replica, other);
                     }),
       replica_state("replica behind",
                     [](StateCell& cell, const LivedReplica& replica) {
                       const auto last = replica.whole.rfind("\n= ", replica.whole.size() - 2);
                       const auto before = replica.whole.rfind("\n= ", last - 1);
-                      write_replica(cell.replica,
+                      write_private(cell.replica,
                                     replica.whole.substr(0, replica.whole.find('\n', before + 1) + 1));
                     }),
       replica_state(
           "replica ahead",
-          [](StateCell& cell, const LivedReplica& replica) { write_replica(cell.replica, replica.further); }),
+          [](StateCell& cell, const LivedReplica& replica) { write_private(cell.replica, replica.further); }),
       // As after a power failure, and with more that was not known to be there than one group.
       replica_state(
           "replica not known to be synced",
-          [](StateCell& cell, const LivedReplica& replica) { write_replica(cell.replica, replica.whole); },
+          [](StateCell& cell, const LivedReplica& replica) { write_private(cell.replica, replica.whole); },
           [](const std::string& path) { tamper(path, "UPDATE meta SET replica_size = 1"); }),
   };
+}
+
+/// Made of the replica of a ledger on another machine.
+inline LedgerState recovered_from_elsewhere() {
+  const auto lived = std::make_shared<LivedReplica>();
+  return {.name = "recovered from elsewhere",
+          .prepare =
+              [lived](const std::string& path, const SharedClock& clock) {
+                *lived = give_replica(path, clock);
+                write_private(lived->path, lived->whole);
+                std::filesystem::remove(path);
+                engine::EngineOptions options;
+                options.clock = clock.clock();
+                (void)engine::recover_from(path, lived->path, {.by = "curator", .why = "moved"}, options);
+                lived->whole = bytes_of_file(lived->path);
+                remove_siblings(path);
+              },
+          .enter =
+              [lived](StateCell& cell) {
+                cell.replica = lived->path;
+                write_private(cell.replica, lived->whole);
+              },
+          .token = Token::hash,
+          .replicated = true};
+}
+/// A policy names another replica while the one before it is not there.
+inline LedgerState old_replica_untold() {
+  const auto second = std::make_shared<LivedReplica>();
+  return {.name = "old replica untold",
+          .prepare =
+              [second](const std::string& path, const SharedClock& clock) {
+                const LivedReplica first = give_replica(path, clock);
+                const std::string folder = std::filesystem::path(path).parent_path().string();
+                write_private(first.path, first.whole);
+                const std::string policy = folder + "/second.yaml";
+                second->path = folder + "/second";
+                std::ofstream(policy) << lived_policy() << "replica: {file: " << second->path << "}\n";
+                engine::EngineOptions options;
+                options.clock = clock.clock();
+                engine::Engine engine = engine::Engine::open(path, options);
+                std::filesystem::remove(first.path);
+                (void)engine.apply_policy(policy, "curator", "");
+                REQUIRE(engine.condition().untold_replicas == std::vector{first.path});
+                second->whole = bytes_of_file(second->path);
+              },
+          .enter =
+              [second](StateCell& cell) {
+                cell.replica = second->path;
+                write_private(cell.replica, second->whole);
+              },
+          .replicated = true};
 }
 
 /// Applies a policy that wants checkpoints signed by a key that is not there.
@@ -426,6 +525,10 @@ inline std::vector<LedgerState> ledger_states() {
        }},
   };
   std::vector<LedgerState> replicas = replica_states();
+  replicas.push_back({.name = "files taken from under it", .prepare = nothing, .enter = replace_files});
+  replicas.push_back(shorter_than_remembered());
+  replicas.push_back(recovered_from_elsewhere());
+  replicas.push_back(old_replica_untold());
   replicas.push_back({"checkpoints without their key", want_checkpoints});
   states.insert(states.end() - 1, std::make_move_iterator(replicas.begin()),
                 std::make_move_iterator(replicas.end()));

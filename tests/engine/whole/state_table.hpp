@@ -1,7 +1,8 @@
-// The tables of docs/states.md, and what a test finds in their place.
+// The tables of docs/states, the words that docs/states.md explains, and what a test finds in their place.
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -20,100 +21,91 @@ struct StateTable {
   std::vector<std::pair<std::string, std::vector<std::string>>> rows;
 
   [[nodiscard]] std::size_t cells() const { return columns.size() * rows.size(); }
-  [[nodiscard]] std::string markdown(const std::string& corner) const {
-    std::string text = "| " + corner + " |";
-    for (const std::string& column : columns) text += " " + column + " |";
-    text += "\n|---|";
-    for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
-    text += "\n";
+  /// As a file of docs/states has it.
+  [[nodiscard]] std::string tab_separated(const std::string& corner) const {
+    std::string text = corner;
+    for (const std::string& column : columns) text += "\t" + column;
     for (const auto& [name, words] : rows) {
-      text += "| " + name + " |";
-      for (const std::string& word : words) text += " " + word + " |";
-      text += "\n";
+      text += "\n" + name;
+      for (const std::string& word : words) text += "\t" + word;
     }
-    return text;
+    return text + "\n";
   }
 };
 
-/// The page, with its one table under each heading "## …" that has one.
-struct StatePage {
-  std::string text;
-  std::map<std::string, StateTable> tables;
-};
-
-/// The cells of "| a | b |", without the backticks of names.
 inline std::vector<std::string> table_cells(const std::string& line) {
   std::vector<std::string> cells;
-  std::istringstream in(line.substr(1));
-  for (std::string cell; std::getline(in, cell, '|');) {
-    std::erase(cell, '`');
-    const std::size_t first = cell.find_first_not_of(' ');
-    cells.push_back(first == std::string::npos ? ""
-                                               : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
-  }
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, '\t');) cells.push_back(cell);
   return cells;
 }
 
-inline StatePage state_page(const std::string& path) {
-  std::ifstream in(path);
+/// The table of the file `name`.tsv in docs/states.
+inline StateTable state_table(const std::string& name) {
+  std::ifstream in(EPSILOG_SOURCE_DIR "/docs/states/" + name + ".tsv");
   REQUIRE(in.good());
-  StatePage page;
-  std::string heading;
+  StateTable table;
   for (std::string line; std::getline(in, line);) {
-    page.text += line + "\n";
-    if (line.starts_with("## ")) heading = line.substr(3);
-    if (!line.starts_with("|") || line.starts_with("|--")) continue;
     std::vector<std::string> cells = table_cells(line);
-    StateTable& table = page.tables[heading];
-    const std::string name = cells.at(0);
+    const std::string row = cells.at(0);
     cells.erase(cells.begin());
     if (table.columns.empty()) {
       table.columns = cells;
-    } else {
-      CAPTURE(heading, name);
-      REQUIRE(cells.size() == table.columns.size());
-      table.rows.emplace_back(name, cells);
+      continue;
     }
+    CAPTURE(name, row);
+    REQUIRE(cells.size() == table.columns.size());
+    table.rows.emplace_back(row, cells);
   }
-  return page;
+  return table;
 }
 
-/// The words of a page are those its table of words explains, each of them is used, and its cells are
-/// counted.
-inline void require_whole(const StatePage& page, const std::vector<std::string>& of_cells) {
+/// docs/states.md explains the words that the cells have, and no other, and says how many cells there are.
+inline void require_explained(const std::vector<std::string>& tables) {
+  std::ifstream in(EPSILOG_SOURCE_DIR "/docs/states.md");
+  REQUIRE(in.good());
+  std::string page;
   std::set<std::string> explained;
-  for (const auto& [word, meaning] : page.tables.at("Words").rows) explained.insert(word);
+  for (std::string line; std::getline(in, line);) {
+    page += line + "\n";
+    if (line.starts_with("| `")) explained.insert(line.substr(3, line.find('`', 3) - 3));
+  }
   std::set<std::string> used;
   std::size_t cells = 0;
-  for (const std::string& heading : of_cells) {
-    const StateTable& table = page.tables.at(heading);
+  for (const std::string& name : tables) {
+    const StateTable table = state_table(name);
     cells += table.cells();
-    for (const auto& [name, words] : table.rows) used.insert(words.begin(), words.end());
+    for (const auto& [row, words] : table.rows) used.insert(words.begin(), words.end());
   }
   CHECK(used == explained);
   const std::string count = "**" + std::to_string(cells) + " cells**";
   CAPTURE(count);
-  CHECK(page.text.find(count) != std::string::npos);
+  CHECK(page.find(count) != std::string::npos);
 }
 
-/// Cell by cell; where any differs, the table as it was found is told as well.
-inline void require_as_found(const StateTable& page, const StateTable& found, const std::string& corner) {
+/// Cell by cell. Where any differs, the table as it was found is kept in a file.
+inline void require_as_found(const std::string& name, const StateTable& found, const std::string& corner) {
+  const StateTable page = state_table(name);
   bool same = page.columns == found.columns && page.rows.size() == found.rows.size();
   CHECK(page.columns == found.columns);
   CHECK(page.rows.size() == found.rows.size());
   for (std::size_t i = 0; i < std::min(page.rows.size(), found.rows.size()); ++i) {
-    const auto& [name, words] = found.rows[i];
-    const auto& [written_name, written] = page.rows[i];
-    CHECK(written_name == name);
-    same = same && written_name == name && written == words;
+    const auto& [row, words] = found.rows[i];
+    const auto& [written_row, written] = page.rows[i];
+    CHECK(written_row == row);
+    same = same && written_row == row && written == words;
     if (page.columns != found.columns) continue;
     for (std::size_t column = 0; column < words.size(); ++column) {
       if (written[column] == words[column]) continue;
-      FAIL_CHECK("\"" << name << "\" in \"" << found.columns[column] << "\": the page says "
+      FAIL_CHECK("\"" << row << "\" in \"" << found.columns[column] << "\": the table says "
                       << written[column] << ", and it " << words[column]);
     }
   }
-  if (!same) FAIL_CHECK("the table as it was found:\n" << found.markdown(corner));
+  if (same) return;
+  // A report of Catch breaks its lines.
+  const std::string kept = std::filesystem::temp_directory_path() / (name + ".tsv");
+  std::ofstream(kept) << found.tab_separated(corner);
+  FAIL_CHECK("the table as it was found stands in " << kept);
 }
 
 }  // namespace epsilog::test

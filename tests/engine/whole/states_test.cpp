@@ -1,5 +1,5 @@
 // Every path by which a value, a balance, an error or a debit can come about, in every state of a ledger,
-// cell by cell of docs/states.md.
+// cell by cell of docs/states/paths.tsv.
 #include <algorithm>
 #include <fstream>
 
@@ -7,6 +7,7 @@
 #include "epsilog/engine/comparison.hpp"
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/forecast.hpp"
+#include "epsilog/engine/ledger_events.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/ledger_report.hpp"
 #include "epsilog/engine/named_keys.hpp"
@@ -43,13 +44,13 @@ using Words = std::function<std::string(StateCell&, Engine&)>;
 
 Path reads(const char* name, const Words& words) {
   return {name, Leaves::nothing, [words](StateCell& cell) {
-            Engine engine = cell.open();
+            Engine engine = cell.opened();
             return words(cell, engine);
           }};
 }
 Path writes(const char* name, const Words& words) {
   return {name, Leaves::anything, [words](StateCell& cell) {
-            Engine engine = cell.open();
+            Engine engine = cell.opened();
             return words(cell, engine);
           }};
 }
@@ -63,7 +64,9 @@ struct Listing {
 };
 
 std::string audit_word(const engine::AuditReport& report) {
-  return !report.ok ? "faults" : report.notes.empty() ? "verifies" : "notes";
+  return !report.ok                                               ? "faults"
+         : report.notes.empty() && report.untold_replicas.empty() ? "verifies"
+                                                                  : "notes";
 }
 
 Path showing(const char* name, const char* key) {
@@ -155,7 +158,8 @@ std::string after_deadlines(StateCell& cell, Engine& engine) {
   const std::string wrote = cell.word(release(engine, request("count", "2.95")));
   for (const char* key : kLivedKeys) {
     if (key == std::string("unreadable")) continue;  // stays as it is where it cannot be read
-    if (key == std::string("committed")) continue;   // does not wait, and is not told where its leaf is another
+    if (key == std::string("committed"))
+      continue;  // does not wait, and is not told where its leaf is another
     const Answer ended = engine.show(cell.ids.at(key), {});
     if (ended.recorded.state == engine::RequestState::reserved ||
         ended.recorded.state == engine::RequestState::pending)
@@ -231,6 +235,17 @@ std::vector<Path> paths() {
               (void)engine.newest({}, std::ref(listing));
               return listing.word();
             }),
+      reads("history, a page",
+            [](StateCell& cell, Engine& engine) {
+              Listing listing{cell};
+              (void)engine.history(engine::HistoryPage{}, std::ref(listing));
+              return listing.word();
+            }),
+      library("history, what else happened", Leaves::nothing,
+              [](StateCell& cell) {
+                const auto events = engine::ledger_events(cell.path, {}, cell.options());
+                return std::string(events.empty() ? "?" : "tells");
+              }),
       reads("policy show",
             [](StateCell&, Engine& engine) {
               return std::string(engine.active_policy().datasets().empty() ? "?" : "tells");
@@ -265,7 +280,7 @@ std::vector<Path> paths() {
               [](StateCell& cell) {
                 engine::ReaccountQuestion question;
                 question.accountants = {accounting::Accountant::pure};
-                (void)engine::reaccount(cell.path, question, {}, cell.options().unreadable);
+                (void)engine::reaccount(cell.path, question, {}, cell.options());
                 return std::string("tells");
               }),
       library("audit report", Leaves::nothing,
@@ -431,7 +446,7 @@ std::vector<Path> paths() {
                 const auto restored =
                     engine::restore(folder.path("ledger"), cell.path, accepted(), cell.options());
                 // It is not the ledger that the cell goes on with.
-                if (replicated) write_replica(cell.replica, lines);
+                if (replicated) write_private(cell.replica, lines);
                 if (!restored.faults.empty()) return std::string("faults");
                 CHECK(engine::audit_verify(folder.path("ledger")).ok);
                 return std::string(restored.replica.empty() ? "forgets" : "restores");
@@ -478,6 +493,13 @@ std::vector<Path> paths() {
                                                   .file = folder.write("notes", engine::note_text(note))};
                 const auto last = engine::last_checkpoint(opened, rule);
                 return std::string(last && last->note == note ? "tells" : "?");
+              }),
+      library("audit export", Leaves::nothing,
+              [](StateCell& cell) {
+                auto view = ledger::Ledger::open_read_only(cell.path, cell.ledger_options()).snapshot();
+                bool told = false;
+                view.each_line(0, [&told](std::string_view) { told = true; });
+                return std::string(told ? "tells" : "?");
               }),
       library("audit prove", Leaves::nothing,
               [](StateCell& cell) {
@@ -565,8 +587,8 @@ std::string walked_by_another(const Path& path, StateCell& cell) {
 
 bool is_failure(const std::string& word) {
   static const std::set<std::string> kFailures{
-      "busy",   "io",    "corrupt", "unusable",    "forbids",     "fails",      "invalid",
-      "closed", "moved", "unknown", "contradicts", "unavailable", "rolled back"};
+      "busy",  "io",      "corrupt",     "unusable",    "forbids",     "fails",    "invalid",      "closed",
+      "moved", "unknown", "contradicts", "unavailable", "rolled back", "replaced", "lines missing"};
   return kFailures.contains(word);
 }
 
@@ -594,6 +616,8 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
   const std::string word =
       state.other_user ? walked_by_another(path, cell) : cell.word_of([&] { return path.walk(cell); });
   cell.turn.reset();
+  cell.kept.reset();
+  if (state.forgotten) forget_end(cell.path);
   cell.require_clean_messages();
   if (!state.readable) {
     for (const Told& one : cell.told) {
@@ -619,7 +643,7 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
   return word;
 }
 
-/// "?" where the page has no such cell.
+/// "?" where the table has no such cell.
 std::string cell_of(const StateTable& table, const std::string& row, const std::string& column) {
   const auto place = std::find(table.columns.begin(), table.columns.end(), column) - table.columns.begin();
   for (const auto& [name, cells] : table.rows) {
@@ -632,8 +656,8 @@ std::string cell_of(const StateTable& table, const std::string& row, const std::
 
 }  // namespace
 
-TEST_CASE("states: every path in every state of a ledger does what docs/states.md says", "[engine][states]") {
-  const StatePage page = state_page(EPSILOG_SOURCE_DIR "/docs/states.md");
+TEST_CASE("states: every path in every state of a ledger does what docs/states says", "[engine][states]") {
+  const StateTable written = state_table("paths");
   const LivedLedger lived;
   (void)engine::backup(lived.path, lived.folder.path("backup"));
   StateTable found;
@@ -651,13 +675,12 @@ TEST_CASE("states: every path in every state of a ledger does what docs/states.m
     std::size_t row = 0;
     for (const Path& path : paths()) {
       found.rows[row++].second.push_back(walked ? word_in(state, path, lived, prepared, clock)
-                                                : cell_of(page.tables.at("States"), path.name, state.name));
+                                                : cell_of(written, path.name, state.name));
     }
   }
-  require_as_found(page.tables.at("States"), found, "Path");
+  require_as_found("paths", found, "Path");
 }
 
 TEST_CASE("states: the page explains every word that it uses and counts its cells", "[engine][states]") {
-  require_whole(state_page(EPSILOG_SOURCE_DIR "/docs/states.md"),
-                {"States", "Later versions", "Members of a group"});
+  require_explained({"paths", "later_versions", "group_members"});
 }

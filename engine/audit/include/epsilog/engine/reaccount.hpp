@@ -58,10 +58,11 @@ struct Reaccount {
   std::optional<accounting::Rational> delta;    ///< at which epsilons are given; or
   std::optional<accounting::Rational> epsilon;  ///< at which deltas are
   std::int64_t releases = 0;                    ///< decisions with a release
-  /// Components of these, each a mechanism. A batch counts, in a block that not every row of it need cover, as
-  /// any mechanism that keeps what was charged there, and not by its draws, where that has an epsilon or a rho.
+  /// Components of these, each a mechanism. A batch counts, in a block that not every row of it need cover,
+  /// as any mechanism that keeps what was charged there, and not by its draws, where that has an epsilon or a
+  /// rho.
   std::int64_t draws = 0;
-  std::int64_t laws = 0;                        ///< different ones
+  std::int64_t laws = 0;  ///< different ones
   /// Forfeited reservations whose charge no accountant can express, for want of an epsilon or a rho; then no
   /// figure has a bound. All others count as any mechanism that keeps what was charged.
   std::int64_t inexpressible = 0;
@@ -73,13 +74,13 @@ struct Reaccount {
 };
 
 /// By (dataset, scope); a dataset without releases is there too. Memory grows with the number of different
-/// laws, not of releases. A decision that cannot be read is told to `unreadable` and takes the figures of its
-/// dataset, of all datasets where not even that can be read.
-/// Requires  question.epsilon or question.delta absent.
-/// Throws    NotFound for an unknown dataset; InvalidParameter; TooManyLaws; LedgerUnusable, LedgerCorrupt,
-/// LedgerIo.
-[[nodiscard]] std::vector<Reaccount> reaccount(
-    const std::string& ledger_path, const ReaccountQuestion& question, const Progress& progress = {},
-    accounting::CallbackRef<void(const UnreadableDecision&)> unreadable = {});
+/// laws, not of releases. A decision that cannot be read is told to `options.unreadable` and takes the
+/// figures of its dataset, of all datasets where not even that can be read. Requires  question.epsilon or
+/// question.delta absent. Throws    NotFound for an unknown dataset; InvalidParameter; TooManyLaws;
+/// LedgerUnusable, LedgerCorrupt, LedgerIo.
+[[nodiscard]] std::vector<Reaccount> reaccount(const std::string& ledger_path,
+                                               const ReaccountQuestion& question,
+                                               const Progress& progress = {},
+                                               const EngineOptions& options = {});
 
 }  // namespace epsilog::engine
