@@ -68,6 +68,16 @@ HtmlCell code_cell(std::string_view text) {
   return {html(text), HtmlCell::Kind::code};
 }
 
+HtmlCell time_cell(std::string_view text) {
+  const std::size_t gap = text.find(' ');
+  const auto kept_together = [](std::string_view part) {
+    return "<span class=\"w\">" + html(part) + "</span>";
+  };
+  if (gap == std::string_view::npos) return {kept_together(text), HtmlCell::Kind::text};
+  return {kept_together(text.substr(0, gap)) + " " + kept_together(text.substr(gap + 1)),
+          HtmlCell::Kind::text};
+}
+
 HtmlCell lines_cell(const std::vector<std::string>& lines) {
   HtmlCell cell;
   for (const std::string& line : lines) cell.markup += (cell.markup.empty() ? "" : "<br/>") + html(line);
@@ -75,14 +85,23 @@ HtmlCell lines_cell(const std::vector<std::string>& lines) {
 }
 
 HtmlTable::HtmlTable(PageSink sink, std::initializer_list<const char*> headings)
-    : sink_(std::move(sink)), columns_(headings.size()) {
+    : sink_(std::move(sink)), headings_(headings) {}
+
+void HtmlTable::begin(const std::vector<HtmlCell>& cells) {
+  if (begun_) return;
+  begun_ = true;
   std::string head = "<div class=\"t\"><table>\n<thead><tr>";
-  for (const char* heading : headings) head += "<th scope=\"col\">" + html(heading) + "</th>";
+  for (std::size_t i = 0; i < headings_.size(); ++i) {
+    const bool numbers = i < cells.size() && cells[i].kind == HtmlCell::Kind::number;
+    head += std::string("<th scope=\"col\"") + (numbers ? class_of(HtmlCell::Kind::number) : "") + ">" +
+            html(headings_[i]) + "</th>";
+  }
   sink_(head + "</tr></thead>\n<tbody>\n");
 }
 
 void HtmlTable::row(const std::vector<HtmlCell>& cells) {
-  EPSILOG_INVARIANT(cells.size() == columns_);
+  EPSILOG_INVARIANT(cells.size() == headings_.size());
+  begin(cells);
   std::string text = "<tr>";
   for (const HtmlCell& cell : cells) {
     text += "<td" + std::string(class_of(cell.kind)) + ">" + cell.markup + "</td>";
@@ -91,6 +110,7 @@ void HtmlTable::row(const std::vector<HtmlCell>& cells) {
 }
 
 void HtmlTable::end() {
+  begin({});
   sink_("</tbody>\n</table></div>\n");
 }
 

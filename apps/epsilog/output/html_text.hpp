@@ -29,6 +29,8 @@ struct HtmlCell {
 [[nodiscard]] HtmlCell text_cell(std::string_view text);
 [[nodiscard]] HtmlCell number_cell(std::string_view text);
 [[nodiscard]] HtmlCell code_cell(std::string_view text);
+/// A date, and perhaps a time after a space: neither is broken.
+[[nodiscard]] HtmlCell time_cell(std::string_view text);
 /// Each text on a line of its own.
 [[nodiscard]] HtmlCell lines_cell(const std::vector<std::string>& lines);
 
@@ -40,14 +42,18 @@ class HtmlTable final {
   HtmlTable(const HtmlTable&) = delete;
   HtmlTable& operator=(const HtmlTable&) = delete;
 
-  /// Requires  as many cells as headings.
+  /// Requires  as many cells as headings. The heading of a column stands as the cell below it.
   void row(const std::vector<HtmlCell>& cells);
   /// Ends it. Requires  not ended yet.
   void end();
 
  private:
+  /// Writes the headings, once.
+  void begin(const std::vector<HtmlCell>& cells);
+
   PageSink sink_;
-  std::size_t columns_;
+  std::vector<const char*> headings_;
+  bool begun_ = false;
 };
 
 /// `<dt>…</dt><dd>…</dd>` of a list of facts.

@@ -33,9 +33,9 @@ h3{font-size:1rem;margin:1.4rem 0 .4rem;overflow-wrap:anywhere}p.soft,figcaption
 .ok{color:var(--good)}.bad{color:var(--bad)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.5rem 0}dt{color:var(--soft)}dd{margin:0}
 .t{overflow-x:auto;margin:.5rem 0}table{border-collapse:collapse;width:100%;font-size:.9em}.k table{width:auto}
-th{text-align:left;white-space:nowrap;background:var(--shade)}th,td{padding:.25rem .5rem;
+.w,th{white-space:nowrap}th{text-align:left;background:var(--shade)}th,td{padding:.25rem .5rem;
 border-bottom:1px solid var(--edge);vertical-align:top}
-td{min-width:5.5rem;overflow-wrap:anywhere}td.n{min-width:0;text-align:right;white-space:nowrap;
+td{min-width:5.5rem;overflow-wrap:anywhere}th.n{text-align:right}td.n{min-width:0;text-align:right;white-space:nowrap;
 font-variant-numeric:tabular-nums}td.c{min-width:17em}.c{font-family:ui-monospace,monospace;font-size:.92em;
 overflow-wrap:anywhere}
 .pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(20rem,1fr));gap:1rem}
@@ -121,7 +121,7 @@ class Page final {
   void event_table(const std::vector<engine::LedgerEvent>& events) {
     HtmlTable table(sink_, {"at (UTC)", "after no.", "what", "by", "why"});
     for (const engine::LedgerEvent& event : events) {
-      table.row({text_cell(second_text(event.at)), number_cell(grouped(event.after_decision)),
+      table.row({time_cell(second_text(event.at)), number_cell(grouped(event.after_decision)),
                  text_cell(event.what), text_cell(event.by), text_cell(event.why)});
     }
     table.end();
@@ -166,8 +166,8 @@ class Page final {
     std::string facts = "<dl>\n" + html_fact("file", text_cell(sheet_.ledger));
     if (!report_.dataset.empty()) facts += html_fact("of it", text_cell("dataset " + report_.dataset));
     facts += html_fact("id", code_cell(report_.ledger_id));
-    facts += html_fact("from", text_cell(utc_text(report_.begun_at)));
-    facts += html_fact("to", text_cell(utc_text(report_.last_at)));
+    facts += html_fact("from", time_cell(utc_text(report_.begun_at)));
+    facts += html_fact("to", time_cell(utc_text(report_.last_at)));
     facts += html_fact("decisions", text_cell(grouped(report_.decisions)));
     if (!report_.versions.empty()) {
       facts += html_fact("policy", text_cell(fmt::format("version {}", report_.versions.back().version)));
@@ -265,7 +265,7 @@ class Page final {
     tell(DecisionSort::released, [&](const Answer& answer) {
       tables = tables || has_table(answer);
       table.row({number_cell(grouped(answer.recorded.seq)),
-                 text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
+                 time_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
                  text_cell(question_text(answer)), text_cell(asker_text(answer)),
                  number_cell(value_text(answer)), text_cell(charged_text(answer))});
     });
@@ -330,7 +330,7 @@ class Page final {
     HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "question", "asked by", "asked", "why"});
     tell(DecisionSort::refused, [&](const Answer& answer) {
       table.row({number_cell(grouped(answer.recorded.seq)),
-                 text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
+                 time_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
                  text_cell(question_text(answer)), text_cell(asker_text(answer)),
                  text_cell("epsilon " + accounting::text(answer.planned.record.requested)),
                  lines_cell(reason_texts(answer))});
@@ -346,7 +346,7 @@ class Page final {
                             "holds or charges", "about", "why"});
     tell(DecisionSort::waiting, [&](const Answer& answer) {
       table.row({number_cell(grouped(answer.recorded.seq)),
-                 text_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
+                 time_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
                  text_cell(step_text(answer)), text_cell(actor_text(answer)), text_cell(asker_text(answer)),
                  text_cell(question_text(answer)), text_cell(charged_text(answer)),
                  code_cell(answer.recorded.parent), text_cell(answer.recorded.why)});
@@ -372,7 +372,7 @@ class Page final {
     HtmlTable table(sink_, {"version", "at (UTC)", "by", "why", "what it loosened", "sha256"});
     for (const engine::AppliedVersion& version : report_.versions) {
       const engine::LedgerEvent* event = event_of_version(report_, version.version);
-      table.row({number_cell(std::to_string(version.version)), text_cell(second_text(version.at)),
+      table.row({number_cell(std::to_string(version.version)), time_cell(second_text(version.at)),
                  text_cell(version.by), text_cell(event == nullptr ? "" : event->why),
                  lines_cell(event == nullptr ? std::vector<std::string>{} : event->looser),
                  code_cell(version.sha256)});
@@ -385,14 +385,14 @@ class Page final {
     if (report_.limit_changes.empty() && report_.limit_removals.empty()) return soft("None.");
     HtmlTable table(sink_, {"at (UTC)", "policy", "budget", "from", "to", "by", "why"});
     for (const auto& [account, change] : report_.limit_changes) {
-      table.row({text_cell(second_text(change.changed_at)),
+      table.row({time_cell(second_text(change.changed_at)),
                  number_cell(std::to_string(change.policy_version)), text_cell(account_words(account)),
                  number_cell(amount_or_units(account.measure, change.old_limit)),
                  number_cell(amount_or_units(account.measure, change.new_limit)), text_cell(change.by),
                  text_cell(change.why)});
     }
     for (const auto& [account, removal] : report_.limit_removals) {
-      table.row({text_cell(second_text(removal.removed_at)),
+      table.row({time_cell(second_text(removal.removed_at)),
                  number_cell(std::to_string(removal.policy_version)), text_cell(account_words(account)),
                  number_cell(""), number_cell("no limit any more"), text_cell(removal.by),
                  text_cell(removal.why)});
@@ -406,7 +406,7 @@ class Page final {
     soft("That the same data stood there no audit can tell.");
     HtmlTable table(sink_, {"at (UTC)", "dataset", "to", "by", "why"});
     for (const ledger::Relocation& relocation : report_.relocations) {
-      table.row({text_cell(second_text(relocation.at)), text_cell(relocation.dataset),
+      table.row({time_cell(second_text(relocation.at)), text_cell(relocation.dataset),
                  code_cell(relocation.path), text_cell(relocation.by), text_cell(relocation.why)});
     }
     table.end();
@@ -418,7 +418,7 @@ class Page final {
       soft("For the history: who forges a ledger names keys in it too.");
       HtmlTable table(sink_, {"at (UTC)", "what", "key", "by", "why"});
       for (const ledger::KeyEvent& key : report_.keys) {
-        table.row({text_cell(second_text(key.at)), text_cell(key.retired ? "retired" : "added"),
+        table.row({time_cell(second_text(key.at)), text_cell(key.retired ? "retired" : "added"),
                    code_cell(key.verifier_key), text_cell(key.by), text_cell(key.why)});
       }
       table.end();
@@ -432,8 +432,8 @@ class Page final {
     subheading("The clock");
     HtmlTable table(sink_, {"ledger time (UTC)", "what", "wall clock", "by"});
     for (const ledger::ClockEvent& event : report_.clock) {
-      table.row({text_cell(second_text(event.ledger_time)), text_cell(event.kind),
-                 text_cell(second_text(event.wall_clock)), text_cell(event.by)});
+      table.row({time_cell(second_text(event.ledger_time)), text_cell(event.kind),
+                 time_cell(second_text(event.wall_clock)), text_cell(event.by)});
     }
     table.end();
   }

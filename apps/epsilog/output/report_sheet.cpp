@@ -76,8 +76,7 @@ std::vector<ValueLine> value_lines(const engine::Answer& answer, const Style& st
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     ValueLine line{grouped_by ? cell_name(answer, i) : "", released_text(answer, i, style), ""};
     for (const engine::CellIntervals& one : answer.released.intervals) {
-      if (engine::is_suppressed(answer, i) || one.is_whole_range(i, one.each.at(i))) continue;
-      line.interval = interval_text(answer, i, one.each.at(i), style);
+      line.interval = told_interval(answer, i, one, one.each.at(i), style);
     }
     lines.push_back(std::move(line));
   }
